@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError, ConformanceError
 from busproof.exploration.machine import LOCK, Explored, Watch, machine_of, scope_of
@@ -40,8 +41,6 @@ from busproof.judging.applicability import Terms
 from busproof.judging.judge import Violation
 from busproof.judging.scenario_outcome import Undeclared
 from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.values import MICROSECONDS, Clock, RuleId
 
 __all__ = ["Exploration", "Found"]
 
@@ -73,7 +72,7 @@ KEPT: Final = 3_000
 DEAR: Final = 0.005
 """Seconds per answer above which requests are expensive, and unnecessary replays are avoided."""
 
-REAL_LOCK: Final = 5 * MICROSECONDS
+REAL_LOCK: Final = 5 * v.MICROSECONDS
 """The queues' lock duration on a real clock, the shortest that the service accepts."""
 
 
@@ -85,7 +84,7 @@ class Enough(BaseException):
 class Found:
     """A broken rule, the commands of its shrunk failure, and how many replays broke it again."""
 
-    rule: RuleId
+    rule: v.RuleId
     commands: tuple[Asked, ...]
     again: int
 
@@ -119,7 +118,7 @@ class Exploration(Watch):
     ) -> None:
         super().__init__(adapter, terms)
         declaration = adapter.declaration
-        self._real = declaration.clock is Clock.REAL
+        self._real = declaration.clock is v.Clock.REAL
         self._observability = declaration.observability
         default = REAL_LOCK if self._real else LOCK
         self._scope = scope_of(adapter, self.terms, lock or default)
@@ -132,7 +131,7 @@ class Exploration(Watch):
         self._breakdowns = 0
         self._is_first = True
         self._machines: dict[tuple[Theme, ...], type[Explored]] = {}
-        self._failure: tuple[RuleId, tuple[Event, ...]] | None = None
+        self._failure: tuple[v.RuleId, tuple[v.Event, ...]] | None = None
         self._ending: Ended | None = None
         self._pending: list[Record] | None = None
         self.sequences = 0
@@ -229,7 +228,7 @@ class Exploration(Watch):
         run.over = True
         return run
 
-    def record(self, event: Event) -> None:
+    def record(self, event: v.Event) -> None:
         """Count and record an event."""
         self.commands += 1
         self._keep(event)
@@ -262,7 +261,7 @@ class Exploration(Watch):
 
     def waits(self, duration: int) -> None:
         """Wait on a real clock, up to the waiting time that the size allows."""
-        seconds = duration / MICROSECONDS
+        seconds = duration / v.MICROSECONDS
         if self._waited + seconds <= self._size.waiting:
             self._waited += seconds
             time.sleep(seconds)
@@ -300,12 +299,12 @@ class Exploration(Watch):
 
     # Shrinking a failure and replaying it.
 
-    def _settle(self, rule: RuleId, events: Sequence[Event]) -> None:
+    def _settle(self, rule: v.RuleId, events: Sequence[v.Event]) -> None:
         commands = self._shrunk(rule, events)
         again = sum(self._asked_again(rule, commands, time_) for time_ in range(1, TIMES + 1))
         self.found.append(Found(rule=rule, commands=commands, again=again))
 
-    def _shrunk(self, rule: RuleId, events: Sequence[Event]) -> tuple[Asked, ...]:
+    def _shrunk(self, rule: v.RuleId, events: Sequence[v.Event]) -> tuple[Asked, ...]:
         most = self._size.replays if self._is_dear else MANY
         trial = Trial(self.adapter, self.terms, rule)
         trials = Trials(trial, most=most, seconds=self._size.shrinking)
@@ -320,7 +319,7 @@ class Exploration(Watch):
         commands = minimised(commands_of(events, self._observability.clock), trials.fails)
         return numbered(simplified(commands, trials.fails))
 
-    def _asked_again(self, rule: RuleId, commands: Sequence[Asked], time_: int) -> bool:
+    def _asked_again(self, rule: v.RuleId, commands: Sequence[Asked], time_: int) -> bool:
         self._write(
             Started(
                 scenario=f"Exploration, {rule} once more ({time_} of {TIMES})",

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from hypothesis import stateful
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError
 from busproof.exploration.prologues.table import begun_with, openings, themes
@@ -32,12 +33,6 @@ from busproof.judging.driver import Driver, Recording
 from busproof.judging.judge import Violation
 from busproof.judging.scenario_outcome import Undeclared, blaming_the_adapter
 from busproof.spec import load
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import AdvanceClock, Command, CreateQueue
-from busproof.vocabulary.outcomes import Event, Unsupported
-from busproof.vocabulary.profile import Profile, profile_for
-from busproof.vocabulary.subscription_rules import Filter
-from busproof.vocabulary.values import MICROSECONDS, Clock
 
 __all__ = [
     "LOCK",
@@ -50,7 +45,7 @@ __all__ = [
     "terms_of",
 ]
 
-LOCK = 30 * MICROSECONDS
+LOCK = 30 * v.MICROSECONDS
 """The queues' lock duration on a virtual clock."""
 
 CONNECTIONS = ("c1", "c1", "c1", "c2")
@@ -77,13 +72,13 @@ class Watch:
             self.adapter.start(self.terms.profile)
         return Sequence(self.bus(self.record), self)
 
-    def bus(self, record: Callable[[Event], None]) -> Driver:
+    def bus(self, record: Callable[[v.Event], None]) -> Driver:
         """Return a driver for the adapter, as it was started."""
         catalogue = self.terms.catalogue
         recording = Recording(record=record, sentence=lambda rule: catalogue.rule(rule).statement)
         return Driver(self.adapter, self.terms.profile, self.terms.oracle, recording)
 
-    def record(self, event: Event) -> None:
+    def record(self, event: v.Event) -> None:
         """Record an event; this class does not keep it."""
 
     def opening(self, ways: tuple[str, ...]) -> str | None:  # noqa: ARG002 - for subclasses
@@ -95,7 +90,7 @@ class Watch:
 
     def waits(self, duration: int) -> None:
         """Let real time pass, in microseconds."""
-        time.sleep(duration / MICROSECONDS)
+        time.sleep(duration / v.MICROSECONDS)
 
     def violated(self, sequence: "Sequence", violation: Violation) -> None:
         """Report that nothing allowed the sequence's last event.
@@ -128,14 +123,14 @@ class Sequence:
     def __init__(self, bus: Driver, watch: Watch) -> None:
         self.bus = bus
         self.watch = watch
-        self.events: list[Event] = []
+        self.events: list[v.Event] = []
         self.over = False
 
-    def ask(self, command: Command, connection: str) -> Event | None:
+    def ask(self, command: v.Command, connection: str) -> v.Event | None:
         """Ask one command; return its event, or `None` if nothing was asked."""
         if self.over:
             return None
-        if isinstance(command, AdvanceClock) and self.bus.clock is Clock.REAL:
+        if isinstance(command, v.AdvanceClock) and self.bus.clock is v.Clock.REAL:
             self.watch.waits(command.duration)
             return None
         begun = time.perf_counter()
@@ -154,7 +149,7 @@ class Sequence:
             self.watch.violated(self, violation)
         elif self.bus.exhausted:
             self.over = True
-        elif isinstance(event.outcome, Unsupported):
+        elif isinstance(event.outcome, v.Unsupported):
             self.over = True
             self.watch.broke(self, Undeclared(f"declared, yet unsupported: {event_words(event)}"))
         return event
@@ -174,7 +169,7 @@ class Explored(stateful.RuleBasedStateMachine):
     def issue(self, row: Generator, connection: str, times: int, drawn: dict[str, Any]) -> Any:
         """Make commands of a row and ask them, up to this many times or until the row ends."""
         receipt = Receipt(drawn["queue"].queue) if "queue" in drawn else None
-        made: Command | None = None
+        made: v.Command | None = None
         self.world.connection = connection
         for _ in range(times):
             made = row.make(self.world, **drawn)
@@ -210,7 +205,7 @@ def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:
     needed = {name for rule in in_force for need in rule.needs for name in need.split("|")}
     about = {each for each in declared if each.value in needed}
     # A regular queue only lacks partitions: no rule needs this capability.
-    regular = set() if terms.profile.is_partitioned else declared & {Capability.REGULAR_QUEUES}
+    regular = set() if terms.profile.is_partitioned else declared & {v.Capability.REGULAR_QUEUES}
     return Scope(
         capabilities=frozenset(about | regular),
         tier=terms.profile.tier,
@@ -223,7 +218,7 @@ def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:
 
 def machine_for(
     adapter: Adapter,
-    profile: Profile | None = None,
+    profile: v.Profile | None = None,
     *,
     watch: Watch | None = None,
     lock: int = LOCK,
@@ -243,13 +238,13 @@ def machine_for(
     return machine_of(watch or Watch(adapter, terms), scope_of(adapter, terms, lock))
 
 
-def terms_of(adapter: Adapter, profile: Profile | None = None) -> Terms:
+def terms_of(adapter: Adapter, profile: v.Profile | None = None) -> Terms:
     """Return the rules in force for an adapter, and the oracle for its capabilities."""
     catalogue = load()
     capabilities = frozenset(each.value for each in adapter.declaration.capabilities)
     return Terms(
         catalogue=catalogue,
-        profile=profile or profile_for(catalogue),
+        profile=profile or v.profile_for(catalogue),
         capabilities=capabilities,
         oracle=auto_oracle(capabilities),
     )
@@ -280,7 +275,7 @@ def machine_of(
 
 def _started(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]) -> Any:
     """Return the first step, which chooses the theme, the keys, the shapes and a queue."""
-    row = next(row for row in rows if row.kind is CreateQueue)
+    row = next(row for row in rows if row.kind is v.CreateQueue)
     ways = tuple(dict.fromkeys(openings(scope)))
 
     def start(
@@ -289,7 +284,7 @@ def _started(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]
         keys: tuple[str, ...],
         palette: list[Shape],
         opening: str,
-        filters: list[Filter] | None = None,
+        filters: list[v.Filter] | None = None,
         marks: int = 0,
         **drawn: Any,
     ) -> Any:
@@ -307,7 +302,7 @@ def _started(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]
         **row.draws,
     }
     if set(about) & {*GENERAL, Theme.CONDITIONS}:
-        one = filters(sql=Capability.SQL_FILTERS in scope.capabilities)
+        one = filters(sql=v.Capability.SQL_FILTERS in scope.capabilities)
         draws |= {"filters": st.lists(one, min_size=FILTERS, max_size=FILTERS), "marks": MARKS}
     return stateful.initialize(targets=row.into, **draws)(start)
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import Watch
 from busproof.history.replay import Asked, resolved
 from busproof.judging.applicability import Terms
-from busproof.vocabulary.outcomes import Event, Received
 
 __all__ = ["Replay", "replay"]
 
@@ -15,11 +15,11 @@ __all__ = ["Replay", "replay"]
 class Replay(Watch):
     """Observer that records the events of a replay."""
 
-    def __init__(self, adapter: Adapter, terms: Terms, write: Callable[[Event], None]) -> None:
+    def __init__(self, adapter: Adapter, terms: Terms, write: Callable[[v.Event], None]) -> None:
         super().__init__(adapter, terms)
         self._write = write
 
-    def record(self, event: Event) -> None:
+    def record(self, event: v.Event) -> None:
         """Write the event."""
         self._write(event)
 
@@ -34,7 +34,7 @@ def replay(run: Run, commands: Sequence[Asked]) -> None:
         command = resolved(asked.command, tokens)
         event = None if command is None else run.ask(command, asked.connection)
         given = None if event is None else event.outcome
-        if isinstance(given, Received) and given.message.lock_token:
+        if isinstance(given, v.Received) and given.message.lock_token:
             tokens[asked.number] = given.message.lock_token
         if run.over:
             return

@@ -9,41 +9,8 @@ from typing import Final
 import attrs
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.judging.required_capabilities import needs
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptNextSession,
-    AcceptSession,
-    CloseSession,
-    Command,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    Peek,
-    Receive,
-    ReceiveBatch,
-    ReceiveDeferred,
-    RenewLock,
-    Schedule,
-    Send,
-    SettleBatch,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Event,
-    Peeked,
-    Received,
-    ReceivedSeveral,
-    Refused,
-    Scheduled,
-    SessionAccepted,
-)
-from busproof.vocabulary.subscription_rules import Filter
-from busproof.vocabulary.values import MICROSECONDS, Clock, Disposition, Error, Tier
 
 __all__ = [
     "ANY_SESSION",
@@ -116,18 +83,18 @@ class Scope:
         clock: the clock; on a real one, waits of days are left out.
     """
 
-    capabilities: frozenset[Capability]
-    tier: Tier = Tier.STANDARD
+    capabilities: frozenset[v.Capability]
+    tier: v.Tier = v.Tier.STANDARD
     may_partition: bool = attrs.field()
     partitions: int = 16
-    lock: int = 30 * MICROSECONDS
-    clock: Clock = Clock.VIRTUAL
+    lock: int = 30 * v.MICROSECONDS
+    clock: v.Clock = v.Clock.VIRTUAL
 
     @may_partition.default
     def _unless_in_premium(self) -> bool:
-        return self.tier is not Tier.PREMIUM
+        return self.tier is not v.Tier.PREMIUM
 
-    def allows(self, command: Command) -> bool:
+    def allows(self, command: v.Command) -> bool:
         """Return whether the implementation has the capabilities for this command."""
         return all(capability in self.capabilities for capability in needs(command))
 
@@ -149,13 +116,13 @@ class World:
     scope: Scope
     theme: Theme = Theme.QUEUES
     keys: tuple[str, ...] = ("a", "b")
-    queues: list[CreateQueue] = attrs.field(factory=list)
+    queues: list[v.CreateQueue] = attrs.field(factory=list)
     topics: list[str] = attrs.field(factory=list)
-    subscriptions: list[CreateQueue] = attrs.field(factory=list)
+    subscriptions: list[v.CreateQueue] = attrs.field(factory=list)
     bodies: int = 0
     transactions: int = 0
     palette: tuple["Shape", ...] = attrs.field(default=(), converter=tuple)
-    filters: tuple[Filter, ...] = attrs.field(default=(), converter=tuple)
+    filters: tuple[v.Filter, ...] = attrs.field(default=(), converter=tuple)
     marks: int = 0
     connection: str = "c1"
     accepted: dict[tuple[str, str], str] = attrs.field(factory=dict)
@@ -165,23 +132,23 @@ class World:
     shown: list[tuple[str, int]] = attrs.field(factory=list)
     deferred: list[Receipt] = attrs.field(factory=list)
     scheduled: list[tuple[str, int]] = attrs.field(factory=list)
-    down: list[TakePartitionDown] = attrs.field(factory=list)
+    down: list[v.TakePartitionDown] = attrs.field(factory=list)
     is_waiting: bool = False
 
-    def at_hand(self) -> list[CreateQueue]:
+    def at_hand(self) -> list[v.CreateQueue]:
         """Return the entities that later steps send to and receive from."""
         of_queues = [] if self.theme in OF_COPIES else self.queues
         return [*of_queues, *self.subscriptions]
 
-    def with_sessions(self) -> list[CreateQueue]:
+    def with_sessions(self) -> list[v.CreateQueue]:
         """Return the queues and subscriptions that require sessions, each in order of creation."""
         return [each for each in (*self.queues, *self.subscriptions) if each.requires_session]
 
-    def sent_to(self, queue: CreateQueue) -> str:
+    def sent_to(self, queue: v.CreateQueue) -> str:
         """Return the address to send to for messages of this entity: a subscription's topic."""
         return queue.queue.partition("/subscriptions/")[0]
 
-    def received_from(self, queue: CreateQueue) -> CreateQueue:
+    def received_from(self, queue: v.CreateQueue) -> v.CreateQueue:
         """Return where to receive messages sent to this entity: follow forwarding and topics."""
         found = queue
         for _ in range(MOST_HOPS):
@@ -191,15 +158,15 @@ class World:
             found = onward
         return found
 
-    def _onward(self, queue: CreateQueue) -> CreateQueue | None:
+    def _onward(self, queue: v.CreateQueue) -> v.CreateQueue | None:
         if queue.queue in self.topics:
             of_topic = [each for each in self.subscriptions if self.sent_to(each) == queue.queue]
             return of_topic[-1] if of_topic else None
         if queue.forward_to in self.topics:
-            return CreateQueue(queue=queue.forward_to)
+            return v.CreateQueue(queue=queue.forward_to)
         return next((each for each in self.queues if each.queue == queue.forward_to), None)
 
-    def message(self, queue: CreateQueue, place: int) -> Message:
+    def message(self, queue: v.CreateQueue, place: int) -> v.Message:
         """Make the next message: with a shape of this sequence, and a unique body."""
         shape = self.palette[place % len(self.palette)]
         self.bodies += 1
@@ -208,7 +175,7 @@ class World:
         key = session if shape.same else self._key(shape.key)
         if queue.requires_session and session is None and not shape.bare:
             session, key = key or self._key(place), None
-        return Message(
+        return v.Message(
             body=body,
             session_id=session,
             partition_key=key,
@@ -218,7 +185,7 @@ class World:
 
     def _life(self, shape: "Shape") -> int | None:
         """Return the time to live of a message of this shape, if the bus supports it."""
-        mortal = Capability.TIME_TO_LIVE in self.scope.capabilities
+        mortal = v.Capability.TIME_TO_LIVE in self.scope.capabilities
         return shape.life * self.scope.lock // 4 or None if mortal else None
 
     def _key(self, place: int | None) -> str | None:
@@ -245,11 +212,11 @@ class World:
             return receipt
         return self.locks[-1] if self.locks else None
 
-    def learn(self, event: Event, receipt: Receipt | None) -> None:
+    def learn(self, event: v.Event, receipt: Receipt | None) -> None:
         """Remember the facts of an event that later commands may use."""
         self._forget(event)
         match event.command, event.outcome:
-            case Receive(queue=queue), Received(message=view):
+            case v.Receive(queue=queue), v.Received(message=view):
                 if view.sequence_number is not None:
                     self.received.append((queue, view.sequence_number, view.session_id))
                 if view.lock_token is not None:
@@ -257,49 +224,51 @@ class World:
                     if receipt is not None:
                         receipt.queue, receipt.lock_token = queue, view.lock_token
                 if view.sequence_number is not None:
-                    self.visited.append((view.sequence_number >> SEQUENCE_BITS) % 65536)
-            case Peek(queue=queue), Peeked(messages=(*_, MessageView(sequence_number=int(number)))):
+                    self.visited.append((view.sequence_number >> v.SEQUENCE_BITS) % 65536)
+            case v.Peek(queue=queue), v.Peeked(
+                messages=(*_, v.MessageView(sequence_number=int(number)))
+            ):
                 self.shown.append((queue, number))
             case (
-                ReceiveDeferred(queue=queue) | ReceiveBatch(queue=queue),
-                ReceivedSeveral(messages=views),
+                v.ReceiveDeferred(queue=queue) | v.ReceiveBatch(queue=queue),
+                v.ReceivedSeveral(messages=views),
             ):
                 self.locks += [_held(queue, view) for view in views if view.lock_token is not None]
-            case AcceptSession(queue=queue, session_id=session), Done():
+            case v.AcceptSession(queue=queue, session_id=session), v.Done():
                 self.accepted[(queue, event.connection)] = session
-            case AcceptNextSession(queue=queue), SessionAccepted(session_id=session):
+            case v.AcceptNextSession(queue=queue), v.SessionAccepted(session_id=session):
                 self.accepted[(queue, event.connection)] = session
-            case Schedule(queue=queue), Scheduled(sequence_number=int(number)):
+            case v.Schedule(queue=queue), v.Scheduled(sequence_number=int(number)):
                 self.scheduled.append((queue, number))
-            case Send(), Done() if event.witness is not None:
+            case v.Send(), v.Done() if event.witness is not None:
                 self.visited.append(event.witness.partition)
 
-    def _forget(self, event: Event) -> None:
+    def _forget(self, event: v.Event) -> None:
         """Forget locks and sessions that were settled, closed or lost."""
-        lost = isinstance(event.outcome, Refused)
-        why = event.outcome.error if isinstance(event.outcome, Refused) else None
+        lost = isinstance(event.outcome, v.Refused)
+        why = event.outcome.error if isinstance(event.outcome, v.Refused) else None
         match event.command:
-            case Complete() | Abandon() | DeadLetter() | Defer() | RenewLock() as settled:
-                over = why is Error.LOCK_LOST if lost else not isinstance(settled, RenewLock)
+            case v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer() | v.RenewLock() as settled:
+                over = why is v.Error.LOCK_LOST if lost else not isinstance(settled, v.RenewLock)
                 spent = [each for each in self.locks if each.lock_token == settled.lock_token]
                 if over:
                     self.locks = [each for each in self.locks if each not in spent]
-                if isinstance(settled, Defer) and not lost:
+                if isinstance(settled, v.Defer) and not lost:
                     self.deferred += spent
-            case SettleBatch(lock_tokens=tokens) if not lost:
+            case v.SettleBatch(lock_tokens=tokens) if not lost:
                 spent = [each for each in self.locks if each.lock_token in tokens]
                 self.locks = [each for each in self.locks if each not in spent]
-                self.deferred += spent if event.command.disposition is Disposition.DEFER else []
-            case ReceiveDeferred(sequence_numbers=(number,)) if lost:
+                self.deferred += spent if event.command.disposition is v.Disposition.DEFER else []
+            case v.ReceiveDeferred(sequence_numbers=(number,)) if lost:
                 self.deferred = [each for each in self.deferred if each.number != number]
-            case CloseSession(queue=queue) if not lost:
+            case v.CloseSession(queue=queue) if not lost:
                 self.accepted.pop((queue, event.connection), None)
-        if why is Error.SESSION_LOCK_LOST:
+        if why is v.Error.SESSION_LOCK_LOST:
             queue = getattr(event.command, "queue", "")
             self.accepted.pop((queue, event.connection), None)
 
 
-def _held(queue: str, view: MessageView) -> Receipt:
+def _held(queue: str, view: v.MessageView) -> Receipt:
     return Receipt(queue, view.lock_token, view.sequence_number, view.session_id)
 
 

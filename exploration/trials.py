@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError
 from busproof.exploration.machine import Sequence as Run
@@ -15,8 +16,6 @@ from busproof.judging.applicability import Terms
 from busproof.judging.judge import Violation
 from busproof.judging.scenario_result import to_blame
 from busproof.judging.shrinking import Spent
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Trial", "Trials", "blamed", "ended_with"]
 
@@ -24,7 +23,7 @@ LONGEST_DETAIL: Final = 65536
 """Most characters of a cause and its detail; the text of an adapter's error may have any length."""
 
 
-def blamed(violation: Violation, terms: Terms) -> RuleId:
+def blamed(violation: Violation, terms: Terms) -> v.RuleId:
     """Return the rule that a violation is attributed to, as in the verdicts."""
     return to_blame(violation.rules, (), terms)
 
@@ -52,7 +51,7 @@ class Trial(Watch):
         self,
         adapter: Adapter,
         terms: Terms,
-        rule: RuleId,
+        rule: v.RuleId,
         write: Callable[[Record], None] | None = None,
     ) -> None:
         super().__init__(adapter, terms)
@@ -70,7 +69,7 @@ class Trial(Watch):
             self.ended = ended_with(ScenarioVerdict.ERRORED, str(error))
         return self._broken
 
-    def record(self, event: Event) -> None:
+    def record(self, event: v.Event) -> None:
         """Write an event, if events are kept."""
         if self._keep is not None:
             self._keep(event)

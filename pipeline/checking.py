@@ -7,6 +7,7 @@ import attrs
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from busproof import vocabulary as v
 from busproof.history.conformance import Conformance
 from busproof.history.records import Header, Oracle
 from busproof.judging.scenario_result import Checker
@@ -21,7 +22,6 @@ from busproof.pipeline.screening.confirming import findings_of, screened, suspec
 from busproof.pipeline.screening.suspicions import suspicions_of
 from busproof.pipeline.sources import Source, name_of
 from busproof.spec import load
-from busproof.vocabulary.values import Clock
 
 __all__ = ["Checked", "check"]
 
@@ -96,7 +96,7 @@ def check(
     found = read(spark, source, naming)
     terms = Checker(found.header, load(), oracle).terms
     # Splitting histories on a real clock reads the rows several times.
-    rows = kept(found.rows) if found.header.clock is Clock.REAL and not screen else found.rows
+    rows = kept(found.rows) if found.header.clock is v.Clock.REAL and not screen else found.rows
     screening = suspected(rows, found.header, kept(suspicions_of(found))) if screen else None
     whole = screening.rows if screening else in_components(rows, found.header)
     plan = judged(whole, found.header, oracle)

@@ -15,13 +15,13 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import read_command, structure_union
 from busproof.history.lines import decode_line
 from busproof.history.records import Record, Started
 from busproof.judging.linearization.decompose import Connections, Name, concerned
 from busproof.pipeline.lines import is_record
-from busproof.vocabulary.commands import Command
 
 __all__ = ["WHOLE", "with_components"]
 
@@ -45,7 +45,7 @@ class Numbers:
 
     of: Mapping[Name, int] = attrs.field(factory=dict)
 
-    def parts(self, record: Command | Started | None) -> Iterable[int]:
+    def parts(self, record: v.Command | Started | None) -> Iterable[int]:
         """Return the numbers of a record's parts; a start belongs to all parts."""
         if record is None:
             return (OUTSIDE,)
@@ -144,7 +144,7 @@ def _numbered(
         yield pa.RecordBatch.from_arrays([*rows.columns, parts], [*rows.schema.names, "part"])
 
 
-def _read(text: str | None) -> Command | Started | None:
+def _read(text: str | None) -> v.Command | Started | None:
     """Return the command of an event, or the start of a scenario; `None` for other texts."""
     if text is None:
         return None

@@ -19,6 +19,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import structure_union, unstructure
 from busproof.history.lines import decode_line
@@ -35,8 +36,6 @@ from busproof.judging.scenario_result import Checker, Heard, Part
 from busproof.judging.summary import Summary
 from busproof.pipeline.components import WHOLE, with_components
 from busproof.spec import load
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.values import Clock
 
 __all__ = ["SUMMARY", "UNUSABLE", "VIOLATION", "in_components", "judged"]
 
@@ -64,7 +63,7 @@ Beliefs are hardly ever cyclic garbage, so frequent collections would only cost 
 
 def in_components(rows: DataFrame, header: Header) -> DataFrame:
     """Return the rows with the number of their part of the history, in a column `part`."""
-    if header.clock is Clock.REAL:
+    if header.clock is v.Clock.REAL:
         return with_components(rows)
     return rows.withColumn("part", sf.lit(WHOLE).cast("long"))
 
@@ -125,7 +124,7 @@ class _Component:
     """
 
     started: Started | None = None
-    events: list[Event] = attrs.field(factory=list)
+    events: list[v.Event] = attrs.field(factory=list)
     lines: list[int] = attrs.field(factory=list)
     ended: Ended | None = None
     unusable: list[_Unusable] = attrs.field(factory=list)
@@ -169,7 +168,7 @@ class _Component:
                 raise HistoryError("a history begins with its header, and has no other")
             case Started() as record:
                 self.started = record
-            case Event() as record:
+            case v.Event() as record:
                 if self.ended is not None:
                     raise HistoryError("an event outside of a scenario: begin one with started")
                 self.events.append(record)

@@ -6,29 +6,10 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import opening
 from busproof.exploration.prologues.queues import awaited, keyed, ordinary, taken, unkeyed
 from busproof.exploration.state import Theme, World
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    BringPartitionUp,
-    Command,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    DeadLetter,
-    Receive,
-    RollBackTransaction,
-    Send,
-    TakePartitionDown,
-    UpdateQueue,
-)
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.paths import DEAD_LETTER_SUFFIXES, DEAD_LETTERS
 
 __all__ = ["OPENINGS"]
 
@@ -36,13 +17,13 @@ HOPS: Final = (3, 2)
 """Hops that every reading allows, and further hops that exceed the limit."""
 
 
-def _source(world: World, queue: CreateQueue, **onward: Any) -> CreateQueue:
+def _source(world: World, queue: v.CreateQueue, **onward: Any) -> v.CreateQueue:
     name = f"q{len(world.queues) + 1}"
-    world.queues.append(CreateQueue(queue=name, partitioned=queue.partitioned, **onward))
+    world.queues.append(v.CreateQueue(queue=name, partitioned=queue.partitioned, **onward))
     return world.queues[-1]
 
 
-def chain(world: World, queue: CreateQueue) -> Iterator[Command]:
+def chain(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Forward a message over the most hops allowed, and another over more."""
     world.theme = Theme.FORWARDING
     last = queue
@@ -50,12 +31,12 @@ def chain(world: World, queue: CreateQueue) -> Iterator[Command]:
         for _ in range(hops):
             last = _source(world, queue, forward_to=last.queue)
             yield last
-        yield Send(queue=last.queue, message=keyed(world, queue, 0))
+        yield v.Send(queue=last.queue, message=keyed(world, queue, 0))
         if not queue.requires_session:
             yield from awaited(world, queue.queue)
 
 
-def onward(world: World, queue: CreateQueue) -> Iterator[Command]:
+def onward(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Forward from each kind of queue to each kind, and from a subscription to a topic."""
     world.theme = Theme.FORWARDING
     kinds = (True, False) if world.scope.may_partition else (False,)
@@ -65,13 +46,13 @@ def onward(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield from (end, source)
         # Messages without a key go to all partitions in turn.
         for _ in range(world.scope.partitions if (ours, theirs) == kinds[:1] + kinds[-1:] else 1):
-            yield Send(queue=source.queue, message=unkeyed(world))
+            yield v.Send(queue=source.queue, message=unkeyed(world))
             yield from awaited(world, end.queue)
-    if Capability.TOPICS in world.scope.capabilities:
+    if v.Capability.TOPICS in world.scope.capabilities:
         yield from _through_topics(world, queue)
 
 
-def _through_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _through_topics(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Forward from a queue, after an update, through two topics to two queues."""
     first, second = (f"n{len(world.topics) + number}" for number in (1, 2))
     world.topics += [first, second]
@@ -79,23 +60,23 @@ def _through_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
     ends = [ordinary(world, queue).queue for _ in range(2)]
     yield from world.queues[-2:]
     for topic, onward_to in ((second, ends), (first, [second])):
-        yield CreateTopic(topic=topic, partitioned=partitioned)
+        yield v.CreateTopic(topic=topic, partitioned=partitioned)
         for number, forward_to in enumerate((None, *onward_to)):
             name = f"s{number}"
-            yield CreateSubscription(topic=topic, subscription=name, forward_to=forward_to)
+            yield v.CreateSubscription(topic=topic, subscription=name, forward_to=forward_to)
     source = ordinary(world, queue)
-    update = UpdateQueue(queue=source.queue, forward_to=first)
+    update = v.UpdateQueue(queue=source.queue, forward_to=first)
     if world.scope.allows(update):
         yield from (source, update)
     else:
         yield attrs.evolve(source, forward_to=first)
-    yield Send(queue=source.queue, message=unkeyed(world))
+    yield v.Send(queue=source.queue, message=unkeyed(world))
     copies = [f"{topic}/subscriptions/s0" for topic in (first, second)]
     for name in (*copies, *ends):
         yield from awaited(world, name)
 
 
-def unique_end(world: World, queue: CreateQueue) -> Iterator[Command]:
+def unique_end(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Forward a MessageId that the destination knows, within its window and after it.
 
     Then forward to a queue that requires sessions, and receive the message from its session.
@@ -106,32 +87,32 @@ def unique_end(world: World, queue: CreateQueue) -> Iterator[Command]:
     source = _source(world, queue, forward_to=end.queue)
     yield from (end, source)
     for name, wait in ((end.queue, 0), (source.queue, window + 1), (source.queue, 0)):
-        yield Send(queue=name, message=unkeyed(world, message_id=world.session(0)))
+        yield v.Send(queue=name, message=unkeyed(world, message_id=world.session(0)))
         yield from taken(end.queue, 2)
         if wait:
-            yield AdvanceClock(duration=wait)
+            yield v.AdvanceClock(duration=wait)
     held_in = ordinary(world, queue, requires_session=True)
     bare = _source(world, queue, forward_to=held_in.queue)
     yield from (held_in, bare)
-    yield Send(queue=bare.queue, message=unkeyed(world, session_id=world.session(0)))
+    yield v.Send(queue=bare.queue, message=unkeyed(world, session_id=world.session(0)))
     yield from taken(held_in.queue)
-    yield AcceptSession(queue=held_in.queue, session_id=world.session(0))
+    yield v.AcceptSession(queue=held_in.queue, session_id=world.session(0))
     yield from awaited(world, held_in.queue, world.session(0))
 
 
-def sources(world: World, queue: CreateQueue) -> Iterator[Command]:
+def sources(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Forward to a partition that is down; roll back a send; forward from and to sessions."""
     world.theme = Theme.FORWARDING
     end = ordinary(world, queue)
     yield end
     source = _source(world, queue, forward_to=end.queue)
     yield source
-    yield Send(queue=end.queue, message=keyed(world, end, 0))
+    yield v.Send(queue=end.queue, message=keyed(world, end, 0))
     partition = world.visited[-1] if world.visited and queue.partitioned else 0
-    yield TakePartitionDown(queue=end.queue, partition=partition)
-    yield Send(queue=source.queue, message=keyed(world, source, 0))
+    yield v.TakePartitionDown(queue=end.queue, partition=partition)
+    yield v.Send(queue=source.queue, message=keyed(world, source, 0))
     yield from taken(end.queue, 2)
-    yield BringPartitionUp(queue=end.queue, partition=partition)
+    yield v.BringPartitionUp(queue=end.queue, partition=partition)
     yield from taken(end.queue, 2)
     yield from _within(world, source, keyed(world, source, 0))
     yield from taken(end.queue)
@@ -143,55 +124,55 @@ def sources(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield from _within(world, onward, keyed(world, onward, 0))
 
 
-def _within(world: World, queue: CreateQueue, message: Message) -> Iterator[Command]:
+def _within(world: World, queue: v.CreateQueue, message: v.Message) -> Iterator[v.Command]:
     """Send a message in a transaction and roll it back."""
     world.transactions += 1
     name = f"t{world.transactions}"
-    yield BeginTransaction(transaction=name)
-    yield Send(queue=queue.queue, message=message, transaction=name)
-    yield RollBackTransaction(transaction=name)
+    yield v.BeginTransaction(transaction=name)
+    yield v.Send(queue=queue.queue, message=message, transaction=name)
+    yield v.RollBackTransaction(transaction=name)
 
 
-def dead_lettered(world: World, queue: CreateQueue) -> Iterator[Command]:
+def dead_lettered(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Forward dead letters with their reason; they leave the dead-letter queue."""
     end = ordinary(world, queue)
     yield end
     source = _source(world, queue, forward_dead_letters_to=end.queue)
     yield source
-    yield Send(queue=source.queue, message=keyed(world, source, 0))
-    yield Receive(queue=source.queue)
+    yield v.Send(queue=source.queue, message=keyed(world, source, 0))
+    yield v.Receive(queue=source.queue)
     for held in world.locks[-1:]:
-        yield DeadLetter(queue=source.queue, lock_token=held.lock_token or "", reason="spoiled")
-    yield Receive(queue=source.queue + DEAD_LETTERS)
-    yield Receive(queue=end.queue)
+        yield v.DeadLetter(queue=source.queue, lock_token=held.lock_token or "", reason="spoiled")
+    yield v.Receive(queue=source.queue + v.DEAD_LETTERS)
+    yield v.Receive(queue=end.queue)
 
 
-def closed_end(world: World, queue: CreateQueue) -> Iterator[Command]:
+def closed_end(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Forward to a destination with sends disabled; the message does not arrive, then or later."""
     end = ordinary(world, queue)
     yield end
     source = _source(world, queue, forward_to=end.queue)
     yield source
-    yield UpdateQueue(queue=end.queue, status=EntityStatus.SEND_DISABLED)
-    yield Send(queue=source.queue, message=unkeyed(world))
+    yield v.UpdateQueue(queue=end.queue, status=v.EntityStatus.SEND_DISABLED)
+    yield v.Send(queue=source.queue, message=unkeyed(world))
     yield from taken(end.queue)
-    for is_dlq in DEAD_LETTER_SUFFIXES:
+    for is_dlq in v.DEAD_LETTER_SUFFIXES:
         yield from taken(source.queue + is_dlq)
-    yield UpdateQueue(queue=end.queue, status=EntityStatus.ACTIVE)
+    yield v.UpdateQueue(queue=end.queue, status=v.EntityStatus.ACTIVE)
     yield from taken(end.queue)
 
 
 OPENINGS: Final = (
-    opening("chain", chain, Capability.FORWARDING),
-    opening("sources", sources, Capability.FORWARDING),
-    opening("buried", dead_lettered, Capability.DEAD_LETTER_FORWARDING, Capability.PEEK_LOCK),
+    opening("chain", chain, v.Capability.FORWARDING),
+    opening("sources", sources, v.Capability.FORWARDING),
+    opening("buried", dead_lettered, v.Capability.DEAD_LETTER_FORWARDING, v.Capability.PEEK_LOCK),
     opening(
         "closed end",
         closed_end,
-        Capability.FORWARDING,
-        Capability.ENTITY_STATUS,
-        Capability.TRANSFER_DEAD_LETTER,
+        v.Capability.FORWARDING,
+        v.Capability.ENTITY_STATUS,
+        v.Capability.TRANSFER_DEAD_LETTER,
     ),
-    opening("onward", onward, Capability.FORWARDING),
-    opening("unique end", unique_end, Capability.FORWARDING, Capability.DUPLICATE_DETECTION),
+    opening("onward", onward, v.Capability.FORWARDING),
+    opening("unique end", unique_end, v.Capability.FORWARDING, v.Capability.DUPLICATE_DETECTION),
 )

@@ -5,31 +5,14 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import IN_SESSIONS, opening
 from busproof.exploration.prologues.queues import keyed, ordinary, taken
 from busproof.exploration.state import World
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    Command,
-    CommitTransaction,
-    CreateQueue,
-    CreateTopic,
-    GetSessionState,
-    RollBackTransaction,
-    Schedule,
-    Send,
-    SendBatch,
-    SetSessionState,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.values import Tier
 
 __all__ = ["OPENINGS"]
 
-FITTING: Final = {Tier.BASIC: 250_000, Tier.STANDARD: 250_000, Tier.PREMIUM: 990_000}
+FITTING: Final = {v.Tier.BASIC: 250_000, v.Tier.STANDARD: 250_000, v.Tier.PREMIUM: 990_000}
 """Bytes of a body just within the limit of the tier, for a KB of 1,000 or 1,024 bytes."""
 
 TOO_LARGE: Final = 256 * 1024 + 1
@@ -53,15 +36,17 @@ MANY: Final = 24
 """Messages of a batch of many small messages."""
 
 
-def _carrying(world: World, queue: CreateQueue, **carried: Any) -> Message:
+def _carrying(world: World, queue: v.CreateQueue, **carried: Any) -> v.Message:
     return attrs.evolve(keyed(world, queue, 0), **carried)
 
 
-def _together(world: World, queue: CreateQueue, number: int, **carried: Any) -> tuple[Message, ...]:
+def _together(
+    world: World, queue: v.CreateQueue, number: int, **carried: Any
+) -> tuple[v.Message, ...]:
     return tuple(_carrying(world, queue, **carried) for _ in range(number))
 
 
-def large_messages(world: World, queue: CreateQueue) -> Iterator[Command]:
+def large_messages(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send bodies within the limit and beyond it, and properties that are too large only together.
 
     Then receive the accepted messages, and nothing else.
@@ -69,97 +54,101 @@ def large_messages(world: World, queue: CreateQueue) -> Iterator[Command]:
     plain = ordinary(world, queue)
     yield plain
     for size in (FITTING[world.scope.tier], TOO_LARGE):
-        yield Send(queue=plain.queue, message=_carrying(world, plain, size=size))
+        yield v.Send(queue=plain.queue, message=_carrying(world, plain, size=size))
     yield from taken(plain.queue, 3)
     for number, size in ((2, FITTING_PROPERTY), (3, LARGE_PROPERTY)):
         properties = {f"p{place}": "v" * size for place in range(number)}
-        yield Send(queue=plain.queue, message=_carrying(world, plain, properties=properties))
+        yield v.Send(queue=plain.queue, message=_carrying(world, plain, properties=properties))
     yield from taken(plain.queue, 2)
 
 
-def later_or_together(world: World, queue: CreateQueue) -> Iterator[Command]:
+def later_or_together(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Schedule and send a body that is too large, also in a transaction, beside one that fits."""
     plain = ordinary(world, queue)
     yield plain
     world.transactions += 1
     within = f"t{world.transactions}"
     wait = max(1, world.scope.lock // 5)
-    yield BeginTransaction(transaction=within)
+    yield v.BeginTransaction(transaction=within)
     for size in (TOO_LARGE, None):
         for transaction in (None, within):
             message = _carrying(world, plain, size=size)
-            yield Schedule(queue=plain.queue, message=message, delay=wait, transaction=transaction)
+            yield v.Schedule(
+                queue=plain.queue, message=message, delay=wait, transaction=transaction
+            )
         message = _carrying(world, plain, size=size)
-        yield Send(queue=plain.queue, message=message, transaction=within)
-    yield CommitTransaction(transaction=within)
-    yield AdvanceClock(duration=2 * wait)
+        yield v.Send(queue=plain.queue, message=message, transaction=within)
+    yield v.CommitTransaction(transaction=within)
+    yield v.AdvanceClock(duration=2 * wait)
     yield from taken(plain.queue, 4)
 
 
-def large_batches(world: World, queue: CreateQueue) -> Iterator[Command]:
+def large_batches(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send a batch of many messages and receive them in order; send large and too large batches.
 
     The documents do not state a limit for batches on Premium.
     """
     plain = ordinary(world, queue)
     yield plain
-    yield SendBatch(queue=plain.queue, messages=_together(world, plain, MANY))
+    yield v.SendBatch(queue=plain.queue, messages=_together(world, plain, MANY))
     yield from taken(plain.queue, MANY + 1)
-    if world.scope.tier is Tier.PREMIUM:
+    if world.scope.tier is v.Tier.PREMIUM:
         return
     for number in (2, 3):
-        yield SendBatch(queue=plain.queue, messages=_together(world, plain, number, size=THIRD))
+        yield v.SendBatch(queue=plain.queue, messages=_together(world, plain, number, size=THIRD))
     yield from taken(plain.queue, 3)
 
 
-def long_transactions(world: World, queue: CreateQueue) -> Iterator[Command]:
+def long_transactions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send as many messages in a transaction as it may hold; in another, one more."""
     plain = ordinary(world, queue)
     yield plain
-    for ending, more in ((CommitTransaction, 0), (RollBackTransaction, 1)):
+    for ending, more in ((v.CommitTransaction, 0), (v.RollBackTransaction, 1)):
         world.transactions += 1
         within = f"t{world.transactions}"
-        yield BeginTransaction(transaction=within)
+        yield v.BeginTransaction(transaction=within)
         for _ in range(IN_TRANSACTION // AT_ONCE):
             batch = _together(world, plain, AT_ONCE)
-            yield SendBatch(queue=plain.queue, messages=batch, transaction=within)
+            yield v.SendBatch(queue=plain.queue, messages=batch, transaction=within)
         for _ in range(more):
-            yield Send(queue=plain.queue, message=keyed(world, plain, 0), transaction=within)
+            yield v.Send(queue=plain.queue, message=keyed(world, plain, 0), transaction=within)
         yield ending(transaction=within)
     yield from taken(plain.queue, 2)
 
 
-def long_names(world: World, queue: CreateQueue) -> Iterator[Command]:
+def long_names(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Create queues and topics with names of the maximum length, and longer ones."""
     for length in (LONGEST_NAME, LONGEST_NAME + 1):
         named = ("q" * length, "n" * length)
-        yield CreateQueue(queue=named[0], partitioned=queue.partitioned)
-        yield CreateTopic(topic=named[1], partitioned=bool(queue.partitioned))
+        yield v.CreateQueue(queue=named[0], partitioned=queue.partitioned)
+        yield v.CreateTopic(topic=named[1], partitioned=bool(queue.partitioned))
         for name in named:
-            yield Send(queue=name, message=keyed(world, CreateQueue(queue=name), 0))
+            yield v.Send(queue=name, message=keyed(world, v.CreateQueue(queue=name), 0))
 
 
-def large_states(world: World, queue: CreateQueue) -> Iterator[Command]:
+def large_states(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Set a session state within the limit; a larger one is refused and changes nothing."""
     held_in = ordinary(world, queue, requires_session=True)
     of_session = {"queue": held_in.queue, "session_id": world.session(0)}
     yield held_in
-    yield AcceptSession(**of_session)
+    yield v.AcceptSession(**of_session)
     for size in (FITTING_STATE, TOO_LARGE):
-        yield SetSessionState(**of_session, state="s" * size)
-        yield GetSessionState(**of_session)
+        yield v.SetSessionState(**of_session, state="s" * size)
+        yield v.GetSessionState(**of_session)
 
 
 OPENINGS: Final = (
-    opening("large messages", large_messages, Capability.DISPOSABLE_NAMESPACE),
+    opening("large messages", large_messages, v.Capability.DISPOSABLE_NAMESPACE),
     opening(
         "large, later or together",
         later_or_together,
-        Capability.LIMITS,
-        Capability.DISPOSABLE_NAMESPACE,
+        v.Capability.LIMITS,
+        v.Capability.DISPOSABLE_NAMESPACE,
     ),
-    opening("large batches", large_batches, Capability.BATCHES),
-    opening("long transactions", long_transactions, Capability.TRANSACTIONS, Capability.BATCHES),
-    opening("long names", long_names, Capability.LIMITS),
-    opening("large states", large_states, *IN_SESSIONS, Capability.SESSION_STATE),
+    opening("large batches", large_batches, v.Capability.BATCHES),
+    opening(
+        "long transactions", long_transactions, v.Capability.TRANSACTIONS, v.Capability.BATCHES
+    ),
+    opening("long names", long_names, v.Capability.LIMITS),
+    opening("large states", large_states, *IN_SESSIONS, v.Capability.SESSION_STATE),
 )

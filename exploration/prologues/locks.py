@@ -3,48 +3,32 @@
 from collections.abc import Iterator
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import IN_TRANSACTIONS, opening
 from busproof.exploration.prologues.queues import keyed, ordinary
 from busproof.exploration.state import World
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    Receive,
-    RenewLock,
-    RollBackTransaction,
-    Send,
-    Settlement,
-)
 
 __all__ = ["OPENINGS"]
 
 
-def _held(world: World, queue: CreateQueue, times: int = 1) -> Iterator[Command]:
+def _held(world: World, queue: v.CreateQueue, times: int = 1) -> Iterator[v.Command]:
     """Send this many messages of one key, and receive them."""
     for _ in range(times):
-        yield Send(queue=queue.queue, message=keyed(world, queue, 0))
+        yield v.Send(queue=queue.queue, message=keyed(world, queue, 0))
     for _ in range(times):
-        yield Receive(queue=queue.queue)
+        yield v.Receive(queue=queue.queue)
 
 
-def _begun(world: World) -> BeginTransaction:
+def _begun(world: World) -> v.BeginTransaction:
     world.transactions += 1
-    return BeginTransaction(transaction=f"t{world.transactions}")
+    return v.BeginTransaction(transaction=f"t{world.transactions}")
 
 
-def settled_within(world: World, queue: CreateQueue) -> Iterator[Command]:
+def settled_within(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Settle several messages in one transaction; only the abandoned one is delivered again."""
     plain = ordinary(world, queue)
     yield plain
-    kinds: tuple[type[Settlement], ...] = (Abandon, Complete, Complete)
+    kinds: tuple[type[v.Settlement], ...] = (v.Abandon, v.Complete, v.Complete)
     for settling in (kinds, tuple(reversed(kinds))):
         yield from _held(world, plain, len(settling))
         held = world.locks[-len(settling) :]
@@ -54,39 +38,39 @@ def settled_within(world: World, queue: CreateQueue) -> Iterator[Command]:
         for kind, each in zip(settling, held, strict=False):
             token = each.lock_token or ""
             yield kind(queue=plain.queue, lock_token=token, transaction=within)
-        yield CommitTransaction(transaction=within)
-        yield AdvanceClock(duration=2 * world.scope.lock)
-        yield Receive(queue=plain.queue)
+        yield v.CommitTransaction(transaction=within)
+        yield v.AdvanceClock(duration=2 * world.scope.lock)
+        yield v.Receive(queue=plain.queue)
         for each in world.locks[-1:]:
-            yield Complete(queue=plain.queue, lock_token=each.lock_token or "")
-        yield Receive(queue=plain.queue)
+            yield v.Complete(queue=plain.queue, lock_token=each.lock_token or "")
+        yield v.Receive(queue=plain.queue)
 
 
-def undone(world: World, queue: CreateQueue) -> Iterator[Command]:
+def undone(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Roll back a settlement, and lose the lock of another before its commit."""
     yield from _withdrawn(world, queue)
     yield from _lost_before_commit(world, queue)
 
 
-def _withdrawn(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _withdrawn(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Roll back a completion and an abandon: the lock stays valid, and neither takes effect."""
     plain = ordinary(world, queue, max_delivery_count=3)
     yield plain
     yield from _held(world, plain)
-    kinds: tuple[type[Settlement], ...] = (Complete, Abandon)
+    kinds: tuple[type[v.Settlement], ...] = (v.Complete, v.Abandon)
     for kind in kinds:
         begun = _begun(world)
         yield begun
         token = _latest(world)
         yield kind(queue=plain.queue, lock_token=token, transaction=begun.transaction)
-        yield RollBackTransaction(transaction=begun.transaction)
-        yield RenewLock(queue=plain.queue, lock_token=token)
-        yield Abandon(queue=plain.queue, lock_token=token)
-        yield Receive(queue=plain.queue)
-    yield Complete(queue=plain.queue, lock_token=_latest(world))
+        yield v.RollBackTransaction(transaction=begun.transaction)
+        yield v.RenewLock(queue=plain.queue, lock_token=token)
+        yield v.Abandon(queue=plain.queue, lock_token=token)
+        yield v.Receive(queue=plain.queue)
+    yield v.Complete(queue=plain.queue, lock_token=_latest(world))
 
 
-def _lost_before_commit(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _lost_before_commit(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Let a lock expire between settlement and commit, and another receive take the message."""
     plain = ordinary(world, queue)
     yield plain
@@ -94,59 +78,59 @@ def _lost_before_commit(world: World, queue: CreateQueue) -> Iterator[Command]:
     begun = _begun(world)
     yield begun
     within = begun.transaction
-    yield Complete(queue=plain.queue, lock_token=_latest(world), transaction=within)
-    yield Send(queue=plain.queue, message=keyed(world, plain, 0), transaction=within)
-    yield AdvanceClock(duration=world.scope.lock + 1)
-    yield Receive(queue=plain.queue)
-    yield CommitTransaction(transaction=within)
-    yield Complete(queue=plain.queue, lock_token=_latest(world))
-    yield Receive(queue=plain.queue)
+    yield v.Complete(queue=plain.queue, lock_token=_latest(world), transaction=within)
+    yield v.Send(queue=plain.queue, message=keyed(world, plain, 0), transaction=within)
+    yield v.AdvanceClock(duration=world.scope.lock + 1)
+    yield v.Receive(queue=plain.queue)
+    yield v.CommitTransaction(transaction=within)
+    yield v.Complete(queue=plain.queue, lock_token=_latest(world))
+    yield v.Receive(queue=plain.queue)
 
 
-def given_again(world: World, queue: CreateQueue) -> Iterator[Command]:
+def given_again(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Receive a message again under a new lock, also after its session was closed."""
     yield from _abandoned_and_lost(world, queue)
-    if Capability.SESSIONS in world.scope.capabilities:
+    if v.Capability.SESSIONS in world.scope.capabilities:
         yield from _closed_in_hand(world, queue)
 
 
-def _abandoned_and_lost(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _abandoned_and_lost(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Abandon a message, then let its lock expire; only the lock of the next delivery is valid."""
     plain = ordinary(world, queue)
     name = plain.queue
     yield plain
-    yield Send(queue=name, message=keyed(world, plain, 0))
-    yield Receive(queue=name)
-    for ending in (Abandon, None):
+    yield v.Send(queue=name, message=keyed(world, plain, 0))
+    yield v.Receive(queue=name)
+    for ending in (v.Abandon, None):
         older = _latest(world)
         if ending is None:
-            yield AdvanceClock(duration=world.scope.lock + 1)
+            yield v.AdvanceClock(duration=world.scope.lock + 1)
         else:
             yield ending(queue=name, lock_token=older)
-        yield Receive(queue=name)
-        yield RenewLock(queue=name, lock_token=older)
-        yield Complete(queue=name, lock_token=older)
-        yield RenewLock(queue=name, lock_token=_latest(world))
-    yield Complete(queue=name, lock_token=_latest(world))
-    yield Receive(queue=name)
+        yield v.Receive(queue=name)
+        yield v.RenewLock(queue=name, lock_token=older)
+        yield v.Complete(queue=name, lock_token=older)
+        yield v.RenewLock(queue=name, lock_token=_latest(world))
+    yield v.Complete(queue=name, lock_token=_latest(world))
+    yield v.Receive(queue=name)
 
 
-def _closed_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _closed_in_hand(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Close a session with locked messages more often than their delivery limit allows."""
     held_in = ordinary(world, queue, requires_session=True, max_delivery_count=2)
     name, session = held_in.queue, world.session(0)
     yield held_in
     for _ in range(2):
-        yield Send(queue=name, message=keyed(world, held_in, 0))
+        yield v.Send(queue=name, message=keyed(world, held_in, 0))
     for _ in range(3):
-        yield AcceptSession(queue=name, session_id=session)
-        yield Receive(queue=name, session_id=session)
-        yield Receive(queue=name, session_id=session)
-        yield CloseSession(queue=name, session_id=session)
-    yield AcceptSession(queue=name, session_id=session)
-    yield Receive(queue=name, session_id=session)
-    yield Complete(queue=name, lock_token=_latest(world))
-    yield Receive(queue=name, session_id=session)
+        yield v.AcceptSession(queue=name, session_id=session)
+        yield v.Receive(queue=name, session_id=session)
+        yield v.Receive(queue=name, session_id=session)
+        yield v.CloseSession(queue=name, session_id=session)
+    yield v.AcceptSession(queue=name, session_id=session)
+    yield v.Receive(queue=name, session_id=session)
+    yield v.Complete(queue=name, lock_token=_latest(world))
+    yield v.Receive(queue=name, session_id=session)
 
 
 def _latest(world: World) -> str:
@@ -157,5 +141,5 @@ def _latest(world: World) -> str:
 OPENINGS: Final = (
     opening("settled within", settled_within, *IN_TRANSACTIONS),
     opening("undone", undone, *IN_TRANSACTIONS),
-    opening("given again", given_again, Capability.PEEK_LOCK),
+    opening("given again", given_again, v.Capability.PEEK_LOCK),
 )

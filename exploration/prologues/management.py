@@ -3,29 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.exploration.prologues.actions import identified, paths_of, topic_like
 from busproof.exploration.prologues.prologue import opening
 from busproof.exploration.prologues.queues import ordinary, taken, unkeyed
 from busproof.exploration.prologues.topics import with_two_subscriptions
 from busproof.exploration.state import Theme, World
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    AcceptSession,
-    AdvanceClock,
-    BringPartitionUp,
-    Command,
-    CreateQueue,
-    CreateSubscription,
-    DeleteQueue,
-    DeleteTopic,
-    GetQueue,
-    GetTopic,
-    ListSubscriptions,
-    Send,
-    TakePartitionDown,
-    UpdateQueue,
-    UpdateTopic,
-)
 
 __all__ = ["OPENINGS"]
 
@@ -33,25 +16,25 @@ LATER: Final = "later"
 """A name that no other entity has."""
 
 
-def fixed(world: World, queue: CreateQueue) -> Iterator[Command]:
+def fixed(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Try to turn sessions and duplicate detection on and off by updates, then use the queue."""
     plain = ordinary(world, queue)
     name = plain.queue
     yield plain
     for wanted in (True, False):
-        yield UpdateQueue(queue=name, requires_session=wanted)
-        yield UpdateQueue(queue=name, duplicate_detection=wanted)
-        yield GetQueue(queue=name)
+        yield v.UpdateQueue(queue=name, requires_session=wanted)
+        yield v.UpdateQueue(queue=name, duplicate_detection=wanted)
+        yield v.GetQueue(queue=name)
         yield from (identified(world, name), identified(world, name))
         yield from taken(name, 2)
     held_in = ordinary(world, queue, requires_session=True)
     yield held_in
-    yield UpdateQueue(queue=held_in.queue, requires_session=False)
-    yield GetQueue(queue=held_in.queue)
-    yield AcceptSession(queue=held_in.queue, session_id=world.session(0))
+    yield v.UpdateQueue(queue=held_in.queue, requires_session=False)
+    yield v.GetQueue(queue=held_in.queue)
+    yield v.AcceptSession(queue=held_in.queue, session_id=world.session(0))
 
 
-def fixed_of_topic(world: World, queue: CreateQueue) -> Iterator[Command]:
+def fixed_of_topic(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Try to turn on a topic's duplicate detection and a subscription's sessions by updates.
 
     Then update the topic's time to live, which applies to later messages.
@@ -61,20 +44,20 @@ def fixed_of_topic(world: World, queue: CreateQueue) -> Iterator[Command]:
     name, life = topic.topic, max(1, world.scope.lock // 5)
     yield from with_two_subscriptions(world, topic)
     one, _ = paths_of(world)
-    yield UpdateTopic(topic=name, duplicate_detection=True)
-    yield GetTopic(topic=name)
-    yield UpdateQueue(queue=one, requires_session=True)
-    yield GetQueue(queue=one)
+    yield v.UpdateTopic(topic=name, duplicate_detection=True)
+    yield v.GetTopic(topic=name)
+    yield v.UpdateQueue(queue=one, requires_session=True)
+    yield v.GetQueue(queue=one)
     yield from (identified(world, name), identified(world, name))
     yield from taken(one, 2)
-    yield UpdateTopic(topic=name, time_to_live=life)
-    yield GetTopic(topic=name)
-    yield Send(queue=name, message=unkeyed(world))
-    yield AdvanceClock(duration=2 * life)
+    yield v.UpdateTopic(topic=name, time_to_live=life)
+    yield v.GetTopic(topic=name)
+    yield v.Send(queue=name, message=unkeyed(world))
+    yield v.AdvanceClock(duration=2 * life)
     yield from taken(one)
 
 
-def made_again(world: World, queue: CreateQueue) -> Iterator[Command]:
+def made_again(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Delete a queue with messages in all partitions, and create it again.
 
     The new queue is empty, and it remembers no MessageId of the old one.
@@ -84,12 +67,12 @@ def made_again(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield detecting
     yield identified(world, name)
     for _ in range(world.scope.partitions if queue.partitioned else 1):
-        yield Send(queue=name, message=unkeyed(world))
-    yield from (DeleteQueue(queue=name), detecting, *taken(name))
+        yield v.Send(queue=name, message=unkeyed(world))
+    yield from (v.DeleteQueue(queue=name), detecting, *taken(name))
     yield from (identified(world, name), *taken(name, 2))
 
 
-def topic_made_again(world: World, queue: CreateQueue) -> Iterator[Command]:
+def topic_made_again(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Delete a topic that has accepted a MessageId, and create it again with a subscription.
 
     A name that differs from the subscription's only in case does not name a second one.
@@ -100,75 +83,79 @@ def topic_made_again(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield from with_two_subscriptions(world, topic)
     one, _ = paths_of(world)
     yield identified(world, name)
-    yield from (DeleteTopic(topic=name), topic)
+    yield from (v.DeleteTopic(topic=name), topic)
     for each in ("s0", "S0"):
-        yield CreateSubscription(topic=name, subscription=each, lock_duration=world.scope.lock)
-    yield ListSubscriptions(topic=name)
+        yield v.CreateSubscription(topic=name, subscription=each, lock_duration=world.scope.lock)
+    yield v.ListSubscriptions(topic=name)
     yield from (identified(world, name), *taken(one, 2))
 
 
-def _outage(name: str) -> tuple[Command, Command]:
+def _outage(name: str) -> tuple[v.Command, v.Command]:
     """Return commands to take down and bring up partition 0, which every entity has."""
-    down, up = (kind(queue=name, partition=0) for kind in (TakePartitionDown, BringPartitionUp))
+    down, up = (kind(queue=name, partition=0) for kind in (v.TakePartitionDown, v.BringPartitionUp))
     return down, up
 
 
-def refused_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+def refused_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Delete a queue during an outage, and again after it; create it again, and find it empty."""
     plain = ordinary(world, queue)
-    gone = DeleteQueue(queue=plain.queue)
+    gone = v.DeleteQueue(queue=plain.queue)
     down, up = _outage(plain.queue)
     yield plain
-    yield Send(queue=plain.queue, message=unkeyed(world))
+    yield v.Send(queue=plain.queue, message=unkeyed(world))
     yield from (down, gone, up, gone)
-    yield from (plain, GetQueue(queue=plain.queue), *taken(plain.queue))
+    yield from (plain, v.GetQueue(queue=plain.queue), *taken(plain.queue))
 
 
-def creation_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+def creation_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Create a queue during an outage, and again after it; then use it."""
-    asked = CreateQueue(queue=LATER, partitioned=queue.partitioned, lock_duration=world.scope.lock)
+    asked = v.CreateQueue(
+        queue=LATER, partitioned=queue.partitioned, lock_duration=world.scope.lock
+    )
     down, up = _outage(LATER)
     yield from (down, asked, up, asked)
-    yield Send(queue=LATER, message=unkeyed(world))
-    yield from (GetQueue(queue=LATER), *taken(LATER, 2))
+    yield v.Send(queue=LATER, message=unkeyed(world))
+    yield from (v.GetQueue(queue=LATER), *taken(LATER, 2))
 
 
-def topic_refused_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+def topic_refused_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Delete a topic during an outage, and again after it; the new topic has no outage."""
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
     yield from with_two_subscriptions(world, topic)
-    gone, told = DeleteTopic(topic=topic.topic), GetTopic(topic=topic.topic)
+    gone, told = v.DeleteTopic(topic=topic.topic), v.GetTopic(topic=topic.topic)
     down, up = _outage(topic.topic)
     yield from (down, told, gone, up, gone)
     yield from (topic, told)
     for name in ("s0", "s1"):
-        yield CreateSubscription(
+        yield v.CreateSubscription(
             topic=topic.topic, subscription=name, lock_duration=world.scope.lock
         )
-    yield Send(queue=topic.topic, message=unkeyed(world))
+    yield v.Send(queue=topic.topic, message=unkeyed(world))
     for path in paths_of(world):
-        yield from (GetQueue(queue=path), *taken(path))
+        yield from (v.GetQueue(queue=path), *taken(path))
 
 
 OPENINGS: Final = (
-    opening("fixed", fixed, Capability.MANAGEMENT),
-    opening("fixed of topic", fixed_of_topic, Capability.TOPICS, Capability.TOPIC_MANAGEMENT),
-    opening("made again", made_again, Capability.MANAGEMENT, Capability.DUPLICATE_DETECTION),
+    opening("fixed", fixed, v.Capability.MANAGEMENT),
+    opening("fixed of topic", fixed_of_topic, v.Capability.TOPICS, v.Capability.TOPIC_MANAGEMENT),
+    opening("made again", made_again, v.Capability.MANAGEMENT, v.Capability.DUPLICATE_DETECTION),
     opening(
         "topic made again",
         topic_made_again,
-        Capability.TOPICS,
-        Capability.TOPIC_MANAGEMENT,
-        Capability.DUPLICATE_DETECTION,
+        v.Capability.TOPICS,
+        v.Capability.TOPIC_MANAGEMENT,
+        v.Capability.DUPLICATE_DETECTION,
     ),
-    opening("refused in outage", refused_in_outage, Capability.MANAGEMENT, Capability.OUTAGES),
-    opening("creation in outage", creation_in_outage, Capability.MANAGEMENT, Capability.OUTAGES),
+    opening("refused in outage", refused_in_outage, v.Capability.MANAGEMENT, v.Capability.OUTAGES),
+    opening(
+        "creation in outage", creation_in_outage, v.Capability.MANAGEMENT, v.Capability.OUTAGES
+    ),
     opening(
         "topic refused in outage",
         topic_refused_in_outage,
-        Capability.TOPICS,
-        Capability.TOPIC_MANAGEMENT,
-        Capability.OUTAGES,
+        v.Capability.TOPICS,
+        v.Capability.TOPIC_MANAGEMENT,
+        v.Capability.OUTAGES,
     ),
 )

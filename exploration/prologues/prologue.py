@@ -5,16 +5,15 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.exploration.state import World
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Command, CreateQueue
 
 __all__ = ["IN_SESSIONS", "IN_TRANSACTIONS", "Opening", "opening"]
 
-Commands = Callable[[World, CreateQueue], Iterator[Command]]
+Commands = Callable[[World, v.CreateQueue], Iterator[v.Command]]
 
-IN_SESSIONS: Final = (Capability.SESSIONS, Capability.PEEK_LOCK)
-IN_TRANSACTIONS: Final = (Capability.PEEK_LOCK, Capability.TRANSACTIONAL_SETTLEMENT)
+IN_SESSIONS: Final = (v.Capability.SESSIONS, v.Capability.PEEK_LOCK)
+IN_TRANSACTIONS: Final = (v.Capability.PEEK_LOCK, v.Capability.TRANSACTIONAL_SETTLEMENT)
 
 
 @attrs.frozen
@@ -28,11 +27,11 @@ class Opening:
     """
 
     name: str
-    needed: frozenset[Capability]
+    needed: frozenset[v.Capability]
     commands: Commands
 
 
-def opening(name: str, commands: Commands, *needed: Capability) -> Opening:
+def opening(name: str, commands: Commands, *needed: v.Capability) -> Opening:
     """Return a prologue that needs these capabilities.
 
     A prologue of hundreds of requests needs a disposable namespace, because it would get in the

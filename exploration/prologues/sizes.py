@@ -5,27 +5,10 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import opening
 from busproof.exploration.prologues.queues import CROWD, GB, LARGE, OTHER, keyed, ordinary
 from busproof.exploration.state import World
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Command,
-    Complete,
-    CreateQueue,
-    CreateTopic,
-    DeadLetter,
-    Defer,
-    DeleteQueue,
-    GetQueue,
-    Receive,
-    RestoreQueue,
-    Schedule,
-    Send,
-    SendBatch,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.values import ReceiveMode, Tier
 
 __all__ = ["OPENINGS"]
 
@@ -36,58 +19,58 @@ SIZES: Final = (None, 5, 6, 80)
 """Sizes to request, in GB: the default, and sizes that only some tiers or no tier has."""
 
 
-def _large(world: World, queue: CreateQueue) -> Message:
+def _large(world: World, queue: v.CreateQueue) -> v.Message:
     return attrs.evolve(keyed(world, queue, 0), size=LARGE, stands_in=True)
 
 
-def _whole(world: World, queue: CreateQueue) -> CreateQueue:
+def _whole(world: World, queue: v.CreateQueue) -> v.CreateQueue:
     """Return a queue of one GB without partitions, so that a single limit applies."""
     return ordinary(world, attrs.evolve(queue, partitioned=False), max_size=1)
 
 
-def full_whole(world: World, queue: CreateQueue) -> Iterator[Command]:
+def full_whole(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send more to a queue without partitions than it can hold, and again after removing some."""
     whole = _whole(world, queue)
     yield whole
     for _ in range(GB // LARGE + 2):
-        yield Send(queue=whole.queue, message=_large(world, whole))
-    yield Receive(queue=whole.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
-    yield Receive(queue=whole.queue)
+        yield v.Send(queue=whole.queue, message=_large(world, whole))
+    yield v.Receive(queue=whole.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+    yield v.Receive(queue=whole.queue)
     for held in world.locks[-1:]:
-        yield Complete(queue=whole.queue, lock_token=held.lock_token or "")
+        yield v.Complete(queue=whole.queue, lock_token=held.lock_token or "")
     for _ in range(4):
-        yield Send(queue=whole.queue, message=_large(world, whole))
+        yield v.Send(queue=whole.queue, message=_large(world, whole))
 
 
-def set_aside(world: World, queue: CreateQueue) -> Iterator[Command]:
+def set_aside(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Fill a queue with scheduled, locked, deferred and dead-lettered messages, then send more."""
     whole = _whole(world, queue)
     yield whole
     for _ in range(2):
         late = 100 * world.scope.lock
-        yield Schedule(queue=whole.queue, message=_large(world, whole), delay=late)
+        yield v.Schedule(queue=whole.queue, message=_large(world, whole), delay=late)
     for _ in range(HELD - 2):
-        yield Send(queue=whole.queue, message=_large(world, whole))
+        yield v.Send(queue=whole.queue, message=_large(world, whole))
     for _ in range(HELD - 2):
-        yield Receive(queue=whole.queue)
+        yield v.Receive(queue=whole.queue)
     mine = [each for each in world.locks if each.queue == whole.queue]
-    for ending, held in zip((DeadLetter, Defer) * 3, mine, strict=False):
+    for ending, held in zip((v.DeadLetter, v.Defer) * 3, mine, strict=False):
         yield ending(queue=whole.queue, lock_token=held.lock_token or "")
     for _ in range(3):
-        yield Send(queue=whole.queue, message=_large(world, whole))
+        yield v.Send(queue=whole.queue, message=_large(world, whole))
 
 
-def full_of_a_batch(world: World, queue: CreateQueue) -> Iterator[Command]:
+def full_of_a_batch(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send a batch with one key that fits only in part, then receive everything."""
     plain = ordinary(world, queue, max_size=1)
     yield plain
     messages = tuple(_large(world, plain) for _ in range(GB // LARGE + 2))
-    yield SendBatch(queue=plain.queue, messages=messages)
+    yield v.SendBatch(queue=plain.queue, messages=messages)
     for _ in messages:
-        yield Receive(queue=plain.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+        yield v.Receive(queue=plain.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def copies_at_once(world: World, queue: CreateQueue) -> Iterator[Command]:
+def copies_at_once(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send a batch with a MessageId twice in it, and a batch with one already accepted."""
     times = {"duplicate_window": 2 * world.scope.lock}
     detecting = ordinary(world, queue, duplicate_detection=True, **times)
@@ -96,80 +79,84 @@ def copies_at_once(world: World, queue: CreateQueue) -> Iterator[Command]:
         messages = tuple(
             attrs.evolve(keyed(world, detecting, 0), message_id=name) for name in names
         )
-        yield SendBatch(queue=detecting.queue, messages=messages)
+        yield v.SendBatch(queue=detecting.queue, messages=messages)
     for _ in range(5):
-        yield Receive(queue=detecting.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+        yield v.Receive(queue=detecting.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def sizes(world: World, queue: CreateQueue) -> Iterator[Command]:
+def sizes(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Request queues of valid and invalid sizes, with and without partitions.
 
     Premium is included, although its queues have no such sizes.
     """
     kinds = [
-        CreateQueue(queue="", partitioned=partitioned, max_size=size)
+        v.CreateQueue(queue="", partitioned=partitioned, max_size=size)
         for partitioned in (True, False)
         for size in SIZES
     ]
-    if queue.partitioned or world.scope.tier is Tier.PREMIUM:
-        kinds.append(CreateQueue(queue="", requires_session=True))
+    if queue.partitioned or world.scope.tier is v.Tier.PREMIUM:
+        kinds.append(v.CreateQueue(queue="", requires_session=True))
     for number, kind in enumerate(kinds):
         name = f"{queue.queue}-{number}"
         yield attrs.evolve(kind, queue=name)
-        yield GetQueue(queue=name)
-        yield DeleteQueue(queue=name)
+        yield v.GetQueue(queue=name)
+        yield v.DeleteQueue(queue=name)
 
 
-def from_before(world: World, _queue: CreateQueue) -> Iterator[Command]:
+def from_before(world: World, _queue: v.CreateQueue) -> Iterator[v.Command]:
     """Use a legacy queue, delete it, and create it again."""
     if world.scope.may_partition:
         return
-    old = CreateQueue(queue=f"q{len(world.queues) + 1}", lock_duration=world.scope.lock)
+    old = v.CreateQueue(queue=f"q{len(world.queues) + 1}", lock_duration=world.scope.lock)
     world.queues.append(old)
-    yield RestoreQueue(queue=old.queue)
-    yield Send(queue=old.queue, message=keyed(world, old, 0))
-    yield from (GetQueue(queue=old.queue), DeleteQueue(queue=old.queue), old)
-    yield GetQueue(queue=old.queue)
+    yield v.RestoreQueue(queue=old.queue)
+    yield v.Send(queue=old.queue, message=keyed(world, old, 0))
+    yield from (v.GetQueue(queue=old.queue), v.DeleteQueue(queue=old.queue), old)
+    yield v.GetQueue(queue=old.queue)
 
 
-def crowd_of_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
+def crowd_of_topics(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Create more partitioned topics than allowed; other entities can still be created."""
-    if world.scope.tier is Tier.PREMIUM:
+    if world.scope.tier is v.Tier.PREMIUM:
         return
     names = [f"{queue.queue}-n{number}" for number in range(CROWD)]
     for name in names:
-        yield CreateTopic(topic=name)
-    others = CreateQueue(queue=f"{queue.queue}-q", partitioned=False)
+        yield v.CreateTopic(topic=name)
+    others = v.CreateQueue(queue=f"{queue.queue}-q", partitioned=False)
     yield others
-    yield CreateTopic(topic=f"{queue.queue}-n", partitioned=False)
+    yield v.CreateTopic(topic=f"{queue.queue}-n", partitioned=False)
 
 
 OPENINGS: Final = (
-    opening("copies at once", copies_at_once, Capability.BATCHES, Capability.DUPLICATE_DETECTION),
-    opening("sizes", sizes, Capability.MANAGEMENT, Capability.SIZES),
-    opening("from before", from_before, Capability.LEGACY_ENTITIES, Capability.MANAGEMENT),
+    opening(
+        "copies at once", copies_at_once, v.Capability.BATCHES, v.Capability.DUPLICATE_DETECTION
+    ),
+    opening("sizes", sizes, v.Capability.MANAGEMENT, v.Capability.SIZES),
+    opening("from before", from_before, v.Capability.LEGACY_ENTITIES, v.Capability.MANAGEMENT),
     opening(
         "full whole",
         full_whole,
-        Capability.DISPOSABLE_NAMESPACE,
-        Capability.SIZES,
-        Capability.REGULAR_QUEUES,
-        Capability.PEEK_LOCK,
+        v.Capability.DISPOSABLE_NAMESPACE,
+        v.Capability.SIZES,
+        v.Capability.REGULAR_QUEUES,
+        v.Capability.PEEK_LOCK,
     ),
     opening(
         "set aside",
         set_aside,
-        Capability.DISPOSABLE_NAMESPACE,
-        Capability.SIZES,
-        Capability.REGULAR_QUEUES,
-        Capability.PEEK_LOCK,
+        v.Capability.DISPOSABLE_NAMESPACE,
+        v.Capability.SIZES,
+        v.Capability.REGULAR_QUEUES,
+        v.Capability.PEEK_LOCK,
     ),
     opening(
         "full of a batch",
         full_of_a_batch,
-        Capability.DISPOSABLE_NAMESPACE,
-        Capability.SIZES,
-        Capability.BATCHES,
+        v.Capability.DISPOSABLE_NAMESPACE,
+        v.Capability.SIZES,
+        v.Capability.BATCHES,
     ),
-    opening("crowd of topics", crowd_of_topics, Capability.DISPOSABLE_NAMESPACE, Capability.TOPICS),
+    opening(
+        "crowd of topics", crowd_of_topics, v.Capability.DISPOSABLE_NAMESPACE, v.Capability.TOPICS
+    ),
 )

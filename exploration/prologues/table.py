@@ -8,6 +8,7 @@ of an exploration use each prologue in turn: required situations are not left to
 from collections.abc import Iterator
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.exploration.prologues import (
     actions,
     deliveries,
@@ -24,8 +25,6 @@ from busproof.exploration.prologues import sizes as room
 from busproof.exploration.prologues.prologue import opening
 from busproof.exploration.state import FOCUSED, Scope, Theme, World
 from busproof.judging.required_capabilities import needs
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Command, CreateQueue
 
 __all__ = ["begun_with", "openings", "themes"]
 
@@ -48,13 +47,13 @@ _OPENINGS: Final = (
 
 
 _THEMES: Final = {
-    Theme.TOPICS: Capability.TOPICS,
-    Theme.FORWARDING: Capability.FORWARDING,
-    Theme.SESSIONS: Capability.SESSIONS,
-    Theme.DELIVERIES: Capability.PEEK_LOCK,
-    Theme.TRANSACTIONS: Capability.TRANSACTIONS,
-    Theme.COPIES: Capability.TOPICS,
-    Theme.CONDITIONS: Capability.FILTERS,
+    Theme.TOPICS: v.Capability.TOPICS,
+    Theme.FORWARDING: v.Capability.FORWARDING,
+    Theme.SESSIONS: v.Capability.SESSIONS,
+    Theme.DELIVERIES: v.Capability.PEEK_LOCK,
+    Theme.TRANSACTIONS: v.Capability.TRANSACTIONS,
+    Theme.COPIES: v.Capability.TOPICS,
+    Theme.CONDITIONS: v.Capability.FILTERS,
 }
 """The capability that each theme needs."""
 
@@ -65,7 +64,7 @@ def openings(scope: Scope) -> tuple[str, ...]:
     return ("",) * (len(there) - 2) + tuple(there)
 
 
-def begun_with(name: str, world: World, queue: CreateQueue) -> Iterator[Command]:
+def begun_with(name: str, world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Yield the commands of a prologue that the implementation supports.
 
     A focused sequence begins at random, except those about copies, which create a topic with two

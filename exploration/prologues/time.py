@@ -5,76 +5,53 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import opening
 from busproof.exploration.prologues.queues import OTHER, interrupted, keyed, ordinary, taken
 from busproof.exploration.state import World
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    AcceptNextSession,
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    CloseSession,
-    Command,
-    Complete,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    DeadLetter,
-    Defer,
-    Peek,
-    Receive,
-    ReceiveDeferred,
-    RollBackTransaction,
-    Schedule,
-    Send,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import MICROSECONDS, Clock, ReceiveMode
 
 __all__ = ["OPENINGS"]
 
-DAY: Final = 86_400 * MICROSECONDS
-DEFAULT_WINDOW: Final = 600 * MICROSECONDS
-SHORTEST_WINDOW: Final = 20 * MICROSECONDS
+DAY: Final = 86_400 * v.MICROSECONDS
+DEFAULT_WINDOW: Final = 600 * v.MICROSECONDS
+SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
 LONGEST_WINDOW: Final = 7 * DAY
 
 
-def _known(world: World, queue: CreateQueue, identity: str, key: str | None = None) -> Send:
+def _known(world: World, queue: v.CreateQueue, identity: str, key: str | None = None) -> v.Send:
     """Return a send of a message with this MessageId, and with this PartitionKey if given."""
     world.bodies += 1
-    message = Message(body=f"m{world.bodies}", message_id=identity, partition_key=key)
-    return Send(queue=queue.queue, message=message)
+    message = v.Message(body=f"m{world.bodies}", message_id=identity, partition_key=key)
+    return v.Send(queue=queue.queue, message=message)
 
 
-def _detecting(world: World, queue: CreateQueue, **settings: Any) -> CreateQueue:
+def _detecting(world: World, queue: v.CreateQueue, **settings: Any) -> v.CreateQueue:
     return ordinary(world, queue, duplicate_detection=True, **settings)
 
 
-def remembered(world: World, queue: CreateQueue) -> Iterator[Command]:
+def remembered(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Repeat MessageIds within and after their window, and after sends without effect."""
     yield from _windows(world, queue)
     yield from _no_copies(world, queue)
 
 
-def _windows(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _windows(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Repeat a MessageId within its window and after it, with other messages in between."""
     window = 2 * world.scope.lock
     detecting = _detecting(world, queue, duplicate_window=window)
     yield detecting
     for wait, identity in ((window - 1, "within"), (window + 1, "beyond")):
         yield _known(world, detecting, identity)
-        yield AdvanceClock(duration=wait // 2)
+        yield v.AdvanceClock(duration=wait // 2)
         yield _known(world, detecting, OTHER)
-        yield AdvanceClock(duration=wait - wait // 2)
+        yield v.AdvanceClock(duration=wait - wait // 2)
         yield _known(world, detecting, identity)
     yield from taken(detecting.queue, 5)
 
 
-def limits_of_windows(world: World, queue: CreateQueue) -> Iterator[Command]:
+def limits_of_windows(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Create queues with the default window, one too short and one too long; wait past each."""
-    if world.scope.clock is Clock.REAL:
+    if world.scope.clock is v.Clock.REAL:
         return
     for asked, given in (
         (None, DEFAULT_WINDOW),
@@ -86,12 +63,12 @@ def limits_of_windows(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield detecting
         for wait, identity in ((given * 9 // 10, "within"), (given + 1, "beyond")):
             yield _known(world, detecting, identity)
-            yield AdvanceClock(duration=wait)
+            yield v.AdvanceClock(duration=wait)
             yield _known(world, detecting, identity)
         yield from taken(detecting.queue, 4)
 
 
-def _other_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _other_keys(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Repeat a MessageId with another key, on a partitioned queue and on a regular one."""
     regular = attrs.evolve(queue, partitioned=False)
     for each in (queue, regular):
@@ -102,7 +79,7 @@ def _other_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield from taken(detecting.queue, 4)
 
 
-def _no_copies(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _no_copies(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send refused and rolled-back messages again: they are not duplicates; accepted ones are."""
     detecting = _detecting(world, queue)
     key = world.session(0)
@@ -115,29 +92,29 @@ def _no_copies(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield up
     world.transactions += 1
     within = f"t{world.transactions}"
-    yield BeginTransaction(transaction=within)
+    yield v.BeginTransaction(transaction=within)
     yield attrs.evolve(_known(world, detecting, "withdrawn", key), transaction=within)
-    yield RollBackTransaction(transaction=within)
+    yield v.RollBackTransaction(transaction=within)
     for identity in ("known", "refused", "withdrawn"):
         yield _known(world, detecting, identity, key)
     yield from taken(detecting.queue, 3)
 
 
-def elsewhere(world: World, queue: CreateQueue) -> Iterator[Command]:
+def elsewhere(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Repeat a MessageId in another queue, or with another key."""
     yield from _other_queues(world, queue)
     yield from _other_keys(world, queue)
 
 
-def _other_queues(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _other_queues(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Repeat a MessageId of one queue, already received there, in two others, twice in each."""
     of_session = world.session(0) if queue.requires_session else None
     message = attrs.evolve(keyed(world, queue, 0), message_id=OTHER)
-    yield Send(queue=queue.queue, message=message)
+    yield v.Send(queue=queue.queue, message=message)
     if of_session is not None:
-        yield AcceptSession(queue=queue.queue, session_id=of_session)
-    mode = ReceiveMode.RECEIVE_AND_DELETE
-    yield Receive(queue=world.received_from(queue).queue, mode=mode, session_id=of_session)
+        yield v.AcceptSession(queue=queue.queue, session_id=of_session)
+    mode = v.ReceiveMode.RECEIVE_AND_DELETE
+    yield v.Receive(queue=world.received_from(queue).queue, mode=mode, session_id=of_session)
     others = [_detecting(world, queue) for _ in range(2)]
     yield from others
     for each in (*others, *others):
@@ -145,54 +122,54 @@ def _other_queues(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield from taken(each.queue, 1)
 
 
-def overtaken(world: World, queue: CreateQueue) -> Iterator[Command]:
+def overtaken(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Check that scheduled messages are not available before they are due, also in a session."""
     yield from _scheduled_in_line(world, queue)
     yield from _scheduled_in_session(world, queue)
 
 
-def _scheduled_in_line(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _scheduled_in_line(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Schedule a message, and send others of its key before it is due and after it."""
     plain = ordinary(world, queue)
     wait = max(2, world.scope.lock // 5)
     yield plain
-    yield Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=wait)
-    yield Send(queue=plain.queue, message=keyed(world, plain, 0))
-    yield Peek(queue=plain.queue, count=4)
-    yield AdvanceClock(duration=wait // 2)
-    yield Send(queue=plain.queue, message=keyed(world, plain, 0))
-    yield AdvanceClock(duration=wait)
-    yield Send(queue=plain.queue, message=keyed(world, plain, 0))
-    yield Peek(queue=plain.queue, count=4)
+    yield v.Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=wait)
+    yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
+    yield v.Peek(queue=plain.queue, count=4)
+    yield v.AdvanceClock(duration=wait // 2)
+    yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
+    yield v.AdvanceClock(duration=wait)
+    yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
+    yield v.Peek(queue=plain.queue, count=4)
     yield from taken(plain.queue, 4)
 
 
-def _scheduled_in_session(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _scheduled_in_session(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Schedule the only message of a session: the session is not the next one until it is due."""
     held_in = ordinary(world, queue, requires_session=True)
     name, session = held_in.queue, world.session(0)
     wait = max(2, world.scope.lock // 5)
-    mode = ReceiveMode.RECEIVE_AND_DELETE
+    mode = v.ReceiveMode.RECEIVE_AND_DELETE
     yield held_in
-    yield Schedule(queue=name, message=keyed(world, held_in, 0), delay=wait)
-    yield AcceptNextSession(queue=name)
-    yield Send(queue=name, message=keyed(world, held_in, 1))
-    yield AcceptNextSession(queue=name)
-    yield AcceptSession(queue=name, session_id=session)
-    yield Receive(queue=name, mode=mode, session_id=session)
-    yield CloseSession(queue=name, session_id=session)
-    yield AdvanceClock(duration=2 * wait)
-    yield AcceptNextSession(queue=name)
-    yield Receive(queue=name, mode=mode, session_id=session)
+    yield v.Schedule(queue=name, message=keyed(world, held_in, 0), delay=wait)
+    yield v.AcceptNextSession(queue=name)
+    yield v.Send(queue=name, message=keyed(world, held_in, 1))
+    yield v.AcceptNextSession(queue=name)
+    yield v.AcceptSession(queue=name, session_id=session)
+    yield v.Receive(queue=name, mode=mode, session_id=session)
+    yield v.CloseSession(queue=name, session_id=session)
+    yield v.AdvanceClock(duration=2 * wait)
+    yield v.AcceptNextSession(queue=name)
+    yield v.Receive(queue=name, mode=mode, session_id=session)
 
 
-def lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
+def lifetimes(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send messages with and without a time to live, where the entity has one."""
     yield from _queue_lifetimes(world, queue)
     yield from _subscription_lifetimes(world, queue)
 
 
-def _queue_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _queue_lifetimes(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send messages with a longer, a shorter and no time to live to a queue that has one."""
     life = max(4, world.scope.lock // 2)
     mortal = ordinary(world, queue, time_to_live=life)
@@ -200,80 +177,80 @@ def _queue_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield from _outlived(world, mortal, mortal.queue, life)
 
 
-def _subscription_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _subscription_lifetimes(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Do the same where the subscription has a time to live, and where the topic has one."""
     life = max(4, world.scope.lock // 2)
     for of_topic, of_subscription in ((None, life), (life, None)):
         topic = f"n{len(world.topics) + 1}"
         world.topics.append(topic)
         partitioned = bool(queue.partitioned)
-        yield CreateTopic(topic=topic, partitioned=partitioned, time_to_live=of_topic)
-        yield CreateSubscription(
+        yield v.CreateTopic(topic=topic, partitioned=partitioned, time_to_live=of_topic)
+        yield v.CreateSubscription(
             topic=topic,
             subscription="s0",
             lock_duration=world.scope.lock,
             time_to_live=of_subscription,
         )
         path = f"{topic}/subscriptions/s0"
-        world.subscriptions.append(CreateQueue(queue=path))
-        place = CreateQueue(queue=topic, partitioned=partitioned)
+        world.subscriptions.append(v.CreateQueue(queue=path))
+        place = v.CreateQueue(queue=topic, partitioned=partitioned)
         yield from _outlived(world, place, path, life)
 
 
-def _outlived(world: World, place: CreateQueue, path: str, life: int) -> Iterator[Command]:
+def _outlived(world: World, place: v.CreateQueue, path: str, life: int) -> Iterator[v.Command]:
     """Send messages of each lifetime: some arrive in time, and none after they expire."""
     for wait, times in ((life + 1, 2), (life * 3 // 4, 3)):
         for own in (None, 4 * life, life // 2):
             message = attrs.evolve(keyed(world, place, 0), time_to_live=own)
-            yield Send(queue=place.queue, message=message)
-        yield AdvanceClock(duration=wait)
+            yield v.Send(queue=place.queue, message=message)
+        yield v.AdvanceClock(duration=wait)
         yield from taken(path, times)
 
 
-def expired(world: World, queue: CreateQueue) -> Iterator[Command]:
+def expired(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Let messages expire while locked, deferred, scheduled, or while their partition is down."""
     yield from _expired_in_hand(world, queue)
     yield from _expired_letters(world, queue)
     yield from _expired_in_outage(world, queue)
 
 
-def _expired_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _expired_in_hand(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Let messages expire while locked, and settle each in a different way with that lock."""
     plain = ordinary(world, queue)
     life = max(1, world.scope.lock // 6)
     yield plain
-    for settling in (Complete, DeadLetter, Defer):
+    for settling in (v.Complete, v.DeadLetter, v.Defer):
         yield _mortal(world, plain, life)
-        yield Receive(queue=plain.queue)
-        yield AdvanceClock(duration=2 * life)
+        yield v.Receive(queue=plain.queue)
+        yield v.AdvanceClock(duration=2 * life)
         for held in world.locks[-1:]:
             yield settling(queue=plain.queue, lock_token=held.lock_token or "")
-    yield AdvanceClock(duration=world.scope.lock)
+    yield v.AdvanceClock(duration=world.scope.lock)
     yield from taken(plain.queue, 1)
-    yield from taken(plain.queue + DEAD_LETTERS, 2)
+    yield from taken(plain.queue + v.DEAD_LETTERS, 2)
 
 
-def _expired_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _expired_letters(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Dead-letter expired messages: one deferred and one active; a third one is scheduled."""
     burying = ordinary(world, queue, dead_letter_expired=True)
     life = max(1, world.scope.lock // 5)
     yield burying
     yield _mortal(world, burying, life)
-    yield Receive(queue=burying.queue)
+    yield v.Receive(queue=burying.queue)
     numbers = [number for _, number, _ in world.received[-1:]]
     for held in world.locks[-1:]:
-        yield Defer(queue=burying.queue, lock_token=held.lock_token or "")
+        yield v.Defer(queue=burying.queue, lock_token=held.lock_token or "")
     yield _mortal(world, burying, life)
     mortal = _mortal(world, burying, life).message
-    yield Schedule(queue=burying.queue, message=mortal, delay=4 * life)
-    yield AdvanceClock(duration=2 * life)
+    yield v.Schedule(queue=burying.queue, message=mortal, delay=4 * life)
+    yield v.AdvanceClock(duration=2 * life)
     yield from taken(burying.queue, 1)
-    yield from taken(burying.queue + DEAD_LETTERS, 2)
+    yield from taken(burying.queue + v.DEAD_LETTERS, 2)
     for number in numbers:
-        yield ReceiveDeferred(queue=burying.queue, sequence_numbers=(number,))
+        yield v.ReceiveDeferred(queue=burying.queue, sequence_numbers=(number,))
 
 
-def _expired_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+def _expired_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Let one of two messages expire while their partition is down."""
     plain = ordinary(world, queue)
     life = max(1, world.scope.lock // 5)
@@ -282,23 +259,26 @@ def _expired_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
         yield _mortal(world, plain, own)
     down, up = interrupted(world, plain)
     yield down
-    yield AdvanceClock(duration=2 * life)
+    yield v.AdvanceClock(duration=2 * life)
     yield up
     yield from taken(plain.queue, 2)
 
 
-def _mortal(world: World, queue: CreateQueue, life: int) -> Send:
+def _mortal(world: World, queue: v.CreateQueue, life: int) -> v.Send:
     message = attrs.evolve(keyed(world, queue, 0), time_to_live=life)
-    return Send(queue=queue.queue, message=message)
+    return v.Send(queue=queue.queue, message=message)
 
 
 OPENINGS: Final = (
-    opening("remembered", remembered, Capability.DUPLICATE_DETECTION),
-    opening("elsewhere", elsewhere, Capability.DUPLICATE_DETECTION),
-    opening("overtaken", overtaken, Capability.SCHEDULING),
-    opening("lifetimes", lifetimes, Capability.TIME_TO_LIVE),
-    opening("expired", expired, Capability.TIME_TO_LIVE, Capability.PEEK_LOCK),
+    opening("remembered", remembered, v.Capability.DUPLICATE_DETECTION),
+    opening("elsewhere", elsewhere, v.Capability.DUPLICATE_DETECTION),
+    opening("overtaken", overtaken, v.Capability.SCHEDULING),
+    opening("lifetimes", lifetimes, v.Capability.TIME_TO_LIVE),
+    opening("expired", expired, v.Capability.TIME_TO_LIVE, v.Capability.PEEK_LOCK),
     opening(
-        "limits of windows", limits_of_windows, Capability.DUPLICATE_DETECTION, Capability.LIMITS
+        "limits of windows",
+        limits_of_windows,
+        v.Capability.DUPLICATE_DETECTION,
+        v.Capability.LIMITS,
     ),
 )

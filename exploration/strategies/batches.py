@@ -5,18 +5,9 @@ from typing import Final
 
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.exploration.state import GENERAL, Scope, Theme, World
 from busproof.exploration.strategies.row import QUEUES, TRANSACTIONS, Generator
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    CreateQueue,
-    DeleteBatch,
-    ReceiveBatch,
-    RenewLocks,
-    SendBatch,
-    SettleBatch,
-)
-from busproof.vocabulary.values import MICROSECONDS, Disposition, ReceiveMode
 
 __all__ = ["rows_of_batches"]
 
@@ -27,21 +18,21 @@ _ALIKE: Final = st.tuples(st.integers(0, 3), st.integers(1, 4)).map(lambda one: 
 def rows_of_batches(scope: Scope) -> Iterator[Generator]:
     """Yield the rows that send batches, of equal or different shapes, and receive batches."""
     yield Generator(
-        kind=SendBatch,
+        kind=v.SendBatch,
         draws={"queue": QUEUES, "shapes": st.one_of(_ALIKE, _SHAPES)},
         make=_sent,
         themes=(*GENERAL, Theme.SESSIONS),
     )
-    if Capability.TRANSACTIONS in scope.capabilities:
+    if v.Capability.TRANSACTIONS in scope.capabilities:
         yield Generator(
-            kind=SendBatch,
+            kind=v.SendBatch,
             draws={"queue": QUEUES, "shapes": _ALIKE, "transaction": TRANSACTIONS},
             make=_sent,
             themes=(*GENERAL, Theme.TRANSACTIONS),
             name="sendbatchintransaction",
         )
     yield Generator(
-        kind=ReceiveBatch,
+        kind=v.ReceiveBatch,
         draws={
             "queue": QUEUES,
             "count": st.integers(1, 5),
@@ -52,7 +43,7 @@ def rows_of_batches(scope: Scope) -> Iterator[Generator]:
         themes=(*GENERAL, Theme.SESSIONS),
     )
     yield Generator(
-        kind=SettleBatch,
+        kind=v.SettleBatch,
         draws={
             "count": st.integers(1, 4),
             "disposition": st.sampled_from(_dispositions(scope)),
@@ -62,17 +53,17 @@ def rows_of_batches(scope: Scope) -> Iterator[Generator]:
         themes=(*GENERAL, Theme.SESSIONS, Theme.DELIVERIES),
     )
     yield Generator(
-        kind=RenewLocks,
+        kind=v.RenewLocks,
         draws={"count": st.integers(1, 4), "again": st.integers(0, 7)},
         make=_renewed,
         themes=(*GENERAL, Theme.DELIVERIES),
     )
     yield Generator(
-        kind=DeleteBatch,
+        kind=v.DeleteBatch,
         draws={
             "queue": QUEUES,
             "count": st.integers(1, 5),
-            "age": st.sampled_from((None, None, 0, 20 * MICROSECONDS)),
+            "age": st.sampled_from((None, None, 0, 20 * v.MICROSECONDS)),
         },
         make=_deleted,
         themes=(Theme.QUEUES, Theme.DELIVERIES),
@@ -80,17 +71,17 @@ def rows_of_batches(scope: Scope) -> Iterator[Generator]:
 
 
 def _sent(
-    world: World, queue: CreateQueue, shapes: tuple[int, ...], transaction: str | None = None
-) -> SendBatch:
+    world: World, queue: v.CreateQueue, shapes: tuple[int, ...], transaction: str | None = None
+) -> v.SendBatch:
     messages = tuple(world.message(queue, shape) for shape in shapes)
-    return SendBatch(queue=world.sent_to(queue), messages=messages, transaction=transaction)
+    return v.SendBatch(queue=world.sent_to(queue), messages=messages, transaction=transaction)
 
 
 def _received(
-    world: World, queue: CreateQueue, count: int, mode: ReceiveMode, session: int
-) -> ReceiveBatch:
+    world: World, queue: v.CreateQueue, count: int, mode: v.ReceiveMode, session: int
+) -> v.ReceiveBatch:
     queue = world.received_from(queue)
-    return ReceiveBatch(
+    return v.ReceiveBatch(
         queue=queue.queue,
         count=count,
         mode=mode,
@@ -98,20 +89,22 @@ def _received(
     )
 
 
-def _settled(world: World, count: int, disposition: Disposition, again: int) -> SettleBatch | None:
+def _settled(
+    world: World, count: int, disposition: v.Disposition, again: int
+) -> v.SettleBatch | None:
     queue, tokens = _latest_locks(world, count, again)
     if not tokens:
         return None
-    return SettleBatch(queue=queue, lock_tokens=tokens, disposition=disposition)
+    return v.SettleBatch(queue=queue, lock_tokens=tokens, disposition=disposition)
 
 
-def _renewed(world: World, count: int, again: int) -> RenewLocks | None:
+def _renewed(world: World, count: int, again: int) -> v.RenewLocks | None:
     queue, tokens = _latest_locks(world, count, again)
-    return RenewLocks(queue=queue, lock_tokens=tokens) if tokens else None
+    return v.RenewLocks(queue=queue, lock_tokens=tokens) if tokens else None
 
 
-def _deleted(world: World, queue: CreateQueue, count: int, age: int | None) -> DeleteBatch:
-    return DeleteBatch(queue=world.received_from(queue).queue, count=count, age=age)
+def _deleted(world: World, queue: v.CreateQueue, count: int, age: int | None) -> v.DeleteBatch:
+    return v.DeleteBatch(queue=world.received_from(queue).queue, count=count, age=age)
 
 
 def _latest_locks(world: World, count: int, again: int) -> tuple[str, tuple[str, ...]]:
@@ -124,19 +117,19 @@ def _latest_locks(world: World, count: int, again: int) -> tuple[str, tuple[str,
     return queue, (*held[-count:], *strange)
 
 
-def _dispositions(scope: Scope) -> list[Disposition]:
+def _dispositions(scope: Scope) -> list[v.Disposition]:
     """Return the dispositions that the implementation supports, completion first."""
     ways = [
-        (Capability.PEEK_LOCK, Disposition.COMPLETE),
-        (Capability.PEEK_LOCK, Disposition.ABANDON),
-        (Capability.DEFERRAL, Disposition.DEFER),
-        (Capability.DEAD_LETTER, Disposition.DEAD_LETTER),
+        (v.Capability.PEEK_LOCK, v.Disposition.COMPLETE),
+        (v.Capability.PEEK_LOCK, v.Disposition.ABANDON),
+        (v.Capability.DEFERRAL, v.Disposition.DEFER),
+        (v.Capability.DEAD_LETTER, v.Disposition.DEAD_LETTER),
     ]
     found = [way for capability, way in ways if capability in scope.capabilities]
-    return found or [Disposition.COMPLETE]
+    return found or [v.Disposition.COMPLETE]
 
 
-def _modes(scope: Scope) -> list[ReceiveMode]:
-    if Capability.PEEK_LOCK in scope.capabilities:
-        return [ReceiveMode.PEEK_LOCK] * 3 + [ReceiveMode.RECEIVE_AND_DELETE]
-    return [ReceiveMode.RECEIVE_AND_DELETE]
+def _modes(scope: Scope) -> list[v.ReceiveMode]:
+    if v.Capability.PEEK_LOCK in scope.capabilities:
+        return [v.ReceiveMode.PEEK_LOCK] * 3 + [v.ReceiveMode.RECEIVE_AND_DELETE]
+    return [v.ReceiveMode.RECEIVE_AND_DELETE]

@@ -11,14 +11,7 @@ from typing import Any, Final, TypeVar
 import attrs
 from hypothesis import strategies as st
 
-from busproof.vocabulary.messages import Message, PropertyValue
-from busproof.vocabulary.subscription_rules import (
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    TrueFilter,
-)
+from busproof import vocabulary as v
 
 __all__ = ["MARKED", "MARKS", "filters", "marked"]
 
@@ -36,7 +29,7 @@ _WORDS: Final = ("x", "X")
 _NUMBERS: Final = (1, 2, 3, 4)
 _COLORS: Final = ("red", "RED", "blue", "a_c", "abc", "a%", "ab")
 
-_PROPERTIES: Final[Mapping[str, tuple[PropertyValue, ...]]] = {
+_PROPERTIES: Final[Mapping[str, tuple[v.PropertyValue, ...]]] = {
     "a": (1, 2),
     "b": (1, 2),
     "size": _NUMBERS,
@@ -97,8 +90,8 @@ _CONDITION: Final = st.one_of(
     st.builds(str.format, st.sampled_from(_TOGETHER), _PART, _PART, _PART),
 )
 
-_CONDITIONS: Final[st.SearchStrategy[Filter]] = _mostly(6, _CONDITION, _BROKEN).map(
-    lambda written: SqlFilter(expression=written)
+_CONDITIONS: Final[st.SearchStrategy[v.Filter]] = _mostly(6, _CONDITION, _BROKEN).map(
+    lambda written: v.SqlFilter(expression=written)
 )
 """Conditions in the service's SQL, a few of them invalid."""
 
@@ -109,7 +102,7 @@ def _some(most: int) -> st.SearchStrategy[dict[str, Any]]:
     return st.lists(header | _PROPERTY, min_size=1, max_size=most).map(_fields)
 
 
-def _fields(pairs: list[tuple[str, PropertyValue]]) -> dict[str, Any]:
+def _fields(pairs: list[tuple[str, v.PropertyValue]]) -> dict[str, Any]:
     headers = {name: value for name, value in pairs if name in _HEADERS}
     return {**headers, "properties": {name: value for name, value in pairs if name not in headers}}
 
@@ -121,27 +114,27 @@ _PROPERTY: Final = st.sampled_from(
 MARKS: Final = st.integers(0, 9 * len((*_COLORS, None)) * len((*_NUMBERS, None)) * 11 - 1)
 """Numbers that determine the properties of a message besides its keys."""
 
-_CORRELATIONS: Final[st.SearchStrategy[Filter]] = _mostly(
+_CORRELATIONS: Final[st.SearchStrategy[v.Filter]] = _mostly(
     2,
-    _some(2).map(lambda fields: CorrelationFilter(**fields)),
+    _some(2).map(lambda fields: v.CorrelationFilter(**fields)),
     st.sampled_from(
         (
-            TrueFilter(),
-            FalseFilter(),
-            CorrelationFilter(session_id="a"),
-            CorrelationFilter(message_id="a"),
+            v.TrueFilter(),
+            v.FalseFilter(),
+            v.CorrelationFilter(session_id="a"),
+            v.CorrelationFilter(message_id="a"),
         )
     ),
 )
 """Filters of other kinds than SQL."""
 
 
-def filters(*, sql: bool) -> st.SearchStrategy[Filter]:
+def filters(*, sql: bool) -> st.SearchStrategy[v.Filter]:
     """Draw filters for rules; mostly SQL conditions, if SQL is supported."""
     return _mostly(4, _CONDITIONS, _CORRELATIONS) if sql else _CORRELATIONS
 
 
-def marked(message: Message, number: int) -> Message:
+def marked(message: v.Message, number: int) -> v.Message:
     """Return the message with the headers and properties of this number."""
     carried = {
         "a": (None, 1, 2)[number % 3],

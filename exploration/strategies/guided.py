@@ -9,33 +9,9 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.exploration.state import Receipt, Scope, Theme, World
 from busproof.exploration.strategies.row import QUEUES, Generator, Made
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    GetSessionState,
-    Receive,
-    ReceiveDeferred,
-    RenewLock,
-    RenewSessionLock,
-    RollBackTransaction,
-    Send,
-    SetSessionState,
-    Settlement,
-)
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message
-from busproof.vocabulary.paths import DEAD_LETTERS
 
 __all__ = ["guided_rows"]
 
@@ -45,16 +21,16 @@ _OTHERS: Final = 6
 _WITHIN_KEYS: Final = "aaabcdefghijklmnopqrst"
 """More keys than there are partitions, so that some share a partition."""
 
-_Step = Callable[[World, str], Command]
-_OnLock = Callable[[World, Receipt], Command]
-_Within = Callable[[World, str, str], Command]
+_Step = Callable[[World, str], v.Command]
+_OnLock = Callable[[World, Receipt], v.Command]
+_Within = Callable[[World, str, str], v.Command]
 
 
 def guided_rows(scope: Scope) -> Iterator[Generator]:
     """Yield the rows for sequences about sessions, deliveries and transactions."""
-    if Capability.TRANSACTIONS in scope.capabilities:
+    if v.Capability.TRANSACTIONS in scope.capabilities:
         yield Generator(
-            kind=BeginTransaction,
+            kind=v.BeginTransaction,
             draws={
                 "queue": QUEUES,
                 "number": st.integers(0, len(_WITHIN) - 1),
@@ -65,11 +41,11 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
             themes=(Theme.TRANSACTIONS, Theme.COPIES),
             name="intransaction",
         )
-    if Capability.PEEK_LOCK not in scope.capabilities:
+    if v.Capability.PEEK_LOCK not in scope.capabilities:
         return
-    if Capability.SESSIONS in scope.capabilities:
+    if v.Capability.SESSIONS in scope.capabilities:
         yield Generator(
-            kind=Receive,
+            kind=v.Receive,
             draws={"queue": QUEUES, "number": st.integers(0, len(_IN_SESSION) - 1)},
             make=_as_far_as_there_is(_in_session),
             weight=_WEIGHT,
@@ -77,7 +53,7 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
             name="insession",
         )
     yield Generator(
-        kind=Receive,
+        kind=v.Receive,
         draws={"queue": QUEUES, "number": st.integers(0, len(_ON_LOCK) - 1)},
         make=_as_far_as_there_is(_on_delivery),
         weight=_WEIGHT,
@@ -85,7 +61,7 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
         name="ondelivery",
     )
     yield Generator(
-        kind=Receive,
+        kind=v.Receive,
         draws={"queue": QUEUES, "number": st.integers(0, len(_ON_LOCK) + _OTHERS)},
         make=_as_far_as_there_is(_on_copy),
         weight=_WEIGHT,
@@ -97,18 +73,18 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
 def _as_far_as_there_is(make: Made) -> Made:
     """Wrap a function: return nothing if the implementation does not support its command."""
 
-    def made(world: World, **drawn: Any) -> Command | None:
+    def made(world: World, **drawn: Any) -> v.Command | None:
         command = make(world, **drawn)
         return command if command is not None and world.scope.allows(command) else None
 
     return made
 
 
-def _in_session(world: World, queue: CreateQueue, number: int) -> Command | None:
+def _in_session(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
     """Use the session that this connection holds, or accept one."""
     held = world.accepted.get((queue.queue, world.connection))
     if held is None:
-        return AcceptSession(queue=queue.queue, session_id=world.session(number % 2))
+        return v.AcceptSession(queue=queue.queue, session_id=world.session(number % 2))
     if number < len(_SETTLED) and world.locks:
         return _SETTLED[number](world, world.locks[-1])
     return _IN_SESSION[number](world, queue.queue)
@@ -118,37 +94,37 @@ def _held(world: World, queue: str) -> str:
     return world.accepted[queue, world.connection]
 
 
-def _taken(world: World, queue: str) -> Receive:
-    return Receive(queue=queue, session_id=_held(world, queue))
+def _taken(world: World, queue: str) -> v.Receive:
+    return v.Receive(queue=queue, session_id=_held(world, queue))
 
 
 def _stated(state: str | None) -> _Step:
-    return lambda world, queue: SetSessionState(
+    return lambda world, queue: v.SetSessionState(
         queue=queue, session_id=_held(world, queue), state=state
     )
 
 
-def _asked_for_state(world: World, queue: str) -> GetSessionState:
-    return GetSessionState(queue=queue, session_id=_held(world, queue))
+def _asked_for_state(world: World, queue: str) -> v.GetSessionState:
+    return v.GetSessionState(queue=queue, session_id=_held(world, queue))
 
 
-def _renewed(world: World, queue: str) -> RenewSessionLock:
-    return RenewSessionLock(queue=queue, session_id=_held(world, queue))
+def _renewed(world: World, queue: str) -> v.RenewSessionLock:
+    return v.RenewSessionLock(queue=queue, session_id=_held(world, queue))
 
 
-def _closed(world: World, queue: str) -> CloseSession:
-    return CloseSession(queue=queue, session_id=_held(world, queue))
+def _closed(world: World, queue: str) -> v.CloseSession:
+    return v.CloseSession(queue=queue, session_id=_held(world, queue))
 
 
-def _time_passed(world: World, _queue: object) -> AdvanceClock:
-    return AdvanceClock(duration=2 * world.scope.lock // 3)
+def _time_passed(world: World, _queue: object) -> v.AdvanceClock:
+    return v.AdvanceClock(duration=2 * world.scope.lock // 3)
 
 
-def _settled(kind: type[Abandon | Complete | DeadLetter | Defer | RenewLock]) -> _OnLock:
+def _settled(kind: type[v.Abandon | v.Complete | v.DeadLetter | v.Defer | v.RenewLock]) -> _OnLock:
     return lambda _world, held: kind(queue=held.queue, lock_token=held.lock_token or "")
 
 
-_SETTLED: Final[tuple[_OnLock, ...]] = (_settled(Abandon), _settled(Complete))
+_SETTLED: Final[tuple[_OnLock, ...]] = (_settled(v.Abandon), _settled(v.Complete))
 _IN_SESSION: Final[tuple[_Step, ...]] = (
     _taken,
     _taken,
@@ -167,73 +143,73 @@ _IN_SESSION: Final[tuple[_Step, ...]] = (
 )
 
 
-def _on_delivery(world: World, queue: CreateQueue, number: int) -> Command | None:
+def _on_delivery(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
     """Use the latest lock, or receive a message."""
     if world.locks:
         return _ON_LOCK[number](world, world.locks[-1])
     return _next(world, queue, number)
 
 
-def _on_copy(world: World, queue: CreateQueue, number: int) -> Command | None:
+def _on_copy(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
     """Use the latest lock, or receive a copy from a subscription."""
     if world.locks and number < len(_ON_LOCK):
         return _ON_LOCK[number](world, world.locks[-1])
     return _next(world, queue, number)
 
 
-def _next(world: World, queue: CreateQueue, number: int) -> Command:
+def _next(world: World, queue: v.CreateQueue, number: int) -> v.Command:
     """Receive a message: an active, a dead-lettered or a deferred one."""
     queue = world.received_from(queue)
-    dead = Capability.DEAD_LETTER in world.scope.capabilities and (
+    dead = v.Capability.DEAD_LETTER in world.scope.capabilities and (
         number in _FROM_DEAD or (number in _DEAD_AGAIN and _was_dead(world))
     )
     if dead:
-        return Receive(queue=queue.queue + DEAD_LETTERS)
+        return v.Receive(queue=queue.queue + v.DEAD_LETTERS)
     if world.deferred and number in _BY_NUMBER:
         return _by_number(world, most=1 + number % 2)
     if queue.requires_session:
         session = world.session_at_hand(queue.queue, 0)
         if (queue.queue, world.connection) not in world.accepted:
-            return AcceptSession(queue=queue.queue, session_id=session)
-        return Receive(queue=queue.queue, session_id=session)
-    return Receive(queue=queue.queue)
+            return v.AcceptSession(queue=queue.queue, session_id=session)
+        return v.Receive(queue=queue.queue, session_id=session)
+    return v.Receive(queue=queue.queue)
 
 
-def _by_number(world: World, most: int) -> ReceiveDeferred:
+def _by_number(world: World, most: int) -> v.ReceiveDeferred:
     """Receive the latest deferred messages of one partition and session."""
     last = world.deferred[-1]
     there = [each for each in world.deferred if _place(each) == _place(last)]
     numbers = [each.number for each in reversed(there) if each.number is not None][:most]
-    return ReceiveDeferred(
+    return v.ReceiveDeferred(
         queue=last.queue, sequence_numbers=tuple(dict.fromkeys(numbers)), session_id=last.session
     )
 
 
 def _place(held: Receipt) -> tuple[str, str | None, int]:
-    return held.queue, held.session, (held.number or 0) >> SEQUENCE_BITS
+    return held.queue, held.session, (held.number or 0) >> v.SEQUENCE_BITS
 
 
 def _was_dead(world: World) -> bool:
-    return bool(world.received) and world.received[-1][0].endswith(DEAD_LETTERS)
+    return bool(world.received) and world.received[-1][0].endswith(v.DEAD_LETTERS)
 
 
-def _another(world: World, held: Receipt) -> Receive:
+def _another(world: World, held: Receipt) -> v.Receive:
     session = world.accepted.get((held.queue, world.connection))
-    return Receive(queue=held.queue, session_id=session)
+    return v.Receive(queue=held.queue, session_id=session)
 
 
 _ON_LOCK: Final[tuple[_OnLock, ...]] = (
-    _settled(Abandon),
-    _settled(Abandon),
-    _settled(Abandon),
-    _settled(Complete),
-    _settled(DeadLetter),
-    _settled(Defer),
-    _settled(Defer),
-    _settled(Defer),
-    _settled(RenewLock),
-    _settled(RenewLock),
-    _settled(RenewLock),
+    _settled(v.Abandon),
+    _settled(v.Abandon),
+    _settled(v.Abandon),
+    _settled(v.Complete),
+    _settled(v.DeadLetter),
+    _settled(v.Defer),
+    _settled(v.Defer),
+    _settled(v.Defer),
+    _settled(v.RenewLock),
+    _settled(v.RenewLock),
+    _settled(v.RenewLock),
     _another,
     _time_passed,
     _time_passed,
@@ -245,7 +221,7 @@ _DEAD_AGAIN: Final = (8, 9, 10, 11, 12)
 """Numbers that select other messages than the next one."""
 
 
-def _in_transaction(world: World, queue: CreateQueue, number: int, key: str) -> Command:
+def _in_transaction(world: World, queue: v.CreateQueue, number: int, key: str) -> v.Command:
     """Use the latest transaction, or begin one."""
     if not world.transactions:
         return _begun(world, "", key)
@@ -256,39 +232,39 @@ def _latest(world: World) -> str:
     return f"t{world.transactions}"
 
 
-def _begun(world: World, _queue: str, _key: str) -> BeginTransaction:
+def _begun(world: World, _queue: str, _key: str) -> v.BeginTransaction:
     world.transactions += 1
-    return BeginTransaction(transaction=_latest(world))
+    return v.BeginTransaction(transaction=_latest(world))
 
 
 def _sent(*fields: str, place: str = "") -> _Within:
     """Return a step that sends a message with the key in these properties."""
 
-    def sent(world: World, queue: str, key: str) -> Send:
+    def sent(world: World, queue: str, key: str) -> v.Send:
         world.bodies += 1
         carried: dict[str, Any] = dict.fromkeys(fields, key)
-        message = Message(body=f"m{world.bodies}", **carried)
-        return Send(queue=queue + place, message=message, transaction=_latest(world))
+        message = v.Message(body=f"m{world.bodies}", **carried)
+        return v.Send(queue=queue + place, message=message, transaction=_latest(world))
 
     return sent
 
 
-def _committed(world: World, _queue: str, _key: str) -> CommitTransaction:
-    return CommitTransaction(transaction=_latest(world))
+def _committed(world: World, _queue: str, _key: str) -> v.CommitTransaction:
+    return v.CommitTransaction(transaction=_latest(world))
 
 
-def _rolled_back(world: World, _queue: str, _key: str) -> RollBackTransaction:
-    return RollBackTransaction(transaction=_latest(world))
+def _rolled_back(world: World, _queue: str, _key: str) -> v.RollBackTransaction:
+    return v.RollBackTransaction(transaction=_latest(world))
 
 
-def _received(_world: World, queue: str, _key: str) -> Receive:
-    return Receive(queue=queue)
+def _received(_world: World, queue: str, _key: str) -> v.Receive:
+    return v.Receive(queue=queue)
 
 
-def _settled_within(kind: type[Settlement]) -> _Within:
+def _settled_within(kind: type[v.Settlement]) -> _Within:
     """Return a step that settles the latest lock in the transaction; without one, it receives."""
 
-    def settled(world: World, queue: str, key: str) -> Command:
+    def settled(world: World, queue: str, key: str) -> v.Command:
         if not world.locks:
             return _received(world, queue, key)
         held = world.locks[-1]
@@ -311,10 +287,10 @@ _WITHIN: Final[tuple[_Within, ...]] = (
     _sent("session_id", "partition_key"),
     _sent("message_id"),
     _sent(),
-    _sent("partition_key", place=DEAD_LETTERS),
+    _sent("partition_key", place=v.DEAD_LETTERS),
     _received,
-    _settled_within(Complete),
-    _settled_within(Abandon),
-    _settled_within(DeadLetter),
-    _settled_within(Defer),
+    _settled_within(v.Complete),
+    _settled_within(v.Abandon),
+    _settled_within(v.DeadLetter),
+    _settled_within(v.Defer),
 )

@@ -6,6 +6,7 @@ from typing import Final
 import attrs
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.exploration.state import (
     FALLBACK,
     FOCUSED,
@@ -16,14 +17,6 @@ from busproof.exploration.state import (
 )
 from busproof.exploration.strategies.row import QUEUES, Generator
 from busproof.judging.liveness import PAUSE, TRIES
-from busproof.vocabulary.commands import (
-    AdvanceClock,
-    BringPartitionUp,
-    CreateQueue,
-    Receive,
-    TakePartitionDown,
-)
-from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["rows_of_the_world"]
 
@@ -34,27 +27,27 @@ def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
     """Yield the rows for events outside of clients: partitions down and up, and time passing."""
     number = st.integers(0, max(FALLBACK, scope.partitions) - 1)
     yield Generator(
-        kind=TakePartitionDown,
+        kind=v.TakePartitionDown,
         draws={"queue": QUEUES, "number": number},
         make=_taken_down,
         times=_LESS,
         themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS, Theme.COPIES),
     )
     yield Generator(
-        kind=BringPartitionUp,
+        kind=v.BringPartitionUp,
         draws={"number": number},
         make=_brought_up,
         times=_LESS,
         when=lambda world: bool(world.down),
     )
     yield Generator(
-        kind=AdvanceClock,
+        kind=v.AdvanceClock,
         draws={"duration": st.sampled_from(_durations(scope.lock))},
         make=_passed,
         themes=GENERAL,
     )
     yield Generator(
-        kind=Receive,
+        kind=v.Receive,
         draws={"queue": QUEUES},
         make=_awaited,
         times=st.just(2 * TRIES),
@@ -64,7 +57,7 @@ def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
     )
     shorter = (scope.lock // 3, scope.lock // 3, scope.lock * 2 // 3, scope.lock + 1)
     yield Generator(
-        kind=AdvanceClock,
+        kind=v.AdvanceClock,
         draws={"duration": st.sampled_from(shorter)},
         make=_passed,
         themes=FOCUSED,
@@ -72,25 +65,25 @@ def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
     )
 
 
-def _awaited(world: World, queue: CreateQueue) -> Receive | AdvanceClock | None:
+def _awaited(world: World, queue: v.CreateQueue) -> v.Receive | v.AdvanceClock | None:
     """Alternate between a wait and a receive, for messages that arrive with a delay."""
     end = world.received_from(queue)
     if end.requires_session:
         return None
     world.is_waiting = not world.is_waiting
     if world.is_waiting:
-        return AdvanceClock(duration=PAUSE)
-    return Receive(queue=end.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+        return v.AdvanceClock(duration=PAUSE)
+    return v.Receive(queue=end.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def _passed(_world: World, duration: int) -> AdvanceClock:
-    return AdvanceClock(duration=duration)
+def _passed(_world: World, duration: int) -> v.AdvanceClock:
+    return v.AdvanceClock(duration=duration)
 
 
-def _taken_down(world: World, queue: CreateQueue, number: int) -> TakePartitionDown:
+def _taken_down(world: World, queue: v.CreateQueue, number: int) -> v.TakePartitionDown:
     """Take down this partition, or the next one after those that are already down."""
     partition = world.partition(number) if queue.partitioned else 0
-    down = TakePartitionDown(queue=world.sent_to(queue), partition=partition)
+    down = v.TakePartitionDown(queue=world.sent_to(queue), partition=partition)
     for _ in world.down:
         if queue.partitioned and down in world.down:
             after = (down.partition + 1) % world.scope.partitions
@@ -99,11 +92,11 @@ def _taken_down(world: World, queue: CreateQueue, number: int) -> TakePartitionD
     return down
 
 
-def _brought_up(world: World, number: int) -> BringPartitionUp | None:
+def _brought_up(world: World, number: int) -> v.BringPartitionUp | None:
     if not world.down:
         return None
     down = world.down.pop(number % len(world.down))
-    return BringPartitionUp(queue=down.queue, partition=down.partition)
+    return v.BringPartitionUp(queue=down.queue, partition=down.partition)
 
 
 def _durations(lock: int) -> tuple[int, ...]:

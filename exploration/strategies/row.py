@@ -7,17 +7,8 @@ import attrs
 from hypothesis import stateful
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.exploration.state import Receipt, Theme, World
-from busproof.vocabulary.commands import (
-    BeginTransaction,
-    Command,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    Receive,
-    RestoreQueue,
-)
-from busproof.vocabulary.outcomes import Event, Received
 
 __all__ = ["QUEUES", "RECEIPTS", "TRANSACTIONS", "Generator", "Made"]
 
@@ -27,7 +18,7 @@ QUEUES: Final = stateful.Bundle("queues")
 RECEIPTS: Final = stateful.Bundle("receipts")
 TRANSACTIONS: Final = stateful.Bundle("transactions")
 
-Made = Callable[..., Command | None]
+Made = Callable[..., v.Command | None]
 """A function that makes a command from the world and the drawn values; `None` for no command."""
 
 
@@ -48,7 +39,7 @@ class Generator:
         patient: whether a message ends the repetition, instead of an empty answer.
     """
 
-    kind: type[Command]
+    kind: type[v.Command]
     draws: Mapping[str, Any]
     make: Made
     weight: int = 1
@@ -65,21 +56,21 @@ class Generator:
             return False
         return self.when is None or self.when(world)
 
-    def until(self, event: Event) -> bool:
+    def until(self, event: v.Event) -> bool:
         """Return whether this receive ends the repetition: it is empty, or not if patient."""
-        came = isinstance(event.outcome, Received)
-        return isinstance(event.command, Receive) and came is self.patient
+        came = isinstance(event.outcome, v.Received)
+        return isinstance(event.command, v.Receive) and came is self.patient
 
-    def left_behind(self, made: Command | None, receipt: Receipt | None) -> Any:
+    def left_behind(self, made: v.Command | None, receipt: Receipt | None) -> Any:
         """Return the value for later commands; it does not depend on answers of the bus."""
         if not self.into:
             return None
         match made:
-            case CreateQueue() | RestoreQueue() | CreateTopic() | CreateSubscription():
+            case v.CreateQueue() | v.RestoreQueue() | v.CreateTopic() | v.CreateSubscription():
                 return _as_queue(made)
-            case BeginTransaction(transaction=name):
+            case v.BeginTransaction(transaction=name):
                 return name
-            case Receive():
+            case v.Receive():
                 return receipt
             case _:
                 return stateful.multiple()
@@ -91,14 +82,14 @@ class Generator:
 
 
 def _as_queue(
-    made: CreateQueue | RestoreQueue | CreateTopic | CreateSubscription,
-) -> CreateQueue:
+    made: v.CreateQueue | v.RestoreQueue | v.CreateTopic | v.CreateSubscription,
+) -> v.CreateQueue:
     """Return a topic or a subscription in the form that later commands use: a queue at its path."""
-    if isinstance(made, CreateQueue):
+    if isinstance(made, v.CreateQueue):
         return made
-    if isinstance(made, RestoreQueue):
-        return CreateQueue(queue=made.queue)
-    if isinstance(made, CreateTopic):
-        return CreateQueue(queue=made.topic, partitioned=made.partitioned)
+    if isinstance(made, v.RestoreQueue):
+        return v.CreateQueue(queue=made.queue)
+    if isinstance(made, v.CreateTopic):
+        return v.CreateQueue(queue=made.topic, partitioned=made.partitioned)
     path = f"{made.topic}/subscriptions/{made.subscription}"
-    return CreateQueue(queue=path, requires_session=made.requires_session)
+    return v.CreateQueue(queue=path, requires_session=made.requires_session)

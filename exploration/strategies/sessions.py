@@ -5,21 +5,11 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.exploration.state import (
     World,
 )
 from busproof.exploration.strategies.row import QUEUES, Generator, Made
-from busproof.vocabulary.commands import (
-    AcceptNextSession,
-    AcceptSession,
-    CloseSession,
-    Command,
-    CreateQueue,
-    GetSessionState,
-    ListSessions,
-    RenewSessionLock,
-    SetSessionState,
-)
 
 __all__ = ["rows_of_sessions"]
 
@@ -29,17 +19,17 @@ _INDEX: Final = st.integers(0, 2)
 def rows_of_sessions() -> Iterator[Generator]:
     """Yield the rows that accept sessions, close and renew them, and use their states."""
     one = {"queue": QUEUES, "session": _INDEX}
-    yield Generator(kind=AcceptSession, draws=one, make=_accepted, weight=3, when=_has_sessions)
-    for kind in (CloseSession, RenewSessionLock, GetSessionState):
+    yield Generator(kind=v.AcceptSession, draws=one, make=_accepted, weight=3, when=_has_sessions)
+    for kind in (v.CloseSession, v.RenewSessionLock, v.GetSessionState):
         yield Generator(kind=kind, draws=one, make=_on_session(kind), when=_has_sessions)
     yield Generator(
-        kind=SetSessionState,
+        kind=v.SetSessionState,
         draws={**one, "state": st.sampled_from((None, "one", "two"))},
-        make=_on_session(SetSessionState),
+        make=_on_session(v.SetSessionState),
         when=_has_sessions,
     )
     # Two rows, not one drawn name: Hypothesis draws the first of several far more often.
-    for any_of, name in ((AcceptNextSession, "nextsession"), (ListSessions, "listsessions")):
+    for any_of, name in ((v.AcceptNextSession, "nextsession"), (v.ListSessions, "listsessions")):
         yield Generator(
             kind=any_of,
             draws={"queue": QUEUES},
@@ -49,25 +39,25 @@ def rows_of_sessions() -> Iterator[Generator]:
         )
 
 
-def _accepted(world: World, queue: CreateQueue, session: int) -> AcceptSession:
-    return AcceptSession(queue=_session_queue(world, queue), session_id=world.session(session))
+def _accepted(world: World, queue: v.CreateQueue, session: int) -> v.AcceptSession:
+    return v.AcceptSession(queue=_session_queue(world, queue), session_id=world.session(session))
 
 
-def _on_session(kind: Callable[..., Command]) -> Made:
+def _on_session(kind: Callable[..., v.Command]) -> Made:
     """Return a function for a command on a session of this queue, or else of another queue."""
 
-    def made(world: World, queue: CreateQueue, session: int, **drawn: Any) -> Command:
+    def made(world: World, queue: v.CreateQueue, session: int, **drawn: Any) -> v.Command:
         name = _session_queue(world, queue)
         return kind(queue=name, session_id=world.session_at_hand(name, session), **drawn)
 
     return made
 
 
-def _on_session_queue(kind: Callable[..., Command]) -> Made:
+def _on_session_queue(kind: Callable[..., v.Command]) -> Made:
     return lambda world, queue: kind(queue=_session_queue(world, queue))
 
 
-def _session_queue(world: World, queue: CreateQueue) -> str:
+def _session_queue(world: World, queue: v.CreateQueue) -> str:
     """Return this queue if it requires sessions, else the latest entity that does."""
     if queue.requires_session:
         return queue.queue

@@ -6,10 +6,9 @@ from typing import Any, Final
 import attrs
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.exploration.state import GENERAL, Scope, World
 from busproof.exploration.strategies.row import QUEUES, Generator
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import CreateQueue, Send
 
 __all__ = ["rows_of_sizes"]
 
@@ -33,18 +32,18 @@ _CARRIED: Final[tuple[dict[str, Any], ...]] = (
 
 def rows_of_sizes(scope: Scope) -> Iterator[Generator]:
     """Yield the rows for messages that fill a partition, and for messages at limits."""
-    if Capability.DISPOSABLE_NAMESPACE in scope.capabilities:
+    if v.Capability.DISPOSABLE_NAMESPACE in scope.capabilities:
         yield Generator(
-            kind=Send,
+            kind=v.Send,
             draws={"queue": QUEUES, "shape": _SHAPE, "size": st.sampled_from(_LARGE)},
             make=_large,
             times=_TIMES,
             themes=GENERAL,
             name="fill",
         )
-    if Capability.LIMITS in scope.capabilities:
+    if v.Capability.LIMITS in scope.capabilities:
         yield Generator(
-            kind=Send,
+            kind=v.Send,
             draws={"queue": QUEUES, "shape": _SHAPE, "limit": st.integers(0, len(_CARRIED) - 1)},
             make=_at_a_limit,
             themes=GENERAL,
@@ -52,13 +51,13 @@ def rows_of_sizes(scope: Scope) -> Iterator[Generator]:
         )
 
 
-def _large(world: World, queue: CreateQueue, shape: int, size: int) -> Send:
+def _large(world: World, queue: v.CreateQueue, shape: int, size: int) -> v.Send:
     """Send a message so large that a few fill a partition; some tiers refuse it as too large."""
     message = attrs.evolve(world.message(queue, shape), size=size, stands_in=True)
-    return Send(queue=world.sent_to(queue), message=message)
+    return v.Send(queue=world.sent_to(queue), message=message)
 
 
-def _at_a_limit(world: World, queue: CreateQueue, shape: int, limit: int) -> Send:
+def _at_a_limit(world: World, queue: v.CreateQueue, shape: int, limit: int) -> v.Send:
     """Send a message with a key or properties at a limit, or beyond it."""
     message = attrs.evolve(world.message(queue, shape), **_CARRIED[limit])
-    return Send(queue=world.sent_to(queue), message=message)
+    return v.Send(queue=world.sent_to(queue), message=message)

@@ -14,6 +14,7 @@ import attrs
 from hypothesis import stateful
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.exploration.state import (
     ANY_SESSION,
     GENERAL,
@@ -33,27 +34,6 @@ from busproof.exploration.strategies.sizes import rows_of_sizes
 from busproof.exploration.strategies.topic_management import rows_of_topic_management
 from busproof.exploration.strategies.topics import rows_of_topics
 from busproof.judging.required_capabilities import NEEDED
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Abandon,
-    BeginTransaction,
-    CancelScheduled,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    Peek,
-    Receive,
-    ReceiveDeferred,
-    RenewLock,
-    RollBackTransaction,
-    Schedule,
-    Send,
-)
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 __all__ = ["generators", "queue_kinds"]
 
@@ -64,13 +44,14 @@ _RECEIVES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
 _LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
 
 
-def queue_kinds(scope: Scope) -> tuple[CreateQueue, ...]:
+def queue_kinds(scope: Scope) -> tuple[v.CreateQueue, ...]:
     """Return the supported kinds of queues, simplest first, all with the name ``q``."""
     times: dict[str, Any] = {"lock_duration": scope.lock, "duplicate_window": 2 * scope.lock}
     mortal = {"time_to_live": scope.lock, "dead_letter_expired": True}
-    too_long = {"lock_duration": 600 * MICROSECONDS}
+    too_long = {"lock_duration": 600 * v.MICROSECONDS}
     kinds = [
-        CreateQueue(queue="q", **{**times, **settings}) for settings in (*_KINDS, mortal, too_long)
+        v.CreateQueue(queue="q", **{**times, **settings})
+        for settings in (*_KINDS, mortal, too_long)
     ]
     return tuple(
         each
@@ -93,7 +74,7 @@ _KINDS: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
-def _created(world: World, settings: CreateQueue) -> CreateQueue | None:
+def _created(world: World, settings: v.CreateQueue) -> v.CreateQueue | None:
     if len(world.queues) >= MOST_QUEUES:
         return None
     if world.theme is Theme.SESSIONS:
@@ -106,12 +87,12 @@ def _created(world: World, settings: CreateQueue) -> CreateQueue | None:
 
 def _sent(
     world: World,
-    queue: CreateQueue,
+    queue: v.CreateQueue,
     shape: int,
-    timeout: int = 60 * MICROSECONDS,
+    timeout: int = 60 * v.MICROSECONDS,
     transaction: str | None = None,
-) -> Send:
-    return Send(
+) -> v.Send:
+    return v.Send(
         queue=world.sent_to(queue),
         message=world.message(queue, shape),
         timeout=timeout,
@@ -120,9 +101,9 @@ def _sent(
 
 
 def _scheduled(
-    world: World, queue: CreateQueue, shape: int, delay: int, transaction: str | None = None
-) -> Schedule:
-    return Schedule(
+    world: World, queue: v.CreateQueue, shape: int, delay: int, transaction: str | None = None
+) -> v.Schedule:
+    return v.Schedule(
         queue=queue.queue,
         message=world.message(queue, shape),
         delay=delay,
@@ -130,37 +111,37 @@ def _scheduled(
     )
 
 
-def _cancelled(world: World, number: int) -> CancelScheduled | None:
+def _cancelled(world: World, number: int) -> v.CancelScheduled | None:
     """Cancel a recently scheduled message, whether it is due or not."""
     if not world.scheduled:
         return None
     queue, one = world.scheduled[-1 - number % len(world.scheduled)]
-    return CancelScheduled(queue=queue, sequence_number=one)
+    return v.CancelScheduled(queue=queue, sequence_number=one)
 
 
-def _received(world: World, queue: CreateQueue, mode: ReceiveMode, session: int) -> Receive:
+def _received(world: World, queue: v.CreateQueue, mode: v.ReceiveMode, session: int) -> v.Receive:
     queue = world.received_from(queue)
-    return Receive(
+    return v.Receive(
         queue=queue.queue,
         mode=mode,
         session_id=world.session_at_hand(queue.queue, session) if queue.requires_session else None,
     )
 
 
-def _received_dead_letter(world: World, queue: CreateQueue, mode: ReceiveMode) -> Receive:
-    return Receive(queue=world.received_from(queue).queue + DEAD_LETTERS, mode=mode)
+def _received_dead_letter(world: World, queue: v.CreateQueue, mode: v.ReceiveMode) -> v.Receive:
+    return v.Receive(queue=world.received_from(queue).queue + v.DEAD_LETTERS, mode=mode)
 
 
 def _received_by_number(
-    world: World, number: int, several: bool, mode: ReceiveMode
-) -> ReceiveDeferred | None:
+    world: World, number: int, several: bool, mode: v.ReceiveMode
+) -> v.ReceiveDeferred | None:
     """Receive a recently received message by its number, whether it is deferred or not."""
     if not world.received:
         return None
     queue, one, session = world.received[-1 - number % len(world.received)]
     others = [each for name, each, of in world.received if (name, of) == (queue, session)]
     required = any(each.queue == queue for each in world.with_sessions())
-    return ReceiveDeferred(
+    return v.ReceiveDeferred(
         queue=queue,
         sequence_numbers=tuple(dict.fromkeys((one, others[0]) if several else (one,))),
         mode=mode,
@@ -168,8 +149,8 @@ def _received_by_number(
     )
 
 
-def _settled(kind: type[Complete | Abandon | DeadLetter | Defer | RenewLock]) -> Made:
-    def settled(world: World, receipt: Receipt) -> Command | None:
+def _settled(kind: type[v.Complete | v.Abandon | v.DeadLetter | v.Defer | v.RenewLock]) -> Made:
+    def settled(world: World, receipt: Receipt) -> v.Command | None:
         held = world.held(receipt)
         if held is None or held.lock_token is None:
             return None
@@ -178,8 +159,8 @@ def _settled(kind: type[Complete | Abandon | DeadLetter | Defer | RenewLock]) ->
     return settled
 
 
-def _settled_within(kind: type[Complete | Abandon | DeadLetter | Defer]) -> Made:
-    def settled(world: World, receipt: Receipt, transaction: str) -> Command | None:
+def _settled_within(kind: type[v.Complete | v.Abandon | v.DeadLetter | v.Defer]) -> Made:
+    def settled(world: World, receipt: Receipt, transaction: str) -> v.Command | None:
         held = world.held(receipt)
         if held is None or held.lock_token is None:
             return None
@@ -188,36 +169,36 @@ def _settled_within(kind: type[Complete | Abandon | DeadLetter | Defer]) -> Made
     return settled
 
 
-def _delivered_again(world: World, queue: CreateQueue) -> Receive | Abandon:
+def _delivered_again(world: World, queue: v.CreateQueue) -> v.Receive | v.Abandon:
     """Abandon the latest lock; receive a message if nothing is locked."""
     if world.locks:
         held = world.locks.pop()
-        return Abandon(queue=held.queue, lock_token=held.lock_token or "")
-    return _received(world, queue, ReceiveMode.PEEK_LOCK, 0)
+        return v.Abandon(queue=held.queue, lock_token=held.lock_token or "")
+    return _received(world, queue, v.ReceiveMode.PEEK_LOCK, 0)
 
 
-def _peeked(world: World, queue: CreateQueue, count: int, session: int) -> Peek:
+def _peeked(world: World, queue: v.CreateQueue, count: int, session: int) -> v.Peek:
     """Peek at all messages, or at those of a session if the queue requires sessions."""
     queue = world.received_from(queue)
     of_session = queue.requires_session and session != ANY_SESSION
-    return Peek(
+    return v.Peek(
         queue=queue.queue,
         count=count,
         session_id=world.session_at_hand(queue.queue, session) if of_session else None,
     )
 
 
-def _peeked_on(world: World, count: int, back: int) -> Peek | None:
+def _peeked_on(world: World, count: int, back: int) -> v.Peek | None:
     """Peek after the last message of the latest peek, or a few numbers before."""
     if not world.shown:
         return None
     queue, number = world.shown[-1]
-    return Peek(queue=queue, count=count, from_sequence_number=max(number + 1 - back, 0))
+    return v.Peek(queue=queue, count=count, from_sequence_number=max(number + 1 - back, 0))
 
 
-def _begun(world: World) -> BeginTransaction:
+def _begun(world: World) -> v.BeginTransaction:
     world.transactions += 1
-    return BeginTransaction(transaction=f"t{world.transactions}")
+    return v.BeginTransaction(transaction=f"t{world.transactions}")
 
 
 def generators(scope: Scope) -> tuple[Generator, ...]:
@@ -250,9 +231,9 @@ def _is_usable(row: Generator, scope: Scope) -> bool:
     return row.kind not in NEEDED or NEEDED[row.kind] in scope.capabilities
 
 
-def _creations(kinds: tuple[CreateQueue, ...]) -> Iterator[Generator]:
+def _creations(kinds: tuple[v.CreateQueue, ...]) -> Iterator[Generator]:
     yield Generator(
-        kind=CreateQueue,
+        kind=v.CreateQueue,
         draws={"settings": st.sampled_from(kinds)},
         make=_created,
         into=(QUEUES,),
@@ -262,10 +243,10 @@ def _creations(kinds: tuple[CreateQueue, ...]) -> Iterator[Generator]:
 
 
 def _of_messages(scope: Scope) -> Iterator[Generator]:
-    timeouts = [each * MICROSECONDS for each in (60, 60, 60, 15, 10)]
+    timeouts = [each * v.MICROSECONDS for each in (60, 60, 60, 15, 10)]
     once = {"receipt": stateful.consumes(RECEIPTS)}
     yield Generator(
-        kind=Send,
+        kind=v.Send,
         draws={"queue": QUEUES, "shape": _SHAPE, "timeout": st.sampled_from(timeouts)},
         make=_sent,
         weight=4,
@@ -273,36 +254,38 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
     )
     delays = (0, scope.lock // 2, scope.lock, 2 * scope.lock)
     yield Generator(
-        kind=Schedule,
+        kind=v.Schedule,
         draws={"queue": QUEUES, "shape": _SHAPE, "delay": st.sampled_from(delays)},
         make=_scheduled,
         times=_LESS,
         themes=GENERAL,
     )
-    yield Generator(kind=CancelScheduled, draws={"number": _SHAPE}, make=_cancelled, themes=GENERAL)
     yield Generator(
-        kind=Receive,
+        kind=v.CancelScheduled, draws={"number": _SHAPE}, make=_cancelled, themes=GENERAL
+    )
+    yield Generator(
+        kind=v.Receive,
         draws={"queue": QUEUES, "mode": st.sampled_from(_modes(scope)), "session": _INDEX},
         make=_received,
         weight=4,
         times=_RECEIVES,
         into=(RECEIPTS,),
     )
-    yield Generator(kind=Complete, draws=once, make=_settled(Complete), weight=3)
-    yield Generator(kind=Abandon, draws=once, make=_settled(Abandon), weight=3)
-    for kind in (DeadLetter, Defer):
+    yield Generator(kind=v.Complete, draws=once, make=_settled(v.Complete), weight=3)
+    yield Generator(kind=v.Abandon, draws=once, make=_settled(v.Abandon), weight=3)
+    for kind in (v.DeadLetter, v.Defer):
         yield Generator(kind=kind, draws=once, make=_settled(kind))
-    yield Generator(kind=RenewLock, draws={"receipt": RECEIPTS}, make=_settled(RenewLock))
+    yield Generator(kind=v.RenewLock, draws={"receipt": RECEIPTS}, make=_settled(v.RenewLock))
     yield Generator(
-        kind=Complete,
+        kind=v.Complete,
         draws={"receipt": RECEIPTS},
-        make=_settled(Complete),
+        make=_settled(v.Complete),
         name="completeagain",
     )
     modes = st.sampled_from(_modes(scope))
-    if Capability.DEAD_LETTER in scope.capabilities:
+    if v.Capability.DEAD_LETTER in scope.capabilities:
         yield Generator(
-            kind=Receive,
+            kind=v.Receive,
             draws={"queue": QUEUES, "mode": modes},
             make=_received_dead_letter,
             into=(RECEIPTS,),
@@ -310,14 +293,14 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
             name="receivedeadletter",
         )
     yield Generator(
-        kind=ReceiveDeferred,
+        kind=v.ReceiveDeferred,
         draws={"number": _SHAPE, "several": st.booleans(), "mode": modes},
         make=_received_by_number,
         themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS),
     )
-    if Capability.PEEK_LOCK in scope.capabilities:
+    if v.Capability.PEEK_LOCK in scope.capabilities:
         yield Generator(
-            kind=Receive,
+            kind=v.Receive,
             draws={"queue": QUEUES},
             make=_delivered_again,
             times=st.sampled_from((2, 4, 21)),
@@ -325,13 +308,13 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
             name="deliveragain",
         )
     yield Generator(
-        kind=Peek,
+        kind=v.Peek,
         draws={"queue": QUEUES, "count": st.sampled_from((1, 2, 8)), "session": _INDEX},
         make=_peeked,
     )
-    if Capability.PEEK_FROM in scope.capabilities:
+    if v.Capability.PEEK_FROM in scope.capabilities:
         yield Generator(
-            kind=Peek,
+            kind=v.Peek,
             draws={"count": st.sampled_from((1, 2, 8)), "back": _INDEX},
             make=_peeked_on,
             times=_LESS,
@@ -341,12 +324,12 @@ def _of_messages(scope: Scope) -> Iterator[Generator]:
 
 
 def _of_transactions(scope: Scope) -> Iterator[Generator]:
-    if Capability.TRANSACTIONS not in scope.capabilities:
+    if v.Capability.TRANSACTIONS not in scope.capabilities:
         return
     over = {"transaction": stateful.consumes(TRANSACTIONS)}
-    yield Generator(kind=BeginTransaction, draws={}, make=_begun, weight=2, into=(TRANSACTIONS,))
+    yield Generator(kind=v.BeginTransaction, draws={}, make=_begun, weight=2, into=(TRANSACTIONS,))
     yield Generator(
-        kind=Send,
+        kind=v.Send,
         draws={"queue": QUEUES, "shape": _SHAPE, "transaction": TRANSACTIONS},
         make=_sent,
         weight=4,
@@ -354,7 +337,7 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
         name="sendintransaction",
     )
     yield Generator(
-        kind=Schedule,
+        kind=v.Schedule,
         draws={
             "queue": QUEUES,
             "shape": _SHAPE,
@@ -364,23 +347,23 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
         make=_scheduled,
         name="scheduleintransaction",
     )
-    if Capability.TRANSACTIONAL_SETTLEMENT in scope.capabilities:
+    if v.Capability.TRANSACTIONAL_SETTLEMENT in scope.capabilities:
         yield from _settlements_within()
     yield Generator(
-        kind=CommitTransaction,
+        kind=v.CommitTransaction,
         draws=over,
-        make=lambda _world, transaction: CommitTransaction(transaction=transaction),
+        make=lambda _world, transaction: v.CommitTransaction(transaction=transaction),
     )
     yield Generator(
-        kind=RollBackTransaction,
+        kind=v.RollBackTransaction,
         draws=over,
-        make=lambda _world, transaction: RollBackTransaction(transaction=transaction),
+        make=lambda _world, transaction: v.RollBackTransaction(transaction=transaction),
     )
 
 
 def _settlements_within() -> Iterator[Generator]:
     """Yield the rows that settle in a transaction; the lock may also be settled outside of it."""
-    for kind in (Complete, Abandon, DeadLetter, Defer):
+    for kind in (v.Complete, v.Abandon, v.DeadLetter, v.Defer):
         yield Generator(
             kind=kind,
             draws={"receipt": RECEIPTS, "transaction": TRANSACTIONS},
@@ -389,7 +372,7 @@ def _settlements_within() -> Iterator[Generator]:
         )
 
 
-def _modes(scope: Scope) -> list[ReceiveMode]:
-    if Capability.PEEK_LOCK in scope.capabilities:
-        return [ReceiveMode.PEEK_LOCK] * 3 + [ReceiveMode.RECEIVE_AND_DELETE]
-    return [ReceiveMode.RECEIVE_AND_DELETE]
+def _modes(scope: Scope) -> list[v.ReceiveMode]:
+    if v.Capability.PEEK_LOCK in scope.capabilities:
+        return [v.ReceiveMode.PEEK_LOCK] * 3 + [v.ReceiveMode.RECEIVE_AND_DELETE]
+    return [v.ReceiveMode.RECEIVE_AND_DELETE]

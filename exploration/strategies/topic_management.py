@@ -5,52 +5,39 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.exploration.state import Scope, Theme, World
 from busproof.exploration.strategies.row import QUEUES, Generator, Made
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Command,
-    CreateTopic,
-    DeleteQueue,
-    DeleteTopic,
-    GetQueue,
-    GetTopic,
-    ListSubscriptions,
-    ListTopics,
-    UpdateQueue,
-    UpdateTopic,
-)
-from busproof.vocabulary.entity_settings import EntityStatus
 
 __all__ = ["rows_of_topic_management"]
 
 _NUMBER: Final = st.integers(0, 1)
 _SELDOM: Final = st.sampled_from((False, False, True))
 _THEMES: Final = (Theme.TOPICS, Theme.COPIES)
-_OF_TOPICS: Final = (EntityStatus.ACTIVE, *EntityStatus)
+_OF_TOPICS: Final = (v.EntityStatus.ACTIVE, *v.EntityStatus)
 
 
 def rows_of_topic_management(scope: Scope) -> Iterator[Generator]:
     """Yield the rows that get, list, update, delete, and re-create topics and subscriptions."""
-    if Capability.TOPIC_MANAGEMENT not in scope.capabilities:
+    if v.Capability.TOPIC_MANAGEMENT not in scope.capabilities:
         return
     one = {"number": _NUMBER}
-    yield _row(GetTopic, one, lambda world, number: GetTopic(topic=_topic(world, number)))
+    yield _row(v.GetTopic, one, lambda world, number: v.GetTopic(topic=_topic(world, number)))
     yield Generator(
-        kind=ListTopics, draws={}, make=lambda _world: ListTopics(), themes=(Theme.TOPICS,)
+        kind=v.ListTopics, draws={}, make=lambda _world: v.ListTopics(), themes=(Theme.TOPICS,)
     )
     yield _row(
-        ListSubscriptions,
+        v.ListSubscriptions,
         one,
-        lambda world, number: ListSubscriptions(topic=_topic(world, number)),
+        lambda world, number: v.ListSubscriptions(topic=_topic(world, number)),
     )
-    yield _row(UpdateTopic, {**one, **_changes(scope)}, _updated)
+    yield _row(v.UpdateTopic, {**one, **_changes(scope)}, _updated)
     seldom = {**one, "meant": _SELDOM}
-    yield _row(DeleteTopic, seldom, _deleted)
+    yield _row(v.DeleteTopic, seldom, _deleted)
     yield from _of_subscriptions(scope)
     partitioned = st.sampled_from((True, True, False) if scope.may_partition else (False,))
     yield Generator(
-        kind=CreateTopic,
+        kind=v.CreateTopic,
         draws={**one, "partitioned": partitioned},
         make=_created_again,
         into=(QUEUES,),
@@ -60,16 +47,16 @@ def rows_of_topic_management(scope: Scope) -> Iterator[Generator]:
     )
 
 
-def _row(kind: type[Command], draws: Mapping[str, Any], make: Made) -> Generator:
+def _row(kind: type[v.Command], draws: Mapping[str, Any], make: Made) -> Generator:
     return Generator(kind=kind, draws=draws, make=make, when=_has_topics, themes=_THEMES)
 
 
 def _changes(scope: Scope) -> dict[str, Any]:
     """Return strategies for the settings of a topic update; most of them are usually left out."""
-    mortal = Capability.TIME_TO_LIVE in scope.capabilities
+    mortal = v.Capability.TIME_TO_LIVE in scope.capabilities
     lives = (None, scope.lock // 4, scope.lock) if mortal else (None,)
-    statuses = _OF_TOPICS if Capability.ENTITY_STATUS in scope.capabilities else ()
-    detecting = Capability.DUPLICATE_DETECTION in scope.capabilities
+    statuses = _OF_TOPICS if v.Capability.ENTITY_STATUS in scope.capabilities else ()
+    detecting = v.Capability.DUPLICATE_DETECTION in scope.capabilities
     return {
         "partitioned": st.sampled_from((None, None, True, False)),
         "duplicate_detection": st.sampled_from((None,) * 6 + ((True, False) if detecting else ())),
@@ -78,31 +65,31 @@ def _changes(scope: Scope) -> dict[str, Any]:
     }
 
 
-def _updated(world: World, number: int, **changes: Any) -> UpdateTopic:
-    return UpdateTopic(topic=_topic(world, number), **changes)
+def _updated(world: World, number: int, **changes: Any) -> v.UpdateTopic:
+    return v.UpdateTopic(topic=_topic(world, number), **changes)
 
 
-def _deleted(world: World, number: int, *, meant: bool) -> DeleteTopic | None:
-    return DeleteTopic(topic=_topic(world, number)) if meant else None
+def _deleted(world: World, number: int, *, meant: bool) -> v.DeleteTopic | None:
+    return v.DeleteTopic(topic=_topic(world, number)) if meant else None
 
 
-def _created_again(world: World, number: int, *, partitioned: bool) -> CreateTopic:
-    return CreateTopic(topic=_topic(world, number), partitioned=partitioned)
+def _created_again(world: World, number: int, *, partitioned: bool) -> v.CreateTopic:
+    return v.CreateTopic(topic=_topic(world, number), partitioned=partitioned)
 
 
 def _of_subscriptions(scope: Scope) -> Iterator[Generator]:
     """Yield the rows that apply commands for queues to recent subscriptions."""
     one = {"number": _NUMBER}
     yield Generator(
-        kind=GetQueue,
+        kind=v.GetQueue,
         draws=one,
-        make=lambda world, number: GetQueue(queue=_path(world, number)),
+        make=lambda world, number: v.GetQueue(queue=_path(world, number)),
         when=_has_subscriptions,
         themes=_THEMES,
         name="getsubscription",
     )
     yield Generator(
-        kind=DeleteQueue,
+        kind=v.DeleteQueue,
         draws={**one, "meant": _SELDOM},
         make=_parted,
         when=_has_subscriptions,
@@ -110,18 +97,18 @@ def _of_subscriptions(scope: Scope) -> Iterator[Generator]:
         name="deletesubscription",
     )
     yield Generator(
-        kind=UpdateQueue,
+        kind=v.UpdateQueue,
         draws={**one, "lock_duration": st.sampled_from((scope.lock // 2, scope.lock))},
-        make=lambda world, number, **changes: UpdateQueue(queue=_path(world, number), **changes),
+        make=lambda world, number, **changes: v.UpdateQueue(queue=_path(world, number), **changes),
         when=_has_subscriptions,
         themes=_THEMES,
         name="updatesubscription",
     )
-    if Capability.ENTITY_STATUS in scope.capabilities:
+    if v.Capability.ENTITY_STATUS in scope.capabilities:
         yield Generator(
-            kind=UpdateQueue,
+            kind=v.UpdateQueue,
             draws={**one, "status": st.sampled_from(_OF_TOPICS)},
-            make=lambda world, number, status: UpdateQueue(
+            make=lambda world, number, status: v.UpdateQueue(
                 queue=_path(world, number), status=status
             ),
             when=_has_subscriptions,
@@ -130,8 +117,8 @@ def _of_subscriptions(scope: Scope) -> Iterator[Generator]:
         )
 
 
-def _parted(world: World, number: int, *, meant: bool) -> DeleteQueue | None:
-    return DeleteQueue(queue=_path(world, number)) if meant else None
+def _parted(world: World, number: int, *, meant: bool) -> v.DeleteQueue | None:
+    return v.DeleteQueue(queue=_path(world, number)) if meant else None
 
 
 def _topic(world: World, number: int) -> str:

@@ -6,25 +6,10 @@ from typing import Any, Final
 import attrs
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.exploration.state import Scope, Theme, World
 from busproof.exploration.strategies.filters import MARKS, filters, marked
 from busproof.exploration.strategies.row import QUEUES, TRANSACTIONS, Generator
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    AddRule,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    ListRules,
-    Receive,
-    RemoveRule,
-    Send,
-    UpdateQueue,
-)
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.paths import TRANSFERS
-from busproof.vocabulary.subscription_rules import DEFAULT_RULE, Filter
-from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["rows_of_topics"]
 
@@ -48,14 +33,14 @@ _ACTIONS: Final = st.sampled_from(
     )
 )
 """Actions of rules. The last but one is invalid SQL; the documents do not define the last."""
-_RULES: Final = st.sampled_from((DEFAULT_RULE, "r", "s"))
+_RULES: Final = st.sampled_from((v.DEFAULT_RULE, "r", "s"))
 
 
 def rows_of_topics(scope: Scope) -> Iterator[Generator]:
     """Yield the rows; the caller leaves out those with undeclared capabilities."""
     partitioned = st.sampled_from((True, True, False) if scope.may_partition else (False,))
     yield Generator(
-        kind=CreateTopic,
+        kind=v.CreateTopic,
         draws={"partitioned": partitioned},
         make=_topic,
         into=(QUEUES,),
@@ -66,9 +51,9 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
     yield from _subscriptions(scope)
     yield from _rules(scope)
     yield from _acting(scope)
-    if Capability.FORWARDING in scope.capabilities:
+    if v.Capability.FORWARDING in scope.capabilities:
         yield Generator(
-            kind=CreateQueue,
+            kind=v.CreateQueue,
             draws={"partitioned": partitioned, "number": _NUMBER},
             make=_source(scope),
             weight=2,
@@ -80,7 +65,7 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
     yield from _redirecting(scope, partitioned)
     yield from _disturbing(scope)
     yield Generator(
-        kind=Send,
+        kind=v.Send,
         draws={"queue": QUEUES},
         make=_sent_to_subscription,
         when=_has_topics,
@@ -88,9 +73,11 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
         name="sendtosubscription",
     )
     yield Generator(
-        kind=Receive,
+        kind=v.Receive,
         draws={"queue": QUEUES},
-        make=lambda _world, queue: Receive(queue=queue.queue, mode=ReceiveMode.RECEIVE_AND_DELETE),
+        make=lambda _world, queue: v.Receive(
+            queue=queue.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE
+        ),
         when=_has_topics,
         themes=TOPICS,
         name="receivedirectly",
@@ -99,17 +86,17 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
 
 def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator[Generator]:
     """Yield the rows that start or stop forwarding by an update, or forward dead letters."""
-    if Capability.REDIRECTION in scope.capabilities:
+    if v.Capability.REDIRECTION in scope.capabilities:
         yield Generator(
-            kind=UpdateQueue,
+            kind=v.UpdateQueue,
             draws={"queue": QUEUES, "number": _NUMBER, "ends": st.booleans()},
             make=_redirected,
             themes=(Theme.FORWARDING,),
             name="redirect",
         )
-    if Capability.DEAD_LETTER_FORWARDING in scope.capabilities:
+    if v.Capability.DEAD_LETTER_FORWARDING in scope.capabilities:
         yield Generator(
-            kind=CreateQueue,
+            kind=v.CreateQueue,
             draws={"partitioned": partitioned, "number": _NUMBER},
             make=_source(scope, "forward_dead_letters_to"),
             into=(QUEUES,),
@@ -121,20 +108,20 @@ def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator
 
 def _disturbing(scope: Scope) -> Iterator[Generator]:
     """Yield the rows that obstruct forwarding, and that receive undeliverable messages."""
-    if Capability.ENTITY_STATUS in scope.capabilities:
+    if v.Capability.ENTITY_STATUS in scope.capabilities:
         yield Generator(
-            kind=UpdateQueue,
+            kind=v.UpdateQueue,
             draws={
                 "queue": QUEUES,
-                "status": st.sampled_from((*EntityStatus, EntityStatus.ACTIVE)),
+                "status": st.sampled_from((*v.EntityStatus, v.EntityStatus.ACTIVE)),
             },
-            make=lambda _world, queue, status: UpdateQueue(queue=queue.queue, status=status),
+            make=lambda _world, queue, status: v.UpdateQueue(queue=queue.queue, status=status),
             themes=(Theme.FORWARDING,),
             name="disable",
         )
-    if Capability.TRANSFER_DEAD_LETTER in scope.capabilities:
+    if v.Capability.TRANSFER_DEAD_LETTER in scope.capabilities:
         yield Generator(
-            kind=Receive,
+            kind=v.Receive,
             draws={"queue": QUEUES},
             make=_received_undeliverable,
             themes=(Theme.FORWARDING,),
@@ -142,17 +129,17 @@ def _disturbing(scope: Scope) -> Iterator[Generator]:
         )
 
 
-def _received_undeliverable(_world: World, queue: CreateQueue) -> Receive:
-    return Receive(queue=queue.queue + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE)
+def _received_undeliverable(_world: World, queue: v.CreateQueue) -> v.Receive:
+    return v.Receive(queue=queue.queue + v.TRANSFERS, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def _redirected(world: World, queue: CreateQueue, number: int, ends: bool) -> UpdateQueue:
-    return UpdateQueue(queue=queue.queue, forward_to="" if ends else _destination(world, number))
+def _redirected(world: World, queue: v.CreateQueue, number: int, ends: bool) -> v.UpdateQueue:
+    return v.UpdateQueue(queue=queue.queue, forward_to="" if ends else _destination(world, number))
 
 
-def _sent_to_subscription(world: World, queue: CreateQueue) -> Send:
+def _sent_to_subscription(world: World, queue: v.CreateQueue) -> v.Send:
     """Send to an entity directly; a subscription must refuse it."""
-    return Send(queue=queue.queue, message=world.message(queue, 0))
+    return v.Send(queue=queue.queue, message=world.message(queue, 0))
 
 
 def _has_topics(world: World) -> bool:
@@ -165,7 +152,7 @@ def _has_subscriptions(world: World) -> bool:
 
 def _subscriptions(scope: Scope) -> Iterator[Generator]:
     yield Generator(
-        kind=CreateSubscription,
+        kind=v.CreateSubscription,
         draws={"number": _NUMBER, "forwards": st.sampled_from((False, False, True))},
         make=_subscription(scope, requires_session=False),
         weight=2,
@@ -173,9 +160,9 @@ def _subscriptions(scope: Scope) -> Iterator[Generator]:
         when=_has_topics,
         themes=TOPICS,
     )
-    if Capability.SESSIONS in scope.capabilities:
+    if v.Capability.SESSIONS in scope.capabilities:
         yield Generator(
-            kind=CreateSubscription,
+            kind=v.CreateSubscription,
             draws={"number": _NUMBER, "forwards": st.just(False)},
             make=_subscription(scope, requires_session=True),
             into=(QUEUES,),
@@ -187,7 +174,7 @@ def _subscriptions(scope: Scope) -> Iterator[Generator]:
 
 def _rules(scope: Scope) -> Iterator[Generator]:
     yield Generator(
-        kind=Send,
+        kind=v.Send,
         draws={"shape": st.integers(0, 3), "marks": MARKS},
         make=_sent_marked,
         times=st.sampled_from((1, 1, 2)),
@@ -197,9 +184,9 @@ def _rules(scope: Scope) -> Iterator[Generator]:
         name="sendmarked",
     )
     rule = {"number": _NUMBER, "rule": _RULES}
-    added = {**rule, "wanted": filters(sql=Capability.SQL_FILTERS in scope.capabilities)}
+    added = {**rule, "wanted": filters(sql=v.Capability.SQL_FILTERS in scope.capabilities)}
     yield Generator(
-        kind=AddRule,
+        kind=v.AddRule,
         draws=added,
         make=_added,
         weight=2,
@@ -207,19 +194,19 @@ def _rules(scope: Scope) -> Iterator[Generator]:
         themes=_DECIDED,
     )
     yield Generator(
-        kind=RemoveRule, draws=rule, make=_removed, when=_has_subscriptions, themes=_DECIDED
+        kind=v.RemoveRule, draws=rule, make=_removed, when=_has_subscriptions, themes=_DECIDED
     )
     yield Generator(
-        kind=ListRules,
+        kind=v.ListRules,
         draws={"number": _NUMBER},
         make=_listed,
         when=_has_subscriptions,
         themes=_DECIDED,
     )
-    if Capability.TRANSACTIONS in scope.capabilities:
+    if v.Capability.TRANSACTIONS in scope.capabilities:
         within = {**added, "transaction": TRANSACTIONS}
         yield Generator(
-            kind=AddRule,
+            kind=v.AddRule,
             draws=within,
             make=_added,
             weight=2,
@@ -231,13 +218,13 @@ def _rules(scope: Scope) -> Iterator[Generator]:
 
 def _acting(scope: Scope) -> Iterator[Generator]:
     """Yield the rows for rules with actions, some invalid or undefined by the documents."""
-    if Capability.RULE_ACTIONS in scope.capabilities:
+    if v.Capability.RULE_ACTIONS in scope.capabilities:
         yield Generator(
-            kind=AddRule,
+            kind=v.AddRule,
             draws={
                 "number": _NUMBER,
                 "rule": _RULES,
-                "wanted": filters(sql=Capability.SQL_FILTERS in scope.capabilities),
+                "wanted": filters(sql=v.Capability.SQL_FILTERS in scope.capabilities),
                 "action": _ACTIONS,
             },
             make=_added_acting,
@@ -247,15 +234,15 @@ def _acting(scope: Scope) -> Iterator[Generator]:
         )
 
 
-def _added_acting(world: World, number: int, rule: str, wanted: Filter, action: str) -> AddRule:
-    return AddRule(rule=rule, filter=wanted, action=action, **_there(world, number))
+def _added_acting(world: World, number: int, rule: str, wanted: v.Filter, action: str) -> v.AddRule:
+    return v.AddRule(rule=rule, filter=wanted, action=action, **_there(world, number))
 
 
-def _topic(world: World, partitioned: bool) -> CreateTopic | None:
+def _topic(world: World, partitioned: bool) -> v.CreateTopic | None:
     if len(world.topics) >= MOST_TOPICS:
         return None
     world.topics.append(f"n{len(world.topics) + 1}")
-    return CreateTopic(topic=world.topics[-1], partitioned=partitioned)
+    return v.CreateTopic(topic=world.topics[-1], partitioned=partitioned)
 
 
 def _place(world: World, number: int) -> dict[str, Any]:
@@ -273,15 +260,15 @@ def _there(world: World, number: int) -> dict[str, Any]:
 
 def _subscription(
     scope: Scope, *, requires_session: bool
-) -> Callable[[World, int, bool], CreateSubscription]:
-    def made(world: World, number: int, forwards: bool) -> CreateSubscription:
-        onward = forwards and Capability.FORWARDING in scope.capabilities
+) -> Callable[[World, int, bool], v.CreateSubscription]:
+    def made(world: World, number: int, forwards: bool) -> v.CreateSubscription:
+        onward = forwards and v.Capability.FORWARDING in scope.capabilities
         place = _place(world, number + 2 * requires_session)
         destination = _destination(world, number) if onward else None
         if destination == place["topic"]:
             # A loop to the same topic copies a message anew at each hop: too many equal copies.
             destination = None
-        command = CreateSubscription(
+        command = v.CreateSubscription(
             requires_session=requires_session,
             lock_duration=scope.lock,
             forward_to=destination,
@@ -289,7 +276,7 @@ def _subscription(
         )
         address = f"{command.topic}/subscriptions/{command.subscription}"
         world.subscriptions.append(
-            CreateQueue(
+            v.CreateQueue(
                 queue=address, requires_session=requires_session, forward_to=command.forward_to
             )
         )
@@ -308,12 +295,12 @@ def _destination(world: World, number: int) -> str:
 
 def _source(
     scope: Scope, setting: str = "forward_to"
-) -> Callable[[World, bool, int], CreateQueue | None]:
-    def made(world: World, partitioned: bool, number: int) -> CreateQueue | None:
+) -> Callable[[World, bool, int], v.CreateQueue | None]:
+    def made(world: World, partitioned: bool, number: int) -> v.CreateQueue | None:
         if len(world.queues) >= MOST_SOURCES:
             return None
         onward: dict[str, Any] = {setting: _destination(world, number)}
-        kind = CreateQueue(queue="q", partitioned=partitioned, **onward)
+        kind = v.CreateQueue(queue="q", partitioned=partitioned, **onward)
         if not scope.allows(kind):
             return None
         world.queues.append(attrs.evolve(kind, queue=f"q{len(world.queues) + 1}"))
@@ -323,20 +310,20 @@ def _source(
 
 
 def _added(
-    world: World, number: int, rule: str, wanted: Filter, transaction: str | None = None
-) -> AddRule:
-    return AddRule(rule=rule, filter=wanted, transaction=transaction, **_there(world, number))
+    world: World, number: int, rule: str, wanted: v.Filter, transaction: str | None = None
+) -> v.AddRule:
+    return v.AddRule(rule=rule, filter=wanted, transaction=transaction, **_there(world, number))
 
 
-def _sent_marked(world: World, shape: int, marks: int) -> Send:
+def _sent_marked(world: World, shape: int, marks: int) -> v.Send:
     """Send a message for conditions to match on, to the topic of the latest subscription."""
     latest = world.subscriptions[-1]
-    return Send(queue=world.sent_to(latest), message=marked(world.message(latest, shape), marks))
+    return v.Send(queue=world.sent_to(latest), message=marked(world.message(latest, shape), marks))
 
 
-def _removed(world: World, number: int, rule: str) -> RemoveRule:
-    return RemoveRule(rule=rule, **_there(world, number))
+def _removed(world: World, number: int, rule: str) -> v.RemoveRule:
+    return v.RemoveRule(rule=rule, **_there(world, number))
 
 
-def _listed(world: World, number: int) -> ListRules:
-    return ListRules(**_there(world, number))
+def _listed(world: World, number: int) -> v.ListRules:
+    return v.ListRules(**_there(world, number))

@@ -1,11 +1,11 @@
 """Send several messages in one request."""
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import entity, of_queue
 from busproof.pipeline.bus.limits import too_large
 from busproof.pipeline.bus.placing import key_of
 from busproof.pipeline.bus.sending import sent
 from busproof.pipeline.bus.terms import Expression, let, refused, state, told
-from busproof.vocabulary.values import Error
 
 __all__ = ["send_batch"]
 
@@ -15,11 +15,11 @@ def send_batch() -> Expression:
 
     After a refusal of one the state is as before the first.
     """
-    invalid = f"'{Error.INVALID_OPERATION.value}'"
+    invalid = f"'{v.Error.INVALID_OPERATION.value}'"
     keys = f"array_distinct(transform(c.messages, m -> {key_of('m')}))"
     objection = (
         f"CASE WHEN size(c.messages) = 0 THEN {invalid} "
-        f"WHEN {too_large('c.messages')} THEN '{Error.MESSAGE_TOO_LARGE.value}' "
+        f"WHEN {too_large('c.messages')} THEN '{v.Error.MESSAGE_TOO_LARGE.value}' "
         f"WHEN e.partitioned AND size({keys}) > 1 THEN {invalid} END"
     )
     refusal = "get(filter(after.told, x -> x.type = 'Refused'), 0).error"

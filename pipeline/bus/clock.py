@@ -1,5 +1,6 @@
 """The clock, and outages of partitions."""
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import entity, owner
 from busproof.pipeline.bus.releasing import died, released
@@ -13,7 +14,6 @@ from busproof.pipeline.bus.terms import (
     state,
     where,
 )
-from busproof.vocabulary.values import Error
 
 __all__ = ["advance", "bring_up", "take_down"]
 
@@ -51,8 +51,8 @@ def _switched(after: Expression) -> Expression:
     """
     absent = "e IS NULL AND c.partition >= s.most_partitions OR c.partition >= e.partitions"
     body = (
-        f"CASE WHEN coalesce({absent}, false) THEN {refused(Error.NOT_FOUND)} "
-        f"WHEN e.kind = 'subscription' THEN {refused(Error.INVALID_OPERATION)} "
+        f"CASE WHEN coalesce({absent}, false) THEN {refused(v.Error.NOT_FOUND)} "
+        f"WHEN e.kind = 'subscription' THEN {refused(v.Error.INVALID_OPERATION)} "
         f"ELSE {done(dark=after)} END"
     )
     return let("q", owner("c.queue"), let("e", entity("q"), body))

@@ -1,7 +1,7 @@
 """Look up the entity of a request, and its unavailable partitions."""
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.terms import DEAD, Expression, let, one, refused, where
-from busproof.vocabulary.values import Error
 
 __all__ = ["down", "entity", "is_down", "of_queue", "owner"]
 
@@ -36,8 +36,8 @@ def of_queue(body: Expression, *, to_topics: bool = False) -> Expression:
     """
     misled = "e.kind = 'subscription' AND NOT is_dlq" if to_topics else "e.kind = 'topic'"
     asked = (
-        f"CASE WHEN e IS NULL THEN {refused(Error.NOT_FOUND)} "
-        f"WHEN {misled} THEN {refused(Error.INVALID_OPERATION)} "
+        f"CASE WHEN e IS NULL THEN {refused(v.Error.NOT_FOUND)} "
+        f"WHEN {misled} THEN {refused(v.Error.INVALID_OPERATION)} "
         f"ELSE {let('unavailable', down(), body)} END"
     )
     found = let("e", entity(owner("q")), let("is_dlq", f"endswith(q, {DEAD})", asked))

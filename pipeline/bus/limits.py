@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.terms import Expression, where
-from busproof.vocabulary.values import MICROSECONDS, Error
 
 __all__ = ["exceeded", "full_transaction", "is_large_state", "long_name", "odd_window", "too_large"]
 
@@ -16,11 +16,11 @@ _LONGEST_NAME: Final = 260
 _LONGEST_SHORT_NAME: Final = 50
 _PROPERTY, _PROPERTIES = 32 * _KB, 64 * _KB
 _MOST_IN_TRANSACTION: Final = 100
-_SHORTEST_WINDOW: Final = 20 * MICROSECONDS
-_LONGEST_WINDOW: Final = 7 * 24 * 3600 * MICROSECONDS
+_SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
+_LONGEST_WINDOW: Final = 7 * 24 * 3600 * v.MICROSECONDS
 
-_TOO_LARGE: Final = f"'{Error.MESSAGE_TOO_LARGE.value}'"
-_INVALID: Final = f"'{Error.INVALID_OPERATION.value}'"
+_TOO_LARGE: Final = f"'{v.Error.MESSAGE_TOO_LARGE.value}'"
+_INVALID: Final = f"'{v.Error.INVALID_OPERATION.value}'"
 
 
 def exceeded(message: Expression) -> Expression:

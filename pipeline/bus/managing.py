@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import down, entity, of_queue
 from busproof.pipeline.bus.limits import long_name, odd_window
 from busproof.pipeline.bus.tables import ENTITY
@@ -18,7 +19,6 @@ from busproof.pipeline.bus.terms import (
     where,
 )
 from busproof.pipeline.schema import DESCRIPTION, SUBSCRIPTIONS
-from busproof.vocabulary.values import MICROSECONDS, Error
 
 __all__ = [
     "create_queue",
@@ -33,9 +33,9 @@ __all__ = [
 
 _MOST_PARTITIONED: Final = 100
 _MOST: Final = 10_000
-_LONGEST_LOCK: Final = 300 * MICROSECONDS
+_LONGEST_LOCK: Final = 300 * v.MICROSECONDS
 _OPTION_SINCE: Final = "2013-10"
-_LOCK: Final = f"{60 * MICROSECONDS}L"
+_LOCK: Final = f"{60 * v.MICROSECONDS}L"
 _IN_PREMIUM: Final = "s.tier = 'premium'"
 _ALL_PARTITIONED: Final = "s.tier = 'partitioned-premium'"
 
@@ -86,17 +86,17 @@ def create_subscription() -> Expression:
         "place": "c.topic",
         "partitioned": "t.partitioned",
         "duplicate_detection": "false",
-        "duplicate_window": f"{600 * MICROSECONDS}L",
+        "duplicate_window": f"{600 * v.MICROSECONDS}L",
         "max_size": "1L",
     }
     missing = "t IS NULL OR t.kind <> 'topic'"
     alike = "exists(s.entities, x -> x.kind = 'subscription' AND lower(x.name) = lower(e.name))"
     made = _created(
         _entity(subscription),
-        f"WHEN {alike} THEN '{Error.ALREADY_EXISTS.value}'",
+        f"WHEN {alike} THEN '{v.Error.ALREADY_EXISTS.value}'",
         _forwards_badly(),
     )
-    return let("t", entity("c.topic"), f"IF({missing}, {refused(Error.NOT_FOUND)}, {made})")
+    return let("t", entity("c.topic"), f"IF({missing}, {refused(v.Error.NOT_FOUND)}, {made})")
 
 
 def restore_queue() -> Expression:
@@ -104,13 +104,13 @@ def restore_queue() -> Expression:
     old = {
         **_QUEUE,
         "partitioned": "true",
-        "duplicate_window": f"{600 * MICROSECONDS}L",
+        "duplicate_window": f"{600 * v.MICROSECONDS}L",
         "lock_duration": _LOCK,
         "max_delivery_count": "10L",
         "dead_letter_expired": "false",
     }
     added = done(entities="concat(s.entities, array(e))")
-    body = f"IF({entity('e.name')} IS NULL, {added}, {refused(Error.ALREADY_EXISTS)})"
+    body = f"IF({entity('e.name')} IS NULL, {added}, {refused(v.Error.ALREADY_EXISTS)})"
     return let("e", _entity(old), body)
 
 
@@ -120,19 +120,19 @@ def _entity(given: dict[str, Expression]) -> Expression:
 
 
 def _created(new: Expression, *objections: Expression) -> Expression:
-    invalid = f"'{Error.INVALID_OPERATION.value}'"
+    invalid = f"'{v.Error.INVALID_OPERATION.value}'"
     refused_tier = f"e.partitioned AND {_IN_PREMIUM} OR NOT e.partitioned AND {_ALL_PARTITIONED}"
     dated = "c.api_version RLIKE '^[0-9]{4}-(0[1-9]|1[0-2])$'"
     too_old = f"e.partitioned AND (NOT {dated} OR c.api_version < '{_OPTION_SINCE}')"
     error = " ".join(
         [
-            f"CASE WHEN {entity('e.name')} IS NOT NULL THEN '{Error.ALREADY_EXISTS.value}'",
+            f"CASE WHEN {entity('e.name')} IS NOT NULL THEN '{v.Error.ALREADY_EXISTS.value}'",
             *objections,
             f"WHEN endswith(e.name, {DEAD}) OR e.lock_duration > {_LONGEST_LOCK} THEN {invalid}",
             f"WHEN {long_name()} OR {odd_window()} THEN {invalid}",
             f"WHEN e.kind <> 'subscription' AND ({refused_tier}) THEN {invalid}",
             f"WHEN {too_old} THEN {invalid}",
-            f"WHEN size({down()}) > 0 THEN '{Error.UNAVAILABLE.value}' END",
+            f"WHEN size({down()}) > 0 THEN '{v.Error.UNAVAILABLE.value}' END",
         ]
     )
     added = done(entities="concat(s.entities, array(e))")
@@ -153,7 +153,7 @@ def _too_many() -> Expression:
         f"OR size(s.entities) >= {_MOST} AND size({counted}) >= {_MOST}"
     )
     limited = f"NOT ({_IN_PREMIUM} OR {_ALL_PARTITIONED})"
-    return f"WHEN {limited} AND ({full}) THEN '{Error.QUOTA_EXCEEDED.value}'"
+    return f"WHEN {limited} AND ({full}) THEN '{v.Error.QUOTA_EXCEEDED.value}'"
 
 
 def _has_no_size() -> Expression:
@@ -164,7 +164,7 @@ def _has_no_size() -> Expression:
     )
     return (
         f"WHEN c.max_size IS NOT NULL AND NOT array_contains({known}, c.max_size) "
-        f"THEN '{Error.INVALID_OPERATION.value}'"
+        f"THEN '{v.Error.INVALID_OPERATION.value}'"
     )
 
 
@@ -176,13 +176,13 @@ def _forwards_badly() -> Expression:
     there = "exists(s.entities, x -> x.name = c.forward_to AND x.kind <> 'subscription')"
     return (
         f"WHEN c.forward_to IS NOT NULL AND (e.requires_session OR NOT {there}) "
-        f"THEN '{Error.INVALID_OPERATION.value}'"
+        f"THEN '{v.Error.INVALID_OPERATION.value}'"
     )
 
 
 def _managed(body: Expression) -> Expression:
     of_none = "is_dlq OR e.kind = 'subscription'"
-    return of_queue(f"IF({of_none}, {refused(Error.INVALID_OPERATION)}, {body})")
+    return of_queue(f"IF({of_none}, {refused(v.Error.INVALID_OPERATION)}, {body})")
 
 
 def get_queue() -> Expression:
@@ -222,8 +222,8 @@ def update_queue() -> Expression:
     put = done(entities=f"transform(s.entities, x -> IF(x.name = q, {changed_one}, x))")
     return _managed(
         f"CASE WHEN {fixed} OR coalesce(c.lock_duration > {_LONGEST_LOCK}, false) "
-        f"THEN {refused(Error.INVALID_OPERATION)} "
-        f"WHEN size(unavailable) > 0 THEN {refused(Error.UNAVAILABLE)} ELSE {put} END"
+        f"THEN {refused(v.Error.INVALID_OPERATION)} "
+        f"WHEN size(unavailable) > 0 THEN {refused(v.Error.UNAVAILABLE)} ELSE {put} END"
     )
 
 
@@ -238,4 +238,4 @@ def delete_queue() -> Expression:
         messages=where("s.messages", "x", "x.owner <> q"),
         **gone,
     )
-    return _managed(f"IF(size(unavailable) > 0, {refused(Error.UNAVAILABLE)}, {removed})")
+    return _managed(f"IF(size(unavailable) > 0, {refused(v.Error.UNAVAILABLE)}, {removed})")

@@ -7,8 +7,8 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.terms import Expression
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["MUTANTS", "Mutant", "guarded"]
 
@@ -18,7 +18,7 @@ class Mutant:
     """A mutant: the rule that it breaks, the replaced expression and the replacement."""
 
     name: str
-    rule: RuleId
+    rule: v.RuleId
     old: Expression
     new: Expression
 

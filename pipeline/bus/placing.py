@@ -2,14 +2,14 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import is_down
 from busproof.pipeline.bus.tables import ENTITY, KEY
 from busproof.pipeline.bus.terms import Expression, changed, let, where
-from busproof.vocabulary.values import MICROSECONDS, Error
 
 __all__ = ["conflict", "free_partitions", "has_room", "home", "key_of", "placed", "turned"]
 
-_REROUTING: Final = 15 * MICROSECONDS
+_REROUTING: Final = 15 * v.MICROSECONDS
 _GB: Final = 2**30
 
 
@@ -73,8 +73,9 @@ def placed(message: Expression, timeout: Expression) -> Expression:
         "at",
         home("key"),
         _answer(
-            f"CASE WHEN {is_down('at')} THEN '{Error.UNAVAILABLE.value}' "
-            f"WHEN NOT {has_room('at', f'{message}.size')} THEN '{Error.QUOTA_EXCEEDED.value}' END",
+            f"CASE WHEN {is_down('at')} THEN '{v.Error.UNAVAILABLE.value}' "
+            f"WHEN NOT {has_room('at', f'{message}.size')} "
+            f"THEN '{v.Error.QUOTA_EXCEEDED.value}' END",
             "at",
         ),
     )
@@ -90,8 +91,8 @@ def _keyless(message: Expression, timeout: Expression) -> Expression:
     fitting = where("up", "p", has_room("p", f"{message}.size"))
     error = (
         f"CASE WHEN size(up) = 0 OR {is_down('first')} AND {timeout} <= {_REROUTING} "
-        f"THEN '{Error.UNAVAILABLE.value}' "
-        f"WHEN at IS NULL THEN '{Error.QUOTA_EXCEEDED.value}' END"
+        f"THEN '{v.Error.UNAVAILABLE.value}' "
+        f"WHEN at IS NULL THEN '{v.Error.QUOTA_EXCEEDED.value}' END"
     )
     found = let(
         "up", free_partitions("first"), let("at", f"get({fitting}, 0)", _answer(error, "at"))

@@ -1,5 +1,6 @@
 """Receive and peek messages."""
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.tables import HELD
 from busproof.pipeline.bus.terms import (
@@ -14,7 +15,6 @@ from busproof.pipeline.bus.terms import (
     where,
 )
 from busproof.pipeline.schema import MESSAGE, VIEW
-from busproof.vocabulary.values import Error
 
 __all__ = ["outside_session", "peek", "receive", "receive_batch", "receive_deferred", "view"]
 
@@ -40,8 +40,8 @@ def _is_not_holder() -> Expression:
 
 def _receivable(given: Expression) -> Expression:
     return of_queue(
-        f"CASE WHEN {outside_session()} THEN {refused(Error.INVALID_OPERATION)} "
-        f"WHEN {_is_not_holder()} THEN {refused(Error.SESSION_LOCK_LOST)} ELSE {given} END"
+        f"CASE WHEN {outside_session()} THEN {refused(v.Error.INVALID_OPERATION)} "
+        f"WHEN {_is_not_holder()} THEN {refused(v.Error.SESSION_LOCK_LOST)} ELSE {given} END"
     )
 
 
@@ -130,8 +130,8 @@ def receive_deferred() -> Expression:
     )
     spread = "size(array_distinct(transform(found, h -> h.partition))) > 1"
     body = (
-        f"CASE WHEN {lacking} THEN {refused(Error.MESSAGE_NOT_FOUND)} "
-        f"WHEN {spread} THEN {refused(Error.INVALID_OPERATION)} "
+        f"CASE WHEN {lacking} THEN {refused(v.Error.MESSAGE_NOT_FOUND)} "
+        f"WHEN {spread} THEN {refused(v.Error.INVALID_OPERATION)} "
         f"WHEN c.mode = 'receive-and-delete' THEN {_several_gone()} ELSE {_several_locked()} END"
     )
     return _receivable(let("found", found, body))

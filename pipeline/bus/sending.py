@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.limits import exceeded
@@ -20,7 +21,6 @@ from busproof.pipeline.bus.terms import (
     told,
     where,
 )
-from busproof.vocabulary.values import Error
 
 __all__ = ["PLANNED_FROM", "cancel", "schedule", "send", "sent"]
 
@@ -63,7 +63,7 @@ def _sendable(
     message: Expression, stored: Expression, timeout: Expression, in_transaction: Expression
 ) -> Expression:
     """Store message `m` with key `key` at `at` or in a transaction, or refuse it."""
-    invalid = f"'{Error.INVALID_OPERATION.value}'"
+    invalid = f"'{v.Error.INVALID_OPERATION.value}'"
     barred = "is_dlq OR e.requires_session AND m.session_id IS NULL"
     differ = f"c.transaction IS NULL AND e.partitioned AND {conflict()}"
     objection = f"CASE WHEN {barred} THEN {invalid} WHEN {differ} THEN {invalid} END"
@@ -127,6 +127,6 @@ def cancel() -> Expression:
     found = one("s.planned", "x", "x.queue = q AND x.sequence_number = c.sequence_number")
     rest = where("s.planned", "x", "x.sequence_number <> c.sequence_number OR x.queue <> q")
     return of_queue(
-        f"IF({found} IS NULL, {refused(Error.MESSAGE_NOT_FOUND)}, {done(planned=rest)})",
+        f"IF({found} IS NULL, {refused(v.Error.MESSAGE_NOT_FOUND)}, {done(planned=rest)})",
         to_topics=True,
     )

@@ -1,5 +1,6 @@
 """Sessions: their locks, and their states."""
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.limits import is_large_state
 from busproof.pipeline.bus.releasing import released
@@ -16,7 +17,6 @@ from busproof.pipeline.bus.terms import (
     told,
     where,
 )
-from busproof.vocabulary.values import Error
 
 __all__ = [
     "accept",
@@ -48,7 +48,7 @@ def _given(session_id: Expression, answer: Expression) -> Expression:
 
 def _of_sessions(body: Expression) -> Expression:
     return of_queue(
-        f"IF(e.requires_session AND NOT is_dlq, {body}, {refused(Error.INVALID_OPERATION)})"
+        f"IF(e.requires_session AND NOT is_dlq, {body}, {refused(v.Error.INVALID_OPERATION)})"
     )
 
 
@@ -59,7 +59,8 @@ def accept() -> Expression:
         "AND x.connection <> r.connection)"
     )
     return _of_sessions(
-        f"IF({taken}, {refused(Error.SESSION_CANNOT_BE_LOCKED)}, {_given('c.session_id', done())})"
+        f"IF({taken}, {refused(v.Error.SESSION_CANNOT_BE_LOCKED)}, "
+        f"{_given('c.session_id', done())})"
     )
 
 
@@ -81,7 +82,7 @@ def _held(body: Expression) -> Expression:
         "exists(s.sessions, x -> x.queue = q AND x.session_id = c.session_id "
         "AND x.connection = r.connection)"
     )
-    return of_queue(f"IF({mine}, {body}, {refused(Error.SESSION_LOCK_LOST)})")
+    return of_queue(f"IF({mine}, {body}, {refused(v.Error.SESSION_LOCK_LOST)})")
 
 
 def renew() -> Expression:
@@ -112,7 +113,7 @@ def set_state() -> Expression:
     others = where("s.states", "x", "x.queue <> q OR x.session_id <> c.session_id")
     new = row(TABLES["states"], queue="q", session_id="c.session_id", state="c.state")
     stored = f"IF(c.state IS NULL, {others}, concat({others}, array({new})))"
-    large = refused(Error.MESSAGE_TOO_LARGE)
+    large = refused(v.Error.MESSAGE_TOO_LARGE)
     return _held(f"IF({is_large_state()}, {large}, {done(states=stored)})")
 
 

@@ -1,5 +1,6 @@
 """Settle locked messages, and renew their locks."""
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.releasing import UNLOCKED, dead_lettered, released
 from busproof.pipeline.bus.tables import HELD
@@ -14,7 +15,6 @@ from busproof.pipeline.bus.terms import (
     told,
     where,
 )
-from busproof.vocabulary.values import Error
 
 __all__ = ["abandon", "complete", "dead_letter", "defer", "renew_lock"]
 
@@ -24,7 +24,7 @@ _MINE = "b.queue = q AND b.token = c.lock_token"
 def _settled(settled: Expression) -> Expression:
     """LIFE-06: settle the message `h` locked under this token; without one, the lock is lost."""
     held = one("s.messages", "b", _MINE)
-    return of_queue(let("h", held, f"IF(h IS NULL, {refused(Error.LOCK_LOST)}, {settled})"))
+    return of_queue(let("h", held, f"IF(h IS NULL, {refused(v.Error.LOCK_LOST)}, {settled})"))
 
 
 def complete() -> Expression:
@@ -42,8 +42,8 @@ def dead_letter() -> Expression:
     held = one("s.messages", "b", _MINE)
     moved = let("s", dead_lettered(_MINE, "c.reason"), done())
     return of_queue(
-        f"CASE WHEN is_dlq THEN {refused(Error.INVALID_OPERATION)} "
-        f"WHEN {held} IS NULL THEN {refused(Error.LOCK_LOST)} ELSE {moved} END"
+        f"CASE WHEN is_dlq THEN {refused(v.Error.INVALID_OPERATION)} "
+        f"WHEN {held} IS NULL THEN {refused(v.Error.LOCK_LOST)} ELSE {moved} END"
     )
 
 
@@ -61,4 +61,4 @@ def renew_lock() -> Expression:
         messages=f"transform(s.messages, b -> IF({_MINE}, {longer}, b))",
         told=told("Renewed", locked_until="s.now + e.lock_duration"),
     )
-    return _settled(f"IF(h.session IS NULL, {renewed}, {refused(Error.INVALID_OPERATION)})")
+    return _settled(f"IF(h.session IS NULL, {renewed}, {refused(v.Error.INVALID_OPERATION)})")

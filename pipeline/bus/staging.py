@@ -1,5 +1,6 @@
 """Sends in a transaction, and its commit or rollback."""
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import entity, is_down
 from busproof.pipeline.bus.limits import full_transaction
@@ -15,7 +16,6 @@ from busproof.pipeline.bus.terms import (
     state,
     where,
 )
-from busproof.vocabulary.values import Error
 
 __all__ = ["begin", "commit", "roll_back", "staged"]
 
@@ -28,7 +28,8 @@ def begin() -> Expression:
     """Begin a transaction under a new name."""
     new = row(TABLES["transactions"], name="c.transaction", open="true")
     return (
-        f"IF(exists(s.transactions, x -> x.name = c.transaction), {refused(Error.ALREADY_EXISTS)}, "
+        "IF(exists(s.transactions, x -> x.name = c.transaction), "
+        f"{refused(v.Error.ALREADY_EXISTS)}, "
         f"{done(transactions=f'concat(s.transactions, array({new}))')})"
     )
 
@@ -52,10 +53,10 @@ def staged(answer: Expression, **planned: Expression) -> Expression:
     fitting = let("together", waiting, has_room("home", "together"))
     lies = f"IF(key IS NULL, 0L, {home('key')})"
     error = (
-        f"CASE WHEN NOT {_is_open('c.transaction')} THEN '{Error.NOT_FOUND.value}' "
-        f"WHEN {full_transaction()} OR {_objected()} THEN '{Error.INVALID_OPERATION.value}' "
-        f"WHEN {is_down('home')} THEN '{Error.UNAVAILABLE.value}' "
-        f"WHEN NOT {fitting} THEN '{Error.QUOTA_EXCEEDED.value}' END"
+        f"CASE WHEN NOT {_is_open('c.transaction')} THEN '{v.Error.NOT_FOUND.value}' "
+        f"WHEN {full_transaction()} OR {_objected()} THEN '{v.Error.INVALID_OPERATION.value}' "
+        f"WHEN {is_down('home')} THEN '{v.Error.UNAVAILABLE.value}' "
+        f"WHEN NOT {fitting} THEN '{v.Error.QUOTA_EXCEEDED.value}' END"
     )
     return let("home", lies, let("error", error, f"IF(error IS NULL, {taken}, {refused('error')})"))
 
@@ -80,9 +81,8 @@ def _ended() -> Expression:
 
 def roll_back() -> Expression:
     """TXN-13: roll back a transaction, and drop its sends."""
-    return (
-        f"IF({_is_open('c.transaction')}, {let('s', _ended(), done())}, {refused(Error.NOT_FOUND)})"
-    )
+    rolled_back = let("s", _ended(), done())
+    return f"IF({_is_open('c.transaction')}, {rolled_back}, {refused(v.Error.NOT_FOUND)})"
 
 
 def commit() -> Expression:
@@ -93,13 +93,13 @@ def commit() -> Expression:
     )
     stored = let("s", let("s", _ended(), _stored()), done())
     ended = (
-        f"CASE WHEN {unreached} THEN {let('s', _ended(), refused(Error.UNAVAILABLE))} "
-        f"WHEN {_overfull()} THEN {let('s', _ended(), refused(Error.QUOTA_EXCEEDED))} "
+        f"CASE WHEN {unreached} THEN {let('s', _ended(), refused(v.Error.UNAVAILABLE))} "
+        f"WHEN {_overfull()} THEN {let('s', _ended(), refused(v.Error.QUOTA_EXCEEDED))} "
         f"ELSE {stored} END"
     )
     sent = where("s.staged", "x", "x.transaction = c.transaction")
     return (
-        f"IF({_is_open('c.transaction')}, {let('sent', sent, ended)}, {refused(Error.NOT_FOUND)})"
+        f"IF({_is_open('c.transaction')}, {let('sent', sent, ended)}, {refused(v.Error.NOT_FOUND)})"
     )
 
 

@@ -7,9 +7,8 @@ nesting. A lambda binds a value to a name: see `let`.
 from collections.abc import Mapping
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.pipeline.bus.tables import STATE, TOLD
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import Error
 
 __all__ = [
     "DEAD",
@@ -30,7 +29,7 @@ __all__ = [
 Expression = str
 """A Spark SQL expression."""
 
-DEAD: Final = f"'{DEAD_LETTERS}'"
+DEAD: Final = f"'{v.DEAD_LETTERS}'"
 
 
 def let(name: str, value: Expression, body: Expression) -> Expression:
@@ -88,9 +87,9 @@ def done(witness: Expression | None = None, **given: Expression) -> Expression:
     return state(told=told("Done", **partition), **given)
 
 
-def refused(error: Error | Expression) -> Expression:
+def refused(error: v.Error | Expression) -> Expression:
     """Return the state after a refusal, which changes nothing but the outcomes."""
-    text = f"'{error.value}'" if isinstance(error, Error) else error
+    text = f"'{error.value}'" if isinstance(error, v.Error) else error
     return state(told=told("Refused", error=text))
 
 

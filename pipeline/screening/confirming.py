@@ -11,6 +11,7 @@ import attrs
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from busproof import vocabulary as v
 from busproof.history.conformance import Conformance, RuleVerdict, Verdict
 from busproof.history.records import Header
 from busproof.judging.applicability import Terms
@@ -20,7 +21,6 @@ from busproof.pipeline.components import OUTSIDE
 from busproof.pipeline.judge import in_components
 from busproof.pipeline.keeping import kept
 from busproof.pipeline.screening.suspicions import SCREENED, UNREADABLE
-from busproof.vocabulary.values import Clock
 
 __all__ = ["Findings", "Suspected", "findings_of", "screened", "suspected"]
 
@@ -67,7 +67,7 @@ def suspected(rows: DataFrame, header: Header, suspicions: DataFrame) -> Suspect
     found = suspicions.where(sf.col("rule") != UNREADABLE)
     histories = found.select("history_id").distinct()
     some = rows.join(sf.broadcast(histories), "history_id", "left_semi")
-    if header.clock is not Clock.REAL:
+    if header.clock is not v.Clock.REAL:
         return Suspected(
             suspicions=suspicions,
             components=in_components(histories, header),

@@ -18,9 +18,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from busproof import vocabulary as v
 from busproof.pipeline.reading import Read
-from busproof.vocabulary.messages import SEQUENCE_BITS
-from busproof.vocabulary.paths import DEAD_LETTERS, SUBSCRIPTIONS
 
 __all__ = ["RECORD", "RECORDS", "events_of"]
 
@@ -89,7 +88,7 @@ def events_of(found: Read) -> DataFrame:
     parsed = found.through(_parsed, from_arrow_schema(_PARSED))
     each = parsed.select("*", sf.explode_outer(sf.coalesce(*lists)).alias("m"))
     path = sf.coalesce(
-        sf.concat(command["topic"], sf.lit(SUBSCRIPTIONS), command["subscription"]),
+        sf.concat(command["topic"], sf.lit(v.SUBSCRIPTIONS), command["subscription"]),
         command["queue"],
         command["topic"],
     )
@@ -102,9 +101,9 @@ def events_of(found: Read) -> DataFrame:
         "record",
         command["type"].alias("command"),
         outcome["type"].alias("outcome"),
-        path.endswith(DEAD_LETTERS).alias("is_dead_letters"),
+        path.endswith(v.DEAD_LETTERS).alias("is_dead_letters"),
         _hash(path).alias("path"),
-        _hash(sf.substring_index(path, SUBSCRIPTIONS, 1)).alias("owner"),
+        _hash(sf.substring_index(path, v.SUBSCRIPTIONS, 1)).alias("owner"),
         _hash(command["transaction"]).alias("transaction"),
         sf.xxhash64(session, sf.coalesce("connection", sf.lit("c1"))).alias("holder"),
         session.isNotNull().alias("is_held"),
@@ -117,7 +116,7 @@ def events_of(found: Read) -> DataFrame:
         _hash(sf.col("m.session_id")).alias("session"),
         _hash(sf.col("m.partition_key")).alias("partition_key"),
         number.alias("number"),
-        sf.coalesce(sf.shiftright(number, SEQUENCE_BITS), "witness.partition").alias("partition"),
+        sf.coalesce(sf.shiftright(number, v.SEQUENCE_BITS), "witness.partition").alias("partition"),
         sf.col("m.delivery_count").alias("delivery_count"),
     )
 
