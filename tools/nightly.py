@@ -110,7 +110,7 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     ),
     "audit": (
         busproof("audit --matrix full"),
-        busproof("audit --generated --sample 15 --minutes 60"),
+        busproof("audit --generated --sample 15 --minutes 25"),
     ),
     "faults": (benchmark("exploring_faults"),),
     "modelcheck": (
