@@ -1550,3 +1550,179 @@ Feature: Late effects, changed settings and refused requests
       And a transaction
       When a partitioned topic is created by a request of api-version 2021-05
       Then it is accepted
+
+    @PART-02
+    Scenario Outline: A partition that is up takes what it is sent in an outage of another
+      Given a partitioned queue
+      And a key in another partition than "a"
+      When the partition that took the first message goes down
+      And <sent>
+      Then it is accepted
+      When everything is received and completed
+      Then the last 2 messages sent were received, each once
+
+      Examples:
+        | sent                                      |
+        | the other partition's key is used for 2 messages         |
+        | the other partition's key is used for 2 messages at once |
+
+    @TXN-12 @PART-02
+    Scenario Outline: A transaction of a partition that is up is committed in an outage of another
+      Given a partitioned queue
+      And a key in another partition than "a"
+      And a transaction
+      When <first>
+      And <then>
+      And the transaction is committed
+      And everything is received and completed
+      Then the last 2 messages sent were received, each once
+
+      Examples:
+        | first                                                    | then                                                     |
+        | the other partition's key is used for 2 messages in the transaction     | the partition that took the first message goes down      |
+        | the partition that took the first message goes down      | the other partition's key is used for 2 messages in the transaction     |
+        | the other partition's key is used for 2 messages at once in the transaction | the partition that took the first message goes down  |
+
+    @BATCH-07
+    Scenario: A batch that is too large is refused in an outage, and one that is not is taken
+      Given a partitioned queue
+      And 8 partitions are down
+      When a batch of 3 messages of 100 KB each is sent
+      Then it is refused
+      When 3 messages without key are sent at once
+      Then it is accepted
+      When every partition is up again
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+    @MGMT-15 @TOPIC-22
+    Scenario Outline: What is deleted beside a transaction is gone
+      Given a <kind> topic
+      And subscription "one"
+      And a transaction
+      When <deleted>
+      Then it is accepted
+      When <asked>
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        | deleted                       | asked                                              |
+        | partitioned | the topic is deleted          | a message without key is sent                      |
+        | partitioned | the topic is deleted          | subscription "one" gets a request: received from   |
+        | partitioned | subscription "one" is deleted | subscription "one" gets a request: received from   |
+        | regular     | the topic is deleted          | a message without key is sent                      |
+        | regular     | subscription "one" is deleted | subscription "one" gets a request: received from   |
+
+    @MGMT-15
+    Scenario Outline: A queue that is deleted beside a transaction is gone
+      Given a <kind> queue
+      And a transaction
+      When the queue is deleted
+      Then it is accepted
+      When a message without key is sent
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIMIT-18
+    Scenario Outline: A name is too long beside a transaction, too
+      Given an empty namespace
+      And a transaction
+      When a name of 261 characters is given to a <kind> <entity>
+      Then it is refused
+      When a message is sent to the name of 261 characters nevertheless
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        | entity |
+        | partitioned | queue  |
+        | regular     | topic  |
+
+    @TOPIC-18
+    Scenario: A subscription's name is too long beside a transaction, too
+      Given a partitioned topic
+      And a transaction
+      When a subscription with a name of 51 characters is created
+      Then it is refused
+
+    @FILTER-27
+    Scenario: A rule's name is too long beside a transaction, too
+      Given a partitioned topic
+      And subscription "one"
+      And a transaction
+      When a rule of subscription "one" with a name of 51 characters is added
+      Then it is refused
+
+    @LIMIT-04
+    Scenario: A key is too long beside a transaction, too
+      Given a partitioned queue
+      And a transaction
+      When 129 characters are sent as the PartitionKey of a message
+      Then it is refused
+
+    @SESS-08 @SESS-10
+    Scenario Outline: A session gives back what it held, whatever else is open
+      Given a <kind> queue with locks of 20 seconds and that requires sessions
+      And 2 messages with SessionId "s" were sent
+      And a transaction
+      When session "s" is accepted
+      And a message of session "s" is received and kept
+      And <ended>
+      And session "s" is accepted once more
+      And everything of session "s" is received and completed
+      Then exactly 2 messages were received
+      And they came in the order in which they were sent
+
+      Examples:
+        | kind        | ended                 |
+        | partitioned | session "s" is closed |
+        | partitioned | 20 seconds pass       |
+        | regular     | session "s" is closed |
+        | regular     | 20 seconds pass       |
+
+  Rule: What is right for the first message is right for the next
+
+    @DUP-01
+    Scenario Outline: Each MessageId is forgotten when its window ends
+      Given a <kind> queue with duplicate detection over 20 seconds
+      And a message with MessageId "x" was sent
+      And a message with MessageId "y" was sent
+      And a message with MessageId "z" was sent
+      When 20 seconds pass
+      And a message with MessageId "z" is sent
+      And a message with MessageId "y" is sent
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 6 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TTL-07
+    Scenario Outline: Each message that expires becomes a dead letter where its queue says so
+      Given a <kind> queue with a time to live of 20 seconds and that dead-letters expired messages
+      And 3 messages with <key> were sent
+      When 20 seconds pass
+      And dead letters are received and completed until 3 has come
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        | key                        |
+        | partitioned | PartitionKey "a"           |
+        | partitioned | PartitionKey each its own  |
+        | regular     | PartitionKey "a"           |
+
+    @TTL-07
+    Scenario: Each message that expires in a subscription becomes a dead letter where it says so
+      Given a partitioned topic
+      And subscription "one" with a time to live of 20 seconds and that dead-letters expired messages
+      And 3 messages with PartitionKey "a" were sent
+      When receivers turn to subscription "one"
+      And 20 seconds pass
+      And dead letters are received and completed until 3 has come
+      Then exactly 3 messages were received

@@ -3,6 +3,7 @@
 from typing import Final
 
 import attrs
+import pytest
 from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
@@ -64,6 +65,40 @@ def first_goes_down(bus: Bus, queue: str) -> int:
     partition = bus.located(queue, [bus.sent[0].body], None)[0]
     bus.take_down(queue, partition)
     return partition
+
+
+@when(
+    parsers.re(
+        r"the other partition's key is used for (?P<number>\d+) messages"
+        r"(?P<at_once> at once)?(?P<within> in the transaction)?"
+    ),
+    converters={"number": int},
+    target_fixture="outcome",
+)
+def sent_with_that_key(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    queue: str,
+    distant_key: str,
+    number: int,
+    at_once: str | None,
+    within: str | None,
+) -> v.Outcome:
+    """Send messages with the key of another partition; return the last answer."""
+    transaction = request.getfixturevalue("transaction") if within else None
+    messages = tuple(bus.message(partition_key=distant_key) for _ in range(number))
+    if at_once:
+        batch = v.SendBatch(queue=queue, messages=messages, transaction=transaction)
+        return bus.send_batch(batch)
+    sends = (v.Send(queue=queue, message=each, transaction=transaction) for each in messages)
+    return [bus.send(send) for send in sends][-1]
+
+
+@then(parsers.parse("the last {number:d} messages sent were received, each once"))
+def last_received(bus: Bus, views: list[v.MessageView], number: int) -> None:
+    """Check that the latest messages that were accepted are among those received, each once."""
+    received = [view.body for view in views]
+    assert [received.count(message.body) for message in bus.sent[-number:]] == [1] * number, views
 
 
 @when("the commit is tried", target_fixture="outcome")
