@@ -1558,7 +1558,8 @@ Feature: Late effects, changed settings and refused requests
       When the partition that took the first message goes down
       And <sent>
       Then it is accepted
-      When everything is received and completed
+      When the partition is up again
+      And everything is received and completed
       Then the last 2 messages sent were received, each once
 
       Examples:
@@ -1574,6 +1575,7 @@ Feature: Late effects, changed settings and refused requests
       When <first>
       And <then>
       And the transaction is committed
+      And the partition is up again
       And everything is received and completed
       Then the last 2 messages sent were received, each once
 

@@ -280,3 +280,85 @@ Feature: Entity sizes
       And 11 large messages were scheduled for tomorrow
       When each of them is cancelled
       Then in the end there is room for a message without key
+
+  Rule: What is refused takes no room, and does not count
+
+    @SIZE-07 @MGMT-20
+    Scenario Outline: Messages that were refused take no room in their partition
+      Given a partitioned queue of 1 GB
+      When <refused>
+      Then 8 large messages with PartitionKey "a" have room
+      And in the end its message count is 8
+      When everything is received and completed
+      Then exactly 8 messages were received
+
+      Examples:
+        | refused                                                                        |
+        | 12 large messages with PartitionKey "a" and SessionId "s" are refused          |
+        | 12 large messages with PartitionKey "a" and SessionId "s" are refused at once  |
+        | 12 large messages with PartitionKey "a" and SessionId "s" are refused as scheduled |
+
+    @SIZE-07 @MGMT-20
+    Scenario Outline: What a transaction refused takes no room in its partition
+      Given a partitioned queue of 1 GB
+      And a transaction
+      When <refused> in the transaction
+      And the transaction is rolled back, unless it has ended
+      Then 8 large messages with PartitionKey "a" have room
+      And in the end its message count is 8
+
+      Examples:
+        | refused                                                                       |
+        | 12 large messages with PartitionKey "a" and SessionId "s" are refused         |
+        | 12 large messages with PartitionKey "a" and SessionId "s" are refused at once |
+
+    @SIZE-10 @MGMT-20
+    Scenario Outline: What a queue that requires sessions refuses takes no room in it
+      Given a <kind> queue of 1 GB and that requires sessions
+      When 12 large messages with PartitionKey "a" are refused
+      Then 8 large messages with SessionId "a" have room
+      And in the end its message count is 8
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SIZE-07 @MGMT-20
+    Scenario: What a disabled queue refuses takes no room in it
+      Given a partitioned queue of 1 GB
+      When the queue is disabled for senders
+      And 12 large messages with PartitionKey "a" are refused
+      And the queue is active again
+      Then 8 large messages with PartitionKey "a" have room
+      And in the end its message count is 8
+
+    @SIZE-07 @MGMT-20
+    Scenario: What is refused in an outage takes no room after it
+      Given a partitioned queue of 1 GB
+      When every partition goes down
+      And 12 large messages with PartitionKey "a" are refused
+      And every partition is up again
+      Then 8 large messages with PartitionKey "a" have room
+      And in the end its message count is 8
+
+    @SIZE-07 @DLQ-07
+    Scenario: What a dead-letter queue refuses takes no room in its queue
+      Given a partitioned queue of 1 GB
+      When 12 large messages with PartitionKey "a" are refused by its dead-letter queue
+      Then 8 large messages with PartitionKey "a" have room
+
+    @SIZE-07 @TOPIC-01
+    Scenario Outline: What a topic refuses takes no room in it
+      Given a partitioned topic of 1 GB
+      And subscription "one"
+      When <refused>
+      Then 4 large messages with PartitionKey "a" have room
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | refused                                                                       |
+        | 12 large messages with PartitionKey "a" and SessionId "s" are refused         |
+        | 12 large messages with PartitionKey "a" and SessionId "s" are refused at once |

@@ -20,7 +20,14 @@ Feature: Property and body values in transit
         | partitioned | 32768            |
         | partitioned | 2147483648       |
         | partitioned | -2147483649      |
+        | partitioned | 2147483647       |
+        | partitioned | -2147483648      |
+        | partitioned | 4294967296       |
         | partitioned | 9007199254740991 |
+        | partitioned | 9007199254740993 |
+        | partitioned | -9007199254740993 |
+        | partitioned | 9223372036854775807 |
+        | partitioned | -9223372036854775808 |
         | partitioned | 2.5              |
         | partitioned | -0.125           |
         | partitioned | 1e300            |
@@ -32,6 +39,8 @@ Feature: Property and body values in transit
         | partitioned | " a  b "         |
         | partitioned | "żółć 日本 🚌"     |
         | regular     | 9007199254740991 |
+        | regular     | 9007199254740993 |
+        | regular     | -9223372036854775808 |
         | regular     | 2.5              |
         | regular     | true             |
         | regular     | ""               |
@@ -83,11 +92,16 @@ Feature: Property and body values in transit
         | regular     |
 
     @LIFE-01
-    Scenario: A value arrives where messages are received at once and deleted
+    Scenario Outline: A value arrives where messages are received at once and deleted
       Given a partitioned queue
-      When a message with property yes true and property number 2.5 and Label "ñ" is sent
+      When a message with <carried> is sent
       And a receive is tried
-      Then it has property yes true and property number 2.5 and Label "ñ"
+      Then it has <carried>
+
+      Examples:
+        | carried                                                                                                       |
+        | property yes true and property number 2.5 and Label "ñ"                                                       |
+        | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @LIFE-07
     Scenario Outline: A peek shows values as they were sent
@@ -102,6 +116,7 @@ Feature: Property and body values in transit
         | property zero 0 and property large 2147483648                  |
         | Label "żółć 日本 🚌" and MessageId "ñ"                            |
         | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
   Rule: A message keeps its values when it is given again
 
@@ -119,6 +134,7 @@ Feature: Property and body values in transit
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"     |
         | regular     | property no false and property large 2147483648 and ReplyTo "r"    |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @LIFE-05
     Scenario Outline: After its lock a message comes again with its values
@@ -134,14 +150,20 @@ Feature: Property and body values in transit
         | partitioned | property yes true and property number 2.5 and property none ""     |
         | regular     | Label "ñ" and CorrelationId "c" and ReplyToSessionId "s"           |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @PART-04
-    Scenario: After an outage a message comes with its values
+    Scenario Outline: After an outage a message comes with its values
       Given a partitioned queue
-      And a message with property yes true and property number 2.5 and Label "ñ" was sent
+      And a message with <carried> was sent
       When every partition is down for a while
       And everything is received and completed
-      Then it has property yes true and property number 2.5 and Label "ñ"
+      Then it has <carried>
+
+      Examples:
+        | carried                                                                                                       |
+        | property yes true and property number 2.5 and Label "ñ"                                                       |
+        | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @DEFER-02
     Scenario Outline: A deferred message has its values
@@ -157,6 +179,7 @@ Feature: Property and body values in transit
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"     |
         | regular     | property no false and property large 2147483648 and ReplyTo "r"    |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @DLQ-06
     Scenario Outline: A dead letter has its values
@@ -173,25 +196,36 @@ Feature: Property and body values in transit
         | partitioned | SessionId "s" and MessageId "m" and ReplyToSessionId "r"           |
         | regular     | property no false and property large 2147483648 and ReplyTo "r"    |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @DLQ-06
-    Scenario: A message that was given too often has its values
+    Scenario Outline: A message that was given too often has its values
       Given a partitioned queue with 2 deliveries
-      When a message with property yes true and property number 2.5 and Label "ñ" is sent
+      When a message with <carried> is sent
       And one message is received and abandoned, as often as permitted
       And dead letters are received and completed until 1 has come
-      Then it has property yes true and property number 2.5 and Label "ñ"
+      Then it has <carried>
+
+      Examples:
+        | carried                                                                                                       |
+        | property yes true and property number 2.5 and Label "ñ"                                                       |
+        | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @DLQ-06
-    Scenario: A dead letter of a subscription has its values
+    Scenario Outline: A dead letter of a subscription has its values
       Given a partitioned topic
       And subscription "one"
-      And a message with property yes true and property number 2.5 and Label "ñ" and CorrelationId "c" was sent
+      And a message with <carried> was sent
       When receivers turn to subscription "one"
       And a message is received and dead-lettered because of "unreadable"
       And all dead letters are received and completed
-      Then it has property yes true and property number 2.5 and Label "ñ" and CorrelationId "c"
+      Then it has <carried>
       And it is a dead letter because of "unreadable"
+
+      Examples:
+        | carried                                                                                                       |
+        | property yes true and property number 2.5 and Label "ñ" and CorrelationId "c"                                 |
+        | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @DLQ-05
     Scenario Outline: The reason of a dead letter is the text that was given
@@ -217,12 +251,17 @@ Feature: Property and body values in transit
       Then it is a dead letter because of "unreadable"
 
     @TTL-07
-    Scenario: A message that expired has its values
+    Scenario Outline: A message that expired has its values
       Given a partitioned queue with a time to live of 10 seconds and that dead-letters expired messages
-      When a message with property yes true and property number 2.5 and Label "ñ" is sent
+      When a message with <carried> is sent
       And 10 seconds pass
       And dead letters are received and completed until 1 has come
-      Then it has property yes true and property number 2.5 and Label "ñ"
+      Then it has <carried>
+
+      Examples:
+        | carried                                                                                                       |
+        | property yes true and property number 2.5 and Label "ñ"                                                       |
+        | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
   Rule: However a message is sent, its values arrive
 
@@ -271,6 +310,7 @@ Feature: Property and body values in transit
         | partitioned | Label "ñ" and CorrelationId "c" and MessageId "m" and To "x"   |
         | regular     | property no false and property large 2147483648                |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @SCHED-02
     Scenario Outline: What was scheduled arrives with its values
@@ -286,14 +326,20 @@ Feature: Property and body values in transit
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"  |
         | regular     | property no false and property large 2147483648 and ReplyTo "r" |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @SESS-05
-    Scenario: In a session a message has its values
+    Scenario Outline: In a session a message has its values
       Given a partitioned queue that requires sessions
       When session "ñ" is accepted
-      And a message with SessionId "ñ" and property yes true and property number 2.5 and ReplyToSessionId "r" is sent
+      And a message with SessionId "ñ" and <carried> is sent
       And everything of session "ñ" is received and completed
-      Then it has SessionId "ñ" and property yes true and property number 2.5 and ReplyToSessionId "r"
+      Then it has SessionId "ñ" and <carried>
+
+      Examples:
+        | carried                                                                                                       |
+        | property yes true and property number 2.5 and ReplyToSessionId "r"                                            |
+        | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @SESS-17
     Scenario Outline: A session's state is the text that was set
@@ -331,6 +377,7 @@ Feature: Property and body values in transit
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"  |
         | regular     | property no false and property large 2147483648 and ReplyTo "r" |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @FWD-03
     Scenario Outline: A forwarded message arrives with its values
@@ -346,6 +393,7 @@ Feature: Property and body values in transit
         | property yes true and property number 2.5 and property none "" |
         | Label "ñ" and CorrelationId "c" and ContentType "t"            |
         | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
     @FILTER-24
     Scenario Outline: An action leaves the values of other properties as they are
@@ -362,6 +410,23 @@ Feature: Property and body values in transit
         | property yes true and property number 2.5 and property none "" |
         | Label "ñ" and CorrelationId "c" and ContentType "t"            |
         | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
+
+    @FILTER-03 @FILTER-11
+    Scenario: Whole numbers that differ in the last digit are two to a filter
+      Given a partitioned topic
+      And subscription "one" that takes messages where large = 9007199254740993
+      And subscription "two" that takes messages with property large 9007199254740993
+      And a message with property large 9007199254740992 was sent
+      And a message with property large 9007199254740993 was sent
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has property large 9007199254740993
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has property large 9007199254740993
 
   Rule: Ids that look alike are different ids
 

@@ -57,6 +57,16 @@ def property_lost_at_redelivery(queued: QueuedMessage, view: v.MessageView) -> v
     return view if queued.deliveries < 2 else attrs.evolve(view, message_id=None)
 
 
+@shown("LIFE-01", (create(), send("m1", properties={"n": 2**53 + 1}), receive()))
+def large_numbers_rounded(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """Whole numbers beyond 2^53 come back as the nearest floating-point number."""
+    rounded = {
+        name: int(float(value)) if type(value) is int else value
+        for name, value in view.properties.items()
+    }
+    return attrs.evolve(view, properties=rounded)
+
+
 @mutant("LIFE-02", "messages.give_next", (*LOCKED, receive()))
 def locked_given_again(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any

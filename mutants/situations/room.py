@@ -1,9 +1,11 @@
 """Mutants that fill wrongly without keys, or keep the room of what leaves in one way."""
 
+import zlib
 from collections.abc import Callable
 from typing import Any, Final
 
 from busproof import vocabulary as v
+from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage
@@ -161,3 +163,46 @@ def expired_message_keeps_room(namespace: Namespace, queued: QueuedMessage) -> N
     """A message that expired uses storage forever, also behind its dead letter."""
     RULES.expiry.expire(namespace, queued)
     _waste(namespace, queued.entity, queued.partition, queued.message)
+
+
+def _wastes_what_it_refuses(usual: Callable[..., Answer]) -> Callable[..., Answer]:
+    def replacement(namespace: Namespace, command: Any, connection: str) -> Answer:
+        try:
+            answer = usual(namespace, command, connection)
+        except Refusal:
+            _waste_refused(namespace, command)
+            raise
+        if isinstance(answer.outcome, v.Refused):
+            _waste_refused(namespace, command)
+        return answer
+
+    return replacement
+
+
+def _waste_refused(namespace: Namespace, command: Any) -> None:
+    entity = namespace.entities.get(command.queue.removesuffix(v.DEAD_LETTERS))
+    for message in getattr(command, "messages", None) or (command.message,):
+        if entity is not None and message.size:
+            key = (message.partition_key or message.session_id or "").encode()
+            partition = zlib.crc32(key) % len(entity.partitions)
+            # Not in the journal, which takes back what a refused request has changed.
+            entity.partitions[partition].bytes += message.size
+
+
+@mutant(
+    "SIZE-07",
+    "messages.send",
+    (
+        create(),
+        *(send(f"m{n}", session_id="s", partition_key="a", **BULKY) for n in range(FITTING + 2)),
+        send("more", partition_key="a", **BULKY),
+    ),
+    also={
+        "batches.send_batch": _wastes_what_it_refuses(RULES.batches.send_batch),
+        "scheduling.schedule": _wastes_what_it_refuses(RULES.scheduling.schedule),
+    },
+    deep=True,
+)
+def refused_message_takes_room(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+    """A message that was refused uses storage forever."""
+    return _wastes_what_it_refuses(RULES.messages.send)(namespace, command, connection)

@@ -3,10 +3,11 @@
 They use one large size, because a partitioned queue would take too many smaller messages.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import attrs
+import pytest
 from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
@@ -55,6 +56,59 @@ def fills_parts(bus: Bus, queue: str, parts: int, more: int) -> list[v.Outcome]:
 def fills_all(bus: Bus, queue: str) -> v.Outcome:
     """Try to send more messages than fit into all partitions; return the last answer."""
     return _sent(bus, queue, bus.profile.partitions * (FITTING + 2))[-1]
+
+
+def _in_some_way(
+    bus: Bus, queue: str, messages: Sequence[v.Message], way: str, transaction: str | None
+) -> list[v.Outcome]:
+    """Try to send or schedule messages one by one, or to send them at once."""
+    if way == "at once":
+        batch = v.SendBatch(queue=queue, messages=tuple(messages), transaction=transaction)
+        return [bus.send_batch(batch)]
+    if way == "as scheduled":
+        delayed = (v.Schedule(queue=queue, message=message, delay=DAY) for message in messages)
+        return [bus.do(command) for command in delayed]
+    return [
+        bus.send(v.Send(queue=queue, message=message, transaction=transaction))
+        for message in messages
+    ]
+
+
+@when(
+    parsers.re(
+        r"(?P<number>\d+) large messages (?P<carried>.+?) are refused"
+        r"(?: (?P<way>at once|as scheduled|by its dead-letter queue))?"
+        r"(?P<within> in the transaction)?"
+    ),
+    converters={"number": int, **READ},
+)
+def large_are_refused(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    queue: str,
+    number: int,
+    carried: Properties,
+    way: str | None,
+    within: str | None,
+) -> None:
+    """Try to send large messages in one of several ways; each must be refused."""
+    transaction = request.getfixturevalue("transaction") if within else None
+    bus.need(v.Capability.DISPOSABLE_NAMESPACE)
+    messages = [
+        attrs.evolve(carried.message(bus), size=SIZE, stands_in=True) for _ in range(number)
+    ]
+    path = queue + v.DEAD_LETTERS if way == "by its dead-letter queue" else queue
+    for outcome in _in_some_way(bus, path, messages, way or "", transaction):
+        bus.expect(_not_too_large(outcome), v.Refused)
+
+
+@then(parsers.parse("{number:d} large messages {carried} have room"), converters=READ)
+def large_have_room(bus: Bus, queue: str, number: int, carried: Properties) -> None:
+    """Check that each of so many large messages is accepted."""
+    for _ in range(number):
+        message = attrs.evolve(carried.message(bus), size=SIZE, stands_in=True)
+        outcome = _not_too_large(bus.send(v.Send(queue=queue, message=message)))
+        assert isinstance(outcome, v.Done), outcome
 
 
 @given(
