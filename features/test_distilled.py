@@ -13,4 +13,6 @@ from busproof.steps.running import RUN
 def test_situation(request: pytest.FixtureRequest, situation: Situation) -> None:
     """The bus is asked what the situation asks, if its rule applies."""
     asking = request.getfixturevalue("asking")
-    situation.play(asking, request.config.stash[RUN].steps)
+    run = request.config.stash[RUN]
+    run.show_nothing()
+    situation.play(asking, run.steps)

@@ -248,6 +248,10 @@ class Run:
         self.write(Started(scenario=name, rules=rules, feature=feature))
         self._scenario, self._shows, self._open = name, frozenset(), True
 
+    def show_nothing(self) -> None:
+        """Do not repeat this scenario for want of evidence: it is only to notice a violation."""
+        self._shows = frozenset()
+
     def again(self, test: pytest.Item, error: BaseException | None) -> list[pytest.Item]:
         """Return the tests to repeat after this one has ended with this exception, or passed."""
         if self._bus is not None:
