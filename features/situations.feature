@@ -1728,3 +1728,118 @@ Feature: Late effects, changed settings and refused requests
       And 20 seconds pass
       And dead letters are received and completed until 3 has come
       Then exactly 3 messages were received
+
+  Rule: A commit does all that its transaction was asked for
+
+    @LOCK-11
+    Scenario Outline: Each settlement of a transaction is done by the commit
+      Given a <kind> queue
+      And 6 messages with PartitionKey "a" were sent
+      And a transaction
+      When 6 messages are received and <settled> in the transaction
+      And the transaction is committed
+      And a minute passes
+      And a receive is tried
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        | settled       |
+        | partitioned | completed     |
+        | partitioned | dead-lettered |
+        | partitioned | deferred      |
+        | regular     | completed     |
+
+    @LOCK-11 @TOPIC-20
+    Scenario Outline: Settlements in two subscriptions are done by one commit
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When receivers turn to subscription "one"
+      And a message is received and kept
+      And the message kept is completed in the transaction
+      And receivers turn to subscription "two"
+      And a message is received and kept
+      And the message kept is completed in the transaction
+      And the transaction is committed
+      And a minute passes
+      And a receive is tried
+      Then exactly 0 messages were received
+      When receivers turn to subscription "one"
+      And a receive is tried
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-11 @DLQ-07
+    Scenario Outline: A dead letter is settled by a commit as any message
+      Given a <kind> queue
+      And a message was dead-lettered
+      And a transaction
+      When receivers turn to its dead letters
+      And a message is received and kept
+      And the message kept is <settled> in the transaction
+      And the transaction is committed
+      And a minute passes
+      And a receive is tried
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        | settled   |
+        | partitioned | completed |
+        | partitioned | deferred  |
+        | regular     | completed |
+
+    @LOCK-12 @DLQ-07
+    Scenario: A dead letter that a transaction did not settle comes again
+      Given a partitioned queue
+      And a message was dead-lettered
+      And a transaction
+      When receivers turn to its dead letters
+      And a message is received and kept
+      And the message kept is completed in the transaction
+      And the transaction is rolled back
+      And a minute passes
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @LOCK-11 @DLQ-05
+    Scenario Outline: What a commit dead-letters has the reason that was given
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is dead-lettered in the transaction because of "unreadable"
+      And the transaction is committed
+      And all dead letters are received and completed
+      Then exactly 1 message was received
+      And it is a dead letter because of "unreadable"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SCHED-15 @TXN-12
+    Scenario Outline: Sends, scheduled messages and settlements are done by one commit
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is completed in the transaction
+      And a message with PartitionKey "a" is sent in the transaction
+      And a message with PartitionKey "a" is scheduled in the transaction in 5 seconds
+      And the transaction is committed
+      And 60 seconds pass
+      And 2 messages are awaited
+      And a receive is tried
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

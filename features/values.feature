@@ -165,6 +165,67 @@ Feature: Property and body values in transit
         | property yes true and property number 2.5 and Label "ñ"                                                       |
         | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
 
+    @LIFE-04 @TOPIC-01
+    Scenario Outline: A subscription gives a message with its values as often as it gives it
+      Given a <kind> topic
+      And subscription "one" with locks of 10 seconds
+      And a message with <carried> was sent
+      When receivers turn to subscription "one"
+      And a message is received 3 times, <how> each time
+      Then each time it has <carried>
+
+      Examples:
+        | kind        | how                 | carried                                                                                                                   |
+        | partitioned | abandoned           | property yes true and property number 2.5 and property none ""                                                            |
+        | partitioned | deferred            | property yes true and property number 2.5 and property none ""                                                            |
+        | partitioned | kept for 10 seconds | property yes true and property number 2.5 and property none ""                                                            |
+        | partitioned | abandoned           | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | deferred            | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | kept for 10 seconds | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | regular     | abandoned           | property yes true and property number 2.5 and property none ""                                                            |
+        | regular     | deferred            | property yes true and property number 2.5 and property none ""                                                            |
+        | regular     | kept for 10 seconds | property yes true and property number 2.5 and property none ""                                                            |
+
+    @LIFE-04 @SESS-05
+    Scenario Outline: A session gives a message with its values as often as it gives it
+      Given a <kind> queue that requires sessions
+      And a message with SessionId "s" and <carried> was sent
+      When session "s" is accepted
+      And a message of session "s" is received 3 times, <how> each time
+      Then each time it has SessionId "s" and <carried>
+
+      Examples:
+        | kind        | how       | carried                                                                                                                   |
+        | partitioned | abandoned | property yes true and property number 2.5 and property none ""                                                            |
+        | partitioned | deferred  | property yes true and property number 2.5 and property none ""                                                            |
+        | partitioned | abandoned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "r" and MessageId "m" |
+        | partitioned | deferred  | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "r" and MessageId "m" |
+        | regular     | abandoned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "r" and MessageId "m" |
+        | regular     | deferred  | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "r" and MessageId "m" |
+
+    @LIFE-04 @DLQ-06
+    Scenario Outline: A dead letter has its values and its reason as often as it is given
+      Given a <kind> queue with locks of 10 seconds
+      And a message with <carried> was sent
+      When a message is received and dead-lettered because of "unreadable"
+      And receivers turn to its dead letters
+      And a message is received 3 times, <how> each time
+      Then each time it has <carried>
+      And its reason is the same each time
+      And it is a dead letter because of "unreadable"
+
+      Examples:
+        | kind        | how                 | carried                                                                                                                   |
+        | partitioned | abandoned           | property yes true and property number 2.5 and property none ""                                                            |
+        | partitioned | deferred            | property yes true and property number 2.5 and property none ""                                                            |
+        | partitioned | kept for 10 seconds | property yes true and property number 2.5 and property none ""                                                            |
+        | partitioned | abandoned           | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | deferred            | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | partitioned | kept for 10 seconds | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | regular     | abandoned           | property yes true and property number 2.5 and property none ""                                                            |
+        | regular     | deferred            | property yes true and property number 2.5 and property none ""                                                            |
+        | regular     | kept for 10 seconds | property yes true and property number 2.5 and property none ""                                                            |
+
     @DEFER-02
     Scenario Outline: A deferred message has its values
       Given a <kind> queue
@@ -284,6 +345,20 @@ Feature: Property and body values in transit
         | partitioned | CorrelationId "c" and To "x"              | ContentType "t" and ReplyTo "r"              |
         | regular     | property number 2147483648                | property number -2147483649                  |
         | regular     | ReplyToSessionId "r" and MessageId "m"    | Label "żółć 日本 🚌"                            |
+
+    @BATCH-13
+    Scenario Outline: Messages that are received at once have their values
+      Given a <kind> queue
+      And 4 messages with <carried> were sent
+      When up to 4 messages are received at once and completed, to the end
+      Then exactly 4 messages were received
+      And each time it has <carried>
+
+      Examples:
+        | kind        | carried                                                                                                                      |
+        | partitioned | PartitionKey "a" and property yes true and property number 2.5 and property none ""                                          |
+        | partitioned | PartitionKey "a" and Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" |
+        | regular     | property yes true and property number 2.5 and property none ""                                                               |
 
     @BATCH-01
     Scenario: Each message of a batch for a session has its own values

@@ -232,3 +232,77 @@ def none_unless_refused(views: list[v.MessageView], outcome: v.Outcome) -> None:
 def accepted_once_more(bus: Bus, queue: str, session_id: str) -> None:
     """Accept a session again after its release; this must succeed."""
     bus.expect(bus.do(v.AcceptSession(queue=queue, session_id=session_id)), v.Done)
+
+
+@when(
+    parsers.re(
+        r'a message(?: of session "(?P<session_id>[^"]*)")? is received (?P<number>\d+) times, '
+        r"(?P<how>abandoned|deferred|kept for (?P<kept>\d+) seconds) each time"
+    ),
+    converters={"number": int},
+)
+def receives_again(
+    bus: Bus,
+    queue: str,
+    views: list[v.MessageView],
+    session_id: str | None,
+    number: int,
+    how: str,
+    kept: str | None,
+) -> None:
+    """Receive the only message again and again, by its number if it was deferred."""
+    views.clear()
+    for _ in range(number):
+        views.append(_given_again(bus, queue, session_id, views if how == "deferred" else []))
+        token = views[-1].lock_token or ""
+        if kept:
+            bus.pass_time(seconds(int(kept)))
+        elif how == "deferred":
+            bus.expect(bus.do(v.Defer(queue=queue, lock_token=token)), v.Done)
+        else:
+            bus.expect(bus.do(v.Abandon(queue=queue, lock_token=token)), v.Done)
+
+
+def _given_again(
+    bus: Bus, queue: str, session_id: str | None, deferred: list[v.MessageView]
+) -> v.MessageView:
+    outcome: v.Outcome
+    if not deferred:
+        outcome = bus.do(v.Receive(queue=queue, session_id=session_id))
+        bus.expect(outcome, v.Received)
+        assert isinstance(outcome, v.Received)
+        return outcome.message
+    number = deferred[-1].sequence_number
+    if number is None:
+        raise NotApplicable("sequence numbers: the adapter reports none")
+    numbered = v.ReceiveDeferred(queue=queue, sequence_numbers=(number,), session_id=session_id)
+    outcome = bus.do(numbered)
+    bus.expect(outcome, v.ReceivedSeveral)
+    assert isinstance(outcome, v.ReceivedSeveral)
+    return outcome.messages[0]
+
+
+@then(parsers.parse("each time it has {carried}"), converters=READ)
+def has_each_time(views: list[v.MessageView], carried: Properties) -> None:
+    """Check the properties of each delivery."""
+    assert [carried.fit(view) for view in views] == [True] * len(views), views
+
+
+@then("its reason is the same each time")
+def same_reason_each_time(views: list[v.MessageView]) -> None:
+    """Check that each delivery of a dead letter has the same reason, if the bus reports any."""
+    assert len({view.dead_letter_reason for view in views}) == 1, views
+
+
+@when(
+    parsers.parse('the message kept is dead-lettered in the transaction because of "{reason}"'),
+    target_fixture="outcome",
+)
+def dead_letters_within(
+    bus: Bus, queue: str, kept: v.MessageView, reason: str, transaction: str
+) -> v.Outcome:
+    """Try to dead-letter the locked message in the transaction, for this reason."""
+    token = kept.lock_token or ""
+    return bus.do(
+        v.DeadLetter(queue=queue, lock_token=token, reason=reason, transaction=transaction)
+    )
