@@ -1843,3 +1843,161 @@ Feature: Late effects, changed settings and refused requests
         | kind        |
         | partitioned |
         | regular     |
+
+  Rule: A delivery counts if it has failed, wherever the message lies
+
+    @DLQ-01
+    Scenario Outline: The delivery count of a message grows by failed deliveries only
+      Given a <kind> queue with locks of 10 seconds
+      And a message with PartitionKey "a" was sent
+      When a message is received 3 times, <how> each time
+      Then each time its delivery count is <count>
+
+      Examples:
+        | kind        | how                 | count          |
+        | partitioned | abandoned           | greater by one |
+        | partitioned | kept for 10 seconds | greater by one |
+        | partitioned | deferred            | the same       |
+        | regular     | abandoned           | greater by one |
+        | regular     | kept for 10 seconds | greater by one |
+        | regular     | deferred            | the same       |
+
+    @DLQ-01 @TOPIC-20
+    Scenario Outline: The delivery count of a subscription's message grows by failed deliveries only
+      Given a <kind> topic
+      And subscription "one" with locks of 10 seconds
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received 3 times, <how> each time
+      Then each time its delivery count is <count>
+
+      Examples:
+        | kind        | how                 | count          |
+        | partitioned | abandoned           | greater by one |
+        | partitioned | kept for 10 seconds | greater by one |
+        | partitioned | deferred            | the same       |
+        | regular     | abandoned           | greater by one |
+        | regular     | kept for 10 seconds | greater by one |
+        | regular     | deferred            | the same       |
+
+    @DLQ-01 @DLQ-07
+    Scenario Outline: The delivery count of a dead letter grows by failed deliveries only
+      Given a <kind> queue with locks of 10 seconds
+      And a message was dead-lettered
+      When receivers turn to its dead letters
+      And a message is received 3 times, <how> each time
+      Then each time its delivery count is <count>
+
+      Examples:
+        | kind        | how                 | count          |
+        | partitioned | abandoned           | greater by one |
+        | partitioned | kept for 10 seconds | greater by one |
+        | partitioned | deferred            | the same       |
+        | regular     | abandoned           | greater by one |
+        | regular     | kept for 10 seconds | greater by one |
+        | regular     | deferred            | the same       |
+
+    @DLQ-01
+    Scenario Outline: The delivery count of a message in a session grows by failed deliveries only
+      Given a <kind> queue that requires sessions
+      And a message with SessionId "s" was sent
+      When session "s" is accepted
+      And a message of session "s" is received 3 times, <how> each time
+      Then each time its delivery count is <count>
+
+      Examples:
+        | kind        | how       | count          |
+        | partitioned | abandoned | greater by one |
+        | partitioned | deferred  | the same       |
+        | regular     | abandoned | greater by one |
+        | regular     | deferred  | the same       |
+
+    @DLQ-01 @LOCK-04
+    Scenario Outline: A renewal does not count, and leaves the count as it is
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      When one message is received and abandoned
+      And a message is received and kept
+      And the lock of the message kept is renewed, which succeeds
+      And the message kept is abandoned
+      And a message is received and kept
+      Then it is delivery 3
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: An update of one setting leaves the others, whichever it is
+
+    @MGMT-11 @FWD-05
+    Scenario Outline: A queue that is changed to forward has its other settings
+      Given a partitioned destination "invoices"
+      And a <kind> queue with locks of 20 seconds and with 3 deliveries and with a time to live of 60 seconds
+      When the queue is changed to forward to "invoices"
+      Then it is described as <kind>, with locks of 20 seconds and with 3 deliveries and with a time to live of 60 seconds
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-11 @FWD-05
+    Scenario Outline: A source that is changed to forward no more has its other settings
+      Given a partitioned destination "invoices"
+      And a <kind> source of "invoices" with a time to live of 20 seconds and that dead-letters expired messages
+      When the source is changed to forward no more
+      And a message without key is sent
+      And 20 seconds pass
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      And it is a dead letter because of "TTLExpiredException"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TTL-07 @MGMT-26
+    Scenario Outline: A queue that was disabled for a while dead-letters what expires as before
+      Given a <kind> queue with a time to live of 20 seconds and that dead-letters expired messages
+      When the queue is <status>
+      And the queue is active again
+      And a message without key is sent
+      And 20 seconds pass
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | status                 |
+        | partitioned | disabled               |
+        | partitioned | disabled for senders   |
+        | partitioned | disabled for receivers |
+        | regular     | disabled               |
+
+    @FWD-03 @MGMT-26
+    Scenario Outline: A source that was disabled for a while forwards as before
+      Given a partitioned destination "invoices"
+      And a <kind> source of "invoices"
+      When the queue is disabled
+      And the queue is active again
+      And a message without key is sent
+      And receivers turn to "invoices"
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DUP-01 @MGMT-12
+    Scenario: A topic whose time to live is updated detects copies as before
+      Given a partitioned topic with duplicate detection
+      And subscription "one"
+      And a message with MessageId "x" was sent
+      When the topic's time to live is updated to 200 seconds
+      And a message with MessageId "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received

@@ -288,6 +288,14 @@ def has_each_time(views: list[v.MessageView], carried: Properties) -> None:
     assert [carried.fit(view) for view in views] == [True] * len(views), views
 
 
+@then(parsers.re(r"each time its delivery count is (?P<how>the same|greater by one)"))
+def counted_each_time(views: list[v.MessageView], how: str) -> None:
+    """Check the delivery counts of one delivery after another."""
+    counts = [view.delivery_count or 0 for view in views]
+    step = 1 if how == "greater by one" else 0
+    assert counts == [counts[0] + step * number for number in range(len(counts))], counts
+
+
 @then("its reason is the same each time")
 def same_reason_each_time(views: list[v.MessageView]) -> None:
     """Check that each delivery of a dead letter has the same reason, if the bus reports any."""
