@@ -2001,3 +2001,220 @@ Feature: Late effects, changed settings and refused requests
       And receivers turn to subscription "one"
       And everything is received and completed
       Then exactly 1 message was received
+
+  Rule: Whatever state a message is in, it is counted
+
+    @MGMT-20
+    Scenario Outline: A message of a queue is counted in every state
+      Given a <kind> queue with locks of 5 minutes
+      And 3 messages with PartitionKey "a" were sent
+      When a message is received and <first>
+      And <then>
+      Then in the end its message count is 3
+
+      Examples:
+        | kind        | first    | then                                       |
+        | partitioned | kept     | messages are peeked                        |
+        | partitioned | kept     | the message kept is abandoned              |
+        | partitioned | kept     | the message kept is deferred               |
+        | partitioned | deferred | it is received by its number and kept      |
+        | partitioned | deferred | it is received by its number and abandoned |
+        | regular     | kept     | messages are peeked                        |
+        | regular     | kept     | the message kept is abandoned              |
+        | regular     | kept     | the message kept is deferred               |
+        | regular     | deferred | it is received by its number and kept      |
+        | regular     | deferred | it is received by its number and abandoned |
+
+    @MGMT-20 @TOPIC-20
+    Scenario Outline: A message of a subscription is counted in every state
+      Given a <kind> topic
+      And subscription "one" with locks of 5 minutes
+      And 3 messages with PartitionKey "a" were sent
+      When receivers turn to subscription "one"
+      And a message is received and <first>
+      And <then>
+      Then in the end its message count is 3
+
+      Examples:
+        | kind        | first    | then                                       |
+        | partitioned | kept     | messages are peeked                        |
+        | partitioned | kept     | the message kept is abandoned              |
+        | partitioned | kept     | the message kept is deferred               |
+        | partitioned | deferred | it is received by its number and kept      |
+        | partitioned | deferred | it is received by its number and abandoned |
+        | regular     | kept     | messages are peeked                        |
+        | regular     | kept     | the message kept is abandoned              |
+        | regular     | kept     | the message kept is deferred               |
+        | regular     | deferred | it is received by its number and kept      |
+        | regular     | deferred | it is received by its number and abandoned |
+
+    @MGMT-20 @SESS-05
+    Scenario Outline: A message of a session is counted in every state
+      Given a <kind> queue with locks of 5 minutes and that requires sessions
+      And 3 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And a message of session "s" is received and kept
+      And <then>
+      Then in the end its message count is 3
+
+      Examples:
+        | kind        | then                          |
+        | partitioned | messages are peeked           |
+        | partitioned | the message kept is abandoned |
+        | partitioned | the message kept is deferred  |
+        | partitioned | session "s" is closed         |
+        | regular     | messages are peeked           |
+        | regular     | the message kept is abandoned |
+        | regular     | the message kept is deferred  |
+        | regular     | session "s" is closed         |
+
+  Rule: An outage of a topic leaves what its subscriptions hold
+
+    @PART-04 @TOPIC-20
+    Scenario: What is deferred in a subscription is there after an outage
+      Given a partitioned topic
+      And subscription "one"
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and deferred
+      And senders turn to the topic
+      And every partition is down for a while
+      And receivers turn to subscription "one"
+      Then it can be received by its number
+      And a receive finds nothing
+
+    @PART-04 @DLQ-01
+    Scenario: Deliveries of a subscription's message count on after an outage
+      Given a partitioned topic
+      And subscription "one"
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And one message is received and abandoned
+      And senders turn to the topic
+      And every partition is down for a while
+      And receivers turn to subscription "one"
+      And a message is received and kept
+      Then it is delivery 2
+
+    @PART-04 @LOCK-01
+    Scenario: What is locked in a subscription is so after an outage
+      Given a partitioned topic
+      And subscription "one"
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and kept
+      And senders turn to the topic
+      And every partition is down for a while
+      And receivers turn to subscription "one"
+      Then a receive over another connection finds nothing
+      And the message kept can be completed
+
+    @PART-04 @DLQ-07
+    Scenario: What is deferred among dead letters is there after an outage
+      Given a partitioned queue
+      And a message was dead-lettered
+      When receivers turn to its dead letters
+      And a message is received and deferred
+      And receivers turn to "orders"
+      And every partition is down for a while
+      And receivers turn to its dead letters
+      Then it can be received by its number
+
+    @PART-04 @DLQ-07
+    Scenario: Deliveries of a dead letter count on after an outage
+      Given a partitioned queue
+      And a message was dead-lettered
+      When receivers turn to its dead letters
+      And one message is received and abandoned
+      And a message is received and kept
+      And receivers turn to "orders"
+      And every partition is down for a while
+      And receivers turn to its dead letters
+      Then a receive over another connection finds nothing
+      And the message kept can be completed
+
+  Rule: What a subscription refuses changes nothing in it
+
+    @MGMT-13 @TOPIC-20
+    Scenario Outline: A refused update of a subscription changes none of its settings
+      Given a <kind> topic
+      And subscription "one" with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
+      When receivers turn to subscription "one"
+      And it is updated to require sessions, with locks of 20 seconds, 7 deliveries and a life of 60 seconds
+      Then it is refused
+      And it is described with locks of 30 seconds
+      And it is described with a time to live of 300 seconds
+      When senders turn to the topic
+      And a message with PartitionKey "a" is sent
+      And receivers turn to subscription "one"
+      And one message is received and abandoned, as often as permitted
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-21
+    Scenario Outline: A subscription that is created a second time is as before
+      Given a <kind> topic
+      And subscription "one" with locks of 30 seconds
+      And 2 messages with PartitionKey "a" were sent
+      When subscription "one" with locks of 10 seconds is created
+      Then it is refused because it exists already
+      When receivers turn to subscription "one"
+      Then it is described with locks of 30 seconds
+      When everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIFE-06 @TOPIC-20
+    Scenario Outline: A lock of a subscription that is gone is lost
+      Given a <kind> topic
+      And subscription "one"
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and kept
+      And the message kept is completed
+      And the message kept is <used>
+      Then it is refused
+
+      Examples:
+        | kind        | used      |
+        | partitioned | completed |
+        | partitioned | abandoned |
+        | regular     | completed |
+
+    @LIFE-06 @DLQ-07
+    Scenario Outline: A lock of a dead letter that is gone is lost
+      Given a <kind> queue with locks of 10 seconds
+      And a message was dead-lettered
+      When receivers turn to its dead letters
+      And a message is received and kept
+      And <gone>
+      And the message kept is <used>
+      Then it is refused
+
+      Examples:
+        | kind        | gone                          | used      |
+        | partitioned | the message kept is completed | completed |
+        | partitioned | the message kept is completed | abandoned |
+        | partitioned | 10 seconds pass               | completed |
+        | regular     | the message kept is completed | completed |
+        | regular     | 10 seconds pass               | completed |
+
+    @DEFER-03 @TOPIC-20
+    Scenario: A number of a subscription's message that is gone names none
+      Given a partitioned topic
+      And subscription "one"
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and deferred
+      And it is received by its number and completed
+      And it is tried by its number
+      Then it is refused

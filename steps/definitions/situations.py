@@ -314,3 +314,23 @@ def dead_letters_within(
     return bus.do(
         v.DeadLetter(queue=queue, lock_token=token, reason=reason, transaction=transaction)
     )
+
+
+@when(
+    parsers.parse(
+        "it is updated to require sessions, with locks of {lock:d} seconds, {deliveries:d} "
+        "deliveries and a life of {life:d} seconds"
+    ),
+    target_fixture="outcome",
+)
+def updates_all(bus: Bus, queue: str, lock: int, deliveries: int, life: int) -> v.Outcome:
+    """Try an update of one setting that is fixed, together with three that are not."""
+    return bus.do(
+        v.UpdateQueue(
+            queue=queue,
+            requires_session=True,
+            lock_duration=seconds(lock),
+            max_delivery_count=deliveries,
+            time_to_live=seconds(life),
+        )
+    )
