@@ -56,8 +56,8 @@ def _least_told(found: list[Transition], name: str) -> list[Transition]:
         untold = evolve(queue, homes=_NOWHERE, room=room)
         unplaced.append(with_queue(transition.next, untold))
 
-    def is_told_by(place: int, other: int) -> bool:
-        """Return whether the other one is the same with fewer partitions of keys known."""
+    def is_covered_by(place: int, other: int) -> bool:
+        """Return whether `other` leads to the same state with less known about keys."""
         homes, fewer = queues[place].homes, queues[other].homes
         if homes == fewer:
             less = other < place
@@ -67,5 +67,5 @@ def _least_told(found: list[Transition], name: str) -> list[Transition]:
 
     places = range(len(found))
     return [
-        found[place] for place in places if not any(is_told_by(place, other) for other in places)
+        found[place] for place in places if not any(is_covered_by(place, other) for other in places)
     ]

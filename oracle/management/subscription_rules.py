@@ -81,7 +81,7 @@ def _refused_addition(
 
 
 def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId | None]:
-    """FILTER-21, FILTER-25, FILTER-27: return objections to a rule other than its filter.
+    """FILTER-21, FILTER-25, FILTER-27: return the objections to a rule, except those to its filter.
 
     An objection is the rule that requires the refusal, or `None` if it is optional.
     """
@@ -96,11 +96,11 @@ def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId
         elif sets_a_key(statements):
             must = namespace.profile.readings.get("ACTION-KEYS") == "refused"
             yield "FILTER-21" if must else None
-        elif not _is_told(command.action):
+        elif not _is_defined(command.action):
             yield None
 
 
-def _is_told(action: str) -> bool:
+def _is_defined(action: str) -> bool:
     """Return whether an action's effect is defined, and nothing prevents adding it."""
     statements = parsed_action(action)
     return not isinstance(statements, Outside) and is_plain(statements)
@@ -149,7 +149,7 @@ def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Names
     counted = attrs.evolve(of_topic, copiers=of_topic.copiers + 1)
     namespace = with_queue(with_queue(namespace, acting), attrs.evolve(topic, role=counted))
     late = of_topic.unanswered_sends or len(topic.calendar.entries) or topic.fed
-    if late or not _is_told(action):
+    if late or not _is_defined(action):
         return stop_judging(namespace, queue.settings.queue)
     return namespace
 

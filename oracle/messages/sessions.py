@@ -24,7 +24,7 @@ def session_at(queue: Queue, session_id: str) -> SessionLock:
 
 
 def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Queue:
-    """Return the queue in which an unanswered request of this connection locked the session.
+    """Return the queue as if an unanswered request of this connection had locked the session.
 
     The request may take effect only now, so the lock may last for a whole term from here on.
     """
@@ -104,7 +104,7 @@ def accept_session(namespace: Namespace, command: v.AcceptSession, connection: s
 
 
 def _accepting(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Rules:
-    """SESS-03, SESS-11, SESS-24, SESS-25, LIFE-10: return the rules of a session being given."""
+    """SESS-03, SESS-11, SESS-24, SESS-25, LIFE-10: return the rules that accepting it exercises."""
     outages, home = queue.outages, home_of(namespace, queue, Key(SESSION_ID, session_id))
     held = queue.sessions.get(session_id)
     over = held is not None and not _may_last(namespace, queue, held)
@@ -212,7 +212,7 @@ def close_session(namespace: Namespace, command: v.CloseSession, connection: str
 def accept_next(
     namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Observation
 ) -> Transitions:
-    """SESS-06, SESS-07: give any free session that has messages; none if there is none."""
+    """SESS-06, SESS-07: accept any free session that has messages, or answer that there is none."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -282,7 +282,7 @@ def _renewed(
 
 
 def without_answer(namespace: Namespace, command: _OfLocks, connection: str) -> Namespace:
-    """Return the states in which the request may have taken effect, or does later, or never."""
+    """Return the namespace after an unanswered request: it takes effect now, later or never."""
     queue = namespace.queues[command.queue]
     if isinstance(command, v.AcceptNextSession):
         # The connection may hold any free session.

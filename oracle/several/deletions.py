@@ -121,7 +121,7 @@ def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: in
 def _without(
     namespace: Namespace, queue: Queue, may: list[Stored], count: int
 ) -> Iterator[Namespace]:
-    """Return the states after so many of these messages were deleted."""
+    """Return the states after this many of these messages were deleted."""
     namespace = _noted(namespace, queue)
     if not count:
         yield namespace
