@@ -10,7 +10,7 @@ __all__ = ["labels"]
 
 
 def labels(runs: Sequence[Conformance]) -> tuple[str, ...]:
-    """Return a label for each run: the implementation, and how it differs from namesakes."""
+    """Return a label for each run: the implementation, and its difference from equal names."""
     names = [_name(run) for run in runs]
     alike: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(names):

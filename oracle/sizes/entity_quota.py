@@ -29,7 +29,7 @@ GREATEST_SIZE: Final = 80
 
 _APART: Final = ("separate", "one", "not-counted")
 _TOGETHER: Final = ("shared", "per-partition", "counted")
-"""Readings under which other entities, or partitions, do not count as well, and surely do."""
+"""Readings that leave out other entities, or partitions, and readings that surely count them."""
 
 _DEMANDED_IN_PREMIUM: Final[dict[str, tuple[v.RuleId, ...]]] = {
     "counting": ("QUOTA-12",),

@@ -45,7 +45,7 @@ class Played:
         events: of the mutant; the last one is missing if it broke.
         usual: those of the model, up to where the answers differ.
         broke: whether the mutant raised an exception.
-        infected: the number of commands after which the mutant first changed other records.
+        infected: how many commands it took until the mutant changed other records.
     """
 
     events: tuple[v.Event, ...]
@@ -61,7 +61,7 @@ class Played:
 
 @attrs.frozen(kw_only=True)
 class Difference:
-    """Commands on which a mutant gives answers that the judge rejects."""
+    """Commands and a mutant's answers, which the judge rejects."""
 
     events: tuple[v.Event, ...]
     rules: tuple[str, ...]
@@ -70,7 +70,7 @@ class Difference:
 def search(
     rules: Rules, bases: Sequence[Base], material: Material, *, tries: int, random: Random
 ) -> Difference | None:
-    """Return commands on which the judge accepts the model's answers but not the mutant's.
+    """Return commands whose answers the judge accepts of the model but not of the mutant.
 
     Args:
         rules: those of the mutant.
