@@ -167,8 +167,8 @@ def _updated(namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed
 def _may_count_by_former(namespace: Namespace, queue: Queue) -> bool:
     """Return whether a lock may have ended, and counted, under the old maximum."""
     now = namespace.now.latest
-    held = (queue.messages.get(number) for number in queue.locks.values())
-    locks = (None if stored is None else stored.lock for stored in held)
+    locked = (queue.messages.get(number) for number in queue.locks.values())
+    locks = (None if stored is None else stored.lock for stored in locked)
     return any(lock is not None and lock.expiry.earliest <= now for lock in locks)
 
 

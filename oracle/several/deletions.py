@@ -83,8 +83,8 @@ def _is_counted(namespace: Namespace, queue: Queue) -> bool:
     Dead letters, copies, forwarded and scheduled messages arrive without a request.
     """
     name = queue.settings.queue
-    told = queue.role is None and not v.is_dead_letter_queue(name) and not queue.fed
-    return told and not (queue.calendar.entries or any(feeding(namespace, name)))
+    is_direct = queue.role is None and not v.is_dead_letter_queue(name) and not queue.fed
+    return is_direct and not (queue.calendar.entries or any(feeding(namespace, name)))
 
 
 def _is_locked(namespace: Namespace, stored: Stored) -> bool:
@@ -121,7 +121,7 @@ def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: in
 def _without(
     namespace: Namespace, queue: Queue, may: list[Stored], count: int
 ) -> Iterator[Namespace]:
-    """Return the states after so many of these messages were deleted."""
+    """Return the states after this many of these messages were deleted."""
     namespace = _noted(namespace, queue)
     if not count:
         yield namespace

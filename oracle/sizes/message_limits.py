@@ -192,7 +192,7 @@ def _length(message: v.Message, name: str) -> int:
 
 
 def _kb(namespace: Namespace) -> tuple[int, int]:
-    """KB-BYTES: return the fewest and the most bytes of so many KB."""
+    """KB-BYTES: return the fewest and the most bytes of this many KB."""
     return KB.get(namespace.profile.readings.get("KB-BYTES", ""), EITHER_KB)
 
 

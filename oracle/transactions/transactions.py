@@ -153,7 +153,7 @@ def _come_together(
 ) -> Namespace:
     """Return the message with this number, if it arrived, marked as of this transaction.
 
-    It was sent when so many messages had arrived.
+    It was sent when this many messages had arrived.
     """
     queue = namespace.queues[path]
     stored = queue.messages.get(number)

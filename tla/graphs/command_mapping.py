@@ -42,7 +42,7 @@ NOBODYS: Final = 1 << 44
 _A_LITTLE: Final = 1
 """Microseconds added to each tick.
 
-They ensure that a lock of so many ticks has ended once these have passed.
+They ensure that a lock of this many ticks has ended once these have passed.
 """
 
 
