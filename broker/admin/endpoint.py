@@ -300,7 +300,7 @@ class Administration:
             "partitioned": entity.settings.partitioned,
             "requires_session": entity.settings.requires_session,
             "down": sorted(entity.base.down),
-            "held": [each.messages for each in entity.partitions],
+            "held": [partition.messages for partition in entity.partitions],
             "locked": len(tally.locked),
             "deferred": len(tally.deferred),
             "scheduled": len(entity.scheduled),

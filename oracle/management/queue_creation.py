@@ -93,7 +93,7 @@ def _granted(asked: v.CreateQueue, grant: Grant) -> v.CreateQueue:
 
 def wanted(namespace: Namespace, asked: v.CreateQueue, kind: Kind) -> Iterator[Wanted]:
     """Return how a queue or topic may count for the quota, for each option that it may get."""
-    return (_wanted(namespace, asked, kind, each) for each in options_of(namespace, asked))
+    return (_wanted(namespace, asked, kind, option) for option in options_of(namespace, asked))
 
 
 def _wanted(namespace: Namespace, asked: v.CreateQueue, kind: Kind, partitioned: bool) -> Wanted:

@@ -83,7 +83,9 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
     elif "update" in managed.refused:
         rules = ("MGMT-19", *rules)
     yield from redirection_refused(namespace, queue, command)
-    if not must_fail and all(each in namespace.queues for each in v.destinations(command)):
+    if not must_fail and all(
+        destination in namespace.queues for destination in v.destinations(command)
+    ):
         surely = not managed.unsettled
         after = _with_updated(namespace, _updated(namespace, queue, command, managed))
         after = with_lifetime(after, command, surely=surely)

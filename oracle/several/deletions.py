@@ -59,9 +59,9 @@ def _deleted(
 ) -> Transitions:
     """Return the answers with the number of deleted messages."""
     may = [
-        each
-        for each in queue.messages.values()
-        if not (_is_locked(namespace, each) or _is_new(namespace, queue, command, each))
+        message
+        for message in queue.messages.values()
+        if not (_is_locked(namespace, message) or _is_new(namespace, queue, command, message))
     ]
     most = command.count
     if _is_counted(namespace, queue):
@@ -107,7 +107,7 @@ def _is_new(namespace: Namespace, queue: Queue, command: v.DeleteBatch, stored: 
 def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: int) -> Rules:
     """Return the rules that this answer exercises."""
     partitioned = queue.settings.partitioned
-    there = [each for each in queue.messages.values() if each.certain]
+    there = [message for message in queue.messages.values() if message.certain]
     return rules_if(
         (True, "BATCH-15"),
         (any(_is_locked(namespace, each) for each in there), "BATCH-16"),

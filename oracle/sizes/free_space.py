@@ -185,8 +185,8 @@ def lacks_room(namespace: Namespace, staged: list[Staged], seen: Observation) ->
     perhaps_full = []
     for name, messages in sent.items():
         queue, where = namespace.queues[name], 0
-        for each in messages:
-            where |= each.where
+        for message in messages:
+            where |= message.where
         if may_be_full(namespace, queue, where, 0):
             perhaps_full.append((queue, messages))
     matters = isinstance(seen.outcome, v.Done | None)

@@ -143,7 +143,7 @@ def settle(asking: Asking, fields: Said) -> Reply:
     disposition = _disposition(fields)
     tokens = [token_of(_token(each)) for each in asking.several(fields["lock-tokens"])]
     settlements = [disposition.settlement(asking.path, token) for token in tokens]
-    effects = [effect_of(asking.connection, each, disposition) for each in settlements]
+    effects = [effect_of(asking.connection, settlement, disposition) for settlement in settlements]
     if asking.transaction is not None:
         _settle_later(asking, asking.transaction, settlements, disposition)
         return Reply({})
@@ -162,9 +162,9 @@ def _settle_later(
     asking: Asking, transaction: str, settlements: list[Settlement], disposition: Disposition
 ) -> None:
     stage = asking.connection.hub.stage
-    for each in settlements:
-        effect = effect_of(asking.connection, each, disposition)
-        answer = stage.settle(transaction, each, asking.connection.name, effect)
+    for settlement in settlements:
+        effect = effect_of(asking.connection, settlement, disposition)
+        answer = stage.settle(transaction, settlement, asking.connection.name, effect)
         insist(answer, asking.path)
 
 
