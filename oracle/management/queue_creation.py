@@ -276,7 +276,7 @@ def added(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def restore_queue(namespace: Namespace, command: v.RestoreQueue) -> Iterator[Transition]:
-    """PREM-03: add a partitioned queue from when the tier still permitted it."""
+    """PREM-03: add a partitioned queue of the time when the tier still allowed creating one."""
     known = namespace.queues.get(command.queue)
     if known is not None:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)

@@ -56,7 +56,7 @@ class Known(Protocol):
         """Return the message's current lock token or, if not `held`, a lost one, if any."""
 
     def is_dead(self, message: int, *, held: bool) -> bool:
-        """Return whether that lock is or was in the dead-letter queue."""
+        """Return whether the message is, or was, received from the dead-letter queue."""
 
     def scheduled(self, message: int) -> int | None:
         """Return the sequence number that scheduling the message returned, if known."""
