@@ -313,6 +313,6 @@ def _largest(bus: Bus) -> int:
 def _paths_of(record: Record) -> Iterable[str]:
     """Return the entities that a change concerns: in an outage, all that share the partitions."""
     if isinstance(record, Entity):
-        return [each.path for each in parts(record)]
+        return [part.path for part in parts(record)]
     entity: Entity | None = getattr(record, "entity", None)
     return () if entity is None else (entity.path,)

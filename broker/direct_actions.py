@@ -118,8 +118,8 @@ def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
 
 def _parts_of(entity: Entity) -> list[Entity]:
     """Return an entity and its dead-letter queues."""
-    found = (entity, entity.dead_letters, entity.transfers)
-    return [each for each in found if each is not None]
+    parts = (entity, entity.dead_letters, entity.transfers)
+    return [part for part in parts if part is not None]
 
 
 def give_back(namespace: Namespace, queued: QueuedMessage) -> None:

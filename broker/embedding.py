@@ -212,7 +212,7 @@ class Embedded:
         await broker.stop()
 
     def _create(self, kind: type[Created], **settings: Any) -> None:
-        known = sorted(each.name for each in attrs.fields(kind))
+        known = sorted(field.name for field in attrs.fields(kind))
         unknown = sorted(settings.keys() - set(known))
         if unknown:
             raise UsageError(f"{kind.__name__} has no {unknown[0]}; it has {', '.join(known)}")

@@ -48,7 +48,7 @@ class FaultyBus(Bus):
         )
         outcome = self.ask(several, connection).outcome
         if isinstance(outcome, v.ReceivedSeveral):
-            return [Answer(v.Received(message=each)) for each in outcome.messages]
+            return [Answer(v.Received(message=message)) for message in outcome.messages]
         return () if isinstance(outcome, v.Empty) else (Answer(outcome),)
 
     def browse(self, queue: str, session_id: str | None, first: int, count: int) -> Answer:

@@ -39,23 +39,23 @@ class Budget:
         self.total += size - self._held.get(holder, 0)
         self._held[holder] = size
         if size > self._most:
-            said = (
+            why = (
                 f"The connection makes the broker hold {size:,} bytes; at most {self._most:,} may "
                 "be held for one."
             )
-            self._let_go(holder, said)
+            self._let_go(holder, why)
         while self.total > self._most_of_all:
-            greatest = max(self._held, key=self._held.__getitem__)
-            said = (
+            largest = max(self._held, key=self._held.__getitem__)
+            why = (
                 f"All connections make the broker hold more than {self._most_of_all:,} bytes, and "
-                f"this one the most of them: {self._held[greatest]:,}."
+                f"this one the most of them: {self._held[largest]:,}."
             )
-            self._let_go(greatest, said)
+            self._let_go(largest, why)
 
     def release(self, holder: Holder) -> None:
         """Count nothing more for a client."""
         self.total -= self._held.pop(holder, 0)
 
-    def _let_go(self, holder: Holder, said: str) -> None:
+    def _let_go(self, holder: Holder, why: str) -> None:
         self.release(holder)
-        holder.let_go(Refusal(CONDITION, said, 403))
+        holder.let_go(Refusal(CONDITION, why, 403))

@@ -63,8 +63,8 @@ class Limits:
 ALL_DEFAULT: Final = Limits()
 
 MEANINGS: Final = {
-    each.name.replace("_", "-"): (each.default, each.metadata["meaning"])
-    for each in attrs.fields(Limits)
+    field.name.replace("_", "-"): (field.default, field.metadata["meaning"])
+    for field in attrs.fields(Limits)
 }
 """The default and the meaning of each limit."""
 

@@ -33,7 +33,7 @@ def open_files() -> int | None:
 
 
 def need_files(connections: int) -> int | None:
-    """Raise the limit of open files for so many connections, as far as permitted.
+    """Raise the limit of open files to what these connections need, as far as permitted.
 
     Returns:
         the possible number of connections, if it is lower.
@@ -110,7 +110,7 @@ class Listener(socket.socket):
 
 
 async def guarded(opening: Opening, spare: int, refused: Callable[[], None]) -> list[Any]:
-    """Open servers that leave some files free.
+    """Open servers that refuse connections rather than use up the files that a process may open.
 
     Args:
         opening: opens a server, at its address or on a given socket.

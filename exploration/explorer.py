@@ -245,7 +245,7 @@ class Exploration(Watch):
             self._write(record)
 
     def opening(self, ways: tuple[str, ...]) -> str | None:
-        """Return the prologue that is due; `None` after the first sequences."""
+        """Return the prologue that is due; `None` once the sequences with prologues are done."""
         number = self.sequences - 1
         return ways[number % len(ways)] if number < self._due(len(ways)) else None
 

@@ -241,7 +241,7 @@ def machine_for(
 def terms_of(adapter: Adapter, profile: v.Profile | None = None) -> Terms:
     """Return the rules in force for an adapter, and the oracle for its capabilities."""
     catalogue = load()
-    capabilities = frozenset(each.value for each in adapter.declaration.capabilities)
+    capabilities = frozenset(capability.value for capability in adapter.declaration.capabilities)
     return Terms(
         catalogue=catalogue,
         profile=profile or v.profile_for(catalogue),

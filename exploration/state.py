@@ -160,7 +160,11 @@ class World:
 
     def _onward(self, queue: v.CreateQueue) -> v.CreateQueue | None:
         if queue.queue in self.topics:
-            of_topic = [each for each in self.subscriptions if self.sent_to(each) == queue.queue]
+            of_topic = [
+                subscription
+                for subscription in self.subscriptions
+                if self.sent_to(subscription) == queue.queue
+            ]
             return of_topic[-1] if of_topic else None
         if queue.forward_to in self.topics:
             return v.CreateQueue(queue=queue.forward_to)
@@ -250,14 +254,14 @@ class World:
         match event.command:
             case v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer() | v.RenewLock() as settled:
                 over = why is v.Error.LOCK_LOST if lost else not isinstance(settled, v.RenewLock)
-                spent = [each for each in self.locks if each.lock_token == settled.lock_token]
+                spent = [lock for lock in self.locks if lock.lock_token == settled.lock_token]
                 if over:
-                    self.locks = [each for each in self.locks if each not in spent]
+                    self.locks = [lock for lock in self.locks if lock not in spent]
                 if isinstance(settled, v.Defer) and not lost:
                     self.deferred += spent
             case v.SettleBatch(lock_tokens=tokens) if not lost:
-                spent = [each for each in self.locks if each.lock_token in tokens]
-                self.locks = [each for each in self.locks if each not in spent]
+                spent = [lock for lock in self.locks if lock.lock_token in tokens]
+                self.locks = [lock for lock in self.locks if lock not in spent]
                 self.deferred += spent if event.command.disposition is v.Disposition.DEFER else []
             case v.ReceiveDeferred(sequence_numbers=(number,)) if lost:
                 self.deferred = [each for each in self.deferred if each.number != number]

@@ -28,7 +28,7 @@ _Found = tuple[str, Exception, type | None]
 
 
 class Mismatch(ValueError):  # noqa: N818 - raised inside the codec only, and never seen outside it
-    """A value that its field does not allow; `field` names a part of it, such as its tag."""
+    """A value that is not allowed; `field` names the part at fault, such as its tag, if not all."""
 
     def __init__(self, said: str, field: str = "") -> None:
         super().__init__(said)
@@ -52,7 +52,7 @@ def one_of(names: Iterable[str], near: object) -> str:
 def complaint(error: Exception, what: str) -> str:
     """Return one sentence on the first error in a cattrs exception.
 
-    An unknown field comes before a missing one, because it is usually a misspelling of that.
+    An unknown field comes before a missing one, which it is usually a misspelling of.
 
     Args:
         error: the exception.

@@ -72,7 +72,7 @@ class Judge:
         return None
 
     def overdue(self, event: v.Event) -> Violation | None:
-        """Return what is overdue if this answer ends a receiver's waiting time.
+        """Return the violation if a message is overdue, now that a receiver has waited long enough.
 
         Call it for each event, after judging it.
         """

@@ -60,7 +60,7 @@ class Patience:
         self._is_blind = False
 
     def saw(self, event: v.Event, possible: Sequence[Namespace]) -> Overdue | None:
-        """Return what is overdue, if a receiver has waited for too long by now.
+        """Return the message that is overdue, if a receiver has waited for too long by now.
 
         Args:
             event: the last event, which was judged.

@@ -236,7 +236,7 @@ _THEMES: Final = (
 
 
 def sequence(seed: int, length: int, partitions: int) -> tuple[Asked, ...]:
-    """Return so many commands after those that create the entities.
+    """Return this many commands after those that create the entities.
 
     Args:
         seed: of all random choices; successive seeds take the themes in turn.

@@ -21,7 +21,7 @@ MILLISECOND: Final = v.MICROSECONDS // 1000
 KEYS: Final = tuple("abcdefghijklmnop")
 SESSIONS: Final = tuple("stuvwxyz")
 LARGE: Final = (60_000_000, 100_000_000, 330_000_000)
-"""Size in bytes; so many messages exceed 10^9 bytes but not 2^30."""
+"""Size in bytes; this many messages exceed 10^9 bytes but not 2^30."""
 QUEUES: Final = (
     v.CreateQueue(queue="keyed"),
     v.CreateQueue(queue="sessions", requires_session=True),
@@ -278,7 +278,7 @@ class _Scene:
         self.events: list[v.Event] = []
 
     def play(self, workers: list[_Worker], length: int) -> None:
-        """Run the clients until so many requests were made, each at its own pace."""
+        """Run the clients until this many requests were made, each at its own pace."""
         coming = [(self._random.randrange(MILLISECOND), number) for number in range(len(workers))]
         heapq.heapify(coming)
         acting: list[tuple[int, int, int, v.Command]] = []

@@ -98,7 +98,7 @@ def delete_batch(namespace: Namespace, command: v.DeleteBatch, connection: str) 
 
 
 def check_deletion(namespace: Namespace, entity: Entity, count: int) -> None:
-    """BATCH-19, BATCH-20, LIFE-11: check that so many messages of an entity may be deleted."""
+    """BATCH-19, BATCH-20, LIFE-11: check that this many messages of an entity may be deleted."""
     rules, settings = namespace.rules, entity.settings
     if settings.requires_session:
         raise Refusal(v.Error.INVALID_OPERATION)

@@ -113,7 +113,7 @@ class Scripted(Choices):
         return found[place]
 
     def _chosen(self, count: int) -> int:
-        """Return the position of the next choice among so many candidates."""
+        """Return the position of the next choice among this many candidates."""
         return self.script[len(self.made)] if len(self.made) < len(self.script) else 0
 
     def following(self) -> list[int] | None:

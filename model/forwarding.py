@@ -109,7 +109,7 @@ def place(
 ) -> int | None:
     """FWD-08, FWD-09, FWD-21, FWD-22, FWD-24: return the partition for a forwarded message.
 
-    A message whose partition is down waits until it is up again.
+    It is `None` if there is no room. In a partition that is down, the message waits for its return.
     """
     rules, size = namespace.rules, message.size or 0
     if key is not None:

@@ -131,7 +131,7 @@ def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -
 
 
 def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """LIFE-07, PART-19, PART-29: show up to so many messages, and change nothing."""
+    """LIFE-07, PART-19, PART-29: show up to this many messages, and change nothing."""
     rules, start = namespace.rules, command.from_sequence_number
     entity = rules.topics.readable(namespace, command.queue)
     up = [each for each in entity.partitions if each.number not in entity.base.down]

@@ -150,7 +150,7 @@ def send(
 def schedule(
     body: str, seconds: int, *, within: str | None = None, **properties: Any
 ) -> v.Schedule:
-    """Schedule a message for so many seconds from now."""
+    """Schedule a message for this many seconds from now."""
     message = v.Message(body=body, **properties)
     delay = seconds * v.MICROSECONDS
     return v.Schedule(queue=QUEUE, message=message, delay=delay, transaction=within)

@@ -79,7 +79,7 @@ class EntityCounts:
         return self._changed(entity, -1)
 
     def with_unknown(self, names: int) -> "EntityCounts":
-        """Return the counts with so many more names that may be anything."""
+        """Return the counts with this many more names that may be anything."""
         return evolve(self, unknown=self.unknown + names)
 
     def _changed(self, entity: Counted, by: int) -> "EntityCounts":

@@ -36,10 +36,10 @@ else:
 def _copy_of(kind: type) -> Copy:
     """Return the copy function for values of this type."""
     fields = attrs.fields(kind)
-    apart = any(not each.init for each in fields) or hasattr(kind, "__attrs_post_init__")
+    apart = any(not field.init for field in fields) or hasattr(kind, "__attrs_post_init__")
     if apart or len(fields) < 2:
         return _by_attrs
-    checked = frozenset(each.name for each in fields if each.validator or each.converter)
+    checked = frozenset(field.name for field in fields if field.validator or field.converter)
     copy = _unchecked_copy_of(kind, fields)
     if not checked:
         return copy
@@ -55,7 +55,7 @@ def _by_attrs(instance: Any, changes: dict[str, Any]) -> Any:
 
 
 def _unchecked_copy_of(kind: type, fields: Sequence["attrs.Attribute[Any]"]) -> Copy:
-    names = tuple(each.name for each in fields)
+    names = tuple(field.name for field in fields)
     slots = [vars(kind)[name] for name in names if name in vars(kind)]
     if len(slots) < len(names):
         return _of_dict(kind, len(names))

@@ -17,23 +17,25 @@ _NOWHERE: Final[Homes] = Map()
 _NOTHING: Final[Map[Key | None, bool]] = Map()
 
 
-def for_whatever_reason(found: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
+def for_whatever_reason(
+    refusals: list[Transition], command: v.Send | v.Schedule
+) -> list[Transition]:
     """Return the transitions of a refused send, merged if they differ only in its reason.
 
     Separate states would double with every such send.
     """
-    return _least_told(_never_arriving(found, command), command.queue)
+    return _least_specific(_never_arriving(refusals, command), command.queue)
 
 
-def _never_arriving(found: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
+def _never_arriving(refusals: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
     """Return the transitions with the same reason for the message never to arrive."""
     body = command.message.body
-    queues = [transition.next.queues[command.queue] for transition in found]
+    queues = [transition.next.queues[command.queue] for transition in refusals]
     reasons = [each for queue in queues if isinstance(each := queue.bodies.get(body), str)]
     if not reasons:
-        return found
+        return refusals
     same: list[Transition] = []
-    for transition, queue in zip(found, queues, strict=True):
+    for transition, queue in zip(refusals, queues, strict=True):
         after = transition.next
         if not isinstance(queue.bodies.get(body), tuple):
             after = with_queue(after, evolve(queue, bodies=queue.bodies.set(body, reasons[0])))
@@ -41,7 +43,7 @@ def _never_arriving(found: list[Transition], command: v.Send | v.Schedule) -> li
     return same
 
 
-def _least_told(found: list[Transition], name: str) -> list[Transition]:
+def _least_specific(refusals: list[Transition], name: str) -> list[Transition]:
     """Return the transitions without those that add only knowledge about keys.
 
     If the message was refused because its key's partition is down, that partition is one of those
@@ -49,15 +51,15 @@ def _least_told(found: list[Transition], name: str) -> list[Transition]:
     allows everything that the other one allows. Nor do refusals for room matter, which decide which
     rules a later accepted send exercises, not whether it may be accepted.
     """
-    queues = [transition.next.queues[name] for transition in found]
+    queues = [transition.next.queues[name] for transition in refusals]
     unplaced = []
-    for transition, queue in zip(found, queues, strict=True):
+    for transition, queue in zip(refusals, queues, strict=True):
         room = evolve(queue.room, refused=_NOTHING)
-        untold = evolve(queue, homes=_NOWHERE, room=room)
-        unplaced.append(with_queue(transition.next, untold))
+        forgetful = evolve(queue, homes=_NOWHERE, room=room)
+        unplaced.append(with_queue(transition.next, forgetful))
 
-    def is_told_by(place: int, other: int) -> bool:
-        """Return whether the other one is the same with fewer partitions of keys known."""
+    def is_covered_by(place: int, other: int) -> bool:
+        """Return whether `other` leads to the same state with less known about keys."""
         homes, fewer = queues[place].homes, queues[other].homes
         if homes == fewer:
             less = other < place
@@ -65,7 +67,9 @@ def _least_told(found: list[Transition], name: str) -> list[Transition]:
             less = all(key in homes and not homes[key] & ~where for key, where in fewer.items())
         return less and unplaced[other] == unplaced[place]
 
-    places = range(len(found))
+    places = range(len(refusals))
     return [
-        found[place] for place in places if not any(is_told_by(place, other) for other in places)
+        refusals[place]
+        for place in places
+        if not any(is_covered_by(place, other) for other in places)
     ]

@@ -208,7 +208,11 @@ def feeding(namespace: Namespace, name: str) -> Iterator[str]:
     if not namespace.forwarding:
         return iter(())
     forwarding = namespace.forwarding
-    return (each for each in _forwarding_dlqs(forwarding) if forwarding[each] == name)
+    return (
+        forwarding_dlq
+        for forwarding_dlq in _forwarding_dlqs(forwarding)
+        if forwarding[forwarding_dlq] == name
+    )
 
 
 def stop_judging_name(namespace: Namespace, name: str) -> Namespace:

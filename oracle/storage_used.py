@@ -34,8 +34,8 @@ class Room:
         mortal: the part of `held` that may be gone because messages have a time to live.
         largest: the most that one message uses.
         full: partitions that have refused a message for lack of room, and accepted none since.
-        refused: keys with a message refused for lack of room and none accepted since, to whether
-            one was removed since; `None` stands for no key.
+        refused: key, or `None` for messages without one, to whether a message was removed since;
+            the keys with a message refused for lack of room, and none accepted since.
     """
 
     arrived: Map[Partitions, int] = Map()
@@ -53,12 +53,12 @@ NO_ROOM_TAKEN: Final = Room()
 
 
 def least(message: v.Message) -> int:
-    """Return the least size of a message: its body, if the size is given."""
+    """Return the fewest bytes that a message takes: its body, if the size is given."""
     return message.size or 0
 
 
 def most(message: v.Message) -> int:
-    """Return the greatest size of a message."""
+    """Return the most bytes that a message takes."""
     texts = (
         message.message_id,
         message.session_id,
@@ -77,12 +77,12 @@ def most(message: v.Message) -> int:
 
 
 def most_of_state(state: str | None) -> int:
-    """Return the greatest size of a session state."""
+    """Return the most bytes that a session state takes."""
     return 0 if state is None else WIDEST * len(state) + OVERHEAD
 
 
 def filled(room: Room, where: Partitions, size: int) -> Room:
-    """Return the storage after at most so many bytes arrived in one of these partitions."""
+    """Return the storage after at most this many bytes arrived in one of these partitions."""
     return evolve(
         room,
         arrived=room.arrived.set(where, room.arrived.get(where, 0) + size),

@@ -113,6 +113,8 @@ def with_pending_effects(namespace: Namespace, command: v.Command, *names: str) 
     forwards = registry.pending_forwards
     if isinstance(command, v.CreateQueue | v.CreateSubscription):
         path = v.created_path(command)
+        # A subscription may be deleted before its second creation takes effect.
+        names = (*names, path)
         before, onward = forwards.get(path, ()), map(v.owner_of, v.destinations(command))
         if after := tuple(dict.fromkeys((*before, *onward))):
             forwards = forwards.set(path, after)

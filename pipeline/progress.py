@@ -57,7 +57,7 @@ def _tasks(spark: "SparkSession") -> str:
         stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
     except Exception:  # noqa: BLE001 - Spark Connect and a stopped session raise errors of many kinds
         return ""
-    known = [each for each in stages if each is not None]
+    known = [stage for stage in stages if stage is not None]
     done, planned = (
         sum(each.numCompletedTasks for each in known),
         sum(each.numTasks for each in known),

@@ -10,7 +10,7 @@ __all__ = ["labels"]
 
 
 def labels(runs: Sequence[Conformance]) -> tuple[str, ...]:
-    """Return a label for each run: the implementation, and how it differs from equal names."""
+    """Return a label for each run: the implementation, and its difference from equal names."""
     names = [_name(run) for run in runs]
     alike: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(names):
@@ -49,7 +49,7 @@ def _terms(run: Conformance) -> tuple[str, ...]:
 
 
 def _numbered(names: Sequence[str]) -> Iterator[str]:
-    """Return the names, with a new number for each that is still ambiguous."""
+    """Yield the names, each with a number of its own if several are equal."""
     counts, taken = Counter(names), set(names)
     for name in names:
         if counts[name] > 1:

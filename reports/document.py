@@ -178,7 +178,7 @@ def _subject_view(subject: Subject) -> dict[str, Any]:
 
 
 def _of_premium(subject: Subject) -> dict[str, int]:
-    """Return the namespace's partitions and messaging units where they are not one each."""
+    """Return the namespace's partitions and messaging units, each only if it is more than one."""
     options = {
         "namespace_partitions": subject.namespace_partitions,
         "messaging_units": subject.messaging_units,

@@ -123,14 +123,14 @@ def not_met(
     """Return a sentence for each level or capability that was not claimed and shown."""
     if conformance.only:
         return (f"the run was limited to {', '.join(conformance.only)}, which shows no level",)
-    found = {each.level.id: each for each in levels_found(conformance, catalogue)}
-    said = (
-        _level_not_met(found[name])
-        if name in found
+    levels = {each.level.id: each for each in levels_found(conformance, catalogue)}
+    sentences = (
+        _level_not_met(levels[name])
+        if name in levels
         else _capability_not_met(conformance, catalogue, name)
         for name in dict.fromkeys(names)
     )
-    return tuple(sentence for sentence in said if sentence)
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _level_not_met(found: LevelFound) -> str:

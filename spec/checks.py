@@ -38,13 +38,13 @@ class Origins:
         return tuple(edition.id for edition in self.editions)
 
     def stating(self, citations: Iterable[Citation]) -> tuple[str, ...]:
-        """Return the editions that the citations name, or that a cited page is beside."""
+        """Return the editions that are cited, or that a cited page belongs to, oldest first."""
         cited = {citation.source for citation in citations}
         cited |= {source.beside for source in self.sources if source.id in cited and source.beside}
         return tuple(edition for edition in self.edition_ids if edition in cited)
 
     def is_outside(self, citations: Iterable[Citation]) -> bool:
-        """Return whether the citations are of no edition, and one is of a page beside none."""
+        """Return whether no edition is cited, but a page that belongs to none of them."""
         cited = {citation.source for citation in citations}
         general = any(source.id in cited and not source.beside for source in self.sources)
         return general and not any(edition in cited for edition in self.edition_ids)
@@ -127,7 +127,7 @@ def choice_or_none(fields: Fields, field: str, allowed: Collection[str]) -> str 
 
 
 def check_unique(top: Fields, field: str, values: Iterable[str]) -> None:
-    """Reject a value that two entries of one file have in a field.
+    """Reject a value that a field has in two entries of one file.
 
     Raises:
         SpecificationError: there is one.

@@ -60,7 +60,7 @@ def load_levels(folder: Path | None = None) -> Levels:
     """Load the levels in `folder`, or busproof's own, which are read once.
 
     Raises:
-        SpecificationError: a field is wrong, or a capability is not in exactly one place.
+        SpecificationError: a field is wrong, or a capability is not listed exactly once.
     """
     return _own() if folder is None else _loaded(folder)
 

@@ -321,9 +321,9 @@ class Bus(Driver):
         self._pass(duration + self._adapter.declaration.slack + 1)
 
     def pass_only(self, duration: int, whole: int) -> None:
-        """Let `duration` microseconds pass; let no timer of `whole` fire before the next answer.
+        """Let `duration` microseconds pass, less than a timer of `whole` microseconds needs.
 
-        The timer starts with the latest request.
+        The timer started with the latest request, and must not fire before the next answer.
 
         Raises:
             NotApplicable: a timer of this implementation may fire that early.

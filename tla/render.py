@@ -62,7 +62,7 @@ class _Told:
         return body_of(self.sent + 1)
 
     def token(self, message: int, *, held: bool) -> str | None:
-        """Return the latest lock; if not `held`, one that is lost: the previous lock, if any."""
+        """Return the latest lock or, unless `held`, the one before it, which is lost."""
         received = self.receipts.get(message)
         if received is None:
             return None

@@ -57,14 +57,15 @@ class Ran:
     @property
     def deviations(self) -> tuple[str, ...]:
         """Differences from the manifest; empty if it passed or has no verdict."""
-        found = () if self.checked is None else self.checked.deviations
+        deviations = () if self.checked is None else self.checked.deviations
         if self.comparison is not None and self.comparison.disagreeing:
             number = self.comparison.disagreeing
             answers = "answer" if number == 1 else "answers"
-            found = (*found, f"the model disagrees with the graph on {number:,} {answers}")
+            sentence = f"the model disagrees with the graph on {number:,} {answers}"
+            deviations = (*deviations, sentence)
         elif self.comparison is not None:
-            found = (*found, *self.comparison.deviations)
-        return found
+            deviations = (*deviations, *self.comparison.deviations)
+        return deviations
 
     @property
     def passed(self) -> bool:

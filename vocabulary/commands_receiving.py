@@ -122,7 +122,7 @@ class SettleBatch:
 class DeleteBatch:
     """Delete up to `count` messages that are not locked, in one request; maybe fewer.
 
-    With an age, only those that were enqueued at least so many microseconds ago.
+    With an age, only those that were enqueued at least that many microseconds ago.
     """
 
     queue: str

@@ -139,7 +139,7 @@ class QueueDescription:
         lock_duration: in microseconds.
         max_delivery_count: the number of deliveries before a message is dead-lettered.
         time_to_live: the default time to live of messages, in microseconds.
-        max_size: the greatest size of the whole queue, all partitions together, in GB.
+        max_size: the maximum size of the whole queue, all partitions together, in GB.
         message_count: messages in all partitions, including locked ones, excluding dead letters.
         size: their size in bytes.
         availability: whether all partitions are available.
@@ -178,7 +178,7 @@ class TopicDescription:
         duplicate_detection: whether it detects duplicates.
         duplicate_window: the length of the detection window, in microseconds.
         time_to_live: the default time to live of messages, in microseconds.
-        max_size: the greatest size of the whole topic, all partitions together, in GB.
+        max_size: the maximum size of the whole topic, all partitions together, in GB.
         subscription_count: the number of its subscriptions.
         availability: whether all partitions are available.
     """

@@ -80,44 +80,44 @@ def described(bus: Bus, path: str, said: Said, times: Said, host: str) -> ET.Ele
         "TransferDeadLetterMessageCount": 0 if stuck is None else len(stuck.messages),
     }
     own = OF_SUBSCRIPTIONS if entity.kind is EntityKind.SUBSCRIPTION else {}
-    told = {**DEFAULTS, **own, **said, **settings_of(bus, entity), **times}
+    properties = {**DEFAULTS, **own, **said, **settings_of(bus, entity), **times}
     for name in FORWARDING:
-        if name in told:
-            told[name] = f"sb://{host}/{told[name]}"
+        if name in properties:
+            properties[name] = f"sb://{host}/{properties[name]}"
     if entity.base.down:
-        told["EntityAvailabilityStatus"] = "Limited"
-    told["MessageCount"] = str(len(entity.messages) + letters + later)
+        properties["EntityAvailabilityStatus"] = "Limited"
+    properties["MessageCount"] = str(len(entity.messages) + letters + later)
     description = bus.described(path)
     if entity.kind is EntityKind.TOPIC:
-        told["SubscriptionCount"] = str(len(entity.subscriptions or ()))
+        properties["SubscriptionCount"] = str(len(entity.subscriptions or ()))
         filters = [rule.filter for each in entity.subscriptions or () for rule in each.rules]
         correlations = sum(isinstance(each, CorrelationFilter) for each in filters)
-        told["SqlFilterCount"] = str(len(filters) - correlations)
-        told["CorrelationFilterCount"] = str(correlations)
-    told |= _as_told(description)
+        properties["SqlFilterCount"] = str(len(filters) - correlations)
+        properties["CorrelationFilterCount"] = str(correlations)
+    properties |= _as_told(description)
     if isinstance(description, QueueDescription):
         undeliverable = description.transfer_dead_letters
         counts["TransferDeadLetterMessageCount"] = undeliverable or 0
-    return atom.written(f"{kind}Description", told, counts)
+    return atom.written(f"{kind}Description", properties, counts)
 
 
 def _as_told(description: Description | None) -> dict[str, str]:
     """Return the properties from a bus other than the model."""
     if description is None:
         return {}
-    told: dict[str, object] = {}
+    properties: dict[str, object] = {}
     for name, value in attrs.asdict(description).items():
         if value is None or name not in TOLD:
             continue
         if name == "availability":
-            told[TOLD[name]] = "Limited" if value is Availability.LIMITED else "Available"
+            properties[TOLD[name]] = "Limited" if value is Availability.LIMITED else "Available"
         elif isinstance(value, bool):
-            told[TOLD[name]] = _word(value)
+            properties[TOLD[name]] = _word(value)
         elif name in DURATIONS:
-            told[TOLD[name]] = _written(value)
+            properties[TOLD[name]] = _written(value)
         else:
-            told[TOLD[name]] = value * 1024 if name == "max_size" else value
-    return {name: str(value) for name, value in told.items()}
+            properties[TOLD[name]] = value * 1024 if name == "max_size" else value
+    return {name: str(value) for name, value in properties.items()}
 
 
 def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
@@ -125,7 +125,7 @@ def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
     settings, sizes = bus.announced(entity), bus.namespace.rules.sizes
     size = sizes.greatest_size(bus.namespace, entity)
     life = settings.time_to_live
-    told = {
+    properties = {
         "LockDuration": _written(settings.lock_duration),
         "MaxSizeInMegabytes": str(1024 * size),
         "RequiresSession": _word(settings.requires_session),
@@ -138,10 +138,10 @@ def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
         "SizeInBytes": str(sizes.used(bus.namespace, entity)),
     }
     if settings.forward_to is not None:
-        told["ForwardTo"] = settings.forward_to
+        properties["ForwardTo"] = settings.forward_to
     if settings.forward_dead_letters_to is not None:
-        told["ForwardDeadLetteredMessagesTo"] = settings.forward_dead_letters_to
-    return told
+        properties["ForwardDeadLetteredMessagesTo"] = settings.forward_dead_letters_to
+    return properties
 
 
 def _word(truth: bool) -> str:

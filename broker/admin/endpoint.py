@@ -187,41 +187,41 @@ class Administration:
         time = (bus.epoch + now) / 1_000_000
         return {"clock": bus.clock.value, "now": now, "time": time, "epoch": bus.epoch}
 
-    def _advance(self, said: Mapping[str, Any]) -> dict[str, Any]:
+    def _advance(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Advance the clock, by seconds and a moment or by exact microseconds."""
-        bus, more = self._hub.bus, 0 if "microseconds" in said else 1
+        bus, more = self._hub.bus, 0 if "microseconds" in fields else 1
         if more:
-            duration = round(number_of(said, "advance") * 1_000_000)
+            duration = round(number_of(fields, "advance") * 1_000_000)
         else:
-            duration = whole_of(said, "microseconds")
+            duration = whole_of(fields, "microseconds")
         if bus.epoch + bus.now + duration > LAST_MOMENT_OF_CLOCK:
             raise Problem(400, "The clock cannot be moved beyond the year 9899.")
         bus.advance(duration, more=more)
         self._hub.changed()
         return self._clock()
 
-    def _begin(self, said: Mapping[str, Any]) -> dict[str, Any]:
+    def _begin(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Serve an empty namespace with the given profile; the current one has the defaults.
 
         With `configured`, serve the namespace that the broker started with, entities included.
         """
-        if said.get("configured") is True:
-            if len(said) > 1:
+        if fields.get("configured") is True:
+            if len(fields) > 1:
                 raise Problem(400, "A namespace that is configured is held to nothing else.")
             return self._serve(self._hub.configured())
         known = self._hub.bus.namespace.profile
-        readings = said.get("readings", {})
+        readings = fields.get("readings", {})
         tiers = [each.value for each in Tier]
-        if said.get("tier", known.tier.value) not in tiers:
-            raise Problem(400, f"tier is {said['tier']!r}; it is one of {', '.join(tiers)}.")
+        if fields.get("tier", known.tier.value) not in tiers:
+            raise Problem(400, f"tier is {fields['tier']!r}; it is one of {', '.join(tiers)}.")
         if not isinstance(readings, dict):
             raise Problem(400, "readings has to be an object: ambiguity to reading.")
         profile = profile_for(
             load(),
-            edition=str(said.get("edition", known.edition)),
-            tier=str(said.get("tier", known.tier.value)),
+            edition=str(fields.get("edition", known.edition)),
+            tier=str(fields.get("tier", known.tier.value)),
             readings={str(name): str(reading) for name, reading in readings.items()},
-            **_namespace_of(said, known),
+            **_namespace_of(fields, known),
         )
         return self._serve(self._hub.bus.anew(profile))
 
@@ -230,14 +230,14 @@ class Administration:
         self._entities = Entities(self._hub, self._warn)
         return self._clock()
 
-    def _outage(self, said: Mapping[str, Any], *, down: bool) -> Any:
+    def _outage(self, fields: Mapping[str, Any], *, down: bool) -> Any:
         bus = self._hub.bus
-        name, partition = said.get("entity"), said.get("partition")
+        name, partition = fields.get("entity"), fields.get("partition")
         path = bus.path(name) if isinstance(name, str) else ""
         if path:
             _check_name(path, dollar=True)
         entity = bus.entity(path) if path else None
-        if not path or (entity is None and said.get("planned") is not True):
+        if not path or (entity is None and fields.get("planned") is not True):
             raise Problem(
                 404,
                 f"There is no entity {name!r}; the body has to name one, or to say "
@@ -256,18 +256,18 @@ class Administration:
         known = bus.namespace.entities.get(path)
         return {} if known is None else self._described(known)
 
-    def _restore(self, said: Mapping[str, Any]) -> dict[str, Any]:
+    def _restore(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Add a partitioned queue from before the tier disallowed it (PREM-03)."""
-        bus, name = self._hub.bus, said.get("entity")
+        bus, name = self._hub.bus, fields.get("entity")
         if not isinstance(name, str) or not name:
             raise Problem(400, f"entity is {name!r}; it has to be the name of the queue.")
         name = bus.path(name)
         _check_name(name)
         command = RestoreQueue(
             queue=name,
-            requires_session=said.get("requires_session") is True,
-            duplicate_detection=said.get("duplicate_detection") is True,
-            max_size=whole_of({"max_size": 1} | dict(said), "max_size"),
+            requires_session=fields.get("requires_session") is True,
+            duplicate_detection=fields.get("duplicate_detection") is True,
+            max_size=whole_of({"max_size": 1} | dict(fields), "max_size"),
         )
         refused = bus.ask(command, "administration").refused
         if refused is not None:
@@ -300,7 +300,7 @@ class Administration:
             "partitioned": entity.settings.partitioned,
             "requires_session": entity.settings.requires_session,
             "down": sorted(entity.base.down),
-            "held": [each.messages for each in entity.partitions],
+            "held": [partition.messages for partition in entity.partitions],
             "locked": len(tally.locked),
             "deferred": len(tally.deferred),
             "scheduled": len(entity.scheduled),
@@ -308,13 +308,13 @@ class Administration:
         }
 
 
-def _namespace_of(said: Mapping[str, Any], known: Profile) -> dict[str, Any]:
+def _namespace_of(fields: Mapping[str, Any], known: Profile) -> dict[str, Any]:
     """Return the numbers of a namespace to begin; missing ones are the current namespace's.
 
     Those of another tier, or beside another number of partitions, are the defaults.
     """
-    found: dict[str, Any] = {name: whole_of(said, name) for name in NUMBERS if name in said}
-    if said.get("tier", known.tier.value) == known.tier.value:
+    found: dict[str, Any] = {name: whole_of(fields, name) for name in NUMBERS if name in fields}
+    if fields.get("tier", known.tier.value) == known.tier.value:
         found.setdefault("namespace_partitions", known.namespace_partitions)
         if found["namespace_partitions"] == known.namespace_partitions:
             found.setdefault("messaging_units", known.messaging_units)

@@ -111,7 +111,7 @@ class Entities:
 
     def _answered(self, request: Request, path: str, query: Mapping[str, str]) -> tuple[int, bytes]:
         parts = path.split("/")
-        low = [each.lower() for each in parts]
+        low = [part.lower() for part in parts]
         if len(parts) > 2 and low[-2] == "rules":
             return self._rule(request, "/".join(parts[:-2]), parts[-1])
         if request.method == "PUT":
@@ -302,7 +302,7 @@ class Entities:
         return atom.feed(what, url, self._moment(), found, following and f"{url}?{following}")
 
     def _rules(self, path: str, query: Mapping[str, str]) -> bytes:
-        rules = {each.name: each for each in self._found_rules(path)}
+        rules = {rule.name: rule for rule in self._found_rules(path)}
         path = self._known(path)
         page, following = page_of(sorted(rules), query)
         moment, url = self._moment(), f"{self._url(path)}/Rules"
@@ -327,7 +327,7 @@ class Entities:
     def _rule(self, request: Request, path: str, name: str) -> tuple[int, bytes]:
         topic, subscription = self._subscription(path)
         path = self._known(path)
-        known = {each.name: each for each in self._found_rules(path)}
+        known = {rule.name: rule for rule in self._found_rules(path)}
         if request.method == "PUT":
             if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
                 raise atom.Unreadable(objection)

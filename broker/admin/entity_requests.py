@@ -50,7 +50,7 @@ MESSAGE_SIZE: Final = "MaxMessageSizeInKilobytes"
 
 
 def creation(
-    bus: Bus, path: str, kind: str, said: Said, version: str | None = None
+    bus: Bus, path: str, kind: str, properties: Said, version: str | None = None
 ) -> CreateQueue | CreateTopic | CreateSubscription:
     """Return the command that creates an entity.
 
@@ -58,55 +58,55 @@ def creation(
         bus: the bus.
         path: the path of the entity.
         kind: the kind of its description.
-        said: its properties.
+        properties: its properties, as a client wrote them.
         version: the api-version of the request.
 
     Raises:
         Unreadable: such an entity is not possible.
     """
-    _check_message_size(bus, said)
+    _check_message_size(bus, properties)
     named = version if version and version < TODAY else None
     if kind == "TopicDescription":
         return CreateTopic(
             topic=path,
-            partitioned=_truth_or_none(said, "EnablePartitioning"),
+            partitioned=_truth_or_none(properties, "EnablePartitioning"),
             api_version=named,
-            duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
-            duplicate_window=_window(said),
-            max_size=_size(said),
-            time_to_live=_lifetime(said),
+            duplicate_detection=_truth(properties, "RequiresDuplicateDetection"),
+            duplicate_window=_window(properties),
+            max_size=_size(properties),
+            time_to_live=_lifetime(properties),
         )
     if kind == "SubscriptionDescription":
         place = path.lower().find(SUBSCRIPTIONS)
         return CreateSubscription(
             topic=path[:place],
             subscription=path[place + len(SUBSCRIPTIONS) :],
-            requires_session=_truth(said, "RequiresSession"),
-            lock_duration=_positive(said.get("LockDuration", "PT1M"), "LockDuration"),
-            max_delivery_count=_counted(said.get("MaxDeliveryCount", "10")),
-            forward_to=_destination(bus, said, FORWARDING),
-            time_to_live=_lifetime(said),
-            dead_letter_expired=_truth(said, DEAD_LETTERING),
-            forward_dead_letters_to=_destination(bus, said, BURYING),
+            requires_session=_truth(properties, "RequiresSession"),
+            lock_duration=_positive(properties.get("LockDuration", "PT1M"), "LockDuration"),
+            max_delivery_count=_counted(properties.get("MaxDeliveryCount", "10")),
+            forward_to=_destination(bus, properties, FORWARDING),
+            time_to_live=_lifetime(properties),
+            dead_letter_expired=_truth(properties, DEAD_LETTERING),
+            forward_dead_letters_to=_destination(bus, properties, BURYING),
         )
     return CreateQueue(
         queue=path,
-        partitioned=_truth_or_none(said, "EnablePartitioning"),
+        partitioned=_truth_or_none(properties, "EnablePartitioning"),
         api_version=named,
-        requires_session=_truth(said, "RequiresSession"),
-        duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
-        duplicate_window=_window(said),
-        lock_duration=_positive(said.get("LockDuration", "PT1M"), "LockDuration"),
-        max_delivery_count=_counted(said.get("MaxDeliveryCount", "10")),
-        max_size=_size(said),
-        forward_to=_destination(bus, said, FORWARDING),
-        time_to_live=_lifetime(said),
-        dead_letter_expired=_truth(said, DEAD_LETTERING),
-        forward_dead_letters_to=_destination(bus, said, BURYING),
+        requires_session=_truth(properties, "RequiresSession"),
+        duplicate_detection=_truth(properties, "RequiresDuplicateDetection"),
+        duplicate_window=_window(properties),
+        lock_duration=_positive(properties.get("LockDuration", "PT1M"), "LockDuration"),
+        max_delivery_count=_counted(properties.get("MaxDeliveryCount", "10")),
+        max_size=_size(properties),
+        forward_to=_destination(bus, properties, FORWARDING),
+        time_to_live=_lifetime(properties),
+        dead_letter_expired=_truth(properties, DEAD_LETTERING),
+        forward_dead_letters_to=_destination(bus, properties, BURYING),
     )
 
 
-def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
+def update(bus: Bus, path: str, properties: Said) -> UpdateQueue:
     """Return the command for an updated description; omitted properties keep their values.
 
     An omitted forwarding target ends forwarding, as in the service.
@@ -114,13 +114,13 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
     Raises:
         Unreadable: a property cannot be changed here, or cannot be parsed.
     """
-    _check_message_size(bus, said)
+    _check_message_size(bus, properties)
     entity = bus.known(path)
     applied = APPLIED[kind_of(entity)]
-    life = _lifetime(said)
-    if life is None and entity.settings.time_to_live is not None and LIFETIME in said:
+    life = _lifetime(properties)
+    if life is None and entity.settings.time_to_live is not None and LIFETIME in properties:
         raise atom.Unreadable(f"{LIFETIME} of '{path}' cannot be taken away again here.", 501)
-    given = {name: text for name, text in said.items() if name in applied}
+    given = {name: text for name, text in properties.items() if name in applied}
     lock, count = given.get("LockDuration"), given.get("MaxDeliveryCount")
     return UpdateQueue(
         queue=path,
@@ -130,12 +130,12 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
         lock_duration=None if lock is None else _positive(lock, "LockDuration"),
         max_delivery_count=None if count is None else _counted(count),
         time_to_live=life,
-        forward_to=_redirected(bus, entity.settings, said),
-        status=status_of(entity, said["Status"]) if "Status" in said else None,
+        forward_to=_redirected(bus, entity.settings, properties),
+        status=status_of(entity, properties["Status"]) if "Status" in properties else None,
     )
 
 
-def more_settings(bus: Bus, path: str, said: Said) -> dict[str, Any]:
+def more_settings(bus: Bus, path: str, properties: Said) -> dict[str, Any]:
     """Return the settings that a description changes and an update command does not have.
 
     An omitted forwarding target for dead letters ends that forwarding, as in the service.
@@ -144,23 +144,28 @@ def more_settings(bus: Bus, path: str, said: Said) -> dict[str, Any]:
         Unreadable: a property cannot be changed here, or cannot be parsed.
     """
     entity = bus.known(path)
-    before, told = entity.settings, settings_of(bus, entity)
-    applied, found = APPLIED[kind_of(entity)], dict[str, Any]()
+    before, current = entity.settings, settings_of(bus, entity)
+    applied, changes = APPLIED[kind_of(entity)], dict[str, Any]()
     if BURYING in applied:
-        found["forward_dead_letters_to"] = _destination(bus, said, BURYING)
-    if DEAD_LETTERING in applied and DEAD_LETTERING in said:
-        found["dead_letter_expired"] = _truth(said, DEAD_LETTERING)
-    if WINDOW in applied and WINDOW in said and not _same(said[WINDOW], told[WINDOW]):
-        found["duplicate_window"] = _window(said)
-    if SIZE in applied and SIZE in said and not _same(said[SIZE], told[SIZE]):
-        found["max_size"] = _size(said)
+        changes["forward_dead_letters_to"] = _destination(bus, properties, BURYING)
+    if DEAD_LETTERING in applied and DEAD_LETTERING in properties:
+        changes["dead_letter_expired"] = _truth(properties, DEAD_LETTERING)
+    if (
+        WINDOW in applied
+        and WINDOW in properties
+        and not _same(properties[WINDOW], current[WINDOW])
+    ):
+        changes["duplicate_window"] = _window(properties)
+    if SIZE in applied and SIZE in properties and not _same(properties[SIZE], current[SIZE]):
+        changes["max_size"] = _size(properties)
         if before.partitioned and _is_read(bus, "GB-PARTITIONS", "per-gb"):
             raise atom.Unreadable(
-                f"{SIZE} of '{path}' is {told[SIZE]} and cannot be changed, because a partitioned "
-                "entity has partitions for each GB here; delete the entity and create it anew.",
+                f"{SIZE} of '{path}' is {current[SIZE]} and cannot be changed, because a "
+                "partitioned entity has partitions for each GB here; delete the entity and create "
+                "it anew.",
                 501,
             )
-    return {name: value for name, value in found.items() if value != getattr(before, name)}
+    return {name: value for name, value in changes.items() if value != getattr(before, name)}
 
 
 def _is_read(bus: Bus, name: str, reading: str) -> bool:
@@ -169,18 +174,22 @@ def _is_read(bus: Bus, name: str, reading: str) -> bool:
     return reading == (namespace.readings.get(name) or namespace.profile.readings.get(name))
 
 
-def _check_message_size(bus: Bus, said: Said) -> None:
+def _check_message_size(bus: Bus, properties: Said) -> None:
     """Check that the maximum message size is set in the Premium tier only, as documented."""
-    if MESSAGE_SIZE in said and bus.namespace.profile.tier is not Tier.PREMIUM and bus.is_trusted:
+    if (
+        MESSAGE_SIZE in properties
+        and bus.namespace.profile.tier is not Tier.PREMIUM
+        and bus.is_trusted
+    ):
         raise atom.Unreadable(
             f"{MESSAGE_SIZE} can only be set in the Premium tier; leave it out, or serve a "
             'namespace of "Tier": "premium".'
         )
 
 
-def _redirected(bus: Bus, settings: EntitySettings, said: Said) -> str | None:
+def _redirected(bus: Bus, settings: EntitySettings, properties: Said) -> str | None:
     """Return a new forwarding target, empty to end forwarding; `None` if it is unchanged."""
-    wanted = _destination(bus, said, FORWARDING) or ""
+    wanted = _destination(bus, properties, FORWARDING) or ""
     return None if wanted == (settings.forward_to or "") else wanted
 
 
@@ -217,45 +226,47 @@ def _positive(text: str, name: str) -> int:
     return duration
 
 
-def _window(said: Said) -> int:
-    return _positive(said.get(WINDOW, "PT10M"), WINDOW)
+def _window(properties: Said) -> int:
+    return _positive(properties.get(WINDOW, "PT10M"), WINDOW)
 
 
-def _lifetime(said: Said) -> int | None:
+def _lifetime(properties: Said) -> int | None:
     """Return the time to live in microseconds; `None` if it is unlimited or omitted."""
-    if LIFETIME not in said:
+    if LIFETIME not in properties:
         return None
-    duration = _positive(said[LIFETIME], LIFETIME)
+    duration = _positive(properties[LIFETIME], LIFETIME)
     return None if for_ever(duration) else duration
 
 
-def _size(said: Said) -> int | None:
+def _size(properties: Said) -> int | None:
     """Return the maximum size in GB."""
-    if SIZE not in said:
+    if SIZE not in properties:
         return None
-    size, rest = divmod(whole(said[SIZE], SIZE), MB_IN_GB)
+    size, rest = divmod(whole(properties[SIZE], SIZE), MB_IN_GB)
     if rest or not size:
-        raise atom.Unreadable(f"{SIZE} is {said[SIZE]!r}; it has to be a multiple of {MB_IN_GB}.")
+        raise atom.Unreadable(
+            f"{SIZE} is {properties[SIZE]!r}; it has to be a multiple of {MB_IN_GB}."
+        )
     return size
 
 
-def _destination(bus: Bus, said: Said, name: str) -> str | None:
+def _destination(bus: Bus, properties: Said, name: str) -> str | None:
     """Return a forwarding target in the case in which it was created.
 
     Most clients write the address with its host.
     """
-    address = said.get(name)
+    address = properties.get(name)
     if address and "://" in address:
         address = unquote(address.partition("://")[2].partition("/")[2])
     return bus.path(address) if address else None
 
 
-def _truth_or_none(said: Said, name: str) -> bool | None:
-    return _truth(said, name) if name in said else None
+def _truth_or_none(properties: Said, name: str) -> bool | None:
+    return _truth(properties, name) if name in properties else None
 
 
-def _truth(said: Said, name: str) -> bool:
-    text = said.get(name, "false").lower()
+def _truth(properties: Said, name: str) -> bool:
+    text = properties.get(name, "false").lower()
     if text not in ("true", "false"):
         raise atom.Unreadable(f"{name} is {text!r}; it has to be true or false.")
     return text == "true"

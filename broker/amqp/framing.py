@@ -93,7 +93,7 @@ class Handshake:
             return False
         self._received = self._received[len(SASL_HEADER) :]
         self._greeted = True
-        offered = array(Data.SYMBOL, [symbol(each) for each in MECHANISMS])
+        offered = array(Data.SYMBOL, [symbol(mechanism) for mechanism in MECHANISMS])
         self._say(0x40, [offered])
         return True
 

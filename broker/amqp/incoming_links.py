@@ -181,9 +181,9 @@ class Intake(Node):
         try:
             self._check(raw)
             contents, commands = list[Content](), list[Send | Schedule]()
-            for each in self._messages_in(raw):
-                contents.append(each.content_when_due())
-                commands.append(sending_of(self._connection, self._path, each, transaction))
+            for message in self._messages_in(raw):
+                contents.append(message.content_when_due())
+                commands.append(sending_of(self._connection, self._path, message, transaction))
                 if len(contents) % PARSED_AT_ONCE == 0:
                     yield False
             yield len(contents) > PARSED_AT_ONCE

@@ -150,7 +150,7 @@ class Links:
 
     def _session_ended(self, event: Any) -> None:
         session = event.session
-        for link in [each for each in self.nodes if each.session == session]:
+        for link in [node for node in self.nodes if node.session == session]:
             self._gone(link, by_client=True)
         self._owner.kept.close(session)
         session.close()

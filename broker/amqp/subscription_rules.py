@@ -97,7 +97,11 @@ def check_room(hub: Hub, topic: str) -> None:
     entity = namespace.entities.get(topic)
     found = (each.rules for each in (entity.subscriptions if entity else None) or ())
     count = sum(rule.name != DEFAULT_RULE for rules in found for rule in rules)
-    if count + sum(len(each.rule_changes) for each in namespace.transactions.values()) >= most:
+    if (
+        count
+        + sum(len(transaction.rule_changes) for transaction in namespace.transactions.values())
+        >= most
+    ):
         raise too_many_of("rules", topic, most)
 
 

@@ -264,7 +264,7 @@ def _is_the_path(target: str) -> bool:
 
 def _spoken(offered: list[str]) -> str | None:
     """Return the first offered subprotocol that is AMQP, in the client's spelling."""
-    known = {each.lower() for each in SUBPROTOCOLS}
+    known = {subprotocol.lower() for subprotocol in SUBPROTOCOLS}
     return next((each for each in offered if each.lower() in known), None)
 
 

@@ -101,7 +101,7 @@ class Keys:
         fields = _fields(token)
         resource, signature, expiry, name = (fields[each] for each in ("sr", "sig", "se", "skn"))
         rule = self._by_name.get(name, NOBODY)
-        wanted = (signed(resource, expiry, each) for each in rule.secrets)
+        wanted = (signed(resource, expiry, secret) for secret in rule.secrets)
         key = _matching(signature, zip(wanted, rule.secrets, strict=True))
         if key is None or rule is NOBODY:
             raise TokenError(

@@ -117,45 +117,45 @@ def read_configuration(path: Path) -> Configuration:
     Raises:
         UsageError: it cannot be read, or something in it is unknown; the message names the line.
     """
-    found = Configuration()
+    configuration = Configuration()
     top = read(path).fields(("UserConfig", "$schema"))
     if "UserConfig" not in top:
         raise read(path).wrong("an object with the field UserConfig")
     user = top["UserConfig"].fields(("Namespaces", "Logging", CONNECTIONS))
-    _warn(user, (CONNECTIONS,), found)
+    _warn(user, (CONNECTIONS,), configuration)
     namespaces = user["Namespaces"].items() if "Namespaces" in user else []
     if len(namespaces) != 1:
         raise top["UserConfig"].wrong(f"one namespace in Namespaces, not {len(namespaces)}")
-    _namespace(namespaces[0], found)
-    return found
+    _namespace(namespaces[0], configuration)
+    return configuration
 
 
-def _namespace(value: Value, found: Configuration) -> None:
+def _namespace(value: Value, configuration: Configuration) -> None:
     fields = value.fields((*NAMESPACE, CONNECTIONS))
-    _warn(fields, (CONNECTIONS,), found)
+    _warn(fields, (CONNECTIONS,), configuration)
     if "Tier" in fields:
-        found.tier = Tier(fields["Tier"].one_of([each.value for each in Tier]))
+        configuration.tier = Tier(fields["Tier"].one_of([each.value for each in Tier]))
     if "Edition" in fields:
-        found.edition = fields["Edition"].text()
-        _told(fields["Edition"], lambda: load().edition(found.edition or ""))
+        configuration.edition = fields["Edition"].text()
+        _told(fields["Edition"], lambda: load().edition(configuration.edition or ""))
     if "Partitions" in fields:
-        found.partitions = fields["Partitions"].number(1, 64)
+        configuration.partitions = fields["Partitions"].number(1, 64)
     if "NamespacePartitions" in fields:
-        found.namespace_partitions = fields["NamespacePartitions"].number(1, 4)
-        if found.namespace_partitions not in NAMESPACE_PARTITIONS:
+        configuration.namespace_partitions = fields["NamespacePartitions"].number(1, 4)
+        if configuration.namespace_partitions not in NAMESPACE_PARTITIONS:
             raise fields["NamespacePartitions"].wrong("1 (not partitioned), 2 or 4")
     if "MessagingUnits" in fields:
-        found.messaging_units = fields["MessagingUnits"].number(1, 64)
+        configuration.messaging_units = fields["MessagingUnits"].number(1, 64)
     if "Readings" in fields:
         for name, each in fields["Readings"].pairs().items():
-            found.readings[name] = each.text()
-            _told(each, lambda: load().readings(found.readings))
+            configuration.readings[name] = each.text()
+            _told(each, lambda: load().readings(configuration.readings))
     if "AuthorizationRules" in fields:
-        found.keys = rules_in(fields["AuthorizationRules"])
+        configuration.keys = rules_in(fields["AuthorizationRules"])
     for each in fields["Queues"].items() if "Queues" in fields else ():
-        _queue(each, found)
+        _queue(each, configuration)
     for each in fields["Topics"].items() if "Topics" in fields else ():
-        _topic(each, found)
+        _topic(each, configuration)
 
 
 def _told(value: Value, look_up: Callable[[], object]) -> None:
@@ -177,34 +177,34 @@ def _named(value: Value, *others: str) -> tuple[str, dict[str, Value]]:
 
 
 def _properties(
-    fields: dict[str, Value], known: tuple[str, ...], found: Configuration
+    fields: dict[str, Value], known: tuple[str, ...], configuration: Configuration
 ) -> dict[str, Value]:
     if "Properties" not in fields:
         return {}
     others = [name for name in WITHOUT_EFFECT if name not in known]
     given = fields["Properties"].fields((*known, *others))
     given = {name: value for name, value in given.items() if not value.is_null}
-    _warn(given, others, found)
+    _warn(given, others, configuration)
     return given
 
 
-def _warn(given: dict[str, Value], names: Iterable[str], found: Configuration) -> None:
+def _warn(given: dict[str, Value], names: Iterable[str], configuration: Configuration) -> None:
     """Warn about properties that have no effect."""
     for name in names:
         asks_for_nothing = WITHOUT_EFFECT.get(name, ())
         if name in given and asks_for_nothing is not None:
             value = given[name]
             if value.written not in asks_for_nothing:
-                found.warnings.append(f"{value.place}: {name} has no effect here")
+                configuration.warnings.append(f"{value.place}: {name} has no effect here")
 
 
-def _queue(value: Value, found: Configuration) -> None:
+def _queue(value: Value, configuration: Configuration) -> None:
     name, fields = _named(value)
-    given = _properties(fields, QUEUE, found)
-    found.create(
+    given = _properties(fields, QUEUE, configuration)
+    configuration.create(
         CreateQueue(
             queue=name,
-            partitioned=_partitioned(given, found),
+            partitioned=_partitioned(given, configuration),
             requires_session=_truth(given, "RequiresSession"),
             duplicate_detection=_truth(given, "RequiresDuplicateDetection"),
             duplicate_window=_duration(
@@ -222,13 +222,13 @@ def _queue(value: Value, found: Configuration) -> None:
     )
 
 
-def _topic(value: Value, found: Configuration) -> None:
+def _topic(value: Value, configuration: Configuration) -> None:
     name, fields = _named(value, "Subscriptions")
-    given = _properties(fields, TOPIC, found)
-    found.create(
+    given = _properties(fields, TOPIC, configuration)
+    configuration.create(
         CreateTopic(
             topic=name,
-            partitioned=_partitioned(given, found),
+            partitioned=_partitioned(given, configuration),
             duplicate_detection=_truth(given, "RequiresDuplicateDetection"),
             duplicate_window=_duration(
                 given, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
@@ -239,13 +239,13 @@ def _topic(value: Value, found: Configuration) -> None:
         value,
     )
     for each in fields["Subscriptions"].items() if "Subscriptions" in fields else ():
-        _subscription(each, name, found)
+        _subscription(each, name, configuration)
 
 
-def _subscription(value: Value, topic: str, found: Configuration) -> None:
+def _subscription(value: Value, topic: str, configuration: Configuration) -> None:
     name, fields = _named(value, "Rules")
-    given = _properties(fields, SUBSCRIPTION, found)
-    found.create(
+    given = _properties(fields, SUBSCRIPTION, configuration)
+    configuration.create(
         CreateSubscription(
             topic=topic,
             subscription=name,
@@ -262,7 +262,7 @@ def _subscription(value: Value, topic: str, found: Configuration) -> None:
     rules = fields["Rules"].items() if "Rules" in fields else []
     if rules:
         default = RemoveRule(topic=topic, subscription=name, rule=DEFAULT_RULE)
-        found.create(default, fields["Rules"])
+        configuration.create(default, fields["Rules"])
     for rule in rules:
         rule_name, parts = named_rule(rule)
         added = AddRule(
@@ -272,7 +272,7 @@ def _subscription(value: Value, topic: str, found: Configuration) -> None:
             filter=filter_in(parts),
             action=action_in(parts),
         )
-        found.create(added, rule)
+        configuration.create(added, rule)
 
 
 def _text(given: dict[str, Value], name: str) -> str | None:
@@ -283,9 +283,9 @@ def _truth(given: dict[str, Value], name: str) -> bool:
     return name in given and given[name].truth()
 
 
-def _partitioned(given: dict[str, Value], found: Configuration) -> bool:
+def _partitioned(given: dict[str, Value], configuration: Configuration) -> bool:
     """PREM-14: return the option; without it, an entity is as its namespace."""
-    if found.namespace_partitions > 1 and "EnablePartitioning" not in given:
+    if configuration.namespace_partitions > 1 and "EnablePartitioning" not in given:
         return True
     return _truth(given, "EnablePartitioning")
 

@@ -63,7 +63,7 @@ def _of_the_broker(hub: Hub) -> Iterator[Metric]:
     profile = hub.bus.namespace.profile
     told = {"version": __version__, "edition": profile.edition, "tier": profile.tier.value}
     yield InfoMetricFamily("busproof", "The broker, and what its namespace is held to.", told)
-    links = sum(len(each.links) for each in hub.connections)
+    links = sum(len(connection.links) for connection in hub.connections)
     yield GaugeMetricFamily("busproof_connections", "AMQP connections.", len(hub.connections))
     yield GaugeMetricFamily("busproof_links", "Links of all AMQP connections.", links)
     yield CounterMetricFamily(

@@ -83,7 +83,7 @@ class Traffic:
     def forget(self, path: str) -> None:
         """Remove a deleted entity and its subscriptions."""
         for counts in (self._came, self._went):
-            for name in [each for each in counts if belongs_to(each, path)]:
+            for name in [entity for entity in counts if belongs_to(entity, path)]:
                 del counts[name]
         for key in [each for each in self._asked if belongs_to(each[0], path)]:
             del self._asked[key]

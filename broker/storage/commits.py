@@ -332,12 +332,12 @@ def _raise(error: ConformanceError) -> None:
 def namespace_notes(bus: Bus, store: Store) -> dict[str, str]:
     """Return the profile of a namespace, its epoch and its number of partitions, as notes."""
     profile = bus.namespace.profile
-    held = (
+    terms = (
         *(profile.edition, profile.tier.value, profile.readings, profile.partitions),
         *(profile.namespace_partitions, profile.messaging_units),
     )
     return {
-        "profile": written(held),
+        "profile": written(terms),
         "epoch": str(bus.epoch),
         "stores": str(len(store.partitions)),
     }

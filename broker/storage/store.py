@@ -75,7 +75,7 @@ class Store:
         return max(database.last for database in self._databases.values())
 
     def widen(self, partitions: int) -> None:
-        """Create the databases for so many partitions."""
+        """Create the databases for this many partitions."""
         for partition in range(partitions):
             if partition not in self._databases:
                 name = f"partition-{partition}.db"

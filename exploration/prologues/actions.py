@@ -31,7 +31,7 @@ def topic_like(world: World, queue: v.CreateQueue, **settings: Any) -> v.CreateT
 
 def paths_of(world: World) -> list[str]:
     """Return the paths of the two latest subscriptions."""
-    return [each.queue for each in world.subscriptions[-2:]]
+    return [subscription.queue for subscription in world.subscriptions[-2:]]
 
 
 def identified(world: World, name: str) -> v.Send:

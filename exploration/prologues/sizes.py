@@ -53,7 +53,7 @@ def set_aside(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         yield v.Send(queue=whole.queue, message=_large(world, whole))
     for _ in range(HELD - 2):
         yield v.Receive(queue=whole.queue)
-    mine = [each for each in world.locks if each.queue == whole.queue]
+    mine = [lock for lock in world.locks if lock.queue == whole.queue]
     for ending, held in zip((v.DeadLetter, v.Defer) * 3, mine, strict=False):
         yield ending(queue=whole.queue, lock_token=held.lock_token or "")
     for _ in range(3):

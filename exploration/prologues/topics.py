@@ -52,7 +52,7 @@ def copied(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield from with_two_subscriptions(
         world, v.CreateTopic(topic=topic, partitioned=bool(queue.partitioned))
     )
-    paths = [each.queue for each in world.subscriptions[-2:]]
+    paths = [subscription.queue for subscription in world.subscriptions[-2:]]
     place = v.CreateQueue(queue=topic, partitioned=queue.partitioned)
     yield v.Send(queue=topic, message=keyed(world, place, 0))
     down, up = interrupted(world, place)
@@ -79,7 +79,7 @@ def subscriptions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield v.CreateSubscription(topic="nowhere", subscription="s0")
     topic = v.CreateTopic(topic=f"n{len(world.topics) + 1}", partitioned=bool(queue.partitioned))
     yield from with_two_subscriptions(world, topic)
-    paths = [each.queue for each in world.subscriptions[-2:]]
+    paths = [subscription.queue for subscription in world.subscriptions[-2:]]
     rule = {"topic": topic.topic, "subscription": "s0"}
     yield v.RemoveRule(rule=v.DEFAULT_RULE, **rule)
     wanted = v.CorrelationFilter(session_id=world.session(0))

@@ -112,9 +112,9 @@ def _latest_locks(world: World, count: int, again: int) -> tuple[str, tuple[str,
     if not world.locks:
         return "", ()
     queue = world.locks[-1].queue
-    held = [each.lock_token or "" for each in world.locks if each.queue == queue]
+    tokens = [lock.lock_token or "" for lock in world.locks if lock.queue == queue]
     strange = ("never given",) if again == 0 else ()
-    return queue, (*held[-count:], *strange)
+    return queue, (*tokens[-count:], *strange)
 
 
 def _dispositions(scope: Scope) -> list[v.Disposition]:

@@ -42,7 +42,7 @@ MARKED: Final = 9
 _HEADERS_MOD: Final = 11
 """Modulus that decides which numbers have a header; each header has other numbers."""
 
-_TEXT: Final = st.sampled_from(tuple(f"'{each}'" for each in _COLORS))
+_TEXT: Final = st.sampled_from(tuple(f"'{color}'" for color in _COLORS))
 _NUMBER: Final = st.sampled_from(tuple(map(str, _NUMBERS)))
 _NAME: Final = st.sampled_from(("a", "b", "size", "SIZE", "user.size"))
 _COLOR: Final = st.sampled_from(("color", "color", "Color", "user.color"))

@@ -57,9 +57,9 @@ def rows_of_management(scope: Scope) -> Iterator[Generator]:
 
 
 def _fixed(scope: Scope, needed: v.Capability) -> st.SearchStrategy[bool | None]:
-    """Draw an update of a setting that is fixed at creation: mostly none."""
-    said = (True, False) if needed in scope.capabilities else ()
-    return st.sampled_from((None,) * 6 + said)
+    """Draw the update of a setting that is fixed at creation; most draws leave it out."""
+    values = (True, False) if needed in scope.capabilities else ()
+    return st.sampled_from((None,) * 6 + values)
 
 
 def _lives(scope: Scope) -> tuple[int, ...]:

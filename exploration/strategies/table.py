@@ -54,9 +54,9 @@ def queue_kinds(scope: Scope) -> tuple[v.CreateQueue, ...]:
         for settings in (*_KINDS, mortal, too_long)
     ]
     return tuple(
-        each
-        for each in kinds
-        if scope.allows(each) and not (each.partitioned and not scope.may_partition)
+        kind
+        for kind in kinds
+        if scope.allows(kind) and not (kind.partitioned and not scope.may_partition)
     )
 
 
@@ -140,7 +140,7 @@ def _received_by_number(
         return None
     queue, one, session = world.received[-1 - number % len(world.received)]
     others = [each for name, each, of in world.received if (name, of) == (queue, session)]
-    required = any(each.queue == queue for each in world.with_sessions())
+    required = any(with_session.queue == queue for with_session in world.with_sessions())
     return v.ReceiveDeferred(
         queue=queue,
         sequence_numbers=tuple(dict.fromkeys((one, others[0]) if several else (one,))),

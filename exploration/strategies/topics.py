@@ -287,7 +287,7 @@ def _subscription(
 
 def _destination(world: World, number: int) -> str:
     """Return the latest queue, so that chains form, or a topic, or a name that does not exist."""
-    names = [each.queue for each in reversed(world.queues)] + world.topics
+    names = [queue.queue for queue in reversed(world.queues)] + world.topics
     if number and world.topics:
         return world.topics[-1]
     return names[0] if names else "nowhere"

@@ -185,6 +185,6 @@ _SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
     "availability": str,
     "status": str,
     "subscription_count": lambda count: counted(count, "subscription"),
-    "transfer_dead_letters": lambda count: counted(count, "dead letter of transfers"),
+    "transfer_dead_letters": lambda count: counted(count, "transfer dead letter"),
 }
 """Texts of the settings and values in a description."""

@@ -120,7 +120,7 @@ def judged_part(
 
 
 def _allowed(events: int) -> int:
-    """Return the maximum number of search steps for so many events."""
+    """Return the maximum number of search steps for this many events."""
     return max(STEPS_AT_LEAST, min(STEPS_AN_EVENT * events, STEPS_AT_MOST + 2 * events))
 
 

@@ -33,7 +33,7 @@ BEGIN: Final = v.BeginTransaction(transaction="t")
 
 
 def several(number: int) -> Run:
-    """Send so many messages in one transaction."""
+    """Send this many messages in one transaction."""
     sent = (send(f"m{place}", partition_key="a", within="t") for place in range(number))
     return (create(), BEGIN, *sent)
 

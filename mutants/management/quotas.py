@@ -16,13 +16,13 @@ from busproof.mutants.wrappers import beforehand, only_where, refuses_as
 
 
 def queues(count: int, *, partitioned: bool = True) -> Iterator[v.CreateQueue]:
-    """Create so many queues."""
+    """Create this many queues."""
     kind = "p" if partitioned else "r"
     return (create(queue=f"{kind}{number}", partitioned=partitioned) for number in range(count))
 
 
 def topics(count: int) -> Run:
-    """Create so many partitioned topics."""
+    """Create this many partitioned topics."""
     return tuple(v.CreateTopic(topic=f"t{number}") for number in range(count))
 
 
@@ -36,7 +36,7 @@ UNIT: Final[Run] = tuple(queues(1_000, partitioned=False))
 
 
 def _check_with(namespace: Namespace, kind: EntityKind, more: int) -> None:
-    """Check as if there were so many more partitioned entities of this kind."""
+    """Check as if there were this many more partitioned entities of this kind."""
     counts = namespace.counts
     name = "partitioned_queues" if kind is EntityKind.QUEUE else "partitioned_topics"
     there = getattr(counts, name)

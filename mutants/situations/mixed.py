@@ -221,7 +221,7 @@ def state_set_in_an_outage_is_lost(
     deep=True,
 )
 def update_of_locks_forgets_deliveries(entity: Entity, command: v.UpdateQueue) -> None:
-    """An update of the lock duration sets the greatest delivery count to the default."""
+    """An update of the lock duration sets the maximum delivery count to the default."""
     if command.lock_duration is not None:
         entity.settings = attrs.evolve(entity.settings, max_delivery_count=10)
 

@@ -110,7 +110,7 @@ def _check_short(namespace: Namespace, name: str, rule: v.RuleId, limited: v.Rul
 
 
 def named(length: int) -> Run:
-    """A subscription whose name has so many characters."""
+    """A subscription whose name has this many characters."""
     return (TOPIC, v.CreateSubscription(topic="q", subscription="x" * length))
 
 

@@ -56,7 +56,9 @@ def _in_session(queue: Queue, stored: Stored, session_id: str | None) -> Rules:
     if session_id is None:
         return ()
     held = session_at(queue, session_id)
-    others = (each for each in queue.sessions.values() if each.connection != held.connection)
+    others = (
+        session for session in queue.sessions.values() if session.connection != held.connection
+    )
     fresh = not held.doubtful and stored.number >= held.since and stored.returned is None
     return rules_if(
         (queue.outages.down and not queue.outages.may_hit(stored.where), "SESS-24"),
@@ -228,7 +230,7 @@ def of_number(candidate: Candidate) -> Rules:
     if not is_one(queue, stored):
         return apart
     rivals = (queue.latest_numbers.get(row) for row in rows(queue, stored))
-    known = [each for each in rivals if each is not None]
+    known = [rival for rival in rivals if rival is not None]
     return (
         rules_if(
             (len(queue.numbers), "SEQ-03"),

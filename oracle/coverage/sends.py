@@ -101,7 +101,7 @@ def of_copy(
 
 def _is_gone(queue: Queue, body: str) -> bool:
     numbers = queue.bodies.get(body)
-    return isinstance(numbers, tuple) and not any(each in queue.messages for each in numbers)
+    return isinstance(numbers, tuple) and not any(number in queue.messages for number in numbers)
 
 
 def _copies(queue: Queue, message: v.Message) -> tuple[Copy, ...]:

@@ -131,7 +131,10 @@ def _of_the_answer(
         case v.Send() as command, v.Refused() as refused if not _only_refusals(allowed):
             rules = wrongly_refused(namespace, queue, command, refused)
         case v.AcceptNextSession(), v.SessionAccepted(session_id=session_id):
-            rules = rules_if((session_id in queue.calendar.sessions, "SCHED-13"), (True, "SESS-06"))
+            lock = queue.sessions.get(session_id)
+            taken = lock is not None and lock.connection != event.connection
+            waits = session_id in queue.calendar.sessions
+            rules = rules_if((waits, "SCHED-13"), (taken, "SESS-07"), (True, "SESS-06"))
         case v.RenewLock(), v.Renewed() | v.Done() if _only_refusals(allowed):
             rules = ("LOCK-05", "LOCK-07")
         case _:

@@ -48,7 +48,7 @@ def _wrongly_given(
         by_default = queue.settings.max_delivery_count == DEFAULT_DELIVERIES
         of_spent = rules_if((True, "DLQ-02"), (by_default, "DLQ-04"))
         return ("DEFER-01", "DEFER-06") if stored.deferred else of_spent
-    if not any(count_is_possible(each) for each in candidates):
+    if not any(count_is_possible(candidate) for candidate in candidates):
         return (*_wrongly_counted(stored, view), "DLQ-01")
     if stored.came is not None and view.sequence_number == stored.scheduled_number is not None:
         return ("SCHED-06",)

@@ -30,7 +30,7 @@ def refused_destination(
     namespace: Namespace, command: v.CreateQueue | v.CreateSubscription
 ) -> Iterator[Transition]:
     """FWD-25, FWD-29: return the refusals of an entity with forwarding, also of dead letters."""
-    known = [namespace.queues.get(each) for each in v.destinations(command)]
+    known = [namespace.queues.get(destination) for destination in v.destinations(command)]
     if not known:
         return
     if None in known:
@@ -52,7 +52,7 @@ def sources(
     namespace: Namespace, command: _Creation
 ) -> Iterator[tuple[_Creation, tuple[v.RuleId, ...]]]:
     """Return the possible results of creating an entity that forwards, with their rules."""
-    if any(each not in namespace.queues for each in v.destinations(command)):
+    if any(destination not in namespace.queues for destination in v.destinations(command)):
         return
     if command.forward_to is not None and command.requires_session:
         yield attrs.evolve(command, forward_to=None), ("FWD-25",)

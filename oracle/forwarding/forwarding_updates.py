@@ -65,8 +65,8 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
 def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
     """Return whether only the place of the queue's messages is open."""
     name = queue.settings.queue
-    held = [*queue.messages.values()]
-    idle = all(stored.lock is None and stored.deferred is False for stored in held)
+    messages = [*queue.messages.values()]
+    idle = all(stored.lock is None and stored.deferred is False for stored in messages)
     sources = (name, queue.role.topic) if isinstance(queue.role, Subscription) else (name,)
     waits = is_in_transaction(namespace, *sources)
     still = not (len(queue.calendar.entries) or waits or any(feeding(namespace, name)))

@@ -64,9 +64,9 @@ def _scheduled(namespace: Namespace, queue: Queue) -> tuple[int, int]:
     entries, now = queue.calendar.entries, namespace.now.latest
     reading = _reading(namespace, "SCHEDULED-COUNT")
     if reading == "left-out":
-        return 0, sum(each.due.earliest <= now for each in entries.values())
+        return 0, sum(entry.due.earliest <= now for entry in entries.values())
     if reading == "counted" and not queue.outages.any:
-        sure = sum(each.certain and now < each.due.earliest for each in entries.values())
+        sure = sum(entry.certain and now < entry.due.earliest for entry in entries.values())
         return sure, len(entries)
     return 0, len(entries)
 
@@ -91,6 +91,6 @@ def counts(queue: Queue) -> tuple[int, int]:
 def rules_of_scheduled(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
     """MGMT-29, MGMT-30: return the rule on a count while messages are surely scheduled."""
     entries, now = queue.calendar.entries, namespace.now.latest
-    sure = any(each.certain and now < each.due.earliest for each in entries.values())
+    sure = any(entry.certain and now < entry.due.earliest for entry in entries.values())
     rules = {"counted": ("MGMT-29",), "left-out": ("MGMT-30",)}
     return rules.get(_reading(namespace, "SCHEDULED-COUNT") or "", ()) if sure else ()

@@ -79,7 +79,7 @@ def _parted(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace
     awaited = is_in_transaction(namespace, role.topic)
     if awaited or _has_rules_in_transactions(namespace, role.topic):
         namespace = stop_judging(namespace, path)
-    others = tuple(each for each in of_topic.subscriptions if each != path)
+    others = tuple(subscription for subscription in of_topic.subscriptions if subscription != path)
     parted = attrs.evolve(of_topic, subscriptions=others, parted=True)
     return with_queue(_gone(namespace, queue), attrs.evolve(topic, role=parted))
 

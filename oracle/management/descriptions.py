@@ -47,31 +47,33 @@ def get_entity(namespace: Namespace, name: str, seen: Observation) -> Iterator[T
 
 def _described(namespace: Namespace, queue: Queue, seen: Observation) -> Iterator[Transition]:
     if isinstance(seen.outcome, v.Described):
-        told = seen.outcome.description
-        if not wrongly_told(namespace, queue, told):
-            rules = _shown(namespace, queue, told)
+        description = seen.outcome.description
+        if not wrongly_told(namespace, queue, description):
+            rules = _shown(namespace, queue, description)
             yield Transition(outcome=seen.outcome, next=namespace, rules=rules)
     elif seen.outcome is None:
-        told = described(namespace, queue)
-        rules = _shown(namespace, queue, told)
-        yield Transition(outcome=v.Described(description=told), next=namespace, rules=rules)
+        description = described(namespace, queue)
+        rules = _shown(namespace, queue, description)
+        yield Transition(outcome=v.Described(description=description), next=namespace, rules=rules)
         if may_lag(namespace):
             before = v.Availability.AVAILABLE
             if queue.managed.disturbed and not queue.outages.any:
                 before = v.Availability.LIMITED
-            late = attrs.evolve(told, message_count=0, availability=before)
+            late = attrs.evolve(description, message_count=0, availability=before)
             yield Transition(outcome=v.Described(description=late), next=namespace)
 
 
 def _topic_described(namespace: Namespace, topic: Queue, seen: Observation) -> Iterator[Transition]:
-    told = _of_topic(namespace, topic)
+    description = _of_topic(namespace, topic)
     if isinstance(seen.outcome, v.TopicDescribed):
-        told = seen.outcome.description
-        if wrongly_told_of_topic(namespace, topic, told):
+        description = seen.outcome.description
+        if wrongly_told_of_topic(namespace, topic, description):
             return
     if isinstance(seen.outcome, v.TopicDescribed | None):
-        rules = _shown_of_topic(namespace, topic, told)
-        yield Transition(outcome=v.TopicDescribed(description=told), next=namespace, rules=rules)
+        rules = _shown_of_topic(namespace, topic, description)
+        yield Transition(
+            outcome=v.TopicDescribed(description=description), next=namespace, rules=rules
+        )
 
 
 def _reading(namespace: Namespace, ambiguity: str) -> str | None:
@@ -122,17 +124,17 @@ def _subscriptions(namespace: Namespace, topic: Queue) -> tuple[frozenset[str], 
 
 
 def wrongly_told(
-    namespace: Namespace, queue: Queue, told: v.QueueDescription
+    namespace: Namespace, queue: Queue, description: v.QueueDescription
 ) -> tuple[v.RuleId, ...]:
     """Return the rules that a description breaks."""
-    told = _of_its_own(queue, told)
-    miscounted = not count_is_allowed(namespace, queue, told.message_count)
-    transfers = told.transfer_dead_letters or 0
-    unavailable = tuple(_wrongly_available(namespace, queue, told.availability))
+    description = _of_its_own(queue, description)
+    miscounted = not count_is_allowed(namespace, queue, description.message_count)
+    transfers = description.transfer_dead_letters or 0
+    unavailable = tuple(_wrongly_available(namespace, queue, description.availability))
     limited_by_room = "MGMT-22" in unavailable and len(queue.room.refused)
     found = (
         *(rules_of_scheduled(namespace, queue) if miscounted else ()),
-        *_wrong_settings(namespace, queue, told),
+        *_wrong_settings(namespace, queue, description),
         *rules_if((miscounted, "MGMT-20"), (miscounted and queue.outages.any, "MGMT-23")),
         *rules_if((not 0 <= transfers <= _most_transfers(namespace, queue), "FWD-32")),
         *unavailable,
@@ -142,38 +144,40 @@ def wrongly_told(
 
 
 def wrongly_told_of_topic(
-    namespace: Namespace, topic: Queue, told: v.TopicDescription
+    namespace: Namespace, topic: Queue, description: v.TopicDescription
 ) -> tuple[v.RuleId, ...]:
     """Return the rules that a description of a topic breaks."""
     found = (
-        *_wrong_settings(namespace, topic, _as_of_queue(told)),
-        *rules_if((not _is_counted(namespace, topic, told.subscription_count), "TOPIC-24")),
-        *_wrongly_available(namespace, topic, told.availability),
+        *_wrong_settings(namespace, topic, _as_of_queue(description)),
+        *rules_if((not _is_counted(namespace, topic, description.subscription_count), "TOPIC-24")),
+        *_wrongly_available(namespace, topic, description.availability),
     )
     return tuple(dict.fromkeys(found))
 
 
-def _as_of_queue(told: v.TopicDescription) -> v.QueueDescription:
+def _as_of_queue(description: v.TopicDescription) -> v.QueueDescription:
     """Return what a topic's description has in common with a queue's."""
-    return v.QueueDescription(queue=told.topic, **shared_fields(told, "subscription_count"))
+    return v.QueueDescription(
+        queue=description.topic, **shared_fields(description, "subscription_count")
+    )
 
 
-def _is_counted(namespace: Namespace, topic: Queue, told: int | None) -> bool:
+def _is_counted(namespace: Namespace, topic: Queue, count: int | None) -> bool:
     """TOPIC-24: check the number of subscriptions; it may be out of date where that may lag."""
-    if told is None or not isinstance(topic.role, Topic):
+    if count is None or not isinstance(topic.role, Topic):
         return True
     sure, there = _subscriptions(namespace, topic)
     if may_lag(namespace):
-        return 0 <= told <= max(topic.role.revision, len(there))
-    return len(sure) <= told <= len(there)
+        return 0 <= count <= max(topic.role.revision, len(there))
+    return len(sure) <= count <= len(there)
 
 
-def _of_its_own(queue: Queue, told: v.QueueDescription) -> v.QueueDescription:
+def _of_its_own(queue: Queue, description: v.QueueDescription) -> v.QueueDescription:
     """Return the description; for a subscription, without its topic's settings."""
     if queue.role is None:
-        return told
+        return description
     topics: dict[str, Any] = dict.fromkeys(_OF_TOPICS)
-    return attrs.evolve(told, **topics)
+    return attrs.evolve(description, **topics)
 
 
 def _most_transfers(namespace: Namespace, queue: Queue) -> int:
@@ -183,14 +187,14 @@ def _most_transfers(namespace: Namespace, queue: Queue) -> int:
 
 
 def _wrong_settings(
-    namespace: Namespace, queue: Queue, told: v.QueueDescription
+    namespace: Namespace, queue: Queue, description: v.QueueDescription
 ) -> Iterator[v.RuleId]:
     settings, managed, profile = queue.settings, queue.managed, namespace.profile
     of_topic = isinstance(queue.role, Topic)
-    if told.queue != settings.queue:
+    if description.queue != settings.queue:
         yield "MGMT-11"
     for name, rule in FIXED.items():
-        if getattr(told, name) not in (None, getattr(settings, name)):
+        if getattr(description, name) not in (None, getattr(settings, name)):
             if name in managed.tried:
                 yield rule
             if name == "partitioned":
@@ -198,11 +202,11 @@ def _wrong_settings(
                 if profile.tier is v.Tier.PREMIUM and not of_topic:
                     yield "PREM-14" if profile.is_partitioned else "PREM-01"
             yield "MGMT-11"
-    if told.duplicate_window not in (None, settings.duplicate_window):
+    if description.duplicate_window not in (None, settings.duplicate_window):
         yield "MGMT-11"
-    yield from _of_max_size(namespace, queue, told.max_size, wrong=True)
+    yield from _of_max_size(namespace, queue, description.max_size, wrong=True)
     updated = managed.updated or _is_beside_updated(namespace, queue)
-    if not _is_in_force(told, managed):
+    if not _is_in_force(description, managed):
         yield from rules_if((updated, "MGMT-12"), (updated and not of_topic, "MGMT-17"))
         yield "MGMT-11"
 
@@ -235,95 +239,102 @@ def _of_premium(queue: Queue) -> tuple[v.RuleId, ...]:
     return rules_if((again, "PREM-06"), (again or "partitions" in managed.tried, "PREM-01"))
 
 
-def _is_in_force(told: v.QueueDescription, managed: Managed) -> bool:
+def _is_in_force(description: v.QueueDescription, managed: Managed) -> bool:
     """Return whether the reported values may be in force, of those that an update may change."""
     reported = [
-        (told.lock_duration, managed.lock_durations),
-        (told.max_delivery_count, managed.delivery_counts),
+        (description.lock_duration, managed.lock_durations),
+        (description.max_delivery_count, managed.delivery_counts),
     ]
     if managed.lifetimes.latest < NEVER:
         # The documents do not say which value describes an unlimited one.
-        reported.append((told.time_to_live, managed.lifetimes))
+        reported.append((description.time_to_live, managed.lifetimes))
     return all(
         value is None or window.earliest <= value <= window.latest for value, window in reported
     )
 
 
 def _wrongly_available(
-    namespace: Namespace, queue: Queue, told: v.Availability | None
+    namespace: Namespace, queue: Queue, availability: v.Availability | None
 ) -> Iterator[v.RuleId]:
     """MGMT-21, MGMT-22: availability is limited exactly during an outage, but may lag."""
     lags = may_lag(namespace)
-    if told is v.Availability.LIMITED:
+    if availability is v.Availability.LIMITED:
         if not (queue.outages.any or (queue.managed.disturbed and lags)):
             yield "MGMT-22"
-    elif told is not None and queue.outages.down and not lags:
+    elif availability is not None and queue.outages.down and not lags:
         yield "MGMT-21"
 
 
-def _shown(namespace: Namespace, queue: Queue, told: v.QueueDescription) -> tuple[v.RuleId, ...]:
+def _shown(
+    namespace: Namespace, queue: Queue, description: v.QueueDescription
+) -> tuple[v.RuleId, ...]:
     """Return the rules that a description exercises."""
-    told = _of_its_own(queue, told)
-    outage, counted = queue.outages.any, told.message_count is not None
-    updated = queue.managed.updated and None not in (told.lock_duration, told.max_delivery_count)
+    description = _of_its_own(queue, description)
+    outage, counted = queue.outages.any, description.message_count is not None
+    updated = queue.managed.updated and None not in (
+        description.lock_duration,
+        description.max_delivery_count,
+    )
     least, most = counts(queue)
-    spread = told.message_count == least == most and _is_spread(queue) and not outage
+    spread = description.message_count == least == most and _is_spread(queue) and not outage
     rules = (
         *(rules_of_scheduled(namespace, queue) if counted else ()),
-        *_tried(queue, told),
+        *_tried(queue, description),
         *rules_if((updated, "MGMT-12"), (updated and queue.settings.partitioned, "MGMT-17")),
-        *(() if told.partitioned is None else _of_partitioning(namespace, queue)),
-        *rules_if((told.lock_duration is not None, "MGMT-11")),
-        *_of_max_size(namespace, queue, told.max_size),
-        *_shown_by_availability(queue, told.availability),
+        *(() if description.partitioned is None else _of_partitioning(namespace, queue)),
+        *rules_if((description.lock_duration is not None, "MGMT-11")),
+        *_of_max_size(namespace, queue, description.max_size),
+        *_shown_by_availability(queue, description.availability),
         *rules_if((counted and outage, "MGMT-23"), (spread, "MGMT-20")),
     )
     return tuple(dict.fromkeys(rules))
 
 
 def _shown_of_topic(
-    namespace: Namespace, topic: Queue, told: v.TopicDescription
+    namespace: Namespace, topic: Queue, description: v.TopicDescription
 ) -> tuple[v.RuleId, ...]:
     """Return the rules that a description of a topic exercises."""
     sure, there = _subscriptions(namespace, topic)
     return (
-        *_tried(topic, _as_of_queue(told)),
-        *rules_if((topic.managed.updated and told.time_to_live is not None, "MGMT-12")),
-        *(() if told.partitioned is None else _of_partitioning(namespace, topic)),
-        *rules_if((told.duplicate_detection is not None, "MGMT-11")),
-        *_of_max_size(namespace, topic, told.max_size),
-        *rules_if((told.subscription_count == len(sure) == len(there), "TOPIC-24")),
-        *_shown_by_availability(topic, told.availability),
+        *_tried(topic, _as_of_queue(description)),
+        *rules_if((topic.managed.updated and description.time_to_live is not None, "MGMT-12")),
+        *(() if description.partitioned is None else _of_partitioning(namespace, topic)),
+        *rules_if((description.duplicate_detection is not None, "MGMT-11")),
+        *_of_max_size(namespace, topic, description.max_size),
+        *rules_if((description.subscription_count == len(sure) == len(there), "TOPIC-24")),
+        *_shown_by_availability(topic, description.availability),
     )
 
 
-def _tried(queue: Queue, told: v.QueueDescription) -> Iterator[v.RuleId]:
+def _tried(queue: Queue, description: v.QueueDescription) -> Iterator[v.RuleId]:
     """Return the rules that settings never change, of those that a request tried to change."""
     for name, rule in FIXED.items():
-        if getattr(told, name) is not None and name in queue.managed.tried:
+        if getattr(description, name) is not None and name in queue.managed.tried:
             yield rule
 
 
 def _of_max_size(
-    namespace: Namespace, queue: Queue, told: int | None, *, wrong: bool = False
+    namespace: Namespace, queue: Queue, reported: int | None, *, wrong: bool = False
 ) -> Iterator[v.RuleId]:
     """Return the rules that a reported maximum size in GB exercises, or breaks if it is wrong."""
     size = told_size(namespace, queue.settings)
-    if told is None or size is None or (wrong and told == size):
+    if reported is None or size is None or (wrong and reported == size):
         return
     if "max_size" in queue.managed.tried:
         yield no_other_size(namespace)
     elif wrong:
-        yield from wrong_size(namespace, queue.settings, told)
+        yield from wrong_size(namespace, queue.settings, reported)
     else:
         yield from of_size(namespace, queue.settings)
 
 
-def _shown_by_availability(queue: Queue, told: v.Availability | None) -> tuple[v.RuleId, ...]:
+def _shown_by_availability(
+    queue: Queue, availability: v.Availability | None
+) -> tuple[v.RuleId, ...]:
     """MGMT-21, MGMT-22: return the rules exercised by the reported availability."""
     return rules_if(
-        (queue.outages.down and told is v.Availability.LIMITED, "MGMT-21"),
-        (told is v.Availability.AVAILABLE and not queue.outages.any, "MGMT-22"),
+        (queue.outages.down and availability is v.Availability.LIMITED, "MGMT-21"),
+        (availability is v.Availability.AVAILABLE and not queue.outages.any, "MGMT-22"),
     )
 
 
@@ -331,5 +342,5 @@ def _is_spread(queue: Queue) -> bool:
     """Return whether messages are in several partitions, or in unidentified ones."""
     if not queue.settings.partitioned:
         return False
-    held = [where for where, tally in queue.tallies.items() if tally.total > 0]
-    return len(held) > 1 or any(where.bit_count() > 1 for where in held)
+    occupied = [where for where, tally in queue.tallies.items() if tally.total > 0]
+    return len(occupied) > 1 or any(where.bit_count() > 1 for where in occupied)

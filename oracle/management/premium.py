@@ -60,7 +60,7 @@ def is_distinct(profile: v.Profile, command: v.SendBatch) -> bool:
     It has distinct SessionIds, or distinct PartitionKeys; BATCH-KEYS is about messages without any.
     """
     return profile.is_partitioned and any(
-        len({getattr(each, name) for each in command.messages} - {None}) > 1
+        len({getattr(message, name) for message in command.messages} - {None}) > 1
         for name in ("session_id", "partition_key")
     )
 

@@ -93,7 +93,7 @@ def _granted(asked: v.CreateQueue, grant: Grant) -> v.CreateQueue:
 
 def wanted(namespace: Namespace, asked: v.CreateQueue, kind: Kind) -> Iterator[Wanted]:
     """Return how a queue or topic may count for the quota, for each option that it may get."""
-    return (_wanted(namespace, asked, kind, each) for each in options_of(namespace, asked))
+    return (_wanted(namespace, asked, kind, option) for option in options_of(namespace, asked))
 
 
 def _wanted(namespace: Namespace, asked: v.CreateQueue, kind: Kind, partitioned: bool) -> Wanted:
@@ -276,7 +276,7 @@ def added(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def restore_queue(namespace: Namespace, command: v.RestoreQueue) -> Iterator[Transition]:
-    """PREM-03: add a partitioned queue from when the tier still permitted it."""
+    """PREM-03: add a partitioned queue of the time when the tier still allowed creating one."""
     known = namespace.queues.get(command.queue)
     if known is not None:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)

@@ -81,7 +81,7 @@ def _refused_addition(
 
 
 def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId | None]:
-    """FILTER-21, FILTER-25, FILTER-27: return objections to a rule other than its filter.
+    """FILTER-21, FILTER-25, FILTER-27: return the objections to a rule, except those to its filter.
 
     An objection is the rule that requires the refusal, or `None` if it is optional.
     """

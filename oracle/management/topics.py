@@ -187,7 +187,7 @@ def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[v.Rule
 
 def _is_gone(queue: Queue, body: str) -> bool:
     numbers = queue.bodies.get(body)
-    return isinstance(numbers, tuple) and not any(each in queue.messages for each in numbers)
+    return isinstance(numbers, tuple) and not any(number in queue.messages for number in numbers)
 
 
 def why_absent(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:

@@ -48,7 +48,7 @@ def lost_creation(
         # An obstacle to its creation may be gone when the request takes effect. It cannot
         # be created before its forwarding destination exists.
         destinations = named(command)[1:]
-        if any(each not in namespace.queues for each in destinations):
+        if any(destination not in namespace.queues for destination in destinations):
             return (namespace,)
         return (stop_judging(namespace, path, *destinations),)
     return tuple(states)

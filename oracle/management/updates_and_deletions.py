@@ -83,7 +83,9 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
     elif "update" in managed.refused:
         rules = ("MGMT-19", *rules)
     yield from redirection_refused(namespace, queue, command)
-    if not must_fail and all(each in namespace.queues for each in v.destinations(command)):
+    if not must_fail and all(
+        destination in namespace.queues for destination in v.destinations(command)
+    ):
         surely = not managed.unsettled
         after = _with_updated(namespace, _updated(namespace, queue, command, managed))
         after = with_lifetime(after, command, surely=surely)
@@ -167,8 +169,8 @@ def _updated(namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed
 def _may_count_by_former(namespace: Namespace, queue: Queue) -> bool:
     """Return whether a lock may have ended, and counted, under the old maximum."""
     now = namespace.now.latest
-    held = (queue.messages.get(number) for number in queue.locks.values())
-    locks = (None if stored is None else stored.lock for stored in held)
+    locked = (queue.messages.get(number) for number in queue.locks.values())
+    locks = (None if stored is None else stored.lock for stored in locked)
     return any(lock is not None and lock.expiry.earliest <= now for lock in locks)
 
 

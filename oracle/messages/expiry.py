@@ -26,7 +26,7 @@ def lesser(one: int | None, other: int | None) -> int | None:
 
 
 def lifetime(queue: Queue, message: v.Message) -> int | None:
-    """TTL-03, TTL-04: return a message's time to live in an entity as it is, in microseconds."""
+    """TTL-03, TTL-04: return a message's time to live by an entity's settings, in microseconds."""
     return lesser(queue.settings.time_to_live, message.time_to_live)
 
 
@@ -55,7 +55,7 @@ def death(
     came: Window | None = None,
     least: int | None = None,
 ) -> Window | None:
-    """Return when a message expires that arrived now, or then; `None` if it never does.
+    """Return when a message expires that arrived now, or at `came`; `None` if it never does.
 
     A message that may arrive at any later time may always expire: its entity's time to live can
     change until then.
@@ -132,12 +132,12 @@ def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Win
 
 
 def _leaves_cache(namespace: Namespace, queue: Queue, dies: Window) -> int:
-    """Return until when a cache may hold it: as long as locks last."""
+    """Return the latest moment at which a cache may hold it: one lock duration after its expiry."""
     return dies.latest + queue.managed.lock_durations_ever.latest + namespace.observability.slack
 
 
 def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
-    """Return the message with an arrival time of at most now, which bounds its expiry."""
+    """Return a message seen now: it has arrived by now, which bounds the time of its expiry."""
     if stored.dies is None:
         return stored
     came = Window(stored.arrived.earliest, namespace.now.latest)

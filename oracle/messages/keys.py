@@ -100,8 +100,10 @@ def settled_otherwise(
     A settlement may have given the transaction its key, and its one entity.
     """
     key = effective_key(namespace, queue.settings, message)
-    others = [each.key for each in transaction.settlements]
-    if any(each.command.queue != queue.settings.queue for each in transaction.settlements):
+    others = [settlement.key for settlement in transaction.settlements]
+    if any(
+        settlement.command.queue != queue.settings.queue for settlement in transaction.settlements
+    ):
         return True
     return bool(queue.settings.partitioned) and any(
         key is None or other is None or keys_may_differ(namespace.profile, key, other)

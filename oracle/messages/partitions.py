@@ -27,7 +27,7 @@ def has_outlasted(queue: Queue, stored: Stored) -> bool:
     if not len(queue.outlasted) or queue.outages.any:
         return False
     partitions = (n for n in range(stored.where.bit_length()) if stored.where >> n & 1)
-    return all(queue.outlasted.get(each, -1) > stored.number for each in partitions)
+    return all(queue.outlasted.get(partition, -1) > stored.number for partition in partitions)
 
 
 def beyond_every_cache(namespace: Namespace, queue: Queue, stored: Stored) -> bool:

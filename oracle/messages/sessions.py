@@ -24,18 +24,20 @@ def session_at(queue: Queue, session_id: str) -> SessionLock:
 
 
 def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Queue:
-    """Return the queue in which an unanswered request of this connection locked the session.
+    """Return the queue as if an unanswered request of this connection had locked the session.
 
     The request may take effect only now, so the lock may last for a whole term from here on.
     """
-    held = queue.sessions.get(session_id)
-    if held is not None and held.connection == connection and not held.doubtful:
+    session = queue.sessions.get(session_id)
+    if session is not None and session.connection == connection and not session.doubtful:
         return queue
     expiry = Window(namespace.now.earliest, full_term(namespace, queue).latest)
     guessed = SessionLock(connection, expiry, queue.arrivals, doubtful=True)
-    if held is not None and held.connection == connection:
-        earliest = min(held.expiry.earliest, expiry.earliest)
-        guessed = evolve(held, expiry=Window(earliest, max(held.expiry.latest, expiry.latest)))
+    if session is not None and session.connection == connection:
+        earliest = min(session.expiry.earliest, expiry.earliest)
+        guessed = evolve(
+            session, expiry=Window(earliest, max(session.expiry.latest, expiry.latest))
+        )
     return evolve(queue, sessions=queue.sessions.set(session_id, guessed))
 
 
@@ -43,19 +45,19 @@ def holds_session(
     namespace: Namespace, queue: Queue, session_id: str, connection: str
 ) -> bool | None:
     """Return whether this connection holds the session; `None` if it is uncertain."""
-    held = queue.sessions.get(session_id)
-    if held is None or held.connection != connection:
-        doubtful = held is None or _may_be_over(namespace, held)
+    session = queue.sessions.get(session_id)
+    if session is None or session.connection != connection:
+        doubtful = session is None or _may_be_over(namespace, session)
         perhaps = doubtful and connection in queue.unanswered_accept_next
-        return None if perhaps or (held is not None and held.doubtful) else False
-    if lock_is_over(namespace, queue, held.expiry.latest) and not held.doubtful:
+        return None if perhaps or (session is not None and session.doubtful) else False
+    if lock_is_over(namespace, queue, session.expiry.latest) and not session.doubtful:
         return None if connection in queue.unanswered_accept_next else False
-    surely = namespace.now.latest < held.expiry.earliest and not held.doubtful
+    surely = namespace.now.latest < session.expiry.earliest and not session.doubtful
     return True if surely else None
 
 
-def _may_be_over(namespace: Namespace, held: SessionLock) -> bool:
-    return held.doubtful or held.expiry.earliest <= namespace.now.latest
+def _may_be_over(namespace: Namespace, session: SessionLock) -> bool:
+    return session.doubtful or session.expiry.earliest <= namespace.now.latest
 
 
 def not_held(
@@ -65,12 +67,12 @@ def not_held(
 
     The error is known only for a lost lock.
     """
-    held = queue.sessions.get(session_id)
+    session = queue.sessions.get(session_id)
     holding = holds_session(namespace, queue, session_id, connection)
-    if holding is False and held is not None and held.connection == connection:
+    if holding is False and session is not None and session.connection == connection:
         return refusal(namespace, v.Error.SESSION_LOCK_LOST, "SESS-12", *rules)
-    told = rules if holding is False else ()
-    return refusal(namespace, v.Error.SESSION_LOCK_LOST, *told, any_error=True)
+    exercised = rules if holding is False else ()
+    return refusal(namespace, v.Error.SESSION_LOCK_LOST, *exercised, any_error=True)
 
 
 def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Transitions:
@@ -89,12 +91,12 @@ def accept_session(namespace: Namespace, command: v.AcceptSession, connection: s
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
-    held = queue.sessions.get(command.session_id)
-    if held is None or _may_be_over(namespace, held) or held.connection == connection:
+    session = queue.sessions.get(command.session_id)
+    if session is None or _may_be_over(namespace, session) or session.connection == connection:
         rules = _accepting(namespace, queue, command.session_id, connection)
         yield done(_accepted(namespace, queue, command.session_id, connection), *rules)
-    if held is not None and _may_last(namespace, queue, held):
-        rules = ("SESS-13", "LIFE-10") if held.renewed else ("LIFE-10",)
+    if session is not None and _may_last(namespace, queue, session):
+        rules = ("SESS-13", "LIFE-10") if session.renewed else ("LIFE-10",)
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
     elif queue.unanswered_accept_next:
         # Even if this connection may already hold it: the documents leave that open.
@@ -104,15 +106,15 @@ def accept_session(namespace: Namespace, command: v.AcceptSession, connection: s
 
 
 def _accepting(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Rules:
-    """SESS-03, SESS-11, SESS-24, SESS-25, LIFE-10: return the rules of a session being given."""
+    """SESS-03, SESS-11, SESS-24, SESS-25, LIFE-10: return the rules that accepting it exercises."""
     outages, home = queue.outages, home_of(namespace, queue, Key(SESSION_ID, session_id))
-    held = queue.sessions.get(session_id)
-    over = held is not None and not _may_last(namespace, queue, held)
-    passed_on = over and held is not None and held.connection != connection
+    session = queue.sessions.get(session_id)
+    over = session is not None and not _may_last(namespace, queue, session)
+    passed_on = over and session is not None and session.connection != connection
     return rules_if(
         (outages.down and outages.must_hit(home), "SESS-25"),
         (outages.down and not outages.may_hit(home), "SESS-24"),
-        (held is None, "SESS-03"),
+        (session is None, "SESS-03"),
         (passed_on, "SESS-11"),
         (passed_on, "LIFE-10"),
     )
@@ -142,17 +144,17 @@ def _kept(queue: Queue, session_id: str) -> Queue:
     return evolve(queue, states=states)
 
 
-def _may_last(namespace: Namespace, queue: Queue, held: SessionLock) -> bool:
-    return held.doubtful or not lock_is_over(namespace, queue, held.expiry.latest)
+def _may_last(namespace: Namespace, queue: Queue, session: SessionLock) -> bool:
+    return session.doubtful or not lock_is_over(namespace, queue, session.expiry.latest)
 
 
-def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
+def _bounded(queue: Queue, session: SessionLock, expiry: Window) -> Queue:
     """Return the queue with other bounds for the locks of all messages received in a session.
 
     If a session is accepted again, its messages stay locked or are released; a later renewal does
     not undo that.
     """
-    for number in sorted(held.taken):
+    for number in sorted(session.taken):
         stored = queue.messages.get(number)
         if stored is not None and stored.lock is not None:
             over = stored.lock.expiry.earliest == -NEVER
@@ -170,13 +172,13 @@ def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
 
 
 def _with(
-    namespace: Namespace, queue: Queue, session_id: str, held: SessionLock | None
+    namespace: Namespace, queue: Queue, session_id: str, session: SessionLock | None
 ) -> Namespace:
-    if held is None:
+    if session is None:
         sessions = queue.sessions
         sessions = sessions.delete(session_id) if session_id in sessions else sessions
     else:
-        sessions = queue.sessions.set(session_id, held)
+        sessions = queue.sessions.set(session_id, session)
     return with_queue(namespace, evolve(queue, sessions=sessions))
 
 
@@ -184,8 +186,8 @@ def _freed(
     namespace: Namespace, queue: Queue, session_id: str, rule: v.RuleId, *, counts: bool | None
 ) -> Namespace:
     """SESS-08, SESS-11: return the namespace with all messages of the session released."""
-    held = queue.sessions.get(session_id)
-    for number in sorted(held.taken) if held is not None else ():
+    session = queue.sessions.get(session_id)
+    for number in sorted(session.taken) if session is not None else ():
         stored = queue.messages.get(number)
         if stored is not None and stored.lock is not None and stored.lock.session_id == session_id:
             namespace = give_back(namespace, queue, stored, namespace.now, rule, counts=counts)
@@ -212,7 +214,7 @@ def close_session(namespace: Namespace, command: v.CloseSession, connection: str
 def accept_next(
     namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Observation
 ) -> Transitions:
-    """SESS-06, SESS-07: give any free session that has messages; none if there is none."""
+    """SESS-06, SESS-07: accept any free session that has messages, or answer that there is none."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -222,10 +224,10 @@ def accept_next(
         session_id: str | None = seen.outcome.session_id
     else:
         session_id = free
-    held = queue.sessions.get(session_id or "")
+    session = queue.sessions.get(session_id or "")
     if (
         session_id is not None
-        and (held is None or _may_be_over(namespace, held))
+        and (session is None or _may_be_over(namespace, session))
         and (session_id in queue.members or session_may_come(namespace, queue, session_id))
     ):
         yield Transition(
@@ -244,10 +246,10 @@ def accept_next(
 def _free_with_messages(namespace: Namespace, queue: Queue) -> str | None:
     """Return a session that surely has an available message and no holder."""
     for line in queue.lines:
-        held = queue.sessions.get(line.value)
+        session = queue.sessions.get(line.value)
         first = first_in_line(queue, line)
         reachable = first is not None and not queue.outages.may_hit(first.where)
-        if reachable and (held is None or not _may_last(namespace, queue, held)):
+        if reachable and (session is None or not _may_last(namespace, queue, session)):
             return line.value
     return None
 
@@ -259,46 +261,46 @@ def renew(
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
-        told = seen.outcome if isinstance(seen.outcome, v.Renewed) else None
-        yield _renewed(namespace, queue, command.session_id, connection, told)
+        renewed = seen.outcome if isinstance(seen.outcome, v.Renewed) else None
+        yield _renewed(namespace, queue, command.session_id, connection, renewed)
     if holding is not True:
         yield not_held(namespace, queue, command.session_id, connection)
     yield from in_outage(namespace, queue, command.session_id)
 
 
 def _renewed(
-    namespace: Namespace, queue: Queue, session_id: str, connection: str, told: v.Renewed | None
+    namespace: Namespace, queue: Queue, session_id: str, connection: str, renewed: v.Renewed | None
 ) -> Transition:
     expiry = full_term(namespace, queue)
-    if told is None:
+    if renewed is None:
         until = namespace.now.earliest + queue.settings.lock_duration
-        told = v.Renewed(locked_until=until)
-    elif told.locked_until is not None:
-        expiry = Window.around(told.locked_until, namespace.observability.slack)
+        renewed = v.Renewed(locked_until=until)
+    elif renewed.locked_until is not None:
+        expiry = Window.around(renewed.locked_until, namespace.observability.slack)
     before = queue.sessions.get(session_id) or SessionLock(connection, expiry)
     queue = _bounded(queue, before, expiry)
-    held = SessionLock(connection, expiry, before.since, before.taken, renewed=True)
-    return Transition(outcome=told, next=_with(namespace, queue, session_id, held))
+    session = SessionLock(connection, expiry, before.since, before.taken, renewed=True)
+    return Transition(outcome=renewed, next=_with(namespace, queue, session_id, session))
 
 
 def without_answer(namespace: Namespace, command: _OfLocks, connection: str) -> Namespace:
-    """Return the states in which the request may have taken effect, or does later, or never."""
+    """Return the namespace after an unanswered request: it takes effect now, later or never."""
     queue = namespace.queues[command.queue]
     if isinstance(command, v.AcceptNextSession):
         # The connection may hold any free session.
         connections = queue.unanswered_accept_next | {connection}
         return with_queue(namespace, evolve(queue, unanswered_accept_next=connections))
-    held = queue.sessions.get(command.session_id)
+    session = queue.sessions.get(command.session_id)
     if isinstance(command, v.AcceptSession):
-        held = evolve(held or SessionLock(connection, namespace.now), doubtful=True)
-    elif held is None:
+        session = evolve(session or SessionLock(connection, namespace.now), doubtful=True)
+    elif session is None:
         return namespace
     elif isinstance(command, v.CloseSession):
-        queue = _bounded(queue, held, Window(-NEVER, held.expiry.latest))
-        held = evolve(held, doubtful=True)
+        queue = _bounded(queue, session, Window(-NEVER, session.expiry.latest))
+        session = evolve(session, doubtful=True)
     else:
         # The lock may last longer, if it was renewed before it ended.
         slack, term = namespace.observability.slack, queue.managed.lock_durations.latest
-        longer = Window(held.expiry.earliest, held.expiry.latest + term + slack)
-        queue, held = _bounded(queue, held, longer), evolve(held, expiry=longer)
-    return _with(namespace, queue, command.session_id, held)
+        longer = Window(session.expiry.earliest, session.expiry.latest + term + slack)
+        queue, session = _bounded(queue, session, longer), evolve(session, expiry=longer)
+    return _with(namespace, queue, command.session_id, session)

@@ -32,7 +32,7 @@ def send_batch(namespace: Namespace, command: v.SendBatch, seen: Observation) ->
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     settings = namespace.queues[command.queue].settings
-    several = len({effective_key(namespace, settings, each) for each in command.messages}) > 1
+    several = len({effective_key(namespace, settings, message) for message in command.messages}) > 1
     reading = namespace.reading("BATCH-KEYS")
     rule = "BATCH-05"
     if several and is_distinct(namespace.profile, command):
@@ -161,7 +161,7 @@ def _done(
 
 def _shown(queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool) -> Rules:
     """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: return the rules that accepting exercises."""
-    named = {(each.session_id, each.partition_key) for each in command.messages}
+    named = {(message.session_id, message.partition_key) for message in command.messages}
     together = not several and len(command.messages) > 1
     return rules_if(
         (several, "BATCH-05"),

@@ -59,9 +59,9 @@ def _deleted(
 ) -> Transitions:
     """Return the answers with the number of deleted messages."""
     may = [
-        each
-        for each in queue.messages.values()
-        if not (_is_locked(namespace, each) or _is_new(namespace, queue, command, each))
+        message
+        for message in queue.messages.values()
+        if not (_is_locked(namespace, message) or _is_new(namespace, queue, command, message))
     ]
     most = command.count
     if _is_counted(namespace, queue):
@@ -83,8 +83,8 @@ def _is_counted(namespace: Namespace, queue: Queue) -> bool:
     Dead letters, copies, forwarded and scheduled messages arrive without a request.
     """
     name = queue.settings.queue
-    told = queue.role is None and not v.is_dead_letter_queue(name) and not queue.fed
-    return told and not (queue.calendar.entries or any(feeding(namespace, name)))
+    is_direct = queue.role is None and not v.is_dead_letter_queue(name) and not queue.fed
+    return is_direct and not (queue.calendar.entries or any(feeding(namespace, name)))
 
 
 def _is_locked(namespace: Namespace, stored: Stored) -> bool:
@@ -107,7 +107,7 @@ def _is_new(namespace: Namespace, queue: Queue, command: v.DeleteBatch, stored: 
 def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: int) -> Rules:
     """Return the rules that this answer exercises."""
     partitioned = queue.settings.partitioned
-    there = [each for each in queue.messages.values() if each.certain]
+    there = [message for message in queue.messages.values() if message.certain]
     return rules_if(
         (True, "BATCH-15"),
         (any(_is_locked(namespace, each) for each in there), "BATCH-16"),
@@ -121,7 +121,7 @@ def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: in
 def _without(
     namespace: Namespace, queue: Queue, may: list[Stored], count: int
 ) -> Iterator[Namespace]:
-    """Return the states after so many of these messages were deleted."""
+    """Return the states after this many of these messages were deleted."""
     namespace = _noted(namespace, queue)
     if not count:
         yield namespace

@@ -104,10 +104,10 @@ def _after(before: Reached, one: Any, answers: Answers) -> Iterator[Reached]:
     if is_unjudged(before.namespace, v.owner_of(one.queue)):
         yield before
         return
-    for each in answers(before.namespace, one):
-        if not isinstance(each.outcome, v.Refused):
-            rules = (*before.rules, *each.rules)
-            yield Reached(each.next, rules, (*before.answers, each.outcome))
+    for answer in answers(before.namespace, one):
+        if not isinstance(answer.outcome, v.Refused):
+            rules = (*before.rules, *answer.rules)
+            yield Reached(answer.next, rules, (*before.answers, answer.outcome))
 
 
 def _refusals(namespace: Namespace, command: Several, answers: Answers) -> Transitions:
@@ -139,7 +139,7 @@ def _refused(
     Outside the documents: a request that names no lock, or one of them twice.
     """
     ones = _ones(command)
-    found = [each for one in ones for each in answers(namespace, one)]
+    found = [answer for one in ones for answer in answers(namespace, one)]
     refusals = [each for each in found if isinstance(each.outcome, v.Refused)]
     strange = not ones or len(ones) < len(command.lock_tokens)
     if not refusals and not strange:

@@ -29,7 +29,7 @@ GREATEST_SIZE: Final = 80
 
 _APART: Final = ("separate", "one", "not-counted")
 _TOGETHER: Final = ("shared", "per-partition", "counted")
-"""Readings by whether other entities, or partitions, count as well: no, and surely."""
+"""Readings that leave out other entities, or partitions, and readings that surely count them."""
 
 _DEMANDED_IN_PREMIUM: Final[dict[str, tuple[v.RuleId, ...]]] = {
     "counting": ("QUOTA-12",),

@@ -202,7 +202,7 @@ def may_be_full_somewhere(namespace: Namespace, queue: Queue) -> bool:
 
 
 def all_may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
-    """Return whether none of these partitions surely has room for so many bytes."""
+    """Return whether none of these partitions surely has room for this many bytes."""
     return all(may_be_full(namespace, queue, bit, size) for bit in bits(where))
 
 

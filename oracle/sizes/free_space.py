@@ -151,7 +151,7 @@ def _is_by_others(namespace: Namespace, queue: Queue, size: int, where: Partitio
     apart = sum((*room.apart.values(), *dead.values(), queue.calendar.size))
     if apart <= 0:
         return False
-    # As if so many bytes had never arrived in these partitions.
+    # As if this many bytes had never arrived in these partitions.
     arrived = {each: max(0, taken - apart) for each, taken in room.arrived.items() if each & where}
     less = attrs.evolve(
         room, arrived=room.arrived.update(arrived), taken=max(0, room.taken - apart)
@@ -185,8 +185,8 @@ def lacks_room(namespace: Namespace, staged: list[Staged], seen: Observation) ->
     perhaps_full = []
     for name, messages in sent.items():
         queue, where = namespace.queues[name], 0
-        for each in messages:
-            where |= each.where
+        for message in messages:
+            where |= message.where
         if may_be_full(namespace, queue, where, 0):
             perhaps_full.append((queue, messages))
     matters = isinstance(seen.outcome, v.Done | None)

@@ -123,7 +123,7 @@ def _is_doomed(namespace: Namespace, command: v.Send | v.Schedule) -> bool:
 
 def surely_beyond(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v.RuleId, ...]:
     """Return the limits that are surely exceeded, that of the transaction first (LIMIT-16)."""
-    found = [each for each in excesses(namespace, command.message) if each.surely]
+    found = [excess for excess in excesses(namespace, command.message) if excess.surely]
     rules = tuple(rule for each in found for rule in _rules_of(each, command))
     return ("LIMIT-16", *rules) if held_in(namespace, command) >= SIZE_LIMIT else rules
 
@@ -192,7 +192,7 @@ def _length(message: v.Message, name: str) -> int:
 
 
 def _kb(namespace: Namespace) -> tuple[int, int]:
-    """KB-BYTES: return the fewest and the most bytes of so many KB."""
+    """KB-BYTES: return the fewest and the most bytes of this many KB."""
     return KB.get(namespace.profile.readings.get("KB-BYTES", ""), EITHER_KB)
 
 

@@ -52,10 +52,10 @@ def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | N
         return namespace
     same = (command.queue, command.lock_token)
     doubted = tuple(
-        attrs.evolve(each, certain=False)
-        if (each.command.queue, each.command.lock_token) == same
-        else each
-        for each in transaction.settlements
+        attrs.evolve(settlement, certain=False)
+        if (settlement.command.queue, settlement.command.lock_token) == same
+        else settlement
+        for settlement in transaction.settlements
     )
     left = attrs.evolve(transaction, settlements=doubted, doubtful=True)
     return with_transaction(namespace, name, left)
@@ -158,7 +158,11 @@ def _differs(namespace: Namespace, command: v.Settlement, transaction: Transacti
     """Return whether its key differs from those of the transaction's requests there."""
     key = _key(namespace, command)
     of_sends = transaction.keys.get(command.queue)
-    keys = [each.key for each in transaction.settlements if each.command.queue == command.queue]
+    keys = [
+        settlement.key
+        for settlement in transaction.settlements
+        if settlement.command.queue == command.queue
+    ]
     others = [each for each in (of_sends, *keys) if each is not None]
     return key is not None and any(keys_may_differ(namespace.profile, key, each) for each in others)
 
@@ -220,7 +224,7 @@ def _held(queue: Queue, stored: Stored, lock: Lock) -> Queue:
 
 def loses(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
     """LOCK-13: return whether a commit may be refused for its settlements, and whether it must."""
-    fates = [_loses(namespace, each) for each in transaction.settlements]
+    fates = [_loses(namespace, settlement) for settlement in transaction.settlements]
     return any(may for may, _ in fates), any(must for _, must in fates)
 
 
@@ -252,9 +256,9 @@ def settled_together(namespace: Namespace, transaction: Transaction, *, certain:
     if certain:
         # Without a waiting settlement it is settled as usual.
         namespace = released(namespace, transaction)
-    for each in transaction.settlements:
-        command = each.command
-        queue = _queue_of(namespace, each) if certain and each.certain else None
+    for settlement in transaction.settlements:
+        command = settlement.command
+        queue = _queue_of(namespace, settlement) if certain and settlement.certain else None
         if queue is not None and locked(queue, command.lock_token) is not None:
             namespace = next(settle_at_once(namespace, command)).next
         elif command.queue in namespace.queues:
@@ -278,9 +282,9 @@ def released(namespace: Namespace, transaction: Transaction) -> Namespace:
     The message stays locked as long as without it; a lock that would have ended meanwhile has
     ended.
     """
-    for each in transaction.settlements:
-        queue = _queue_of(namespace, each)
-        stored = None if queue is None else locked(queue, each.command.lock_token)
+    for settlement in transaction.settlements:
+        queue = _queue_of(namespace, settlement)
+        stored = None if queue is None else locked(queue, settlement.command.lock_token)
         lock = None if stored is None else stored.lock
         if queue is None or stored is None or lock is None or lock.pledge is None:
             continue

@@ -113,7 +113,7 @@ def _is_still_there(namespace: Namespace, staged: Staged) -> bool:
 def sent_to(namespace: Namespace, name: str) -> tuple[str, ...]:
     """Return the queues that may get messages when this transaction ends."""
     transaction = namespace.transactions.get(name)
-    return () if transaction is None else tuple(v.owner_of(each) for each in transaction.queues)
+    return () if transaction is None else tuple(v.owner_of(queue) for queue in transaction.queues)
 
 
 def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
@@ -153,7 +153,7 @@ def _come_together(
 ) -> Namespace:
     """Return the message with this number, if it arrived, marked as of this transaction.
 
-    It was sent when so many messages had arrived.
+    It was sent when this many messages had arrived.
     """
     queue = namespace.queues[path]
     stored = queue.messages.get(number)

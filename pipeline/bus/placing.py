@@ -43,7 +43,7 @@ def home(key: Expression, entity: Expression = "e") -> Expression:
 
 
 def has_room(partition: Expression, size: Expression, entity: Expression = "e") -> Expression:
-    """SIZE-07, SIZE-13: return whether a partition has room for so many more bytes.
+    """SIZE-07, SIZE-13: return whether a partition has room for this many more bytes.
 
     Dead letters and scheduled messages take room, too.
     """

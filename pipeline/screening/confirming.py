@@ -120,16 +120,20 @@ def screened(
         findings: the result of screening.
         problems: sentences on lines that cannot be used.
     """
-    found = verdicts(attrs.evolve(header, planned=None), terms, summary)
-    rules = tuple(map(_never_shown, found.rules))
-    told = (
+    conformance = verdicts(attrs.evolve(header, planned=None), terms, summary)
+    rules = tuple(map(_never_shown, conformance.rules))
+    all_problems = (
         *_sentences(findings),
         *in_order(summary.interrupted),
         *in_order(summary.exhausted),
         *problems,
     )
     return attrs.evolve(
-        found, rules=rules, problems=told, exit_code=exit_code(rules, told), explored=None
+        conformance,
+        rules=rules,
+        problems=all_problems,
+        exit_code=exit_code(rules, all_problems),
+        explored=None,
     )
 
 

@@ -46,7 +46,7 @@ def _sent(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
     target_fixture="outcomes",
 )
 def fills_parts(bus: Bus, queue: str, parts: int, more: int) -> list[v.Outcome]:
-    """Try to send as many messages as fit into so many partitions, and some more or fewer."""
+    """Try to send as many messages as fit into this many partitions, and some more or fewer."""
     if parts > bus.profile.partitions:
         raise NotApplicable(f"partitions: there are {bus.profile.partitions}, and not {parts}")
     return _sent(bus, queue, parts * FITTING + more)

@@ -34,7 +34,7 @@ def _path(name: str) -> str:
 
 
 def _asked_of(path: str) -> dict[str, v.Command]:
-    """Return the commands that apply to a subscription as to a queue."""
+    """Return the commands that address a subscription by its path, as if it were a queue."""
     return {
         "received from": v.Receive(queue=path),
         "peeked": v.Peek(queue=path),

@@ -42,7 +42,7 @@ NOBODYS: Final = 1 << 44
 _A_LITTLE: Final = 1
 """Microseconds added to each tick.
 
-They ensure that a lock of so many ticks has ended once these have passed.
+They ensure that a lock of this many ticks has ended once these have passed.
 """
 
 
@@ -56,7 +56,7 @@ class Known(Protocol):
         """Return the message's current lock token or, if not `held`, a lost one, if any."""
 
     def is_dead(self, message: int, *, held: bool) -> bool:
-        """Return whether that lock is or was in the dead-letter queue."""
+        """Return whether the message is, or was, received from the dead-letter queue."""
 
     def scheduled(self, message: int) -> int | None:
         """Return the sequence number that scheduling the message returned, if known."""

@@ -235,8 +235,8 @@ def _text(value: object) -> str:
 def _needed(setting: Setting) -> dict[str, Any]:
     """Return the fields of a setting that are needed to replay a path."""
     names = ("edges", "partitions", "queue", "queues", "lock_ticks", "window_ticks")
-    found = {name: getattr(setting, name) for name in names}
-    return {name: value for name, value in found.items() if name != "queues" or value}
+    fields = {name: getattr(setting, name) for name in names}
+    return {name: value for name, value in fields.items() if name != "queues" or value}
 
 
 def load_suites(path: Path = Path(__file__).parent.parent / FILE) -> tuple[Suite, ...]:

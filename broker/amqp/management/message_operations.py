@@ -74,12 +74,12 @@ STATUSES: Final = {
 """Settlements by their names in requests; `defered` is the protocol's spelling."""
 
 
-def peek(asking: Asking, said: Said) -> Reply:
+def peek(asking: Asking, fields: Said) -> Reply:
     """Return messages from a sequence number on, without locking them."""
-    first = bounded("from-sequence-number", said["from-sequence-number"])
-    count = min(MOST_PEEKED, bounded("message-count", said["message-count"]))
+    first = bounded("from-sequence-number", fields["from-sequence-number"])
+    count = min(MOST_PEEKED, bounded("message-count", fields["message-count"]))
     bus = asking.connection.hub.bus
-    answer = bus.browse(asking.path, said.get("session-id"), first, count)
+    answer = bus.browse(asking.path, fields.get("session-id"), first, count)
     insist(answer, asking.path)
     views = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
     if not views:
@@ -88,14 +88,14 @@ def peek(asking: Asking, said: Said) -> Reply:
     return Reply({"messages": [{"message": each} for each in shown]})
 
 
-def receive_deferred(asking: Asking, said: Said) -> Reply:
+def receive_deferred(asking: Asking, fields: Said) -> Reply:
     """Return deferred messages by their sequence numbers."""
-    settle = bounded("receiver-settle-mode", int(said.get("receiver-settle-mode") or 0))
+    settle = bounded("receiver-settle-mode", int(fields.get("receiver-settle-mode") or 0))
     command = ReceiveDeferred(
         queue=asking.path,
-        sequence_numbers=_numbers(asking, said),
+        sequence_numbers=_numbers(asking, fields),
         mode=ReceiveMode.PEEK_LOCK if settle else ReceiveMode.RECEIVE_AND_DELETE,
-        session_id=said.get("session-id"),
+        session_id=fields.get("session-id"),
     )
     outcome = asking.ask(command, command.session_id).outcome
     received = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
@@ -103,10 +103,10 @@ def receive_deferred(asking: Asking, said: Said) -> Reply:
     return Reply({"messages": [_handed_out(asking, view) for view in views]})
 
 
-def _numbers(asking: Asking, said: Said) -> tuple[int, ...]:
+def _numbers(asking: Asking, fields: Said) -> tuple[int, ...]:
     """Return the sequence numbers of a request."""
     name = "sequence-numbers"
-    return tuple(bounded(name, number) for number in asking.several(said[name]))
+    return tuple(bounded(name, number) for number in asking.several(fields[name]))
 
 
 def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
@@ -116,9 +116,9 @@ def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
     return given
 
 
-def renew_lock(asking: Asking, said: Said) -> Reply:
+def renew_lock(asking: Asking, fields: Said) -> Reply:
     """LOCK-15 to LOCK-18: renew the locks of messages."""
-    tokens = [token_of(_token(each)) for each in asking.several(said["lock-tokens"])]
+    tokens = [token_of(_token(each)) for each in asking.several(fields["lock-tokens"])]
     if len(tokens) == 1:
         answer = asking.ask(RenewLock(queue=asking.path, lock_token=tokens[0]))
         return Reply({"expirations": array(Data.TIMESTAMP, [end_of_lock(asking, answer)])})
@@ -138,18 +138,18 @@ def _moment(asking: Asking, until: int | None) -> timestamp:
     return timestamp(asking.connection.hub.bus.epoch_ms(until or 0))
 
 
-def settle(asking: Asking, said: Said) -> Reply:
+def settle(asking: Asking, fields: Said) -> Reply:
     """LOCK-14 to LOCK-17: settle messages by their lock tokens, or with their transaction."""
-    disposition = _disposition(said)
-    tokens = [token_of(_token(each)) for each in asking.several(said["lock-tokens"])]
+    disposition = _disposition(fields)
+    tokens = [token_of(_token(each)) for each in asking.several(fields["lock-tokens"])]
     settlements = [disposition.settlement(asking.path, token) for token in tokens]
-    effects = [effect_of(asking.connection, each, disposition) for each in settlements]
+    effects = [effect_of(asking.connection, settlement, disposition) for settlement in settlements]
     if asking.transaction is not None:
         _settle_later(asking, asking.transaction, settlements, disposition)
         return Reply({})
     together = disposition.together(asking.path, tokens) if len(tokens) != 1 else settlements[0]
     bus = asking.connection.hub.bus
-    answer = bus.ask(together, asking.holder(said.get("session-id")))
+    answer = bus.ask(together, asking.holder(fields.get("session-id")))
     for token, effect in zip(tokens, effects, strict=True):
         # A refusal may have settled some of them (SETTLE-LOST).
         if bus.held(asking.path, token) is None:
@@ -162,29 +162,29 @@ def _settle_later(
     asking: Asking, transaction: str, settlements: list[Settlement], disposition: Disposition
 ) -> None:
     stage = asking.connection.hub.stage
-    for each in settlements:
-        effect = effect_of(asking.connection, each, disposition)
-        answer = stage.settle(transaction, each, asking.connection.name, effect)
+    for settlement in settlements:
+        effect = effect_of(asking.connection, settlement, disposition)
+        answer = stage.settle(transaction, settlement, asking.connection.name, effect)
         insist(answer, asking.path)
 
 
-def _disposition(said: Said) -> Disposition:
-    status = str(said["disposition-status"]).lower()
+def _disposition(fields: Said) -> Disposition:
+    status = str(fields["disposition-status"]).lower()
     found = STATUSES.get(status)
     if found is None:
         raise Refusal("com.microsoft:argument-error", f"There is no settlement {status!r}.")
-    details = {str(key): value for key, value in (said.get("properties-to-modify") or {}).items()}
+    details = {str(key): value for key, value in (fields.get("properties-to-modify") or {}).items()}
     if found.outcome == REJECTED:
-        details[REASON] = said.get("deadletter-reason")
-        details[DESCRIPTION] = said.get("deadletter-description")
+        details[REASON] = fields.get("deadletter-reason")
+        details[DESCRIPTION] = fields.get("deadletter-description")
     return Disposition(found.outcome, found.undeliverable, details)
 
 
-def schedule(asking: Asking, said: Said) -> Reply:
+def schedule(asking: Asking, fields: Said) -> Reply:
     """Schedule messages: all of them or none."""
     hub = asking.connection.hub
     hub.check_room()
-    parsed = [hub.parsed(binary(each["message"])) for each in asking.several(said["messages"])]
+    parsed = [hub.parsed(binary(each["message"])) for each in asking.several(fields["messages"])]
     answers = asking.ask_all([_later(asking, each) for each in parsed])
     for each in parsed:
         hub.contents.keep(each.message.body, each.content_when_due())
@@ -205,27 +205,27 @@ def _later(asking: Asking, parsed: Parsed) -> Schedule:
     )
 
 
-def cancel(asking: Asking, said: Said) -> Reply:
+def cancel(asking: Asking, fields: Said) -> Reply:
     """Cancel scheduled messages by their sequence numbers: all of them or none."""
-    numbers = _numbers(asking, said)
+    numbers = _numbers(asking, fields)
     asking.ask_all(
         [CancelScheduled(queue=asking.path, sequence_number=number) for number in numbers]
     )
     return Reply({})
 
 
-def delete_batch(asking: Asking, said: Said) -> Reply:
+def delete_batch(asking: Asking, fields: Said) -> Reply:
     """BATCH-15 to BATCH-20: delete messages that are not locked, up to a number and a time.
 
     Where sessions are required the model decides nothing, and the messages of one may be deleted.
     """
-    count = bounded("message-count", said["message-count"])
+    count = bounded("message-count", fields["message-count"])
     if not 1 <= count <= MOST_DELETED:
         raise Refusal(
             "com.microsoft:argument-out-of-range",
             f"message-count is {count}; it has to be from 1 to {MOST_DELETED}.",
         )
-    before = bounded("enqueued-time-utc", said["enqueued-time-utc"])
+    before = bounded("enqueued-time-utc", fields["enqueued-time-utc"])
 
     def is_old(message: Message) -> bool:
         content = asking.connection.hub.contents.get(message.body)
@@ -234,7 +234,7 @@ def delete_batch(asking: Asking, said: Said) -> Reply:
     bus = asking.connection.hub.bus
     entity = bus.entity(asking.path)
     if entity is not None and entity.settings.requires_session and not entity.settings.partitioned:
-        deleted = bus.delete(asking.path, count, is_old, said.get("session-id"))
+        deleted = bus.delete(asking.path, count, is_old, fields.get("session-id"))
     else:
         # The oldest come first: those before a time are so many from the front.
         old = bus.count_deletable(asking.path, count, is_old)

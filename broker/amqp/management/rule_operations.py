@@ -60,7 +60,7 @@ def list_rules(asking: Asking, said: Said) -> Reply:
     skip, top = bounded("skip", said.get("skip") or 0), bounded("top", said.get("top") or 100)
     outcome = asking.ask(ListRules(topic=topic, subscription=subscription)).outcome
     rules = outcome.rules if isinstance(outcome, RulesListed) else ()
-    page = sorted(rules, key=lambda each: each.name)[skip : skip + top]
+    page = sorted(rules, key=lambda rule: rule.name)[skip : skip + top]
     if not page:
         return Reply({}, NO_CONTENT, "No rules")
     return Reply({"rules": [{"rule-description": described(each)} for each in page]})

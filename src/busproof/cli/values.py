@@ -47,7 +47,7 @@ def adapters(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Com
 
 
 def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
-    """Complete the name of a run below the current folder, or else the place of one."""
+    """Complete the name of a run below the current folder, or else a path to one."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415
 
     folders = (path for path in RUNS.glob("*") if (path / "conformance.json").is_file())
@@ -56,7 +56,7 @@ def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Complet
 
 
 def _fixed(name: str) -> str:
-    """Return the fixed part of a name; `exec:` of `exec:COMMAND`."""
+    """Return the fixed part of an adapter's name, such as `exec:` of `exec:COMMAND`."""
     return name.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ-…")
 
 

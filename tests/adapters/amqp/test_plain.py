@@ -53,7 +53,7 @@ def named(port: int) -> tuple[str, str]:
 
 
 @pytest.fixture
-def told(request) -> Iterator[tuple[str, str]]:
+def name(request) -> Iterator[tuple[str, str]]:
     broker = Named(free_port(), request.param)
     serving = threading.Thread(target=Container(broker).run, daemon=True)
     serving.start()

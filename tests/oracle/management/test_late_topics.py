@@ -223,6 +223,20 @@ def test_creation_under_the_name_of_a_subscription_stops_the_judging(
     knows_nothing_of(observer, SUBSCRIPTION)
 
 
+@pytest.mark.parametrize("requires_session", [False, True])
+def test_creation_without_an_answer_may_come_after_the_deletion_of_a_subscription(
+    requires_session: bool,
+) -> None:
+    """It was sent while the subscription was there, and makes another one when that is gone."""
+    observer = with_topic()
+    creation = CreateSubscription(topic="t", subscription="s", requires_session=requires_session)
+    observer.has(creation)
+    observer.has(CreateSubscription(topic="t", subscription="s"), LOST)
+    observer.has(DeleteQueue(queue=SUBSCRIPTION))
+    observer.has(Send(queue="t", message=SENT))
+    knows_nothing_of(observer, SUBSCRIPTION)
+
+
 def test_a_queue_that_may_not_have_the_name_of_a_subscription_changes_nothing() -> None:
     observer = with_topic()
     observer.has(CreateSubscription(topic="t", subscription="s"))

@@ -102,6 +102,14 @@ def test_the_next_session_is_free_and_has_messages(observer: Observer) -> None:
     assert allowed(observer, NEXT, given("a"), "c2")
 
 
+def test_a_held_session_is_not_the_next_one_while_another_is_free(observer: Observer) -> None:
+    for session in ("a", "b"):
+        observer.send(partition=1, session_id=session)
+    observer.has(accept("a"))
+    assert "SESS-07" == observer.saw(NEXT, given("a"), connection="c2").rules[0]
+    observer.has(NEXT, given("b"), connection="c2")
+
+
 def test_a_queue_without_sessions_has_no_next_one_and_no_list() -> None:
     observer = observing()
     observer.queue()

@@ -116,13 +116,13 @@ class Job:
 
 def _read_so_that_it_holds(catalogue: Catalogue, rule: Rule) -> tuple[str, ...]:
     """Return other readings for ambiguities whose default excludes the rule."""
-    found = []
+    readings = []
     for ambiguity in catalogue.ambiguities:
         left_out = {name for name in ambiguity.readings if f"{ambiguity.id}={name}" in rule.unless}
         if ambiguity.default in left_out:
             other = next(name for name in ambiguity.readings if name not in left_out)
-            found.append(f"{ambiguity.id}={other}")
-    return tuple(found)
+            readings.append(f"{ambiguity.id}={other}")
+    return tuple(readings)
 
 
 def audited_apart(job: Job, scratch: Path) -> Audited:

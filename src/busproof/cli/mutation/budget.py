@@ -19,7 +19,7 @@ class OutOfTime(Exception):  # noqa: N818 - what it means depends on who asked
 
 @contextmanager
 def within(seconds: float = SECONDS) -> Iterator[None]:
-    """Interrupt the block after so many seconds.
+    """Interrupt the block after this many seconds.
 
     Only the main thread can be interrupted, and only where the system has timers; elsewhere there
     is no budget.

@@ -45,7 +45,7 @@ class Played:
         events: of the mutant; the last one is missing if it broke.
         usual: those of the model, up to where the answers differ.
         broke: whether the mutant raised an exception.
-        infected: after how many commands the mutant first changed other records.
+        infected: how many commands it took until the mutant changed other records.
     """
 
     events: tuple[v.Event, ...]
@@ -61,7 +61,7 @@ class Played:
 
 @attrs.frozen(kw_only=True)
 class Difference:
-    """Commands to which the judge rejects a mutant's answers."""
+    """Commands and a mutant's answers, which the judge rejects."""
 
     events: tuple[v.Event, ...]
     rules: tuple[str, ...]
@@ -70,10 +70,10 @@ class Difference:
 def search(
     rules: Rules, bases: Sequence[Base], material: Material, *, tries: int, random: Random
 ) -> Difference | None:
-    """Return commands to which the judge accepts the model's answers, and not the mutant's.
+    """Return commands whose answers the judge accepts of the model but not of the mutant.
 
     Args:
-        rules: of the mutant.
+        rules: those of the mutant.
         bases: sequences in which the changed place runs, or is near.
         material: for their variants.
         tries: how many variants at most.
@@ -107,7 +107,7 @@ def played(
     """Send the same commands to the model and a mutant, until the mutant breaks or they end.
 
     The locks are those of the mutant, which are the model's until their answers differ. A mutant
-    that does not answer in so many seconds has broken.
+    that does not answer in this many seconds has broken.
 
     Raises:
         ModelBroke: the model raised an exception.
@@ -145,9 +145,9 @@ def played(
 
 
 def broken(profile: v.Profile, found: Played) -> tuple[str, ...] | None:
-    """Return the rules that a mutant breaks, none of them if it broke; `None` if it may answer so.
+    """Return the rules that a mutant breaks; empty if it failed, `None` if its answers are allowed.
 
-    The judge has to accept what the model answered, or what it says here is worth nothing.
+    If the judge rejects the model's own answers, it cannot be trusted on the mutant's: `None`.
     """
     try:
         usual = _rejected(profile, found.usual)
