@@ -2140,7 +2140,7 @@ Feature: Late effects, changed settings and refused requests
       Given a <kind> topic
       And subscription "one" with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
       When receivers turn to subscription "one"
-      And it is updated to require sessions, with locks of 20 seconds, 7 deliveries and a life of 60 seconds
+      And an update to sessions, locks of 20 seconds, 7 deliveries and a life of 60 seconds is tried
       Then it is refused
       And it is described with locks of 30 seconds
       And it is described with a time to live of 300 seconds
@@ -2218,3 +2218,23 @@ Feature: Late effects, changed settings and refused requests
       And it is received by its number and completed
       And it is tried by its number
       Then it is refused
+
+    @FILTER-08 @FILTER-09
+    Scenario Outline: A change of rules that is refused leaves the rules that are there
+      Given a <kind> topic
+      And subscription "one" that takes nothing
+      When rule "reds" of subscription "one" is added: messages with Label "red"
+      And <changed>
+      Then it is refused
+      When a message with PartitionKey "a" and Label "red" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | changed                                                                   |
+        | partitioned | rule "reds" of subscription "one" is added: messages with Label "blue"    |
+        | partitioned | rule "blues" of subscription "one" is removed                             |
+        | partitioned | rule "reds" of subscription "one" is added: messages where color = = 'red' |
+        | regular     | rule "reds" of subscription "one" is added: messages with Label "blue"    |
+        | regular     | rule "blues" of subscription "one" is removed                             |

@@ -318,8 +318,8 @@ def dead_letters_within(
 
 @when(
     parsers.parse(
-        "it is updated to require sessions, with locks of {lock:d} seconds, {deliveries:d} "
-        "deliveries and a life of {life:d} seconds"
+        "an update to sessions, locks of {lock:d} seconds, {deliveries:d} deliveries "
+        "and a life of {life:d} seconds is tried"
     ),
     target_fixture="outcome",
 )
