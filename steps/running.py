@@ -249,7 +249,7 @@ class Run:
         self._scenario, self._shows, self._open = name, frozenset(), True
 
     def show_nothing(self) -> None:
-        """Do not repeat this scenario for want of evidence: it is only to notice a violation."""
+        """Do not repeat this scenario for lack of evidence: it is only to notice a violation."""
         self._shows = frozenset()
 
     def again(self, test: pytest.Item, error: BaseException | None) -> list[pytest.Item]:
