@@ -94,6 +94,8 @@ def large_are_refused(
     """Try to send large messages in one of several ways; each must be refused."""
     transaction = request.getfixturevalue("transaction") if within else None
     bus.need(v.Capability.DISPOSABLE_NAMESPACE)
+    if within and bus.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either"):
+        raise NotApplicable("reading: a transaction may refuse its messages at the commit")
     messages = [
         attrs.evolve(carried.message(bus), size=SIZE, stands_in=True) for _ in range(number)
     ]
