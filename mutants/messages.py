@@ -60,8 +60,9 @@ def property_lost_at_redelivery(queued: QueuedMessage, view: v.MessageView) -> v
 @shown("LIFE-01", (create(), send("m1", properties={"n": 2**53 + 1}), receive()))
 def large_numbers_rounded(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Whole numbers beyond 2^53 come back as the nearest floating-point number."""
+    greatest = 2**63 - 1024  # the greatest of these that fits into 64 bits
     rounded = {
-        name: int(float(value)) if type(value) is int else value
+        name: min(int(float(value)), greatest) if type(value) is int else value
         for name, value in view.properties.items()
     }
     return attrs.evolve(view, properties=rounded)
