@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import pytest
 from node_packages import installed
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from busproof import spec
 from busproof.cli.environment import chromium
@@ -162,9 +162,14 @@ class Visit:
     said: list[str] = attrs.field(factory=list)
     asked: list[str] = attrs.field(factory=list)
 
+    @property
+    def ids(self) -> Locator:
+        """Where the ids of the rules that are seen stand."""
+        return self.page.locator("tbody tr:visible > th > a.id")
+
     def rows(self) -> list[str]:
-        """The ids of the rules that are seen."""
-        return self.page.locator("tbody tr:visible > th > a.id").all_inner_texts()
+        """The ids of the rules that are seen now; after a click on a link, wait for them first."""
+        return self.ids.all_inner_texts()
 
 
 Open = Callable[..., Visit]
