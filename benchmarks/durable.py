@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from figures import Figure, at_least, at_most, parser, tell
+from figures import Figure, at_least, at_most, parser, report
 from serving import Target, memory, ours, rabbitmq, turn, worked
 
 FULL: Final = os.environ.get("BUSPROOF_SIZE") == "full"
@@ -99,7 +99,7 @@ def main() -> int:
         ),
         Figure("MB in memory then", megabytes),
     ]
-    return tell(figures, as_json=args.json)
+    return report(figures, as_json=args.json)
 
 
 if __name__ == "__main__":

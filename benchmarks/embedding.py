@@ -13,7 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from figures import Figure, at_most, parser, tell
+from figures import Figure, at_most, parser, report
 from proton import Message
 from proton.utils import BlockingConnection
 from serving import LOGIN
@@ -88,7 +88,7 @@ def main() -> int:
         at_most("ms until a namespace is fresh, the median", statistics.median(took), MOST_MS),
         Figure("ms, 95 of 100", took[int(len(took) * 0.95)]),
     ]
-    return tell(figures, as_json=args.json)
+    return report(figures, as_json=args.json)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 
 import attrs
-from figures import at_least, parser, tell
+from figures import at_least, parser, report
 
 from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
@@ -95,7 +95,7 @@ def main() -> int:
             f"the model {shares['adapter']:.0%}"
         )
     asked = at_least("judged commands a second, generate phase", shares["a second"], BOUND)
-    return tell([asked], as_json=arguments.json)
+    return report([asked], as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 
-from figures import at_least, at_most, parser, tell
+from figures import at_least, at_most, parser, report
 
 LEAST_KILLED, MOST_COMMANDS = 0.9, 8
 
@@ -46,7 +46,7 @@ def main() -> int:
         own = sum(each["rule"] in each["violated"] for each in killed)
         print(f"{len(killed)} found, {own} of them as the rule that the fault breaks")
         print(f"not found: {', '.join(each['id'] for each in silent) or 'none'}")
-    return tell(figures, as_json=arguments.json)
+    return report(figures, as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
-from figures import at_most, parser, tell
+from figures import at_most, parser, report
 
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, fresh_namespace
@@ -246,7 +246,7 @@ def main() -> int:
         if not arguments.json:
             row = ", ".join(f"{held:,}: {cost:.0f} µs" for held, cost in found.items())
             print(f"{name}: a round at {row}")
-    return tell(figures, as_json=arguments.json)
+    return report(figures, as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 
-from figures import at_most, parser, tell
+from figures import at_most, parser, report
 
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, fresh_namespace
@@ -174,7 +174,7 @@ def main() -> int:
                 f"{held:>9,} held: judged {judged:7.1f} µs, plain {plain:6.2f} µs a round,"
                 f" ratio {judged / plain:5.1f}"
             )
-    return tell(figures, as_json=arguments.json)
+    return report(figures, as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import process_time
 from typing import Final
 
-from figures import Figure, at_most, parser, tell
+from figures import Figure, at_most, parser, report
 
 from busproof import spec
 from busproof import vocabulary as v
@@ -208,7 +208,7 @@ def main() -> int:
     options = parser(__doc__)
     options.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="messages held")
     args = options.parse_args()
-    return tell(figures(sorted(args.sizes)), as_json=args.json)
+    return report(figures(sorted(args.sizes)), as_json=args.json)
 
 
 if __name__ == "__main__":

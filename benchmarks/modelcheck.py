@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from figures import at_least, parser, tell
+from figures import at_least, parser, report
 
 from busproof.tla.checking import task_of
 from busproof.tla.graphs.compare import compared
@@ -98,7 +98,7 @@ def main() -> int:
     ]
     if not arguments.json:
         print(f"graph: {largest.name}; spec: {spec.name}")
-    return tell(figures, as_json=arguments.json)
+    return report(figures, as_json=arguments.json)
 
 
 def _states(configurations: tuple[Configuration, ...]) -> int:

@@ -14,7 +14,7 @@ from random import Random
 from typing import Final
 
 import attrs
-from figures import Figure, at_most, parser, tell
+from figures import Figure, at_most, parser, report
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
@@ -96,7 +96,7 @@ def main() -> int:
                     f"{ratio:5.1f}  {one.steps:5.2f}  {one.verdict}",
                     flush=True,
                 )
-    return tell(figures(rows), as_json=args.json)
+    return report(figures(rows), as_json=args.json)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import attrs
-from figures import at_most, parser, tell
+from figures import at_most, parser, report
 from playwright.sync_api import Browser, sync_playwright
 
 from busproof import spec
@@ -170,7 +170,7 @@ def main() -> int:
                 f"{each.building:.2f} s, usable in {each.usable:.2f} s, a filter in "
                 f"{each.choosing:.3f} s"
             )
-    return tell(figures, as_json=arguments.json)
+    return report(figures, as_json=arguments.json)
 
 
 if __name__ == "__main__":

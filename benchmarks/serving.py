@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
-from figures import Figure, at_least, at_most, parser, tell
+from figures import Figure, at_least, at_most, parser, report
 from proton import Delivery, Endpoint, Handler, Message
 from proton.reactor import Container
 
@@ -396,7 +396,7 @@ def main() -> int:
         Figure("MB in the end", after),
         *(rates(rows) if args.json else ()),
     ]
-    return tell(figures, as_json=args.json)
+    return report(figures, as_json=args.json)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import tempfile
 import time
 from typing import Any, Final
 
-from figures import Figure, at_most, parser, tell
+from figures import Figure, at_most, parser, report
 from proton import Delivery, Handler, Message
 from proton.handlers import MessagingHandler
 from proton.reactor import Container
@@ -152,7 +152,7 @@ def main() -> int:
         Figure("messages settled", soak.settled),
         Figure("messages settled a second", soak.settled / soak.seconds),
     ]
-    return tell(figures, as_json=args.json)
+    return report(figures, as_json=args.json)
 
 
 if __name__ == "__main__":

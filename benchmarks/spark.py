@@ -21,7 +21,7 @@ from random import Random
 from typing import Final, TypeVar
 
 import attrs
-from figures import Figure, at_most, parser, tell
+from figures import Figure, at_most, parser, report
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, StructType
@@ -203,7 +203,7 @@ def main() -> int:
             if sizes:
                 found += measure(spark, Path(folder, "history.jsonl"), sizes)
     spark.stop()
-    return tell(found, as_json=args.json)
+    return report(found, as_json=args.json)
 
 
 def judging(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:

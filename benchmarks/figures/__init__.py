@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import attrs
 
-__all__ = ["Figure", "at_least", "at_most", "parser", "tell"]
+__all__ = ["Figure", "at_least", "at_most", "parser", "report"]
 
 
 @attrs.frozen
@@ -58,7 +58,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     return made
 
 
-def tell(figures: Iterable[Figure], *, as_json: bool) -> int:
+def report(figures: Iterable[Figure], *, as_json: bool) -> int:
     """Print the figures; return 1 if a value is outside its bound."""
     found = list(figures)
     if as_json:

@@ -33,7 +33,7 @@ DEFAULTS: Final = {
 OF_SUBSCRIPTIONS: Final = {"DeadLetteringOnFilterEvaluationExceptions": "true"}
 """Further properties of subscriptions, which the JavaScript client requires."""
 
-TOLD: Final = {
+HTTP_NAMES: Final = {
     "partitioned": "EnablePartitioning",
     "requires_session": "RequiresSession",
     "duplicate_detection": "RequiresDuplicateDetection",
@@ -107,16 +107,18 @@ def _as_told(description: Description | None) -> dict[str, str]:
         return {}
     properties: dict[str, object] = {}
     for name, value in attrs.asdict(description).items():
-        if value is None or name not in TOLD:
+        if value is None or name not in HTTP_NAMES:
             continue
         if name == "availability":
-            properties[TOLD[name]] = "Limited" if value is Availability.LIMITED else "Available"
+            properties[HTTP_NAMES[name]] = (
+                "Limited" if value is Availability.LIMITED else "Available"
+            )
         elif isinstance(value, bool):
-            properties[TOLD[name]] = _word(value)
+            properties[HTTP_NAMES[name]] = _word(value)
         elif name in DURATIONS:
-            properties[TOLD[name]] = _written(value)
+            properties[HTTP_NAMES[name]] = _written(value)
         else:
-            properties[TOLD[name]] = value * 1024 if name == "max_size" else value
+            properties[HTTP_NAMES[name]] = value * 1024 if name == "max_size" else value
     return {name: str(value) for name, value in properties.items()}
 
 

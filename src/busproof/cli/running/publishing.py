@@ -67,10 +67,10 @@ def written(write: Callable[[], None]) -> bool:
     return True
 
 
-def printed(tell: Callable[[], None]) -> bool:
+def printed(write: Callable[[], None]) -> bool:
     """Print, or say why that failed; return whether it succeeded."""
     try:
-        tell()
+        write()
         sys.stdout.flush()
     except OSError as error:
         give_up_output(error)
