@@ -1435,18 +1435,6 @@ Feature: Late effects, changed settings and refused requests
         | partitioned |
         | regular     |
 
-    @TTL-02 @TTL-01
-    Scenario: What is sent in an outage lives as long as it says
-      Given a partitioned queue
-      And 8 partitions are down
-      And a message without key was sent that lives for 40 seconds
-      And a message without key was sent that lives for 40 seconds
-      When every partition is up again
-      And only 20 of 40 seconds pass
-      And one message is received and completed
-      And 20 seconds pass
-      Then a receive finds nothing
-
     @LIMIT-06
     Scenario: What is too large cannot be scheduled in an outage
       Given a partitioned queue
