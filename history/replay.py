@@ -20,8 +20,8 @@ from busproof.history.converters import ALWAYS
 from busproof.history.lines import decode_line
 
 __all__ = [
-    "Asked",
     "CommandFile",
+    "RecordedCommand",
     "commands_of",
     "numbered",
     "read_commands",
@@ -35,7 +35,7 @@ IDLE: Final = 1000
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class RecordedCommand:
     """One command of a list.
 
     Attributes:
@@ -65,24 +65,28 @@ class CommandFile:
     busproof: str = __version__
     rule: v.RuleId = ""
     profile: v.Profile
-    commands: tuple[Asked, ...]
+    commands: tuple[RecordedCommand, ...]
 
 
-def commands_of(events: Sequence[v.Event], clock: v.Clock = v.Clock.VIRTUAL) -> tuple[Asked, ...]:
+def commands_of(
+    events: Sequence[v.Event], clock: v.Clock = v.Clock.VIRTUAL
+) -> tuple[RecordedCommand, ...]:
     """Return the commands of events for a replay; on a real clock with the pauses in between."""
     return numbered(tuple(_asked(events, clock)))
 
 
-def _asked(events: Sequence[v.Event], clock: v.Clock) -> Iterator[Asked]:
+def _asked(events: Sequence[v.Event], clock: v.Clock) -> Iterator[RecordedCommand]:
     given: dict[str, int] = {}
     number = idle_since = 0
     for event in events:
         if clock is v.Clock.REAL and event.called - idle_since > IDLE:
             number += 1
-            yield Asked(number=number, command=v.AdvanceClock(duration=event.called - idle_since))
+            yield RecordedCommand(
+                number=number, command=v.AdvanceClock(duration=event.called - idle_since)
+            )
         idle_since = event.called if event.returned is None else event.returned
         number += 1
-        yield Asked(
+        yield RecordedCommand(
             number=number,
             connection=event.connection,
             command=_referring(event.command, given),
@@ -113,7 +117,7 @@ def resolved(command: v.Command, tokens: Mapping[int, str]) -> v.Command | None:
     return _with_tokens(command, found)
 
 
-def numbered(commands: Sequence[Asked]) -> tuple[Asked, ...]:
+def numbered(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     """Return the same commands, numbered from 1."""
     new = {asked.number: place for place, asked in enumerate(commands, 1)}
     return tuple(

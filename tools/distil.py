@@ -34,7 +34,7 @@ from busproof.history.files import load as load_history
 from busproof.history.render.gherkin import request_of, sentence
 from busproof.history.render.situations import situation_name
 from busproof.history.render.wrong_answers import what_is_wrong
-from busproof.history.replay import Asked, commands_of, numbered
+from busproof.history.replay import RecordedCommand, commands_of, numbered
 from busproof.judging.shrinking import minimised, simplified
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.contexts import may_arise
@@ -65,7 +65,7 @@ class Found:
     mutants: tuple[GeneratedMutant, ...]
     profile: v.Profile
     rule: str
-    commands: tuple[Asked, ...]
+    commands: tuple[RecordedCommand, ...]
     told: str = ""
     """Its sentence, if it is about no mutant."""
 
@@ -104,7 +104,9 @@ class Found:
         return f"Wrong if {told}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
 
 
-def kills(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> tuple[str, ...] | None:
+def kills(
+    rules: Rules, profile: v.Profile, commands: Sequence[RecordedCommand]
+) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks in this sequence; `None` if it survives."""
     try:
         found = played(rules, profile, commands, seconds=SECONDS)
@@ -147,10 +149,10 @@ def _shortest(
     mutant: GeneratedMutant,
     rules: Rules,
     profile: v.Profile,
-    commands: Sequence[Asked],
+    commands: Sequence[RecordedCommand],
     rule: str,
 ) -> Found | None:
-    def fails(candidate: Sequence[Asked]) -> bool:
+    def fails(candidate: Sequence[RecordedCommand]) -> bool:
         return rule in (kills(rules, profile, candidate) or ())
 
     if not fails(commands):
@@ -204,7 +206,9 @@ def stored() -> Iterator[Found]:
                 profile=v.profile_for(CATALOGUE, edition=FULLEST, tier=situation.tier.value),
                 rule=situation.rule,
                 commands=tuple(
-                    Asked(number=number, connection=connection, command=request_of(request))
+                    RecordedCommand(
+                        number=number, connection=connection, command=request_of(request)
+                    )
                     for number, (connection, _, request) in enumerate(asked, 1)
                 ),
             )
@@ -279,8 +283,8 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
         yield found
 
 
-def _reaching(pair: Pair, commands: Sequence[Asked], profile: v.Profile) -> Found:
-    def reaches(candidate: Sequence[Asked]) -> bool:
+def _reaching(pair: Pair, commands: Sequence[RecordedCommand], profile: v.Profile) -> Found:
+    def reaches(candidate: Sequence[RecordedCommand]) -> bool:
         return pair in pairs_of(candidate, profile)
 
     shortest = simplified(minimised(commands, reaches), reaches)

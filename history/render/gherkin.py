@@ -16,7 +16,7 @@ from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import read_command, unstructure
 from busproof.history.render.phrases import seconds
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 
 __all__ = ["ASKS", "VERDICT", "request_of", "scenario_of", "sentence"]
 
@@ -40,7 +40,7 @@ def _words(kind: type) -> str:
 _KINDS: Final[Mapping[str, type[Any]]] = {_words(kind): kind for kind in get_args(v.Command)}
 
 
-def sentence(asked: Asked) -> str:
+def sentence(asked: RecordedCommand) -> str:
     """Return a command as a sentence."""
     fields = unstructure(asked.command)
     fields.pop("type")
@@ -114,7 +114,7 @@ def _put(fields: dict[str, Any], kind: type[Any], words: str, value: object) -> 
         fields.setdefault(outer, {})[name.removeprefix(f"{outer}_")] = value
 
 
-def scenario_of(rule: v.RuleId, commands: Sequence[Asked], name: str) -> str:
+def scenario_of(rule: v.RuleId, commands: Sequence[RecordedCommand], name: str) -> str:
     """Return a scenario with these commands, to be put into a feature."""
     keywords = ["When", *["And"] * (len(commands) - 1)]
     steps = [f"{word} {sentence(each)}" for word, each in zip(keywords, commands, strict=True)]

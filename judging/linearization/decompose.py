@@ -142,10 +142,10 @@ def parts(events: Sequence[v.Event]) -> list[list[int]]:
     for event in events:
         connections.add(event.command)
     connections.finish()
-    found: dict[Name | None, list[int]] = defaultdict(list)
+    by_part: dict[Name | None, list[int]] = defaultdict(list)
     for index, event in enumerate(events):
-        found[connections.part(event.command)].append(index)
-    return list(found.values())
+        by_part[connections.part(event.command)].append(index)
+    return list(by_part.values())
 
 
 def is_crowded(events: Iterable[v.Event]) -> bool:

@@ -79,12 +79,12 @@ def run(args: Options) -> int:
     _check(args)
     terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed, jobs=args.jobs)
     mutants = chosen(args.fault, terms)
-    found: list[Fate] = []
+    fates: list[Fate] = []
     try:
-        found.extend(_in_time(_audited(mutants, terms, args.keep), args.minutes))
+        fates.extend(_in_time(_audited(mutants, terms, args.keep), args.minutes))
     finally:
-        if found:
-            _show(mutants, found, terms, args.format)
+        if fates:
+            _show(mutants, fates, terms, args.format)
     return 0
 
 
@@ -97,11 +97,11 @@ def _check(args: Options) -> None:
             raise UsageError(f"--{name} is {number}; give more")
 
 
-def _in_time(found: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
+def _in_time(fates: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
     """Yield results until the time is up; end what runs on."""
     end = None if minutes is None else monotonic() + 60 * minutes
-    with closing(found):
-        for fate in found:
+    with closing(fates):
+        for fate in fates:
             yield fate
             if end is not None and monotonic() > end:
                 return
@@ -159,20 +159,20 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
                 "remove it or choose another"
             )
         # The last line may have been cut off.
-        lines = [each for each in lines if each.endswith("}")]
-        keep.write_text("".join(f"{each}\n" for each in (first, *lines)), encoding="utf-8")
+        lines = [line for line in lines if line.endswith("}")]
+        keep.write_text("".join(f"{line}\n" for line in (first, *lines)), encoding="utf-8")
     except OSError as error:
         raise HistoryError(f"cannot use {keep}: {error.strerror}") from None
     fates = [
         Fate(
-            id=each["id"],
-            result=Result(each["result"]),
-            part=each["part"],
-            by=each["by"],
-            rules=tuple(each["rules"]),
-            commands=tuple(each["commands"]),
+            id=record["id"],
+            result=Result(record["result"]),
+            part=record["part"],
+            by=record["by"],
+            rules=tuple(record["rules"]),
+            commands=tuple(record["commands"]),
         )
-        for each in map(json.loads, lines)
+        for record in map(json.loads, lines)
     ]
     return {fate.id: fate for fate in fates}
 
@@ -188,16 +188,16 @@ def _sources() -> str:
 
 
 def _show(
-    mutants: "list[GeneratedMutant]", found: "list[Fate]", terms: "Terms", format_: str
+    mutants: "list[GeneratedMutant]", fates: "list[Fate]", terms: "Terms", format_: str
 ) -> None:
-    families = list(_families(mutants, found))
+    families = list(_families(mutants, fates))
     if format_ == "json":
         named = {mutant.id: mutant for mutant in mutants}
         view = {
             "seed": terms.seed,
             "tries": terms.tries,
             "families": families,
-            "mutants": [_view(named[fate.id], fate) for fate in found],
+            "mutants": [_view(named[fate.id], fate) for fate in fates],
         }
         print(json.dumps(view, indent=2))  # noqa: T201
         return
@@ -241,7 +241,7 @@ COLUMNS: Final = (
 
 
 def _families(
-    mutants: "Iterable[GeneratedMutant]", found: "Iterable[Fate]"
+    mutants: "Iterable[GeneratedMutant]", fates: "Iterable[Fate]"
 ) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each family, and of all at the end."""
     from busproof.cli.mutation.generated import Result  # noqa: PLC0415
@@ -250,7 +250,7 @@ def _families(
     names = list(dict.fromkeys(mutant.family for mutant in mutants))
     results = {name: Counter[Result]() for name in names}
     parts = {name: Counter[str]() for name in names}
-    for fate in found:
+    for fate in fates:
         family = fate.id.partition(".")[0]
         results[family][fate.result] += 1
         parts[family][fate.part] += 1
@@ -269,8 +269,8 @@ def _families(
             "family": chosen[0] if chosen is not names else "all",
             "made": sum(len(generated(name)) for name in chosen),
             "tried": result.total(),
-            **{each.value.replace(" ", "_"): result[each] for each in Result},
-            **{each: part[each] for each in ("features", "distilled", "exploration", "search")},
+            **{kind.value.replace(" ", "_"): result[kind] for kind in Result},
+            **{name: part[name] for name in ("features", "distilled", "exploration", "search")},
             **{f"score{ending}": score and score.share for ending, score in scores.items()},
             "interval": (score := scores[""]) and (score.low, score.high),
         }

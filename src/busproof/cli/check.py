@@ -35,8 +35,8 @@ def run(args: Options) -> int:
 
     required.check(args)
     failures = known_failures.Known(args)
-    found = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
-    conformance = required.held_to(found, args)
+    marked = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
+    conformance = required.held_to(marked, args)
 
     def write_where_asked() -> None:
         if args.report is not None:

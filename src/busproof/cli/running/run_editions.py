@@ -37,7 +37,7 @@ def run_editions(args: Options) -> int:
     _refuse(args)
     catalogue, name = load(), args.name or new_name(args.adapter)
     failures = known_failures.Known(args)
-    editions = sorted(catalogue.editions, key=lambda each: each.order)
+    editions = sorted(catalogue.editions, key=lambda edition: edition.order)
     runs: list[Conformance] = []
     for edition in editions:
         check_run_name(f"{name}-{edition.id}")
