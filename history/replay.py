@@ -76,7 +76,7 @@ def commands_of(
 
 
 def _asked(events: Sequence[v.Event], clock: v.Clock) -> Iterator[RecordedCommand]:
-    given: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     number = idle_since = 0
     for event in events:
         if clock is v.Clock.REAL and event.called - idle_since > IDLE:
@@ -89,15 +89,15 @@ def _asked(events: Sequence[v.Event], clock: v.Clock) -> Iterator[RecordedComman
         yield RecordedCommand(
             number=number,
             connection=event.connection,
-            command=_referring(event.command, given),
+            command=_referring(event.command, numbers),
         )
         if isinstance(event.outcome, v.Received) and event.outcome.message.lock_token:
-            given[event.outcome.message.lock_token] = number
+            numbers[event.outcome.message.lock_token] = number
 
 
-def _referring(command: v.Command, given: Mapping[str, int]) -> v.Command:
+def _referring(command: v.Command, numbers: Mapping[str, int]) -> v.Command:
     tokens = _tokens(command)
-    named = [f"{REFERENCE}{given[token]}" if token in given else token for token in tokens]
+    named = [f"{REFERENCE}{numbers[token]}" if token in numbers else token for token in tokens]
     return _with_tokens(command, named)
 
 
@@ -108,21 +108,23 @@ def resolved(command: v.Command, tokens: Mapping[int, str]) -> v.Command | None:
         command: the command of a list.
         tokens: number of a receive to the lock that it got.
     """
-    found: list[str] = []
+    real_tokens: list[str] = []
     for token in _tokens(command):
         number = _referred(token)
         if number is not None and number not in tokens:
             return None
-        found.append(token if number is None else tokens[number])
-    return _with_tokens(command, found)
+        real_tokens.append(token if number is None else tokens[number])
+    return _with_tokens(command, real_tokens)
 
 
 def numbered(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     """Return the same commands, numbered from 1."""
-    new = {asked.number: place for place, asked in enumerate(commands, 1)}
+    new = {recorded.number: place for place, recorded in enumerate(commands, 1)}
     return tuple(
-        attrs.evolve(asked, number=new[asked.number], command=_renumbered(asked.command, new))
-        for asked in commands
+        attrs.evolve(
+            recorded, number=new[recorded.number], command=_renumbered(recorded.command, new)
+        )
+        for recorded in commands
     )
 
 

@@ -217,7 +217,9 @@ def list_sessions(namespace: Namespace, command: v.ListSessions, connection: str
     """SESS-22, FEAT-16: return the names of sessions that have messages or a state."""
     entity = requiring_sessions(namespace, command.queue)
     sessions = entity.sessions.values()
-    names = sorted(each.name for each in sessions if each.messages or each.state is not None)
+    names = sorted(
+        session.name for session in sessions if session.messages or session.state is not None
+    )
     return Answer(v.SessionsListed(session_ids=tuple(names)), rules=("SESS-22",))
 
 

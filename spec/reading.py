@@ -59,14 +59,14 @@ def _parsed(text: str, name: str) -> object:
 def _refuse_repeated_keys(node: yaml.Node | None, name: str) -> None:
     """Reject equal keys; YAML's loader would silently take the last one."""
     if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
+        earlier: set[str] = set()
         for key, value in node.value:
-            if key.value in seen:
+            if key.value in earlier:
                 line = key.start_mark.line + 1
                 raise SpecificationError(
                     f"{name}: line {line}: field {key.value!r} stands twice in one entry; keep one."
                 )
-            seen.add(key.value)
+            earlier.add(key.value)
             _refuse_repeated_keys(value, name)
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:

@@ -66,7 +66,7 @@ class Found:
     profile: v.Profile
     rule: str
     commands: tuple[RecordedCommand, ...]
-    told: str = ""
+    description: str = ""
     """Its sentence, if it is about no mutant."""
 
     @property
@@ -81,27 +81,27 @@ class Found:
             "about": self.about(),
             "rule": self.rule,
             "tier": self.profile.tier.value,
-            "commands": [sentence(asked) for asked in self.commands],
+            "commands": [sentence(recorded) for recorded in self.commands],
             "mutants": [mutant.id for mutant in self.mutants],
         }
         return json.dumps(shown, ensure_ascii=False)
 
     def name(self) -> str:
         """Return the commands in a few words."""
-        return situation_name([asked.command for asked in self.commands])
+        return situation_name([recorded.command for recorded in self.commands])
 
     def about(self) -> str:
         """Return the wrong answer, and the rule that it breaks, in a sentence."""
-        if self.told:
-            return self.told
+        if self.description:
+            return self.description
         wrong = played(rules_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
         right = played(RULES, self.profile, self.commands)
         place = len(wrong.usual) - 1
         if wrong.events[place].outcome == right.events[place].outcome:  # only its partition differs
             place = len(wrong.events) - 1
         last = place == len(wrong.events) - 1
-        told = what_is_wrong(wrong.events[place], right.events[place], last=last)
-        return f"Wrong if {told}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
+        answer = what_is_wrong(wrong.events[place], right.events[place], last=last)
+        return f"Wrong if {answer}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
 
 
 def kills(
@@ -109,12 +109,12 @@ def kills(
 ) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks in this sequence; `None` if it survives."""
     try:
-        found = played(rules, profile, commands, seconds=SECONDS)
+        run = played(rules, profile, commands, seconds=SECONDS)
     except ModelBroke:
         return None
-    if not found.differs:
+    if not run.differs:
         return None
-    return broken(profile, found) or None
+    return broken(profile, run) or None
 
 
 def distilled(
@@ -124,25 +124,25 @@ def distilled(
     rules = rules_of(mutant)
     places = {(mutant.family, line) for line in mutant.lines}
     there = [
-        each
-        for each in recorded
-        if not places.isdisjoint(each.lines)
-        and len(each.scenario.events) <= LONGEST
-        and may_arise(mutant.context, (event.command for event in each.scenario.events))
+        recording
+        for recording in recorded
+        if not places.isdisjoint(recording.lines)
+        and len(recording.scenario.events) <= LONGEST
+        and may_arise(mutant.context, (event.command for event in recording.scenario.events))
     ]
-    there.sort(key=lambda each: (len(each.scenario.events), each.scenario.name))
-    for each in there[:MOST]:
-        commands = commands_of(each.scenario.events)
-        charged = kills(rules, each.profile, commands)
+    there.sort(key=lambda recording: (len(recording.scenario.events), recording.scenario.name))
+    for recording in there[:MOST]:
+        commands = commands_of(recording.scenario.events)
+        charged = kills(rules, recording.profile, commands)
         if charged:
-            return _shortest(mutant, rules, each.profile, commands, charged[0])
+            return _shortest(mutant, rules, recording.profile, commands, charged[0])
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
-    bases = [each.base() for each in random.sample(there, min(MOST, len(there)))]
-    found = search(rules, bases, material, tries=terms.tries, random=random) if bases else None
-    if found is None or not found.rules:
+    bases = [recording.base() for recording in random.sample(there, min(MOST, len(there)))]
+    difference = search(rules, bases, material, tries=terms.tries, random=random) if bases else None
+    if difference is None or not difference.rules:
         return None
     profile = bases[0].profile
-    return _shortest(mutant, rules, profile, commands_of(found.events), found.rules[0])
+    return _shortest(mutant, rules, profile, commands_of(difference.events), difference.rules[0])
 
 
 def _shortest(
@@ -170,46 +170,48 @@ def sequences(
     mutants: Sequence[GeneratedMutant], recorded: Sequence[Recording], terms: Terms
 ) -> Iterator[Found]:
     """Yield a sequence for each mutant that no earlier sequence kills."""
-    material = Material.of(event.command for each in recorded for event in each.scenario.events)
+    material = Material.of(
+        event.command for recording in recorded for event in recording.scenario.events
+    )
     kept: list[Found] = []
     for place, mutant in enumerate(mutants, 1):
         print(f"{place} of {len(mutants)}, {len(kept)} kept", end="\r", file=sys.stderr)
         rules = rules_of(mutant)
-        near = [each for each in kept if each.family == mutant.family]
-        if any(kills(rules, each.profile, each.commands) for each in near):
+        near = [other for other in kept if other.family == mutant.family]
+        if any(kills(rules, other.profile, other.commands) for other in near):
             continue
-        found = distilled(mutant, recorded, material, terms)
-        if found is not None and len(found.line(found.name())) <= LINE:
-            kept.append(found)
-            yield found
+        candidate = distilled(mutant, recorded, material, terms)
+        if candidate is not None and len(candidate.line(candidate.name())) <= LINE:
+            kept.append(candidate)
+            yield candidate
 
 
 def recordings(terms: Terms) -> list[Recording]:
     """Return the scenarios and the explored sequences of every tier, recorded on the model."""
     with tempfile.TemporaryDirectory(prefix="busproof-distil-") as scratch:
         return [
-            each
+            recording
             for request in requests(terms.sequences, terms.seed)
-            for each in traced(request, recorded_apart(request, Path(scratch)))
+            for recording in traced(request, recorded_apart(request, Path(scratch)))
         ]
 
 
 def stored() -> Iterator[Found]:
     """Yield the sequences of the files whose mutants still exist."""
     for situation in situations():
-        asked = [request.partition(" asks: ") for request in situation.commands]
+        requests = [request.partition(" asks: ") for request in situation.commands]
         mutants = tuple(known for known in map(_known, situation.mutants) if known is not None)
         if mutants or not situation.mutants:
             yield Found(
                 mutants=mutants,
-                told="" if mutants else situation.about,
+                description="" if mutants else situation.about,
                 profile=v.profile_for(CATALOGUE, edition=FULLEST, tier=situation.tier.value),
                 rule=situation.rule,
                 commands=tuple(
                     RecordedCommand(
                         number=number, connection=connection, command=request_of(request)
                     )
-                    for number, (connection, _, request) in enumerate(asked, 1)
+                    for number, (connection, _, request) in enumerate(requests, 1)
                 ),
             )
 
@@ -222,34 +224,36 @@ def _known(identity: str) -> GeneratedMutant | None:
         return None
 
 
-def merged(found: Iterable[Found]) -> list[Found]:
+def merged(situations: Iterable[Found]) -> list[Found]:
     """Return the sequences, those with the same commands and rule as one, with all mutants."""
     alike: dict[object, Found] = {}
-    for each in sorted(found, key=lambda each: [mutant.id for mutant in each.mutants]):
-        commands = tuple(map(sentence, each.commands))
-        first = alike.setdefault((each.profile.tier, each.rule, commands), each)
-        both = dict.fromkeys((*first.mutants, *each.mutants))
-        alike[each.profile.tier, each.rule, commands] = attrs.evolve(first, mutants=tuple(both))
+    for situation in sorted(situations, key=lambda entry: [mutant.id for mutant in entry.mutants]):
+        commands = tuple(map(sentence, situation.commands))
+        first = alike.setdefault((situation.profile.tier, situation.rule, commands), situation)
+        both = dict.fromkeys((*first.mutants, *situation.mutants))
+        alike[situation.profile.tier, situation.rule, commands] = attrs.evolve(
+            first, mutants=tuple(both)
+        )
     return list(alike.values())
 
 
-def named(found: Sequence[Found]) -> Iterator[tuple[str, Found]]:
+def named(situations: Sequence[Found]) -> Iterator[tuple[str, Found]]:
     """Yield each sequence with a unique name; equal ones have the rule, or also a number."""
-    names = Counter(each.name() for each in found)
+    names = Counter(situation.name() for situation in situations)
     used = Counter[str]()
-    for each in found:
-        name = each.name()
+    for situation in situations:
+        name = situation.name()
         if names[name] > 1:
-            name = f"{name} ({each.rule})"
+            name = f"{name} ({situation.rule})"
         used[name] += 1
-        yield (name if used[name] == 1 else f"{name[:-1]}, {used[name]})"), each
+        yield (name if used[name] == 1 else f"{name[:-1]}, {used[name]})"), situation
 
 
-def write(found: Iterable[Found]) -> None:
+def write(situations: Iterable[Found]) -> None:
     """Write the files anew."""
     lines: dict[str, list[str]] = defaultdict(list)
-    for name, each in named(merged(found)):
-        lines[each.family].append(each.line(name))
+    for name, situation in named(merged(situations)):
+        lines[situation.family].append(situation.line(name))
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.glob("*.jsonl"):
         old.unlink()
@@ -267,20 +271,22 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
         kept: the sequences so far.
     """
     known = {pair for path in histories[:1] for pair in pairs_in(path)}
-    known |= {pair for each in kept for pair in pairs_of(each.commands, each.profile)}
+    known |= {
+        pair for situation in kept for pair in pairs_of(situation.commands, situation.profile)
+    }
     explored = [
         (pairs_of(commands, history.header.profile), commands, history.header.profile)
         for history in map(load_history, histories[1:])
         for commands in (commands_of(scenario.events) for scenario in history.scenarios)
     ]
-    explored.sort(key=lambda each: len(each[1]))
+    explored.sort(key=lambda entry: len(entry[1]))
     for pair in sorted({pair for pairs, _, _ in explored for pair in pairs}):
         if pair in known:
             continue
-        _, commands, profile = next(each for each in explored if pair in each[0])
-        found = _reaching(pair, commands, profile)
-        known |= pairs_of(found.commands, profile)
-        yield found
+        _, commands, profile = next(entry for entry in explored if pair in entry[0])
+        reached = _reaching(pair, commands, profile)
+        known |= pairs_of(reached.commands, profile)
+        yield reached
 
 
 def _reaching(pair: Pair, commands: Sequence[RecordedCommand], profile: v.Profile) -> Found:
@@ -289,8 +295,10 @@ def _reaching(pair: Pair, commands: Sequence[RecordedCommand], profile: v.Profil
 
     shortest = simplified(minimised(commands, reaches), reaches)
     rule, context = pair
-    told = f"Reaches {rule} {WORDS[context]}. {rule}: {CATALOGUE.rule(rule).title}."
-    return Found(mutants=(), profile=profile, rule=rule, commands=numbered(shortest), told=told)
+    description = f"Reaches {rule} {WORDS[context]}. {rule}: {CATALOGUE.rule(rule).title}."
+    return Found(
+        mutants=(), profile=profile, rule=rule, commands=numbered(shortest), description=description
+    )
 
 
 def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> None:
@@ -300,17 +308,17 @@ def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> No
     miss; `busproof audit --generated` separates the two.
     """
     killed: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for mutant in mutants:
-        asked[mutant.family] += 1
+        counts[mutant.family] += 1
         rules = rules_of(mutant)
-        near = sorted(kept, key=lambda each: each.family != mutant.family)
-        found = any(kills(rules, each.profile, each.commands) for each in near)
-        killed[mutant.family] += found
-        print(f"{sum(asked.values())} of {len(mutants)}", end="\r", file=sys.stderr)
-    for family in asked:
-        print(f"{family}: {killed[family]} of {asked[family]}")
-    print(f"in all: {sum(killed.values())} of {sum(asked.values())}")
+        near = sorted(kept, key=lambda situation: situation.family != mutant.family)
+        killer = any(kills(rules, situation.profile, situation.commands) for situation in near)
+        killed[mutant.family] += killer
+        print(f"{sum(counts.values())} of {len(mutants)}", end="\r", file=sys.stderr)
+    for family in counts:
+        print(f"{family}: {killed[family]} of {counts[family]}")
+    print(f"in all: {sum(killed.values())} of {sum(counts.values())}")
 
 
 def main() -> None:
@@ -320,8 +328,8 @@ def main() -> None:
     parser.add_argument("--tries", type=int, default=60, help="variants for each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--reword", action="store_true", help="write only names and sentences anew")
-    told = "histories of the scenarios and of explorations: search them for new pairs"
-    parser.add_argument("--pairs", nargs="+", type=Path, help=told)
+    text = "histories of the scenarios and of explorations: search them for new pairs"
+    parser.add_argument("--pairs", nargs="+", type=Path, help=text)
     parser.add_argument("--score", action="store_true", help="count the mutants that are killed")
     args = parser.parse_args()
     if args.reword:
@@ -335,7 +343,7 @@ def main() -> None:
     if args.score:
         print_score(chosen([], terms), list(stored()))
         return
-    pairs = [each for each in stored() if not each.mutants]
+    pairs = [situation for situation in stored() if not situation.mutants]
     write([*sequences(chosen([], terms), recordings(terms), terms), *pairs])
 
 

@@ -429,7 +429,7 @@ def test_a_sequence_number_of_a_queue_that_is_not_partitioned_is_whole() -> None
         "Done",
         "Received 'm1' (sequence number 5)",
         "Received 'm1' (partition 0, sequence number 5)",
-    ] == [each.came for each in story(events)]
+    ] == [each.answer for each in story(events)]
 
 
 @pytest.mark.parametrize(
