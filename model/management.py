@@ -199,11 +199,7 @@ def count(namespace: Namespace, entity: Entity) -> int:
     if down:
         answers = ("COUNTS-IN-OUTAGE", "MGMT-23", "left-out", "counted")
         if namespace.rules.partitions.answer_of(namespace, *answers) == "left-out":
-            return sum(
-                partition.messages
-                for partition in entity.partitions
-                if partition.number not in down
-            )
+            return sum(part.messages for part in entity.partitions if part.number not in down)
     scheduled = len(entity.scheduled)
     if scheduled and namespace.reading("SCHEDULED-COUNT", "left-out", "counted") == "left-out":
         scheduled = 0

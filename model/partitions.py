@@ -170,9 +170,7 @@ def in_session(
         if session is None or session.partition in entity.base.down:
             return iter(())
         return session.line.behind(entity.messages, start)
-    everything = chain.from_iterable(
-        partition.line.behind(entity.messages, start) for partition in up
-    )
+    everything = chain.from_iterable(part.line.behind(entity.messages, start) for part in up)
     return (queued for queued in everything if queued.message.session_id == session_id)
 
 
@@ -182,9 +180,7 @@ def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Par
     if len(entity.partitions) == 1 or not filled:
         return up
     if namespace.profile.readings.get("LIKE-REGULAR") == "identical":
-        oldest = min(
-            filled, key=lambda partition: next(partition.line.behind(entity.messages, 0)).arrival
-        )
+        oldest = min(filled, key=lambda part: next(part.line.behind(entity.messages, 0)).arrival)
         return [oldest, *(partition for partition in up if partition is not oldest)]
     if len(filled) < len(entity.partitions):
         # If an empty partition answers first, that may end the peek (PART-21, PEEK-EMPTY).
@@ -200,9 +196,7 @@ def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Par
 
 def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterator[v.MessageView]:
     """SCHED-08: return the scheduled messages that are not due."""
-    waiting = chain.from_iterable(
-        partition.schedule.behind(entity.scheduled, start) for partition in up
-    )
+    waiting = chain.from_iterable(part.schedule.behind(entity.scheduled, start) for part in up)
     state = v.MessageState.SCHEDULED
     for entry in waiting:
         yield v.MessageView.of(entry.message, sequence_number=entry.number, state=state)
