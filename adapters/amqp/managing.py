@@ -102,7 +102,7 @@ DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live
 UNAVAILABLE_NAMES: Final = frozenset({"Limited", "Restoring", "Renaming", "Unknown"})
 
 
-def _said(scenario: Scenario, command: Any, kind: str) -> dict[str, str]:
+def _properties(scenario: Scenario, command: Any, kind: str) -> dict[str, str]:
     """Return the settings of a command that are not `None`, in the service's words and order."""
     properties = {}
     for ours, theirs in WORDS.items():
@@ -128,19 +128,20 @@ def _ordered(properties: dict[str, str], kind: str) -> dict[str, str]:
 
 def create_queue(scenario: Scenario, command: c.CreateQueue, client: Client) -> o.Outcome:
     """Create a queue."""
-    version = API_VERSION if command.api_version is None else command.api_version
-    properties = _said(scenario, command, "QueueDescription")
-    path = scenario.made(command.queue)
-    scenario.setting.entities.put(path, "QueueDescription", properties, version=version)
-    return o.Done()
+    return _created(scenario, command.queue, command, "QueueDescription")
 
 
 def create_topic(scenario: Scenario, command: c.CreateTopic, client: Client) -> o.Outcome:
     """Create a topic."""
+    return _created(scenario, command.topic, command, "TopicDescription")
+
+
+def _created(
+    scenario: Scenario, name: str, command: c.CreateQueue | c.CreateTopic, kind: str
+) -> o.Outcome:
     version = API_VERSION if command.api_version is None else command.api_version
-    properties = _said(scenario, command, "TopicDescription")
-    path = scenario.made(command.topic)
-    scenario.setting.entities.put(path, "TopicDescription", properties, version=version)
+    properties = _properties(scenario, command, kind)
+    scenario.setting.entities.put(scenario.made(name), kind, properties, version=version)
     return o.Done()
 
 
@@ -149,7 +150,7 @@ def create_subscription(
 ) -> o.Outcome:
     """Create a subscription."""
     path = scenario.path(v.subscription_path(command.topic, command.subscription))
-    properties = _said(scenario, command, "SubscriptionDescription")
+    properties = _properties(scenario, command, "SubscriptionDescription")
     scenario.setting.entities.put(path, "SubscriptionDescription", properties)
     return o.Done()
 
@@ -170,7 +171,7 @@ def _updated(
 ) -> o.Outcome:
     """Update an entity: send its current description with the changes."""
     entities, path = scenario.setting.entities, scenario.path(name)
-    properties = entities.get(path) | _said(scenario, command, kind)
+    properties = entities.get(path) | _properties(scenario, command, kind)
     # An empty ForwardTo ends forwarding, and is left out of the description.
     changed = {name: text for name, text in properties.items() if name != "ForwardTo" or text}
     entities.put(path, kind, _ordered(changed, kind), change=True)
