@@ -271,9 +271,7 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
         kept: the sequences so far.
     """
     known = {pair for path in histories[:1] for pair in pairs_in(path)}
-    known |= {
-        pair for situation in kept for pair in pairs_of(situation.commands, situation.profile)
-    }
+    known |= {pair for one in kept for pair in pairs_of(one.commands, one.profile)}
     explored = [
         (pairs_of(commands, history.header.profile), commands, history.header.profile)
         for history in map(load_history, histories[1:])
