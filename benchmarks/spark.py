@@ -89,7 +89,7 @@ def written(path: Path, events: int) -> None:
 
 
 def repeated(path: Path, events: int) -> None:
-    """Record so many events by writing the same histories again and again."""
+    """Record this number of events by writing the same histories again and again."""
     some = min(events, 100_000)
     written(path, some)
     header, _, histories = path.read_bytes().partition(b"\n")

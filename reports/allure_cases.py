@@ -63,7 +63,7 @@ class Case:
         full_name: its identity across runs, apart from the parameters.
         status: `passed`, `failed`, `broken`, `skipped` or `unknown`.
         message: why it did not pass.
-        description: what it is about.
+        description: the rule's statement, or the subject of the case.
         links: name and address of its sources.
         labels: `epic`, `feature`, `story`, `severity` and others, by name.
         parameters: distinguish the same case of different implementations.

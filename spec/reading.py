@@ -138,7 +138,7 @@ class Fields:
         return value
 
     def texts(self, field: str, allowed: Collection[str] | None = None) -> tuple[str, ...]:
-        """Return a list of texts without duplicates; of the allowed ones, if those are given."""
+        """Return a list of texts without duplicates; only allowed texts, if any are listed."""
         values = self._list(field)
         texts = tuple(value for value in values if isinstance(value, str) and value.strip())
         if len(texts) < len(values) or len(set(texts)) < len(texts):

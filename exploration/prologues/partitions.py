@@ -38,7 +38,7 @@ def blackout(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def spread(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send so many messages without a key that each partition must receive some."""
+    """Send enough messages without a key for each partition to receive some."""
     if not queue.partitioned:
         return
     plain = ordinary(world, queue)

@@ -208,7 +208,7 @@ def commits_many(bus: Bus, queue: str, number: int, carried: Properties) -> None
     parsers.parse("the next session is accepted {number:d} times, and what it holds is completed")
 )
 def empties_sessions(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> None:
-    """Accept one session after another, and receive and complete what it holds."""
+    """Accept one session after another, and receive and complete its messages."""
     for _ in range(number):
         accepted = bus.do(v.AcceptNextSession(queue=queue))
         bus.expect(accepted, v.SessionAccepted)

@@ -30,7 +30,7 @@ def run(args: Options) -> int:
 
     Raises:
         UsageError: a run that does not exist was named, or two options do not fit.
-        HistoryError: a file cannot be read or written, or is not what it should be.
+        HistoryError: a file cannot be read or written, or has other contents than it should.
     """
     from busproof.cli.evidence import evidence  # noqa: PLC0415 - other commands start faster
     from busproof.reports.conformance import read  # noqa: PLC0415

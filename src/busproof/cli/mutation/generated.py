@@ -182,8 +182,8 @@ def fate(
 
     Args:
         mutant: the mutant.
-        recorded: what the suite asks, and what it explores.
-        material: of the same, for the search.
+        recorded: the scenarios and explorations of the suite.
+        material: the commands in `recorded`, for the search.
         terms: how much is tried.
         scratch: a folder for runs.
     """

@@ -40,7 +40,7 @@ class Score:
 def score_of(families: Mapping[str, Counted]) -> Score | None:
     """Return the share of the mutants noticed among those that can be distinguished.
 
-    Of a sample, each family weighs as many mutants as were made of it. The interval is that of
+    In a sample, each family is weighed by the number of its mutants. The interval is that of
     Wilson, for as many equally weighed mutants as carry the same information (Kish).
 
     Args:

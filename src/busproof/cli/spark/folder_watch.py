@@ -49,7 +49,7 @@ def followed(args: Options) -> Conformance:
     """Return the verdicts on all files that arrived in the folder, now and before.
 
     Raises:
-        UsageError: there is no such folder, no file came, or one is of other terms than the rest.
+        UsageError: the folder does not exist, no file came, or the files have different terms.
         HistoryError: a file, or what is kept, cannot be read or written.
         SparkError: Spark cannot be started, or broke off.
     """
