@@ -105,6 +105,6 @@ def _answer(error: Expression, partition: Expression) -> Expression:
 
 
 def turned(name: Expression, partition: Expression, state: Expression = "s") -> Expression:
-    """Return the entities after a message without key was placed; the next partition has its turn."""
+    """Return the entities after an unkeyed message was placed; the next partition has its turn."""
     moved = changed(ENTITY, "t", turn=f"pmod({partition} + 1, t.partitions)")
     return f"transform({state}.entities, t -> IF(t.name = {name}, {moved}, t))"
