@@ -3,19 +3,13 @@
 import attrs
 from observing import DONE, OTHER, Observer
 
+from busproof import vocabulary as v
 from busproof.oracle.entity_counts import EntityCounts
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import (
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-)
-from busproof.vocabulary.outcomes import Indeterminate, Refused
-from busproof.vocabulary.values import Error
 
-FULL = Refused(error=Error.QUOTA_EXCEEDED)
+FULL = v.Refused(error=v.Error.QUOTA_EXCEEDED)
 
-LOST = Indeterminate()
+LOST = v.Indeterminate()
 
 MANY = 10_000
 
@@ -67,15 +61,15 @@ def entity_counts(observer: Observer) -> EntityCounts:
     return namespace.entity_counts
 
 
-def queue(name: str = "q", *, partitioned: bool = True, **settings: object) -> CreateQueue:
-    return CreateQueue(queue=name, partitioned=partitioned, **settings)
+def queue(name: str = "q", *, partitioned: bool = True, **settings: object) -> v.CreateQueue:
+    return v.CreateQueue(queue=name, partitioned=partitioned, **settings)
 
 
 REGULAR = queue(partitioned=False)
 
-TOPIC = CreateTopic(topic="t")
+TOPIC = v.CreateTopic(topic="t")
 
-SUBSCRIPTION = CreateSubscription(topic="t", subscription="s")
+SUBSCRIPTION = v.CreateSubscription(topic="t", subscription="s")
 
 
 def shows(observer: Observer, command: object, outcome: object, *rules: str) -> None:

@@ -7,46 +7,38 @@ from observing import (
     received,
 )
 
-from busproof.vocabulary.commands import (
-    Abandon,
-    BeginTransaction,
-    CommitTransaction,
-    Complete,
-    DeadLetter,
-    Defer,
-    Receive,
-    RollBackTransaction,
-    Settlement,
-)
-from busproof.vocabulary.outcomes import Refused
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import Error
+from busproof import vocabulary as v
 
-BEGIN = BeginTransaction(transaction="t")
+BEGIN = v.BeginTransaction(transaction="t")
 
-COMMIT = CommitTransaction(transaction="t")
+COMMIT = v.CommitTransaction(transaction="t")
 
-ROLL_BACK = RollBackTransaction(transaction="t")
+ROLL_BACK = v.RollBackTransaction(transaction="t")
 
-RECEIVE = Receive(queue="q")
+RECEIVE = v.Receive(queue="q")
 
-DEAD = "q" + DEAD_LETTERS
+DEAD = "q" + v.DEAD_LETTERS
 
-LOCK_LOST = Refused(error=Error.LOCK_LOST)
+LOCK_LOST = v.Refused(error=v.Error.LOCK_LOST)
 
-UNKNOWN = Refused(error=Error.NOT_FOUND)
+UNKNOWN = v.Refused(error=v.Error.NOT_FOUND)
 
-PLAIN = Complete(queue="q", lock_token="l")
+PLAIN = v.Complete(queue="q", lock_token="l")
 
-KINDS = (Complete, Abandon, DeadLetter, Defer)
+KINDS = (v.Complete, v.Abandon, v.DeadLetter, v.Defer)
 
 
-def within(kind: type[Settlement] = Complete, token: str = "l", queue: str = "q") -> Settlement:
+def within(
+    kind: type[v.Settlement] = v.Complete, token: str = "l", queue: str = "q"
+) -> v.Settlement:
     return kind(queue=queue, lock_token=token, transaction="t")
 
 
 def enlisted(
-    observer: Observer, kind: type[Settlement] = Complete, end: int | None = 60, **settings: object
+    observer: Observer,
+    kind: type[v.Settlement] = v.Complete,
+    end: int | None = 60,
+    **settings: object,
 ) -> Observer:
     """A queue with one message, which is locked and settled in a transaction."""
     locked(observer, until=None if end is None else end * SECOND, **settings)

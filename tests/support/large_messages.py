@@ -4,15 +4,11 @@ from typing import Any
 
 from observing import Observer
 
-from busproof.vocabulary.commands import (
-    Send,
-)
-from busproof.vocabulary.outcomes import Refused
-from busproof.vocabulary.values import Error
+from busproof import vocabulary as v
 
-FULL = Refused(error=Error.QUOTA_EXCEEDED)
+FULL = v.Refused(error=v.Error.QUOTA_EXCEEDED)
 
-TOO_LARGE = Refused(error=Error.MESSAGE_TOO_LARGE)
+TOO_LARGE = v.Refused(error=v.Error.MESSAGE_TOO_LARGE)
 
 LARGE = 100_000_000
 
@@ -23,8 +19,8 @@ MORE = 11
 """and so many surely do."""
 
 
-def large(observer: Observer, **properties: Any) -> Send:
-    return Send(
+def large(observer: Observer, **properties: Any) -> v.Send:
+    return v.Send(
         queue="q", message=observer.message(**{"size": LARGE, "stands_in": True, **properties})
     )
 

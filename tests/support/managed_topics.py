@@ -5,40 +5,16 @@ from observing import (
     Observer,
 )
 
-from busproof.vocabulary.commands import (
-    BringPartitionUp,
-    CreateSubscription,
-    CreateTopic,
-    DeleteQueue,
-    DeleteTopic,
-    GetQueue,
-    GetTopic,
-    ListSubscriptions,
-    Receive,
-    Send,
-    TakePartitionDown,
-    UpdateQueue,
-    UpdateTopic,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import (
-    Described,
-    Listed,
-    QueueDescription,
-    Refused,
-    TopicDescribed,
-    TopicDescription,
-)
-from busproof.vocabulary.values import Error, ReceiveMode
+from busproof import vocabulary as v
 
-NOT_FOUND = Refused(error=Error.NOT_FOUND)
-EXISTS = Refused(error=Error.ALREADY_EXISTS)
-UNAVAILABLE = Refused(error=Error.UNAVAILABLE)
-DISABLED = Refused(error=Error.ENTITY_DISABLED)
-GET = GetTopic(topic="t")
-DELETE = DeleteTopic(topic="t")
-LIST = ListSubscriptions(topic="t")
-AGAIN = CreateTopic(topic="t")
+NOT_FOUND = v.Refused(error=v.Error.NOT_FOUND)
+EXISTS = v.Refused(error=v.Error.ALREADY_EXISTS)
+UNAVAILABLE = v.Refused(error=v.Error.UNAVAILABLE)
+DISABLED = v.Refused(error=v.Error.ENTITY_DISABLED)
+GET = v.GetTopic(topic="t")
+DELETE = v.DeleteTopic(topic="t")
+LIST = v.ListSubscriptions(topic="t")
+AGAIN = v.CreateTopic(topic="t")
 SOON = 5 * SECOND
 
 
@@ -50,56 +26,56 @@ def dead(name: str) -> str:
     return f"{name}/$deadletterqueue"
 
 
-def subscribe(name: str = "s", **settings: object) -> CreateSubscription:
-    return CreateSubscription(topic="t", subscription=name, **settings)
+def subscribe(name: str = "s", **settings: object) -> v.CreateSubscription:
+    return v.CreateSubscription(topic="t", subscription=name, **settings)
 
 
-def publish(body: str, transaction: str | None = None, **properties: object) -> Send:
-    return Send(queue="t", message=Message(body=body, **properties), transaction=transaction)
+def publish(body: str, transaction: str | None = None, **properties: object) -> v.Send:
+    return v.Send(queue="t", message=v.Message(body=body, **properties), transaction=transaction)
 
 
-def take(name: str = "s", session_id: str | None = None) -> Receive:
-    return Receive(queue=path(name), mode=ReceiveMode.RECEIVE_AND_DELETE, session_id=session_id)
+def take(name: str = "s", session_id: str | None = None) -> v.Receive:
+    return v.Receive(queue=path(name), mode=v.ReceiveMode.RECEIVE_AND_DELETE, session_id=session_id)
 
 
-def part(name: str = "s") -> DeleteQueue:
-    return DeleteQueue(queue=path(name))
+def part(name: str = "s") -> v.DeleteQueue:
+    return v.DeleteQueue(queue=path(name))
 
 
-def change(**changes: object) -> UpdateTopic:
-    return UpdateTopic(topic="t", **changes)
+def change(**changes: object) -> v.UpdateTopic:
+    return v.UpdateTopic(topic="t", **changes)
 
 
-def update(name: str = "s", **changes: object) -> UpdateQueue:
-    return UpdateQueue(queue=path(name), **changes)
+def update(name: str = "s", **changes: object) -> v.UpdateQueue:
+    return v.UpdateQueue(queue=path(name), **changes)
 
 
-def get(name: str = "s") -> GetQueue:
-    return GetQueue(queue=path(name))
+def get(name: str = "s") -> v.GetQueue:
+    return v.GetQueue(queue=path(name))
 
 
-def topic(**fields: object) -> TopicDescribed:
-    return TopicDescribed(description=TopicDescription(topic="t", **fields))
+def topic(**fields: object) -> v.TopicDescribed:
+    return v.TopicDescribed(description=v.TopicDescription(topic="t", **fields))
 
 
-def subscription(name: str = "s", **fields: object) -> Described:
-    return Described(description=QueueDescription(queue=path(name), **fields))
+def subscription(name: str = "s", **fields: object) -> v.Described:
+    return v.Described(description=v.QueueDescription(queue=path(name), **fields))
 
 
-def listed(*names: str) -> Listed:
-    return Listed(names=names)
+def listed(*names: str) -> v.Listed:
+    return v.Listed(names=names)
 
 
 def with_topic(observer: Observer, *subscriptions: str, **settings: object) -> Observer:
-    observer.has(CreateTopic(topic="t", **settings))
+    observer.has(v.CreateTopic(topic="t", **settings))
     for name in subscriptions:
         observer.has(subscribe(name))
     return observer
 
 
 def dark(observer: Observer, partition: int = 1) -> None:
-    observer.has(TakePartitionDown(queue="t", partition=partition))
+    observer.has(v.TakePartitionDown(queue="t", partition=partition))
 
 
 def bright(observer: Observer, partition: int = 1) -> None:
-    observer.has(BringPartitionUp(queue="t", partition=partition))
+    observer.has(v.BringPartitionUp(queue="t", partition=partition))

@@ -2,71 +2,56 @@
 
 from observing import Observer
 
-from busproof.vocabulary.commands import (
-    AcceptNextSession,
-    AcceptSession,
-    AdvanceClock,
-    CloseSession,
-    GetSessionState,
-    ListSessions,
-    Receive,
-    RenewSessionLock,
-    SetSessionState,
-)
-from busproof.vocabulary.outcomes import (
-    Outcome,
-    Refused,
-    SessionAccepted,
-    SessionsListed,
-)
-from busproof.vocabulary.values import Error
+from busproof import vocabulary as v
 
-SESSION_LOST = Refused(error=Error.SESSION_LOCK_LOST)
+SESSION_LOST = v.Refused(error=v.Error.SESSION_LOCK_LOST)
 
-NEXT = AcceptNextSession(queue="q")
+NEXT = v.AcceptNextSession(queue="q")
 
-LIST = ListSessions(queue="q")
+LIST = v.ListSessions(queue="q")
 
 MINUTE = 60_000_000
 
 
-def accept(session: str = "a") -> AcceptSession:
-    return AcceptSession(queue="q", session_id=session)
+def accept(session: str = "a") -> v.AcceptSession:
+    return v.AcceptSession(queue="q", session_id=session)
 
 
-def close(session: str = "a") -> CloseSession:
-    return CloseSession(queue="q", session_id=session)
+def close(session: str = "a") -> v.CloseSession:
+    return v.CloseSession(queue="q", session_id=session)
 
 
-def receive(session: str = "a") -> Receive:
-    return Receive(queue="q", session_id=session)
+def receive(session: str = "a") -> v.Receive:
+    return v.Receive(queue="q", session_id=session)
 
 
-def renew(session: str = "a") -> RenewSessionLock:
-    return RenewSessionLock(queue="q", session_id=session)
+def renew(session: str = "a") -> v.RenewSessionLock:
+    return v.RenewSessionLock(queue="q", session_id=session)
 
 
-def put(state: str | None, session: str = "a") -> SetSessionState:
-    return SetSessionState(queue="q", session_id=session, state=state)
+def put(state: str | None, session: str = "a") -> v.SetSessionState:
+    return v.SetSessionState(queue="q", session_id=session, state=state)
 
 
-def get(session: str = "a") -> GetSessionState:
-    return GetSessionState(queue="q", session_id=session)
+def get(session: str = "a") -> v.GetSessionState:
+    return v.GetSessionState(queue="q", session_id=session)
 
 
-def given(session: str) -> SessionAccepted:
-    return SessionAccepted(session_id=session)
+def given(session: str) -> v.SessionAccepted:
+    return v.SessionAccepted(session_id=session)
 
 
-def listed(*sessions: str) -> SessionsListed:
-    return SessionsListed(session_ids=sessions)
+def listed(*sessions: str) -> v.SessionsListed:
+    return v.SessionsListed(session_ids=sessions)
 
 
 def after(observer: Observer, duration: int) -> None:
-    observer.has(AdvanceClock(duration=duration))
+    observer.has(v.AdvanceClock(duration=duration))
 
 
-def allowed(observer: Observer, command: object, outcome: Outcome, connection: str = "c1") -> bool:
+def allowed(
+    observer: Observer, command: object, outcome: v.Outcome, connection: str = "c1"
+) -> bool:
     """Whether an answer would be allowed, nothing being learned from it."""
     before = observer.possible
     found = bool(observer.saw(command, outcome, connection=connection).possible)

@@ -3,264 +3,205 @@
 import pytest
 from answers import error_of, message_of, send
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.adapter import EmbeddedAdapter
 from busproof.spec import load
-from busproof.vocabulary.commands import (
-    AcceptNextSession,
-    AcceptSession,
-    AddRule,
-    AdvanceClock,
-    BeginTransaction,
-    BringPartitionUp,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    DeleteQueue,
-    DeleteTopic,
-    GetQueue,
-    GetSessionState,
-    GetTopic,
-    ListQueues,
-    ListRules,
-    ListSessions,
-    ListSubscriptions,
-    ListTopics,
-    Peek,
-    Receive,
-    RemoveRule,
-    RenewSessionLock,
-    RestoreQueue,
-    RollBackTransaction,
-    Send,
-    SetSessionState,
-    TakePartitionDown,
-    UpdateQueue,
-    UpdateTopic,
-)
-from busproof.vocabulary.entity_settings import Availability
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import (
-    Described,
-    Done,
-    Empty,
-    Listed,
-    Outcome,
-    Refused,
-    Renewed,
-    RulesListed,
-    SessionAccepted,
-    SessionsListed,
-    SessionState,
-    TopicDescribed,
-    TopicDescription,
-)
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.subscription_rules import (
-    CorrelationFilter,
-    FalseFilter,
-    SqlFilter,
-    TrueFilter,
-)
-from busproof.vocabulary.values import MICROSECONDS, Error, ReceiveMode
 
 from .conftest import Ask
 
 pytestmark = pytest.mark.slow
 
-FOR_GOOD = ReceiveMode.RECEIVE_AND_DELETE
+FOR_GOOD = v.ReceiveMode.RECEIVE_AND_DELETE
 
 
 def test_a_session_belongs_to_one_connection(ask: Ask) -> None:
     """Its messages, its state and its lock; another one gets what is said to it, not a message."""
-    ask(CreateQueue(queue="q", requires_session=True))
+    ask(v.CreateQueue(queue="q", requires_session=True))
     send(ask, session_id="s")
-    assert error_of(ask(Receive(queue="q"))) is Error.INVALID_OPERATION
-    assert error_of(ask(Receive(queue="q", session_id="s"))) is Error.SESSION_LOCK_LOST
-    assert ask(AcceptSession(queue="q", session_id="s")) == Done()
-    taken = ask(AcceptSession(queue="q", session_id="s"), "c2")
-    assert error_of(taken) is Error.SESSION_CANNOT_BE_LOCKED
-    assert ask(AcceptNextSession(queue="q"), "c2") == Empty()
-    held = error_of(ask(Receive(queue="q", session_id="s"), "c2"))
-    assert held is Error.SESSION_CANNOT_BE_LOCKED
-    assert ask(SetSessionState(queue="q", session_id="s", state="state ж")) == Done()
-    answer = ask(GetSessionState(queue="q", session_id="s"))
-    assert answer == SessionState(state="state ж")
-    assert message_of(ask(Receive(queue="q", session_id="s"))).session_id == "s"
-    assert ask(ListSessions(queue="q")) == SessionsListed(session_ids=("s",))
-    assert isinstance(ask(RenewSessionLock(queue="q", session_id="s")), Renewed)
-    assert ask(CloseSession(queue="q", session_id="s")) == Done()
-    assert ask(AcceptNextSession(queue="q"), "c2") == SessionAccepted(session_id="s")
-    received = ask(Receive(queue="q", session_id="s", mode=FOR_GOOD), "c2")
+    assert error_of(ask(v.Receive(queue="q"))) is v.Error.INVALID_OPERATION
+    assert error_of(ask(v.Receive(queue="q", session_id="s"))) is v.Error.SESSION_LOCK_LOST
+    assert ask(v.AcceptSession(queue="q", session_id="s")) == v.Done()
+    taken = ask(v.AcceptSession(queue="q", session_id="s"), "c2")
+    assert error_of(taken) is v.Error.SESSION_CANNOT_BE_LOCKED
+    assert ask(v.AcceptNextSession(queue="q"), "c2") == v.Empty()
+    held = error_of(ask(v.Receive(queue="q", session_id="s"), "c2"))
+    assert held is v.Error.SESSION_CANNOT_BE_LOCKED
+    assert ask(v.SetSessionState(queue="q", session_id="s", state="state ж")) == v.Done()
+    answer = ask(v.GetSessionState(queue="q", session_id="s"))
+    assert answer == v.SessionState(state="state ж")
+    assert message_of(ask(v.Receive(queue="q", session_id="s"))).session_id == "s"
+    assert ask(v.ListSessions(queue="q")) == v.SessionsListed(session_ids=("s",))
+    assert isinstance(ask(v.RenewSessionLock(queue="q", session_id="s")), v.Renewed)
+    assert ask(v.CloseSession(queue="q", session_id="s")) == v.Done()
+    assert ask(v.AcceptNextSession(queue="q"), "c2") == v.SessionAccepted(session_id="s")
+    received = ask(v.Receive(queue="q", session_id="s", mode=FOR_GOOD), "c2")
     assert message_of(received).lock_token is None
 
 
 def test_a_session_that_has_expired_is_accepted_again(ask: Ask) -> None:
     """By the same connection, beside the link that has lost it."""
-    ask(CreateQueue(queue="q", requires_session=True))
+    ask(v.CreateQueue(queue="q", requires_session=True))
     send(ask, session_id="s")
-    ask(AcceptSession(queue="q", session_id="s"))
-    ask(AdvanceClock(duration=61 * MICROSECONDS))
-    assert ask(AcceptSession(queue="q", session_id="s")) == Done()
-    assert message_of(ask(Receive(queue="q", session_id="s"))).body == "m1"
-    assert isinstance(ask(RenewSessionLock(queue="q", session_id="s")), Renewed)
-    ask(AdvanceClock(duration=61 * MICROSECONDS))
-    lost = error_of(ask(Receive(queue="q", session_id="s")))
-    assert lost is Error.SESSION_LOCK_LOST
+    ask(v.AcceptSession(queue="q", session_id="s"))
+    ask(v.AdvanceClock(duration=61 * v.MICROSECONDS))
+    assert ask(v.AcceptSession(queue="q", session_id="s")) == v.Done()
+    assert message_of(ask(v.Receive(queue="q", session_id="s"))).body == "m1"
+    assert isinstance(ask(v.RenewSessionLock(queue="q", session_id="s")), v.Renewed)
+    ask(v.AdvanceClock(duration=61 * v.MICROSECONDS))
+    lost = error_of(ask(v.Receive(queue="q", session_id="s")))
+    assert lost is v.Error.SESSION_LOCK_LOST
 
 
 def test_a_transaction_takes_effect_as_a_whole(ask: Ask, queue: str) -> None:
     """Whichever connection names it; a second key is refused, and what has ended is gone."""
     for name in ("kept", "given up"):
-        assert ask(BeginTransaction(transaction=name)) == Done()
-        staged = Message(body=name, partition_key="a")
-        assert ask(Send(queue=queue, message=staged, transaction=name), "c2") == Done()
-    stranger = Message(body="stranger", partition_key="b")
-    refused = ask(Send(queue=queue, message=stranger, transaction="given up"))
-    assert error_of(refused) is Error.INVALID_OPERATION
-    assert ask(Receive(queue=queue)) == Empty()
-    assert error_of(ask(BeginTransaction(transaction="kept"))) is Error.ALREADY_EXISTS
-    assert ask(CommitTransaction(transaction="kept"), "c2") == Done()
-    assert ask(RollBackTransaction(transaction="given up")) == Done()
-    assert message_of(ask(Receive(queue=queue, mode=FOR_GOOD))).body == "kept"
-    assert ask(Receive(queue=queue)) == Empty()
+        assert ask(v.BeginTransaction(transaction=name)) == v.Done()
+        staged = v.Message(body=name, partition_key="a")
+        assert ask(v.Send(queue=queue, message=staged, transaction=name), "c2") == v.Done()
+    stranger = v.Message(body="stranger", partition_key="b")
+    refused = ask(v.Send(queue=queue, message=stranger, transaction="given up"))
+    assert error_of(refused) is v.Error.INVALID_OPERATION
+    assert ask(v.Receive(queue=queue)) == v.Empty()
+    assert error_of(ask(v.BeginTransaction(transaction="kept"))) is v.Error.ALREADY_EXISTS
+    assert ask(v.CommitTransaction(transaction="kept"), "c2") == v.Done()
+    assert ask(v.RollBackTransaction(transaction="given up")) == v.Done()
+    assert message_of(ask(v.Receive(queue=queue, mode=FOR_GOOD))).body == "kept"
+    assert ask(v.Receive(queue=queue)) == v.Empty()
     for name in ("kept", "never begun"):
-        assert error_of(ask(CommitTransaction(transaction=name))) is Error.NOT_FOUND
+        assert error_of(ask(v.CommitTransaction(transaction=name))) is v.Error.NOT_FOUND
 
 
 def test_rules_of_subscriptions_are_listed_as_they_were_added(ask: Ask) -> None:
     """Of every kind; what is removed is gone, and what a rule does not take does not come."""
-    ask(CreateTopic(topic="t"))
-    ask(CreateSubscription(topic="t", subscription="s"))
+    ask(v.CreateTopic(topic="t"))
+    ask(v.CreateSubscription(topic="t", subscription="s"))
     filters = {
-        "true": TrueFilter(),
-        "false": FalseFilter(),
-        "sql": SqlFilter(expression="a > 3"),
-        "correlation": CorrelationFilter(subject="x", properties={"a": 1, "b": "c", "d": True}),
+        "true": v.TrueFilter(),
+        "false": v.FalseFilter(),
+        "sql": v.SqlFilter(expression="a > 3"),
+        "correlation": v.CorrelationFilter(subject="x", properties={"a": 1, "b": "c", "d": True}),
     }
     subscription = {"topic": "t", "subscription": "s"}
     for name, chosen in filters.items():
-        assert ask(AddRule(**subscription, rule=name, filter=chosen)) == Done()
-    listed = ask(ListRules(**subscription))
-    assert isinstance(listed, RulesListed)
+        assert ask(v.AddRule(**subscription, rule=name, filter=chosen)) == v.Done()
+    listed = ask(v.ListRules(**subscription))
+    assert isinstance(listed, v.RulesListed)
     filters_by_name = {rule.name: rule.filter for rule in listed.rules}
-    assert filters_by_name == {"$Default": TrueFilter(), **filters}
+    assert filters_by_name == {"$Default": v.TrueFilter(), **filters}
     for name in ("$Default", "true"):
-        assert ask(RemoveRule(**subscription, rule=name)) == Done()
+        assert ask(v.RemoveRule(**subscription, rule=name)) == v.Done()
     for body, properties in (("no", {"a": 2}), ("yes", {"a": 4})):
-        ask(Send(queue="t", message=Message(body=body, properties=properties)))
+        ask(v.Send(queue="t", message=v.Message(body=body, properties=properties)))
     path = "t/subscriptions/s"
-    assert message_of(ask(Receive(queue=path, mode=FOR_GOOD))).body == "yes"
-    assert ask(Receive(queue=path)) == Empty()
+    assert message_of(ask(v.Receive(queue=path, mode=FOR_GOOD))).body == "yes"
+    assert ask(v.Receive(queue=path)) == v.Empty()
 
 
 def test_a_rule_of_a_transaction_that_is_rolled_back_is_not_there(broker: EmbeddedAdapter) -> None:
     """Where it is taken at all, which it is not for a partitioned topic."""
-    broker.start(profile_for(load(), edition="fr-2016-09"))
+    broker.start(v.profile_for(load(), edition="fr-2016-09"))
 
-    def ask(command: Command) -> Outcome:
+    def ask(command: v.Command) -> v.Outcome:
         return broker.do(command, "c1").outcome
 
-    for partitioned, allowed in ((False, Done | Refused), (True, Refused)):
+    for partitioned, allowed in ((False, v.Done | v.Refused), (True, v.Refused)):
         topic = "parted" if partitioned else "whole"
-        ask(CreateTopic(topic=topic, partitioned=partitioned))
-        ask(CreateSubscription(topic=topic, subscription="s"))
-        ask(BeginTransaction(transaction=topic))
-        rule = AddRule(
-            topic=topic, subscription="s", rule="r", filter=TrueFilter(), transaction=topic
+        ask(v.CreateTopic(topic=topic, partitioned=partitioned))
+        ask(v.CreateSubscription(topic=topic, subscription="s"))
+        ask(v.BeginTransaction(transaction=topic))
+        rule = v.AddRule(
+            topic=topic, subscription="s", rule="r", filter=v.TrueFilter(), transaction=topic
         )
         assert isinstance(ask(rule), allowed)
-        ask(RollBackTransaction(transaction=topic))
-        listed = ask(ListRules(topic=topic, subscription="s"))
-        assert isinstance(listed, RulesListed)
+        ask(v.RollBackTransaction(transaction=topic))
+        listed = ask(v.ListRules(topic=topic, subscription="s"))
+        assert isinstance(listed, v.RulesListed)
         assert [each.name for each in listed.rules] == ["$Default"]
 
 
 def test_queues_are_managed(ask: Ask, queue: str) -> None:
     """Described, listed, changed and deleted."""
-    seconds = 30 * MICROSECONDS
-    assert ask(UpdateQueue(queue=queue, lock_duration=seconds)) == Done()
-    answer = ask(GetQueue(queue=queue))
-    assert isinstance(answer, Described)
+    seconds = 30 * v.MICROSECONDS
+    assert ask(v.UpdateQueue(queue=queue, lock_duration=seconds)) == v.Done()
+    answer = ask(v.GetQueue(queue=queue))
+    assert isinstance(answer, v.Described)
     assert (answer.description.partitioned, answer.description.lock_duration) == (True, seconds)
-    assert error_of(ask(CreateQueue(queue=queue, max_delivery_count=3))) is Error.ALREADY_EXISTS
-    assert ask(ListQueues()) == Listed(names=("q",))
-    assert ask(DeleteQueue(queue=queue)) == Done()
-    assert ask(ListQueues()) == Listed()
+    assert error_of(ask(v.CreateQueue(queue=queue, max_delivery_count=3))) is v.Error.ALREADY_EXISTS
+    assert ask(v.ListQueues()) == v.Listed(names=("q",))
+    assert ask(v.DeleteQueue(queue=queue)) == v.Done()
+    assert ask(v.ListQueues()) == v.Listed()
     for command in (
-        GetQueue(queue=queue),
-        Send(queue=queue, message=Message(body="m")),
-        Receive(queue=queue),
-        Peek(queue=queue),
+        v.GetQueue(queue=queue),
+        v.Send(queue=queue, message=v.Message(body="m")),
+        v.Receive(queue=queue),
+        v.Peek(queue=queue),
     ):
-        assert error_of(ask(command)) is Error.NOT_FOUND
+        assert error_of(ask(command)) is v.Error.NOT_FOUND
 
 
 def test_a_partition_that_is_down_takes_nothing(ask: Ask, queue: str) -> None:
     """Before the queue is there, too; one that the queue does not have is refused."""
     send(ask, partition_key="a")
-    where = (message_of(ask(Receive(queue=queue))).sequence_number or 0) >> 48
-    assert ask(TakePartitionDown(queue=queue, partition=where)) == Done()
-    late = ask(Send(queue=queue, message=Message(body="m2", partition_key="a")))
-    assert error_of(late) is Error.UNAVAILABLE
-    assert ask(BringPartitionUp(queue=queue, partition=where)) == Done()
-    assert ask(TakePartitionDown(queue="not yet there", partition=0)) == Done()
-    assert isinstance(ask(TakePartitionDown(queue=queue, partition=99)), Refused)
+    where = (message_of(ask(v.Receive(queue=queue))).sequence_number or 0) >> 48
+    assert ask(v.TakePartitionDown(queue=queue, partition=where)) == v.Done()
+    late = ask(v.Send(queue=queue, message=v.Message(body="m2", partition_key="a")))
+    assert error_of(late) is v.Error.UNAVAILABLE
+    assert ask(v.BringPartitionUp(queue=queue, partition=where)) == v.Done()
+    assert ask(v.TakePartitionDown(queue="not yet there", partition=0)) == v.Done()
+    assert isinstance(ask(v.TakePartitionDown(queue=queue, partition=99)), v.Refused)
 
 
 def test_a_queue_may_be_there_from_before_premium(adapter: EmbeddedAdapter, ask: Ask) -> None:
     """It alone is partitioned there; there is one of a name."""
-    adapter.start(profile_for(load(), tier="premium"))
-    old = RestoreQueue(queue="old", requires_session=True, max_size=2)
-    assert ask(old) == Done()
-    assert ask(CreateQueue(queue="new")) == Done()
-    answers = [ask(GetQueue(queue=name)) for name in ("old", "new")]
-    assert all(isinstance(each, Described) for each in answers)
+    adapter.start(v.profile_for(load(), tier="premium"))
+    old = v.RestoreQueue(queue="old", requires_session=True, max_size=2)
+    assert ask(old) == v.Done()
+    assert ask(v.CreateQueue(queue="new")) == v.Done()
+    answers = [ask(v.GetQueue(queue=name)) for name in ("old", "new")]
+    assert all(isinstance(each, v.Described) for each in answers)
     assert [True, False] == [each.description.partitioned for each in answers]  # type: ignore[union-attr]
-    assert error_of(ask(old)) is Error.ALREADY_EXISTS
+    assert error_of(ask(old)) is v.Error.ALREADY_EXISTS
 
 
 def test_topics_and_subscriptions_are_described_listed_changed_and_deleted(ask: Ask) -> None:
     """Each by the kind that it is."""
-    ask(CreateTopic(topic="managed", duplicate_detection=True))
+    ask(v.CreateTopic(topic="managed", duplicate_detection=True))
     for name in ("s", "r"):
-        ask(CreateSubscription(topic="managed", subscription=name))
+        ask(v.CreateSubscription(topic="managed", subscription=name))
     path = "managed/subscriptions/s"
-    assert ask(ListSubscriptions(topic="managed")) == Listed(names=("r", "s"))
-    listed = ask(ListTopics())
-    assert isinstance(listed, Listed)
+    assert ask(v.ListSubscriptions(topic="managed")) == v.Listed(names=("r", "s"))
+    listed = ask(v.ListTopics())
+    assert isinstance(listed, v.Listed)
     assert "managed" in listed.names
-    assert ask(UpdateTopic(topic="managed", time_to_live=20 * MICROSECONDS)) == Done()
-    assert ask(UpdateQueue(queue=path, lock_duration=20 * MICROSECONDS)) == Done()
-    answer = ask(GetTopic(topic="managed"))
-    assert isinstance(answer, TopicDescribed)
-    assert answer.description == TopicDescription(
+    assert ask(v.UpdateTopic(topic="managed", time_to_live=20 * v.MICROSECONDS)) == v.Done()
+    assert ask(v.UpdateQueue(queue=path, lock_duration=20 * v.MICROSECONDS)) == v.Done()
+    answer = ask(v.GetTopic(topic="managed"))
+    assert isinstance(answer, v.TopicDescribed)
+    assert answer.description == v.TopicDescription(
         topic="managed",
         partitioned=True,
         duplicate_detection=True,
-        duplicate_window=600 * MICROSECONDS,
-        time_to_live=20 * MICROSECONDS,
+        duplicate_window=600 * v.MICROSECONDS,
+        time_to_live=20 * v.MICROSECONDS,
         max_size=16,
         subscription_count=2,
-        availability=Availability.AVAILABLE,
+        availability=v.Availability.AVAILABLE,
     )
-    one = ask(GetQueue(queue=path))
-    assert isinstance(one, Described)
-    assert one.description.lock_duration == 20 * MICROSECONDS
-    assert ask(DeleteQueue(queue=path)) == Done()
-    assert ask(ListSubscriptions(topic="managed")) == Listed(names=("r",))
-    assert ask(DeleteTopic(topic="managed")) == Done()
-    assert error_of(ask(GetTopic(topic="managed"))) is Error.NOT_FOUND
-    assert error_of(ask(GetQueue(queue="managed/subscriptions/r"))) is Error.NOT_FOUND
+    one = ask(v.GetQueue(queue=path))
+    assert isinstance(one, v.Described)
+    assert one.description.lock_duration == 20 * v.MICROSECONDS
+    assert ask(v.DeleteQueue(queue=path)) == v.Done()
+    assert ask(v.ListSubscriptions(topic="managed")) == v.Listed(names=("r",))
+    assert ask(v.DeleteTopic(topic="managed")) == v.Done()
+    assert error_of(ask(v.GetTopic(topic="managed"))) is v.Error.NOT_FOUND
+    assert error_of(ask(v.GetQueue(queue="managed/subscriptions/r"))) is v.Error.NOT_FOUND
 
 
 def test_a_namespace_begins_empty(adapter: EmbeddedAdapter, ask: Ask, queue: str) -> None:
     """Nothing of the last one is left, its clock included."""
-    ask(AdvanceClock(duration=5 * MICROSECONDS))
-    adapter.start(profile_for(load()))
-    assert ask(ListQueues()) == Listed()
-    ask(CreateQueue(queue=queue))
+    ask(v.AdvanceClock(duration=5 * v.MICROSECONDS))
+    adapter.start(v.profile_for(load()))
+    assert ask(v.ListQueues()) == v.Listed()
+    ask(v.CreateQueue(queue=queue))
     send(ask)
-    assert message_of(ask(Receive(queue=queue))).locked_until == 60 * MICROSECONDS
+    assert message_of(ask(v.Receive(queue=queue))).locked_until == 60 * v.MICROSECONDS

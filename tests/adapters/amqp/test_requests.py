@@ -4,34 +4,9 @@ import attrs
 import pytest
 from answers import error_of, message_of, send
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.adapter import EmbeddedAdapter
 from busproof.adapters.amqp.messages import decoded, encoded
-from busproof.vocabulary.commands import (
-    Abandon,
-    AdvanceClock,
-    CancelScheduled,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    Peek,
-    Receive,
-    ReceiveDeferred,
-    RenewLock,
-    Schedule,
-    Send,
-)
-from busproof.vocabulary.messages import Message, MessageState, MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Empty,
-    Peeked,
-    ReceivedSeveral,
-    Refused,
-    Renewed,
-    Scheduled,
-)
-from busproof.vocabulary.values import MICROSECONDS, Error, ReceiveMode
 
 from .conftest import Ask
 
@@ -39,12 +14,12 @@ pytestmark = pytest.mark.slow
 
 DEAD = "q/$deadletterqueue"
 
-FOR_GOOD = ReceiveMode.RECEIVE_AND_DELETE
+FOR_GOOD = v.ReceiveMode.RECEIVE_AND_DELETE
 
 
 def test_a_message_comes_back_as_it_was_sent(ask: Ask, queue: str) -> None:
     """Every property of it; what was not set is not there."""
-    whole = Message(
+    whole = v.Message(
         body="text of any script: ж 漢 \N{PILE OF POO}",
         message_id="id",
         partition_key="key",
@@ -56,24 +31,24 @@ def test_a_message_comes_back_as_it_was_sent(ask: Ask, queue: str) -> None:
         content_type="text/plain",
         properties={"text": "a", "number": 2**40, "real": 0.5, "truth": True, "small": -3},
     )
-    ask(Send(queue=queue, message=whole))
-    ask(Send(queue=queue, message=Message(body="bare")))
-    given = [message_of(ask(Receive(queue=queue, mode=FOR_GOOD))) for _ in range(2)]
+    ask(v.Send(queue=queue, message=whole))
+    ask(v.Send(queue=queue, message=v.Message(body="bare")))
+    given = [message_of(ask(v.Receive(queue=queue, mode=FOR_GOOD))) for _ in range(2)]
     # They have no key in common, and so no order.
-    for view, sent in zip(sorted(given, key=_body), (Message(body="bare"), whole), strict=True):
-        names = [field.name for field in attrs.fields(Message) if field.name != "stands_in"]
+    for view, sent in zip(sorted(given, key=_body), (v.Message(body="bare"), whole), strict=True):
+        names = [field.name for field in attrs.fields(v.Message) if field.name != "stands_in"]
         carried = {name: getattr(view, name) for name in names}
         assert carried == {name: getattr(sent, name) for name in names}
 
 
-def _body(view: MessageView) -> str:
+def _body(view: v.MessageView) -> str:
     return view.body
 
 
 @pytest.mark.parametrize(("counted", "most"), [(True, 200), (False, 101_000)])
 def test_a_message_is_padded_to_its_size_unless_that_is_counted(counted: bool, most: int) -> None:
     """And its text comes back without that."""
-    raw = encoded(Message(body="m1", size=100_000), counted=counted)
+    raw = encoded(v.Message(body="m1", size=100_000), counted=counted)
     view = decoded(raw)
     assert (view.body, view.size) == ("m1", 100_000)
     assert most - 1_000 < len(raw) < most
@@ -82,32 +57,32 @@ def test_a_message_is_padded_to_its_size_unless_that_is_counted(counted: bool, m
 @pytest.mark.parametrize("later", [False, True], ids=["sent", "scheduled"])
 def test_our_own_broker_takes_a_size_at_its_word(ask: Ask, later: bool) -> None:
     """Ten messages that cross the wire in no time fill a GB, the eleventh does not fit."""
-    ask(CreateQueue(queue="q", partitioned=False))
+    ask(v.CreateQueue(queue="q", partitioned=False))
     answers = []
     for number in range(11):
-        message = Message(body=f"m{number}", size=100_000_000, stands_in=True)
+        message = v.Message(body=f"m{number}", size=100_000_000, stands_in=True)
         answers.append(
-            ask(Schedule(queue="q", message=message, delay=60 * MICROSECONDS))
+            ask(v.Schedule(queue="q", message=message, delay=60 * v.MICROSECONDS))
             if later
-            else ask(Send(queue="q", message=message))
+            else ask(v.Send(queue="q", message=message))
         )
-    assert not any(isinstance(each, Refused) for each in answers[:10])
-    assert error_of(answers[10]) is Error.QUOTA_EXCEEDED
-    too_large = Send(queue="q", message=Message(body="m", size=100_000_001))
-    assert error_of(ask(too_large)) is Error.MESSAGE_TOO_LARGE
+    assert not any(isinstance(each, v.Refused) for each in answers[:10])
+    assert error_of(answers[10]) is v.Error.QUOTA_EXCEEDED
+    too_large = v.Send(queue="q", message=v.Message(body="m", size=100_000_001))
+    assert error_of(ask(too_large)) is v.Error.MESSAGE_TOO_LARGE
 
 
 def test_the_partition_that_took_a_message_is_reported(adapter: EmbeddedAdapter, ask: Ask) -> None:
     """By the broker at once, and by the number of the message later."""
-    ask(CreateQueue(queue="q"))
+    ask(v.CreateQueue(queue="q"))
     witnesses = []
     for name in ("a", "b", "c"):
-        observed = adapter.do(Send(queue="q", message=Message(body=name)), "c1")
+        observed = adapter.do(v.Send(queue="q", message=v.Message(body=name)), "c1")
         assert observed.witness is not None
         witnesses.append((name, observed.witness.partition))
     seen = []
     for _ in witnesses:
-        view = message_of(ask(Receive(queue="q")))
+        view = message_of(ask(v.Receive(queue="q")))
         assert view.sequence_number is not None
         seen.append((view.body, view.sequence_number >> 48))
     assert sorted(seen) == witnesses
@@ -118,31 +93,31 @@ def test_the_partition_that_took_a_message_is_reported(adapter: EmbeddedAdapter,
 def test_a_locked_message_is_settled_once(ask: Ask, queue: str, connection: str) -> None:
     """On the link on which it came, or by request from another connection."""
     send(ask)
-    token = message_of(ask(Receive(queue=queue))).lock_token or ""
-    assert ask(Complete(queue=queue, lock_token=token), connection) == Done()
-    assert error_of(ask(Complete(queue=queue, lock_token=token), connection)) is Error.LOCK_LOST
-    assert ask(Receive(queue=queue)) == Empty()
+    token = message_of(ask(v.Receive(queue=queue))).lock_token or ""
+    assert ask(v.Complete(queue=queue, lock_token=token), connection) == v.Done()
+    assert error_of(ask(v.Complete(queue=queue, lock_token=token), connection)) is v.Error.LOCK_LOST
+    assert ask(v.Receive(queue=queue)) == v.Empty()
 
 
 def test_a_refused_settlement_keeps_no_receive_from_its_answer(ask: Ask, queue: str) -> None:
     """The broker once forgot to answer a drain while it still held the delivery."""
     send(ask)
-    token = message_of(ask(Receive(queue=queue))).lock_token or ""
-    ask(AdvanceClock(duration=61 * MICROSECONDS))
-    assert error_of(ask(Complete(queue=queue, lock_token=token))) is Error.LOCK_LOST
-    token = message_of(ask(Receive(queue=queue))).lock_token or ""
-    assert ask(Complete(queue=queue, lock_token=token)) == Done()
-    assert ask(Receive(queue=queue)) == Empty()
+    token = message_of(ask(v.Receive(queue=queue))).lock_token or ""
+    ask(v.AdvanceClock(duration=61 * v.MICROSECONDS))
+    assert error_of(ask(v.Complete(queue=queue, lock_token=token))) is v.Error.LOCK_LOST
+    token = message_of(ask(v.Receive(queue=queue))).lock_token or ""
+    assert ask(v.Complete(queue=queue, lock_token=token)) == v.Done()
+    assert ask(v.Receive(queue=queue)) == v.Empty()
 
 
 @pytest.mark.parametrize("connection", ["c1", "c2"])
 def test_an_abandoned_message_comes_again(ask: Ask, queue: str, connection: str) -> None:
     """And the answer has its delivery count."""
     send(ask)
-    first = message_of(ask(Receive(queue=queue)))
-    assert ask(Receive(queue=queue)) == Empty()
-    ask(Abandon(queue=queue, lock_token=first.lock_token or ""), connection)
-    again = message_of(ask(Receive(queue=queue)))
+    first = message_of(ask(v.Receive(queue=queue)))
+    assert ask(v.Receive(queue=queue)) == v.Empty()
+    ask(v.Abandon(queue=queue, lock_token=first.lock_token or ""), connection)
+    again = message_of(ask(v.Receive(queue=queue)))
     assert (first.delivery_count, again.delivery_count) == (1, 2)
     assert first.sequence_number == again.sequence_number
 
@@ -151,60 +126,62 @@ def test_an_abandoned_message_comes_again(ask: Ask, queue: str, connection: str)
 def test_a_dead_letter_shows_why(ask: Ask, queue: str, connection: str) -> None:
     """The reason is no property of the application's."""
     send(ask, properties={"a": 1})
-    token = message_of(ask(Receive(queue=queue))).lock_token or ""
-    ask(DeadLetter(queue=queue, lock_token=token, reason="no good"), connection)
-    dead = message_of(ask(Receive(queue=DEAD)))
+    token = message_of(ask(v.Receive(queue=queue))).lock_token or ""
+    ask(v.DeadLetter(queue=queue, lock_token=token, reason="no good"), connection)
+    dead = message_of(ask(v.Receive(queue=DEAD)))
     assert (dead.dead_letter_reason, dict(dead.properties)) == ("no good", {"a": 1})
-    assert error_of(ask(Send(queue=DEAD, message=Message(body="m")))) is Error.INVALID_OPERATION
+    assert (
+        error_of(ask(v.Send(queue=DEAD, message=v.Message(body="m")))) is v.Error.INVALID_OPERATION
+    )
 
 
 def test_a_deferred_message_is_received_by_its_number(ask: Ask, queue: str) -> None:
     """Not otherwise; it is peeked meanwhile, and settled by request."""
     send(ask)
-    view = message_of(ask(Receive(queue=queue)))
-    assert ask(Defer(queue=queue, lock_token=view.lock_token or "")) == Done()
-    assert ask(Receive(queue=queue)) == Empty()
-    peeked = ask(Peek(queue=queue, count=3))
-    assert isinstance(peeked, Peeked)
-    assert [each.state for each in peeked.messages] == [MessageState.DEFERRED]
+    view = message_of(ask(v.Receive(queue=queue)))
+    assert ask(v.Defer(queue=queue, lock_token=view.lock_token or "")) == v.Done()
+    assert ask(v.Receive(queue=queue)) == v.Empty()
+    peeked = ask(v.Peek(queue=queue, count=3))
+    assert isinstance(peeked, v.Peeked)
+    assert [each.state for each in peeked.messages] == [v.MessageState.DEFERRED]
     numbers = (view.sequence_number or 0,)
-    came = ask(ReceiveDeferred(queue=queue, sequence_numbers=numbers))
-    assert isinstance(came, ReceivedSeveral)
+    came = ask(v.ReceiveDeferred(queue=queue, sequence_numbers=numbers))
+    assert isinstance(came, v.ReceivedSeveral)
     token = came.messages[0].lock_token or ""
-    assert ask(Complete(queue=queue, lock_token=token)) == Done()
-    missing = ask(ReceiveDeferred(queue=queue, sequence_numbers=numbers))
-    assert error_of(missing) is Error.MESSAGE_NOT_FOUND
+    assert ask(v.Complete(queue=queue, lock_token=token)) == v.Done()
+    missing = ask(v.ReceiveDeferred(queue=queue, sequence_numbers=numbers))
+    assert error_of(missing) is v.Error.MESSAGE_NOT_FOUND
 
 
 def test_a_lock_ends_at_its_announced_time(ask: Ask, queue: str) -> None:
     """Unless it was renewed; times are those of the recording."""
     send(ask)
-    view = message_of(ask(Receive(queue=queue)))
-    assert view.locked_until == 60 * MICROSECONDS
-    ask(AdvanceClock(duration=50 * MICROSECONDS))
-    renewed = ask(RenewLock(queue=queue, lock_token=view.lock_token or ""))
-    assert renewed == Renewed(locked_until=110 * MICROSECONDS)
-    ask(AdvanceClock(duration=59 * MICROSECONDS))
-    assert ask(Receive(queue=queue)) == Empty()
-    ask(AdvanceClock(duration=2 * MICROSECONDS))
-    assert message_of(ask(Receive(queue=queue))).body == "m1"
-    late = ask(RenewLock(queue=queue, lock_token=view.lock_token or ""))
-    assert error_of(late) is Error.LOCK_LOST
+    view = message_of(ask(v.Receive(queue=queue)))
+    assert view.locked_until == 60 * v.MICROSECONDS
+    ask(v.AdvanceClock(duration=50 * v.MICROSECONDS))
+    renewed = ask(v.RenewLock(queue=queue, lock_token=view.lock_token or ""))
+    assert renewed == v.Renewed(locked_until=110 * v.MICROSECONDS)
+    ask(v.AdvanceClock(duration=59 * v.MICROSECONDS))
+    assert ask(v.Receive(queue=queue)) == v.Empty()
+    ask(v.AdvanceClock(duration=2 * v.MICROSECONDS))
+    assert message_of(ask(v.Receive(queue=queue))).body == "m1"
+    late = ask(v.RenewLock(queue=queue, lock_token=view.lock_token or ""))
+    assert error_of(late) is v.Error.LOCK_LOST
 
 
 def test_a_scheduled_message_comes_when_it_is_due(ask: Ask, queue: str) -> None:
     """One that was taken back never does."""
     numbers = []
     for body in ("kept", "taken back"):
-        message = Message(body=body, partition_key="k")
-        outcome = ask(Schedule(queue=queue, message=message, delay=10 * MICROSECONDS))
-        assert isinstance(outcome, Scheduled)
+        message = v.Message(body=body, partition_key="k")
+        outcome = ask(v.Schedule(queue=queue, message=message, delay=10 * v.MICROSECONDS))
+        assert isinstance(outcome, v.Scheduled)
         numbers.append(outcome.sequence_number or 0)
-    assert ask(CancelScheduled(queue=queue, sequence_number=numbers[1])) == Done()
-    assert ask(Receive(queue=queue)) == Empty()
-    ask(AdvanceClock(duration=11 * MICROSECONDS))
-    assert message_of(ask(Receive(queue=queue))).body == "kept"
-    assert ask(Receive(queue=queue)) == Empty()
+    assert ask(v.CancelScheduled(queue=queue, sequence_number=numbers[1])) == v.Done()
+    assert ask(v.Receive(queue=queue)) == v.Empty()
+    ask(v.AdvanceClock(duration=11 * v.MICROSECONDS))
+    assert message_of(ask(v.Receive(queue=queue))).body == "kept"
+    assert ask(v.Receive(queue=queue)) == v.Empty()
 
 
 @pytest.mark.parametrize("partitioned", [False, True])
@@ -212,14 +189,14 @@ def test_peek_that_continues_after_a_scheduled_message_misses_nothing(
     ask: Ask, partitioned: bool
 ) -> None:
     """What comes after it has a greater number, in the partition that they share."""
-    ask(CreateQueue(queue="q", partitioned=partitioned))
-    later = Message(body="later", partition_key="a")
-    ask(Schedule(queue="q", message=later, delay=60 * MICROSECONDS))
-    shown = ask(Peek(queue="q"))
-    assert isinstance(shown, Peeked)
+    ask(v.CreateQueue(queue="q", partitioned=partitioned))
+    later = v.Message(body="later", partition_key="a")
+    ask(v.Schedule(queue="q", message=later, delay=60 * v.MICROSECONDS))
+    shown = ask(v.Peek(queue="q"))
+    assert isinstance(shown, v.Peeked)
     (number,) = [each.sequence_number or 0 for each in shown.messages]
-    ask(Send(queue="q", message=Message(body="after", partition_key="a")))
-    shown = ask(Peek(queue="q", count=10, from_sequence_number=number + 1))
-    assert isinstance(shown, Peeked)
+    ask(v.Send(queue="q", message=v.Message(body="after", partition_key="a")))
+    shown = ask(v.Peek(queue="q", count=10, from_sequence_number=number + 1))
+    assert isinstance(shown, v.Peeked)
     assert [each.body for each in shown.messages] == ["after"]
     assert (shown.messages[0].sequence_number or 0) >> 48 == number >> 48

@@ -17,44 +17,29 @@ from observing import (
     update,
 )
 
-from busproof.vocabulary.commands import (
-    AcceptSession,
-    BeginTransaction,
-    Command,
-    CommitTransaction,
-    Complete,
-    DeadLetter,
-    Peek,
-    Receive,
-    Schedule,
-    Send,
-)
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Empty, Outcome, Peeked, Refused, Scheduled
-from busproof.vocabulary.values import Error, ReceiveMode
+from busproof import vocabulary as v
 
-DISABLED = Refused(error=Error.ENTITY_DISABLED)
+DISABLED = v.Refused(error=v.Error.ENTITY_DISABLED)
 
-HERE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+HERE = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
-LETTERS = Receive(queue="q/$deadletterqueue", mode=ReceiveMode.RECEIVE_AND_DELETE)
+LETTERS = v.Receive(queue="q/$deadletterqueue", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-@pytest.mark.parametrize("status", [EntityStatus.DISABLED, EntityStatus.SEND_DISABLED])
-def test_disabled_entity_takes_nothing(observer: Observer, status: EntityStatus) -> None:
+@pytest.mark.parametrize("status", [v.EntityStatus.DISABLED, v.EntityStatus.SEND_DISABLED])
+def test_disabled_entity_takes_nothing(observer: Observer, status: v.EntityStatus) -> None:
     observer.queue()
     observer.has(update(status=status))
-    wrong = observer.saw(Send(queue="q", message=Message(body="x")))
+    wrong = observer.saw(v.Send(queue="q", message=v.Message(body="x")))
     assert not wrong.possible
     assert "MGMT-26" in wrong.rules
     found = observer.send(DISABLED)
     assert "MGMT-26" in found.rules
     assert not observer.send(GONE).possible
-    later = Schedule(queue="q", message=Message(body="y"), delay=5_000_000)
-    assert not observer.saw(later, Scheduled(sequence_number=1)).possible
+    later = v.Schedule(queue="q", message=v.Message(body="y"), delay=5_000_000)
+    assert not observer.saw(later, v.Scheduled(sequence_number=1)).possible
     observer.has(later, DISABLED)
-    observer.has(update(status=EntityStatus.ACTIVE))
+    observer.has(update(status=v.EntityStatus.ACTIVE))
     late = observer.saw(HERE, received("m1", 1))
     assert not late.possible
     assert "MGMT-26" in late.rules
@@ -62,22 +47,22 @@ def test_disabled_entity_takes_nothing(observer: Observer, status: EntityStatus)
 
 def test_another_reason_for_the_refusal_may_be_named(observer: Observer) -> None:
     observer.queue()
-    observer.has(update(status=EntityStatus.DISABLED))
+    observer.has(update(status=v.EntityStatus.DISABLED))
     assert observer.send(INVALID, session_id="a", partition_key="b").possible
 
 
-@pytest.mark.parametrize("status", [EntityStatus.DISABLED, EntityStatus.RECEIVE_DISABLED])
+@pytest.mark.parametrize("status", [v.EntityStatus.DISABLED, v.EntityStatus.RECEIVE_DISABLED])
 def test_disabled_entity_gives_nothing_and_keeps_its_messages(
-    observer: Observer, status: EntityStatus
+    observer: Observer, status: v.EntityStatus
 ) -> None:
     observer.queue()
     observer.send()
     observer.has(update(status=status))
-    for wrong in (Empty(), received("m1", 1), OTHER):
+    for wrong in (v.Empty(), received("m1", 1), OTHER):
         assert not observer.saw(HERE, wrong).possible
     shows(observer, HERE, DISABLED, "MGMT-27")
-    observer.has(update(status=EntityStatus.ACTIVE))
-    lost = observer.saw(HERE, Empty())
+    observer.has(update(status=v.EntityStatus.ACTIVE))
+    lost = observer.saw(HERE, v.Empty())
     assert not lost.possible
     assert "MGMT-27" in lost.rules
     observer.has(HERE, received("m1", 1))
@@ -86,11 +71,11 @@ def test_disabled_entity_gives_nothing_and_keeps_its_messages(
 def test_send_disabled_entity_receives_and_vice_versa(observer: Observer) -> None:
     observer.queue()
     observer.send()
-    observer.has(update(status=EntityStatus.SEND_DISABLED))
+    observer.has(update(status=v.EntityStatus.SEND_DISABLED))
     assert not observer.saw(HERE, DISABLED).possible
     shows(observer, HERE, received("m1", 1), "MGMT-28")
     observer.send(DISABLED)
-    observer.has(update(status=EntityStatus.RECEIVE_DISABLED))
+    observer.has(update(status=v.EntityStatus.RECEIVE_DISABLED))
     assert not observer.send(DISABLED).possible
     found = observer.send()
     assert "MGMT-28" in found.rules
@@ -99,30 +84,30 @@ def test_send_disabled_entity_receives_and_vice_versa(observer: Observer) -> Non
 @pytest.mark.parametrize(
     ("command", "works"),
     [
-        (Peek(queue="q"), Peeked(messages=())),
-        (Complete(queue="q", lock_token="l"), DONE),
-        (LETTERS, Empty()),
+        (v.Peek(queue="q"), v.Peeked(messages=())),
+        (v.Complete(queue="q", lock_token="l"), DONE),
+        (LETTERS, v.Empty()),
     ],
 )
 def test_other_requests_on_a_disabled_entity_are_open(
-    observer: Observer, command: Command, works: Outcome
+    observer: Observer, command: v.Command, works: v.Outcome
 ) -> None:
     observer.queue()
     observer.send()
-    observer.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
-    observer.has(update(status=EntityStatus.DISABLED))
+    observer.has(v.Receive(queue="q"), received("m1", 1, lock_token="l"))
+    observer.has(update(status=v.EntityStatus.DISABLED))
     assert is_allowed(observer, command, DISABLED)
     assert is_allowed(observer, command, OTHER)
-    if not isinstance(works, Peeked):
+    if not isinstance(works, v.Peeked):
         observer.has(command, works)
 
 
 def test_receiver_of_a_send_disabled_queue_can_settle(observer: Observer) -> None:
     observer.queue()
     observer.send()
-    observer.has(update(status=EntityStatus.SEND_DISABLED))
-    observer.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
-    done = Complete(queue="q", lock_token="l")
+    observer.has(update(status=v.EntityStatus.SEND_DISABLED))
+    observer.has(v.Receive(queue="q"), received("m1", 1, lock_token="l"))
+    done = v.Complete(queue="q", lock_token="l")
     assert not observer.saw(done, DISABLED).possible
     observer.has(done)
 
@@ -130,50 +115,50 @@ def test_receiver_of_a_send_disabled_queue_can_settle(observer: Observer) -> Non
 def test_commit_of_a_settlement_on_a_disabled_queue_is_open(observer: Observer) -> None:
     observer.queue()
     observer.send()
-    observer.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
-    observer.has(update(status=EntityStatus.RECEIVE_DISABLED))
-    observer.has(BeginTransaction(transaction="t"))
-    settle = Complete(queue="q", lock_token="l", transaction="t")
+    observer.has(v.Receive(queue="q"), received("m1", 1, lock_token="l"))
+    observer.has(update(status=v.EntityStatus.RECEIVE_DISABLED))
+    observer.has(v.BeginTransaction(transaction="t"))
+    settle = v.Complete(queue="q", lock_token="l", transaction="t")
     assert is_allowed(observer, settle, DISABLED)
     observer.has(settle)
     for answer in (DONE, INVALID, DISABLED):
-        assert is_allowed(observer, CommitTransaction(transaction="t"), answer)
+        assert is_allowed(observer, v.CommitTransaction(transaction="t"), answer)
 
 
 def test_a_transaction_on_dead_letters_waits_on_their_queue(observer: Observer) -> None:
     observer.queue()
     observer.send()
-    observer.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
-    observer.has(DeadLetter(queue="q", lock_token="l", reason="no"))
-    letters = Receive(queue=LETTERS.queue)
+    observer.has(v.Receive(queue="q"), received("m1", 1, lock_token="l"))
+    observer.has(v.DeadLetter(queue="q", lock_token="l", reason="no"))
+    letters = v.Receive(queue=LETTERS.queue)
     observer.has(letters, received("m1", 1, lock_token="d", dead_letter_reason="no"))
-    observer.has(BeginTransaction(transaction="t"))
-    observer.has(Complete(queue=LETTERS.queue, lock_token="d", transaction="t"))
-    observer.has(update(status=EntityStatus.DISABLED))
+    observer.has(v.BeginTransaction(transaction="t"))
+    observer.has(v.Complete(queue=LETTERS.queue, lock_token="d", transaction="t"))
+    observer.has(update(status=v.EntityStatus.DISABLED))
     knows_nothing_of(observer, "q")
 
 
 def test_a_session_can_be_refused_too(observer: Observer) -> None:
     observer.queue(requires_session=True)
-    observer.has(update(status=EntityStatus.RECEIVE_DISABLED))
-    assert is_allowed(observer, AcceptSession(queue="q", session_id="a"), DONE)
-    observer.has(AcceptSession(queue="q", session_id="a"), DISABLED)
+    observer.has(update(status=v.EntityStatus.RECEIVE_DISABLED))
+    assert is_allowed(observer, v.AcceptSession(queue="q", session_id="a"), DONE)
+    observer.has(v.AcceptSession(queue="q", session_id="a"), DISABLED)
 
 
 @pytest.mark.parametrize("lost", [LOST, GONE])
 def test_an_update_that_may_come_later_leaves_nothing_to_judge(
-    observer: Observer, lost: Outcome
+    observer: Observer, lost: v.Outcome
 ) -> None:
     observer.queue()
     observer.has(down(0))
-    observer.has(update(status=EntityStatus.DISABLED), lost)
+    observer.has(update(status=v.EntityStatus.DISABLED), lost)
     knows_nothing_of(observer, "q")
 
 
 def test_after_an_update_without_an_answer_nothing_is_judged(observer: Observer) -> None:
     observer.queue()
     observer.has(update(lock_duration=20_000_000), LOST)
-    observer.has(update(status=EntityStatus.DISABLED))
+    observer.has(update(status=v.EntityStatus.DISABLED))
     knows_nothing_of(observer, "q")
 
 
@@ -181,13 +166,13 @@ def test_scheduled_or_buffered_messages_of_a_disabled_queue_are_not_judged(
     observer: Observer,
 ) -> None:
     observer.queue()
-    due = Schedule(queue="q", message=Message(body="m"), delay=5_000_000)
-    observer.has(due, Scheduled(sequence_number=1))
-    observer.has(update(status=EntityStatus.DISABLED))
+    due = v.Schedule(queue="q", message=v.Message(body="m"), delay=5_000_000)
+    observer.has(due, v.Scheduled(sequence_number=1))
+    observer.has(update(status=v.EntityStatus.DISABLED))
     knows_nothing_of(observer, "q")
     waiting = observing()
     waiting.queue()
-    waiting.has(BeginTransaction(transaction="t"))
+    waiting.has(v.BeginTransaction(transaction="t"))
     waiting.send(transaction="t", partition_key="a")
-    waiting.has(update(status=EntityStatus.DISABLED))
+    waiting.has(update(status=v.EntityStatus.DISABLED))
     knows_nothing_of(waiting, "q")

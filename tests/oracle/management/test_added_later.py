@@ -4,33 +4,9 @@ import pytest
 from managed_queues import RECEIVE
 from observing import DONE, INVALID, LOST, MISSING, SECOND, Observer, is_allowed, received, view
 
-from busproof.vocabulary.commands import (
-    AcceptSession,
-    CancelScheduled,
-    Command,
-    Defer,
-    GetSessionState,
-    ListSessions,
-    Peek,
-    ReceiveDeferred,
-    RenewLock,
-    RenewSessionLock,
-    Schedule,
-    SetSessionState,
-)
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message
-from busproof.vocabulary.outcomes import (
-    Empty,
-    Outcome,
-    Peeked,
-    ReceivedSeveral,
-    Renewed,
-    Scheduled,
-    SessionsListed,
-    SessionState,
-)
+from busproof import vocabulary as v
 
-NUMBER = (1 << SEQUENCE_BITS) + 1
+NUMBER = (1 << v.SEQUENCE_BITS) + 1
 TIME = 60 * SECOND
 
 
@@ -45,7 +21,7 @@ def held(observer: Observer, **settings: object) -> Observer:
     """A session with a message, which somebody holds."""
     observer.queue(requires_session=True, **settings)
     observer.send(partition=1, session_id="s")
-    observer.has(AcceptSession(queue="q", session_id="s"))
+    observer.has(v.AcceptSession(queue="q", session_id="s"))
     return observer
 
 
@@ -57,36 +33,36 @@ def given(observer: Observer, **settings: object) -> Observer:
 
 def aside(observer: Observer, **settings: object) -> Observer:
     """A message that was set aside."""
-    given(observer, **settings).has(Defer(queue="q", lock_token="l"))
+    given(observer, **settings).has(v.Defer(queue="q", lock_token="l"))
     return observer
 
 
 def scheduled(observer: Observer, **settings: object) -> Observer:
     """A message that is to come."""
     observer.queue(**settings)
-    plan = Schedule(queue="q", message=Message(body="m1"), delay=TIME)
-    observer.has(plan, Scheduled(sequence_number=NUMBER))
+    plan = v.Schedule(queue="q", message=v.Message(body="m1"), delay=TIME)
+    observer.has(plan, v.Scheduled(sequence_number=NUMBER))
     return observer
 
 
-PLAN = Schedule(queue="q", message=Message(body="m9"), delay=TIME)
+PLAN = v.Schedule(queue="q", message=v.Message(body="m9"), delay=TIME)
 SESSION = {"queue": "q", "session_id": "s"}
 CASES = {
     "FEAT-05": (sent, RECEIVE, received("m1", 1, 1)),
     "FEAT-08": (
         aside,
-        ReceiveDeferred(queue="q", sequence_numbers=(NUMBER,)),
-        ReceivedSeveral(messages=(view("m1", 1, 1, lock_token="n"),)),
+        v.ReceiveDeferred(queue="q", sequence_numbers=(NUMBER,)),
+        v.ReceivedSeveral(messages=(view("m1", 1, 1, lock_token="n"),)),
     ),
-    "FEAT-09": (sent, Peek(queue="q"), Peeked(messages=(view("m1", 1, 1),))),
-    "FEAT-10": (given, RenewLock(queue="q", lock_token="l"), Renewed(locked_until=TIME)),
-    "FEAT-11": (sent, PLAN, Scheduled(sequence_number=NUMBER + 5)),
-    "FEAT-12": (scheduled, CancelScheduled(queue="q", sequence_number=NUMBER), DONE),
-    "FEAT-13": (held, RenewSessionLock(**SESSION), Renewed(locked_until=TIME)),
-    "FEAT-14": (held, SetSessionState(**SESSION, state="one"), DONE),
-    "FEAT-15": (held, GetSessionState(**SESSION), SessionState(state=None)),
-    "FEAT-16": (held, ListSessions(queue="q"), SessionsListed(session_ids=("s",))),
-    "FEAT-17": (held, Peek(**SESSION), Peeked(messages=(view("m1", 1, 1, session_id="s"),))),
+    "FEAT-09": (sent, v.Peek(queue="q"), v.Peeked(messages=(view("m1", 1, 1),))),
+    "FEAT-10": (given, v.RenewLock(queue="q", lock_token="l"), v.Renewed(locked_until=TIME)),
+    "FEAT-11": (sent, PLAN, v.Scheduled(sequence_number=NUMBER + 5)),
+    "FEAT-12": (scheduled, v.CancelScheduled(queue="q", sequence_number=NUMBER), DONE),
+    "FEAT-13": (held, v.RenewSessionLock(**SESSION), v.Renewed(locked_until=TIME)),
+    "FEAT-14": (held, v.SetSessionState(**SESSION, state="one"), DONE),
+    "FEAT-15": (held, v.GetSessionState(**SESSION), v.SessionState(state=None)),
+    "FEAT-16": (held, v.ListSessions(queue="q"), v.SessionsListed(session_ids=("s",))),
+    "FEAT-17": (held, v.Peek(**SESSION), v.Peeked(messages=(view("m1", 1, 1, session_id="s"),))),
 }
 each_rule = pytest.mark.parametrize("rule", CASES)
 
@@ -119,11 +95,11 @@ def test_needless_refusal_breaks_the_rule(observer: Observer, rule: str) -> None
 
 @pytest.mark.parametrize(
     ("command", "outcome"),
-    [(RECEIVE, Empty()), (Peek(queue="q"), Peeked())],
+    [(RECEIVE, v.Empty()), (v.Peek(queue="q"), v.Peeked())],
     ids=["received", "peeked"],
 )
 def test_an_empty_answer_shows_nothing(
-    observer: Observer, command: Command, outcome: Outcome
+    observer: Observer, command: v.Command, outcome: v.Outcome
 ) -> None:
     observer.queue()
     assert is_allowed(observer, command, outcome)
@@ -132,7 +108,7 @@ def test_an_empty_answer_shows_nothing(
 
 def test_empty_list_of_sessions_does_not_show_the_feature(observer: Observer) -> None:
     observer.queue(requires_session=True)
-    found = observer.saw(ListSessions(queue="q"), SessionsListed(session_ids=()))
+    found = observer.saw(v.ListSessions(queue="q"), v.SessionsListed(session_ids=()))
     assert found.possible
     assert "FEAT-16" not in found.rules
 

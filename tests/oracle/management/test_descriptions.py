@@ -19,18 +19,7 @@ from observing import (
     up,
 )
 
-from busproof.vocabulary.commands import (
-    Abandon,
-    CancelScheduled,
-    Complete,
-    Defer,
-    Receive,
-    Schedule,
-)
-from busproof.vocabulary.entity_settings import Availability
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Described, QueueDescription, Scheduled
-from busproof.vocabulary.values import ReceiveMode, Tier
+from busproof import vocabulary as v
 
 
 def test_settings_are_described_as_they_are(observer: Observer) -> None:
@@ -44,7 +33,7 @@ def test_settings_are_described_as_they_are(observer: Observer) -> None:
         {"duplicate_detection": True},
     ):
         refuses(observer, GET, described_as(**wrong), "MGMT-11")
-    refuses(observer, GET, Described(description=QueueDescription(queue="p")), "MGMT-11")
+    refuses(observer, GET, v.Described(description=v.QueueDescription(queue="p")), "MGMT-11")
     refuses(observer, GET, DONE, "MGMT-20")
     observer.has(GET, LOST)
 
@@ -69,7 +58,7 @@ def test_the_option_left_out(reading: str, allowed: set[bool]) -> None:
 
 
 def test_premium_says_nothing_of_the_option() -> None:
-    observer = observing(tier=Tier.PREMIUM)
+    observer = observing(tier=v.Tier.PREMIUM)
     observer.queue(partitioned=False)
     assert "MGMT-03" not in observer.saw(GET, described_as(partitioned=False)).rules
 
@@ -110,10 +99,10 @@ def test_what_is_surely_locked_or_deferred_is_counted() -> None:
     observer.has(RECEIVE, received("m1", 0, number=1, lock_token="l"))
     refuses(observer, GET, described_as(message_count=2), "MGMT-20")
     observer.has(GET, described_as(message_count=3))
-    observer.has(Defer(queue="q", lock_token="l"))
+    observer.has(v.Defer(queue="q", lock_token="l"))
     refuses(observer, GET, described_as(message_count=2), "MGMT-20")
     observer.has(RECEIVE, received("m2", 1, number=1, lock_token="k"))
-    observer.has(Complete(queue="q", lock_token="k"), LOST)
+    observer.has(v.Complete(queue="q", lock_token="k"), LOST)
     observer.has(GET, described_as(message_count=2))
     refuses(observer, GET, described_as(message_count=1), "MGMT-20")
 
@@ -171,8 +160,8 @@ def test_counts_in_an_outage(reading: str, count: int | None, allowed: bool) -> 
 
 
 def test_availability_is_limited_in_an_outage_and_only_then() -> None:
-    limited = described_as(availability=Availability.LIMITED)
-    available = described_as(availability=Availability.AVAILABLE)
+    limited = described_as(availability=v.Availability.LIMITED)
+    available = described_as(availability=v.Availability.AVAILABLE)
     observer = observing({"GET-LAG": "at-once"})
     observer.queue()
     shows(observer, GET, available, "MGMT-22")
@@ -187,11 +176,11 @@ def test_availability_is_limited_in_an_outage_and_only_then() -> None:
 def test_availability_may_be_late() -> None:
     observer = observing()
     observer.queue()
-    refuses(observer, GET, described_as(availability=Availability.LIMITED), "MGMT-22")
+    refuses(observer, GET, described_as(availability=v.Availability.LIMITED), "MGMT-22")
     observer.has(down(0))
-    observer.has(GET, described_as(availability=Availability.AVAILABLE))
+    observer.has(GET, described_as(availability=v.Availability.AVAILABLE))
     observer.has(up(0))
-    observer.has(GET, described_as(availability=Availability.LIMITED))
+    observer.has(GET, described_as(availability=v.Availability.LIMITED))
 
 
 def test_the_model_describes_itself(observer: Observer) -> None:
@@ -199,13 +188,13 @@ def test_the_model_describes_itself(observer: Observer) -> None:
     observer.send(partition=0)
     observer.send(partition=1)
     exact, late = (transition.outcome.description for transition in observer.step(GET))
-    assert (2, Availability.AVAILABLE) == (exact.message_count, exact.availability)
-    assert (0, Availability.AVAILABLE) == (late.message_count, late.availability)
+    assert (2, v.Availability.AVAILABLE) == (exact.message_count, exact.availability)
+    assert (0, v.Availability.AVAILABLE) == (late.message_count, late.availability)
     observer.has(down(0))
     exact = observer.step(GET)[0].outcome.description
-    assert (1, Availability.LIMITED) == (exact.message_count, exact.availability)
+    assert (1, v.Availability.LIMITED) == (exact.message_count, exact.availability)
     observer.has(up(0))
-    assert Availability.LIMITED is observer.step(GET)[1].outcome.description.availability
+    assert v.Availability.LIMITED is observer.step(GET)[1].outcome.description.availability
     at_once = observing({"GET-LAG": "at-once"})
     at_once.queue()
     assert len(at_once.step(GET)) == 1
@@ -216,7 +205,7 @@ def test_message_possibly_spent_in_a_cache_need_not_be_counted() -> None:
     observer.queue(max_delivery_count=1, lock_duration=30_000_000)
     observer.send(partition=1)
     observer.send(partition=2)
-    taken = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    taken = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     observer.has(taken, received("m2", 2))
     refuses(observer, GET, described_as(message_count=0), "MGMT-20")
     passes(observer, 31)
@@ -228,11 +217,11 @@ def test_a_delivery_count_that_was_seen_says_how_often_a_message_was_delivered()
     observer.queue(max_delivery_count=2, lock_duration=30_000_000)
     observer.send(partition=1)
     observer.send(partition=2)
-    taken = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    taken = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     observer.has(taken, received("m2", 2))
     passes(observer, 31)
     observer.has(RECEIVE, received("m1", 1, delivery_count=2, lock_token="l"))
-    observer.has(Abandon(queue="q", lock_token="l"))
+    observer.has(v.Abandon(queue="q", lock_token="l"))
     again = received("m1", 1, delivery_count=3, lock_token="k")
     refuses(observer, RECEIVE, again, "DLQ-02")
     assert is_allowed(observer, GET, described_as(message_count=0))
@@ -246,8 +235,8 @@ def test_scheduled_messages_are_counted_as_they_are_read_to_be(
 ) -> None:
     observer = observing({"SCHEDULED-COUNT": reading, "GET-LAG": "at-once"})
     observer.queue()
-    later = Schedule(queue="q", message=Message(body="s"), delay=9 * SECOND)
-    observer.has(later, Scheduled(sequence_number=1))
+    later = v.Schedule(queue="q", message=v.Message(body="s"), delay=9 * SECOND)
+    observer.has(later, v.Scheduled(sequence_number=1))
     counted = {
         number
         for number in range(3)
@@ -261,13 +250,13 @@ def test_scheduled_messages_are_counted_as_they_are_read_to_be(
 def test_scheduled_message_need_not_be_counted_while_it_may_be_cancelled_or_out_of_reach() -> None:
     observer = observing({"SCHEDULED-COUNT": "counted", "GET-LAG": "at-once"})
     observer.queue()
-    later = Schedule(queue="q", message=Message(body="s"), delay=9 * SECOND)
-    observer.has(later, Scheduled(sequence_number=1))
+    later = v.Schedule(queue="q", message=v.Message(body="s"), delay=9 * SECOND)
+    observer.has(later, v.Scheduled(sequence_number=1))
     observer.has(down(1))
     assert is_allowed(observer, GET, described_as(message_count=0))
     observer.has(up(1))
     assert not is_allowed(observer, GET, described_as(message_count=0))
-    observer.has(CancelScheduled(queue="q", sequence_number=1), LOST)
+    observer.has(v.CancelScheduled(queue="q", sequence_number=1), LOST)
     for number in (0, 1):
         assert is_allowed(observer, GET, described_as(message_count=number))
 
@@ -280,8 +269,8 @@ def test_count_of_scheduled_messages_is_held_against_the_rule_of_its_reading(
 ) -> None:
     observer = observing({"SCHEDULED-COUNT": reading, "GET-LAG": "at-once"})
     observer.queue()
-    later = Schedule(queue="q", message=Message(body="s"), delay=9 * SECOND)
-    observer.has(later, Scheduled(sequence_number=1))
+    later = v.Schedule(queue="q", message=v.Message(body="s"), delay=9 * SECOND)
+    observer.has(later, v.Scheduled(sequence_number=1))
     shows(observer, GET, described_as(message_count=right), rule)
     refuses(observer, GET, described_as(message_count=1 - right), rule)
     passes(observer, 10)

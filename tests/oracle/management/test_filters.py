@@ -3,67 +3,43 @@
 import pytest
 from observing import DONE, INVALID, LOST, OTHER, Observer, observing, received
 
-from busproof.vocabulary.commands import (
-    AddRule,
-    BeginTransaction,
-    CommitTransaction,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    ListRules,
-    Receive,
-    RemoveRule,
-    RollBackTransaction,
-    Send,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Empty, Outcome, Refused, RulesListed
-from busproof.vocabulary.subscription_rules import (
-    DEFAULT_RULE,
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    SubscriptionRule,
-    TrueFilter,
-)
-from busproof.vocabulary.values import Error, ReceiveMode
+from busproof import vocabulary as v
 
-EXISTS = Refused(error=Error.ALREADY_EXISTS)
-NOT_FOUND = Refused(error=Error.NOT_FOUND)
-LABEL = CorrelationFilter(subject="x")
-NONE = FalseFilter()
+EXISTS = v.Refused(error=v.Error.ALREADY_EXISTS)
+NOT_FOUND = v.Refused(error=v.Error.NOT_FOUND)
+LABEL = v.CorrelationFilter(subject="x")
+NONE = v.FalseFilter()
 ONE = {"topic": "t", "subscription": "s"}
-TAKE = Receive(queue="t/subscriptions/s", mode=ReceiveMode.RECEIVE_AND_DELETE)
+TAKE = v.Receive(queue="t/subscriptions/s", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def add(wanted: Filter, rule: str = "r", transaction: str | None = None) -> AddRule:
-    return AddRule(rule=rule, filter=wanted, transaction=transaction, **ONE)
+def add(wanted: v.Filter, rule: str = "r", transaction: str | None = None) -> v.AddRule:
+    return v.AddRule(rule=rule, filter=wanted, transaction=transaction, **ONE)
 
 
-def remove(rule: str = DEFAULT_RULE, transaction: str | None = None) -> RemoveRule:
-    return RemoveRule(rule=rule, transaction=transaction, **ONE)
+def remove(rule: str = v.DEFAULT_RULE, transaction: str | None = None) -> v.RemoveRule:
+    return v.RemoveRule(rule=rule, transaction=transaction, **ONE)
 
 
-def publish(body: str, transaction: str | None = None, **properties: object) -> Send:
-    return Send(queue="t", message=Message(body=body, **properties), transaction=transaction)
+def publish(body: str, transaction: str | None = None, **properties: object) -> v.Send:
+    return v.Send(queue="t", message=v.Message(body=body, **properties), transaction=transaction)
 
 
-def sql(expression: str) -> SqlFilter:
-    return SqlFilter(expression=expression)
+def sql(expression: str) -> v.SqlFilter:
+    return v.SqlFilter(expression=expression)
 
 
-def listed(*rules: tuple[str, Filter]) -> RulesListed:
-    return RulesListed(rules=tuple(SubscriptionRule(name=n, filter=each) for n, each in rules))
+def listed(*rules: tuple[str, v.Filter]) -> v.RulesListed:
+    return v.RulesListed(rules=tuple(v.SubscriptionRule(name=n, filter=each) for n, each in rules))
 
 
 def subscribed(observer: Observer, *, partitioned: bool = True) -> Observer:
-    observer.has(CreateTopic(topic="t", partitioned=partitioned))
-    observer.has(CreateSubscription(**ONE))
+    observer.has(v.CreateTopic(topic="t", partitioned=partitioned))
+    observer.has(v.CreateSubscription(**ONE))
     return observer
 
 
-def taking(observer: Observer, wanted: Filter, *, partitioned: bool = True) -> Observer:
+def taking(observer: Observer, wanted: v.Filter, *, partitioned: bool = True) -> Observer:
     subscribed(observer, partitioned=partitioned)
     observer.has(remove())
     observer.has(add(wanted))
@@ -75,16 +51,16 @@ def taking(observer: Observer, wanted: Filter, *, partitioned: bool = True) -> O
     [
         sql("sys.MessageId IS NOT NULL"),
         sql("NOT (SYS.messageid LIKE 'a%') OR a = 1"),
-        CorrelationFilter(message_id="x"),
+        v.CorrelationFilter(message_id="x"),
         sql("newid() = sys.MessageId"),
     ],
     ids=["there", "like", "correlation", "outside"],
 )
-def test_filter_may_match_a_message_id_that_is_assigned_on_the_way(wanted: Filter) -> None:
+def test_filter_may_match_a_message_id_that_is_assigned_on_the_way(wanted: v.Filter) -> None:
     """What a client library, or a service, puts into it is not known (KEY-13)."""
     observer = taking(observing(assigns_message_ids=True), wanted)
     observer.has(publish("m"))
-    assert observer.saw(TAKE, Empty()).possible
+    assert observer.saw(TAKE, v.Empty()).possible
     assert observer.saw(TAKE, received("m", message_id="x")).possible
 
 
@@ -96,9 +72,9 @@ def test_filter_is_decided_where_the_sender_sets_a_message_id() -> None:
     other = taking(observing(assigns_message_ids=True), sql("sys.Label = 'x'"))
     other.has(publish("m", subject="y"))
     assert not other.saw(TAKE, received("m", subject="y", message_id="z")).possible
-    other.has(add(TrueFilter(), "all"))
+    other.has(add(v.TrueFilter(), "all"))
     other.has(publish("m2", subject="y"))
-    assert not other.saw(TAKE, Empty()).possible
+    assert not other.saw(TAKE, v.Empty()).possible
     assert other.saw(TAKE, received("m2", subject="y", message_id="z")).possible
 
 
@@ -108,7 +84,7 @@ def test_message_that_no_filter_matches_is_not_delivered(observer: Observer) -> 
     wrong = observer.saw(TAKE, received("m", subject="y"))
     assert wrong.possible == ()
     assert {"FILTER-03", "FILTER-04", "FILTER-07"} <= set(wrong.rules)
-    assert {"FILTER-04", "FEAT-01", "FEAT-02"} <= set(observer.saw(TAKE, Empty()).rules)
+    assert {"FILTER-04", "FEAT-01", "FEAT-02"} <= set(observer.saw(TAKE, v.Empty()).rules)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +100,7 @@ def test_message_that_a_filter_matches_must_be_delivered(
 ) -> None:
     taking(observer, sql(expression))
     observer.has(publish("m", to="there", properties={"a": 2, "b": 1}))
-    wrong = observer.saw(TAKE, Empty())
+    wrong = observer.saw(TAKE, v.Empty())
     assert wrong.possible == ()
     assert rules <= set(wrong.rules)
     seen = observer.saw(TAKE, received("m", to="there", properties={"a": 2, "b": 1}))
@@ -134,7 +110,7 @@ def test_message_that_a_filter_matches_must_be_delivered(
 def test_undecided_filter_may_match_or_not(observer: Observer) -> None:
     taking(observer, sql("a < 'b'"))
     observer.has(publish("m", properties={"a": "a"}))
-    observer.has(TAKE, Empty())
+    observer.has(TAKE, v.Empty())
     observer.has(TAKE, received("m", properties={"a": "a"}))
 
 
@@ -149,7 +125,7 @@ def test_filter_beyond_the_subset_may_be_refused(beyond: str) -> None:
 def test_rules_beyond_the_subset_may_take_anything(observer: Observer) -> None:
     taking(observer, sql("newid() = 1"))
     observer.has(publish("m"))
-    observer.has(TAKE, Empty())
+    observer.has(TAKE, v.Empty())
     observer.has(TAKE, received("m"))
     observer.has(remove("r"))
     observer.has(add(sql("newid() = 1"), "q"))
@@ -179,14 +155,14 @@ def test_several_rules_give_one_copy(observer: Observer) -> None:
 
 def test_names_of_rules_are_taken_once_and_free_again(observer: Observer) -> None:
     subscribed(observer)
-    assert observer.saw(add(LABEL, DEFAULT_RULE)).possible == ()
-    assert "FILTER-08" in observer.saw(add(LABEL, DEFAULT_RULE), EXISTS).rules
-    assert observer.saw(add(LABEL, DEFAULT_RULE), OTHER).possible == ()
-    observer.has(add(sql("a ="), DEFAULT_RULE), OTHER)
+    assert observer.saw(add(LABEL, v.DEFAULT_RULE)).possible == ()
+    assert "FILTER-08" in observer.saw(add(LABEL, v.DEFAULT_RULE), EXISTS).rules
+    assert observer.saw(add(LABEL, v.DEFAULT_RULE), OTHER).possible == ()
+    observer.has(add(sql("a ="), v.DEFAULT_RULE), OTHER)
     assert "FEAT-02" in observer.saw(remove()).rules
     assert "FILTER-09" in observer.saw(remove(), NOT_FOUND).rules
     assert observer.saw(remove()).possible == ()
-    assert "FEAT-01" in observer.saw(add(LABEL, DEFAULT_RULE)).rules
+    assert "FEAT-01" in observer.saw(add(LABEL, v.DEFAULT_RULE)).rules
 
 
 def test_a_subscription_without_rules_takes_nothing(observer: Observer) -> None:
@@ -196,7 +172,7 @@ def test_a_subscription_without_rules_takes_nothing(observer: Observer) -> None:
     observer.has(publish("n"))
     assert observer.saw(TAKE, received("n", number=2)).possible == ()
     observer.has(TAKE, received("m"))
-    assert "FILTER-06" in observer.saw(TAKE, Empty()).rules
+    assert "FILTER-06" in observer.saw(TAKE, v.Empty()).rules
 
 
 def test_bodies_make_no_difference(observer: Observer) -> None:
@@ -211,28 +187,28 @@ def test_a_list_names_every_rule_once(observer: Observer) -> None:
     taking(observer, sql("a  =  1"))
     observer.has(add(NONE, "s"))
     rules = (("r", sql("a = 1")), ("s", sql("1 = 0")))
-    assert "FILTER-10" in observer.saw(ListRules(**ONE), listed(*rules)).rules
+    assert "FILTER-10" in observer.saw(v.ListRules(**ONE), listed(*rules)).rules
     for wrong in (rules[:1], (*rules, rules[0]), (("r", LABEL), rules[1]), (*rules, ("q", NONE))):
-        seen = observer.saw(ListRules(**ONE), listed(*wrong))
+        seen = observer.saw(v.ListRules(**ONE), listed(*wrong))
         assert seen.possible == ()
         assert "FILTER-10" in seen.rules
-    (step,) = observer.step(ListRules(**ONE))
+    (step,) = observer.step(v.ListRules(**ONE))
     assert step.outcome == listed(("r", sql("a  =  1")), ("s", NONE))
-    observer.has(ListRules(**ONE), LOST)
+    observer.has(v.ListRules(**ONE), LOST)
 
 
 def test_a_change_that_was_lost_may_happen_at_any_time(observer: Observer) -> None:
     taking(observer, LABEL)
     observer.has(remove("r"), LOST)
     observer.has(add(NONE, "s"), LOST)
-    observer.has(add(TrueFilter(), "q"), LOST)
+    observer.has(add(v.TrueFilter(), "q"), LOST)
     observer.has(publish("m", subject="x"))
-    observer.has(TAKE, Empty())
+    observer.has(TAKE, v.Empty())
     observer.has(TAKE, received("m", subject="x"))
     observer.has(publish("n"))
     observer.has(TAKE, received("n", number=2))
-    observer.has(ListRules(**ONE), listed(("q", TrueFilter())))
-    observer.has(ListRules(**ONE), listed(("r", LABEL), ("s", NONE)))
+    observer.has(v.ListRules(**ONE), listed(("q", v.TrueFilter())))
+    observer.has(v.ListRules(**ONE), listed(("r", LABEL), ("s", NONE)))
     observer.has(add(NONE, "q"), EXISTS)
     observer.has(remove("q"), NOT_FOUND)
     observer.has(remove("q"))
@@ -243,9 +219,9 @@ def test_a_change_that_was_lost_may_happen_at_any_time(observer: Observer) -> No
 def test_a_change_of_what_does_not_exist_is_refused(observer: Observer) -> None:
     observer.has(add(NONE), NOT_FOUND)
     observer.has(add(NONE), LOST)
-    observer.has(CreateQueue(queue="t/subscriptions/s"))
+    observer.has(v.CreateQueue(queue="t/subscriptions/s"))
     observer.has(add(NONE), INVALID)
-    observer.has(ListRules(**ONE), INVALID)
+    observer.has(v.ListRules(**ONE), INVALID)
     observer.has(add(NONE), LOST)
 
 
@@ -254,41 +230,41 @@ def test_a_message_that_was_lost_may_reach_whoever_subscribes_or_wants_it_later(
 ) -> None:
     taking(observer, NONE)
     observer.has(publish("m"), LOST)
-    observer.has(add(TrueFilter(), "late"))
-    observer.has(TAKE, Empty())
+    observer.has(add(v.TrueFilter(), "late"))
+    observer.has(TAKE, v.Empty())
     observer.has(TAKE, received("m"))
-    observer.has(CreateSubscription(topic="t", subscription="late"))
-    late = Receive(queue="t/subscriptions/late", mode=ReceiveMode.RECEIVE_AND_DELETE)
-    observer.has(late, Empty())
+    observer.has(v.CreateSubscription(topic="t", subscription="late"))
+    late = v.Receive(queue="t/subscriptions/late", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+    observer.has(late, v.Empty())
     observer.has(late, received("m"))
 
 
-@pytest.mark.parametrize("change", [add(TrueFilter()), CreateSubscription(**ONE)])
+@pytest.mark.parametrize("change", [add(v.TrueFilter()), v.CreateSubscription(**ONE)])
 def test_buffered_send_may_match_the_old_or_the_new_rules(
     observer: Observer, change: object
 ) -> None:
-    observer.has(CreateTopic(topic="t"))
-    if isinstance(change, AddRule):
-        observer.has(CreateSubscription(**ONE))
+    observer.has(v.CreateTopic(topic="t"))
+    if isinstance(change, v.AddRule):
+        observer.has(v.CreateSubscription(**ONE))
         observer.has(remove())
-    observer.has(BeginTransaction(transaction="x"))
+    observer.has(v.BeginTransaction(transaction="x"))
     observer.has(publish("m", "x", partition_key="a"))
     observer.has(change)
-    observer.has(CommitTransaction(transaction="x"))
-    observer.has(TAKE, Empty())
+    observer.has(v.CommitTransaction(transaction="x"))
+    observer.has(TAKE, v.Empty())
     observer.has(TAKE, received("m", partition_key="a"))
 
 
 def test_a_rule_in_a_transaction_is_refused_on_a_partitioned_topic(observer: Observer) -> None:
     subscribed(observer)
     observer.has(add(NONE, transaction="x"), NOT_FOUND)
-    observer.has(BeginTransaction(transaction="x"))
+    observer.has(v.BeginTransaction(transaction="x"))
     wrong = observer.saw(add(NONE, transaction="x"))
     assert wrong.possible == ()
     assert "FEAT-03" in wrong.rules
     assert "FEAT-03" in observer.saw(add(NONE, transaction="x"), OTHER).rules
     observer.has(publish("m"))
-    wrong = observer.saw(TAKE, Empty())
+    wrong = observer.saw(TAKE, v.Empty())
     assert wrong.possible == ()
     assert "FEAT-03" in wrong.rules
 
@@ -296,32 +272,32 @@ def test_a_rule_in_a_transaction_is_refused_on_a_partitioned_topic(observer: Obs
 @pytest.mark.parametrize("reading", ["ignored", "either"])
 def test_a_rule_in_a_transaction_may_be_changed_outside_of_it(reading: str) -> None:
     observer = subscribed(observing({"RULE-IN-TRANSACTION": reading}))
-    observer.has(BeginTransaction(transaction="x"))
+    observer.has(v.BeginTransaction(transaction="x"))
     observer.has(remove(transaction="x"))
     observer.has(publish("m"))
-    observer.has(TAKE, Empty())
+    observer.has(TAKE, v.Empty())
     observer.has(TAKE, received("m"))
 
 
 def test_a_rule_in_a_transaction_may_be_refused_at_the_commit() -> None:
     observer = subscribed(observing({"TXN-REFUSAL": "at-commit"}))
-    observer.has(BeginTransaction(transaction="x"))
+    observer.has(v.BeginTransaction(transaction="x"))
     observer.has(remove(transaction="x"))
-    assert observer.saw(CommitTransaction(transaction="x")).possible == ()
-    observer.has(CommitTransaction(transaction="x"), INVALID)
+    assert observer.saw(v.CommitTransaction(transaction="x")).possible == ()
+    observer.has(v.CommitTransaction(transaction="x"), INVALID)
 
 
 def test_an_edition_that_is_silent_permits_rules_in_transactions() -> None:
     observer = subscribed(observing(silent=frozenset({"FEAT-03"})))
-    observer.has(BeginTransaction(transaction="x"))
+    observer.has(v.BeginTransaction(transaction="x"))
     assert observer.saw(remove(transaction="x")).rules == ()
     observer.has(publish("m"))
-    observer.has(TAKE, Empty())
+    observer.has(TAKE, v.Empty())
 
 
 def regular(observer: Observer) -> Observer:
     subscribed(observer, partitioned=False)
-    observer.has(BeginTransaction(transaction="x"))
+    observer.has(v.BeginTransaction(transaction="x"))
     return observer
 
 
@@ -346,7 +322,7 @@ def test_on_a_regular_topic_a_rule_changes_with_the_commit(observer: Observer) -
     observer.has(remove(transaction="x"))
     observer.has(publish("m"))
     observer.has(TAKE, received("m"))
-    assert "FEAT-19" in observer.saw(CommitTransaction(transaction="x")).rules
+    assert "FEAT-19" in observer.saw(v.CommitTransaction(transaction="x")).rules
     observer.has(publish("n"))
     assert observer.saw(TAKE, received("n", number=2)).possible == ()
 
@@ -354,9 +330,9 @@ def test_on_a_regular_topic_a_rule_changes_with_the_commit(observer: Observer) -
 def test_on_a_regular_topic_a_rule_is_as_before_after_a_roll_back(observer: Observer) -> None:
     regular(observer)
     observer.has(remove(transaction="x"))
-    assert "FEAT-19" in observer.saw(RollBackTransaction(transaction="x")).rules
+    assert "FEAT-19" in observer.saw(v.RollBackTransaction(transaction="x")).rules
     observer.has(publish("n"))
-    assert observer.saw(TAKE, Empty()).possible == ()
+    assert observer.saw(TAKE, v.Empty()).possible == ()
 
 
 @pytest.mark.parametrize("lost", ["change", "commit", "nothing"])
@@ -365,19 +341,19 @@ def test_a_change_is_doubtful_where_its_transaction_is(observer: Observer, lost:
     observer.has(remove("missing", "x"))
     observer.has(remove(transaction="x"), LOST if lost == "change" else DONE)
     if lost != "nothing":
-        observer.has(CommitTransaction(transaction="x"), LOST if lost == "commit" else DONE)
+        observer.has(v.CommitTransaction(transaction="x"), LOST if lost == "commit" else DONE)
     observer.has(publish("m"))
-    outcomes: list[Outcome] = [received("m")]
+    outcomes: list[v.Outcome] = [received("m")]
     if lost != "nothing":
-        outcomes.insert(0, Empty())
+        outcomes.insert(0, v.Empty())
     for outcome in outcomes:
         observer.has(TAKE, outcome)
 
 
 def test_subscriptions_that_require_sessions_filter_too(observer: Observer) -> None:
-    observer.has(CreateTopic(topic="t"))
-    observer.has(CreateSubscription(requires_session=True, **ONE))
+    observer.has(v.CreateTopic(topic="t"))
+    observer.has(v.CreateSubscription(requires_session=True, **ONE))
     observer.has(remove())
     observer.has(publish("m"))
-    observer.has(add(TrueFilter()))
+    observer.has(add(v.TrueFilter()))
     observer.has(publish("n"))

@@ -4,47 +4,20 @@ import pytest
 from managed_queues import RECEIVE
 from observing import LOST, SECOND, Observer, observing, passes, received, view
 
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.spec import load
-from busproof.vocabulary.commands import (
-    AdvanceClock,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    GetQueue,
-    Peek,
-    Receive,
-    RenewLock,
-    Schedule,
-    Send,
-    TakePartitionDown,
-    UpdateQueue,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import (
-    Described,
-    Done,
-    Empty,
-    Peeked,
-    QueueDescription,
-    Received,
-    Refused,
-    Renewed,
-    Scheduled,
-)
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import Error, ReceiveMode
 
 SHORT, LONG = 10 * SECOND, 60 * SECOND
-DEAD = Receive(queue="q/$deadletterqueue")
-TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
-RENEW = RenewLock(queue="q", lock_token="l")
-LOCK_LOST = Refused(error=Error.LOCK_LOST)
+DEAD = v.Receive(queue="q/$deadletterqueue")
+TAKE = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+RENEW = v.RenewLock(queue="q", lock_token="l")
+LOCK_LOST = v.Refused(error=v.Error.LOCK_LOST)
 LETTER = received("m1", dead_letter_reason="TTLExpiredException")
 
 
-def update(life: int | None = SHORT, queue: str = "q") -> UpdateQueue:
-    return UpdateQueue(queue=queue, time_to_live=life)
+def update(life: int | None = SHORT, queue: str = "q") -> v.UpdateQueue:
+    return v.UpdateQueue(queue=queue, time_to_live=life)
 
 
 def answers(observer: Observer, command: object, *outcomes: object) -> list[bool]:
@@ -56,8 +29,8 @@ def answers(observer: Observer, command: object, *outcomes: object) -> list[bool
     return found
 
 
-def described_life(life: int | None) -> Described:
-    return Described(description=QueueDescription(queue="q", time_to_live=life))
+def described_life(life: int | None) -> v.Described:
+    return v.Described(description=v.QueueDescription(queue="q", time_to_live=life))
 
 
 def test_message_sent_after_an_update_has_the_new_lifetime(observer: Observer) -> None:
@@ -66,7 +39,7 @@ def test_message_sent_after_an_update_has_the_new_lifetime(observer: Observer) -
     observer.send(partition=0)
     passes(observer, 11)
     assert observer.saw(TAKE, received("m1")).rules[:2] == ("MGMT-12", "TTL-03")
-    assert "MGMT-12" in observer.saw(TAKE, Empty()).rules
+    assert "MGMT-12" in observer.saw(TAKE, v.Empty()).rules
 
 
 def test_message_sent_before_an_update_keeps_its_lifetime(observer: Observer) -> None:
@@ -74,7 +47,7 @@ def test_message_sent_before_an_update_keeps_its_lifetime(observer: Observer) ->
     observer.send(partition=0)
     observer.has(update())
     passes(observer, 40)
-    assert observer.saw(TAKE, Empty()).rules[0] == "MGMT-12"
+    assert observer.saw(TAKE, v.Empty()).rules[0] == "MGMT-12"
     assert "MGMT-12" in observer.saw(TAKE, received("m1")).rules
 
 
@@ -97,7 +70,7 @@ def test_a_longer_time_is_given_to_what_comes_after_it(observer: Observer) -> No
     observer.send(partition=1)
     passes(observer, 20)
     observer.has(TAKE, received("m2", partition=1))
-    assert answers(observer, TAKE, received("m1"), Empty()) == [False, True]
+    assert answers(observer, TAKE, received("m1"), v.Empty()) == [False, True]
 
 
 def test_a_message_with_a_shorter_time_shows_nothing_of_an_update(observer: Observer) -> None:
@@ -106,7 +79,7 @@ def test_a_message_with_a_shorter_time_shows_nothing_of_an_update(observer: Obse
     passes(observer, 1)
     observer.send(partition=0, time_to_live=SHORT)
     passes(observer, 20)
-    found = observer.saw(TAKE, Empty())
+    found = observer.saw(TAKE, v.Empty())
     assert "TTL-01" in found.rules
     assert "MGMT-12" not in found.rules
 
@@ -119,13 +92,13 @@ def test_an_update_that_may_not_be_in_force_leaves_both_open(
     if lost:
         observer.has(update(LONG), LOST)
     else:
-        observer.has(TakePartitionDown(queue="q", partition=3))
-        observer.has(update(LONG), Refused(error=Error.UNAVAILABLE))
+        observer.has(v.TakePartitionDown(queue="q", partition=3))
+        observer.has(update(LONG), v.Refused(error=v.Error.UNAVAILABLE))
     observer.send(partition=0)
     passes(observer, 20)
-    assert answers(observer, TAKE, received("m1"), Empty()) == [True, True]
+    assert answers(observer, TAKE, received("m1"), v.Empty()) == [True, True]
     assert answers(
-        observer, GetQueue(queue="q"), *map(described_life, (SHORT, LONG, 61 * SECOND))
+        observer, v.GetQueue(queue="q"), *map(described_life, (SHORT, LONG, 61 * SECOND))
     ) == [
         True,
         True,
@@ -136,9 +109,11 @@ def test_an_update_that_may_not_be_in_force_leaves_both_open(
 def test_a_refusal_that_did_nothing_leaves_it_as_it_was() -> None:
     observer = observing(readings={"MANAGEMENT-IN-OUTAGE": "fails"})
     observer.queue(time_to_live=LONG)
-    observer.has(TakePartitionDown(queue="q", partition=3))
-    observer.has(update(), Refused(error=Error.UNAVAILABLE))
-    assert answers(observer, GetQueue(queue="q"), described_life(LONG), described_life(SHORT)) == [
+    observer.has(v.TakePartitionDown(queue="q", partition=3))
+    observer.has(update(), v.Refused(error=v.Error.UNAVAILABLE))
+    assert answers(
+        observer, v.GetQueue(queue="q"), described_life(LONG), described_life(SHORT)
+    ) == [
         True,
         False,
     ]
@@ -153,7 +128,7 @@ def test_after_an_update_that_may_come_later_the_next_one_leaves_both_open(
     passes(observer, 1)
     observer.send(partition=0)
     passes(observer, 20)
-    assert answers(observer, TAKE, received("m1"), Empty()) == [True, True]
+    assert answers(observer, TAKE, received("m1"), v.Empty()) == [True, True]
 
 
 def test_unanswered_send_may_arrive_after_an_update() -> None:
@@ -184,12 +159,12 @@ def test_late_message_seen_before_an_update_keeps_its_lifetime() -> None:
 
 def test_message_due_before_an_update_may_arrive_after_it(observer: Observer) -> None:
     observer.queue(time_to_live=LONG)
-    schedule = Schedule(queue="q", message=Message(body="m1"), delay=SECOND)
-    observer.has(schedule, Scheduled(sequence_number=1))
+    schedule = v.Schedule(queue="q", message=v.Message(body="m1"), delay=SECOND)
+    observer.has(schedule, v.Scheduled(sequence_number=1))
     passes(observer, 1)
     observer.has(update())
     passes(observer, 12)
-    found = observer.saw(Peek(queue="q"), Peeked(messages=(view("m1"),)))
+    found = observer.saw(v.Peek(queue="q"), v.Peeked(messages=(view("m1"),)))
     (stored,) = found.possible[0].queues["q"].messages.values()
     assert stored.dies is not None
     assert stored.dies.earliest == 11 * SECOND
@@ -199,63 +174,63 @@ def test_lifetime_update_of_a_forwarding_queue_stops_the_judging() -> None:
     """What is on its way may die by the old time or by the new one, wherever it goes."""
     observer = observing()
     observer.queue()
-    observer.has(CreateQueue(queue="f", forward_to="q"))
-    observer.has(Send(queue="f", message=Message(body="m1")))
+    observer.has(v.CreateQueue(queue="f", forward_to="q"))
+    observer.has(v.Send(queue="f", message=v.Message(body="m1")))
     observer.has(update(queue="f"))
     assert {"f", "q"} == set(observer.possible[0].registry.unjudged)
 
 
 def test_an_update_of_another_setting_leaves_it_as_it_was(observer: Observer) -> None:
     observer.queue(time_to_live=LONG)
-    observer.has(UpdateQueue(queue="q", max_delivery_count=3))
+    observer.has(v.UpdateQueue(queue="q", max_delivery_count=3))
     assert observer.possible[0].queues["q"].managed.lifetimes_changed_at == -1
 
 
 def test_the_time_to_live_is_described(observer: Observer) -> None:
     observer.queue(time_to_live=LONG)
-    assert answers(observer, GetQueue(queue="q"), *map(described_life, (LONG, None, SHORT))) == [
+    assert answers(observer, v.GetQueue(queue="q"), *map(described_life, (LONG, None, SHORT))) == [
         True,
         True,
         False,
     ]
-    assert observer.saw(GetQueue(queue="q"), described_life(SHORT)).rules[0] == "MGMT-11"
+    assert observer.saw(v.GetQueue(queue="q"), described_life(SHORT)).rules[0] == "MGMT-11"
     observer.has(update())
-    assert observer.saw(GetQueue(queue="q"), described_life(LONG)).rules[0] == "MGMT-12"
+    assert observer.saw(v.GetQueue(queue="q"), described_life(LONG)).rules[0] == "MGMT-12"
 
 
 def test_any_lifetime_may_be_described_for_unlimited_messages(observer: Observer) -> None:
     observer.queue()
-    assert answers(observer, GetQueue(queue="q"), described_life(10**15)) == [True]
+    assert answers(observer, v.GetQueue(queue="q"), described_life(10**15)) == [True]
 
 
 @pytest.mark.parametrize("policy", ["round-robin", "hostile"])
 def test_the_own_bus_describes_what_was_asked_for(policy: str) -> None:
     adapter = ModelAdapter(policy=policy, seed=4)
-    adapter.start(profile_for(load(), partitions=2))
+    adapter.start(v.profile_for(load(), partitions=2))
     observer: object = None
-    while not isinstance(observer, Described):
+    while not isinstance(observer, v.Described):
         # A hostile bus may leave any of these unanswered.
-        adapter.do(CreateQueue(queue="q", time_to_live=LONG), "c1")
-        observer = adapter.do(GetQueue(queue="q"), "c1").outcome
+        adapter.do(v.CreateQueue(queue="q", time_to_live=LONG), "c1")
+        observer = adapter.do(v.GetQueue(queue="q"), "c1").outcome
     assert observer.description.time_to_live == LONG
 
 
 def test_the_own_bus_lets_an_update_be_in_force_from_then_on() -> None:
     adapter = ModelAdapter()
-    adapter.start(profile_for(load(), partitions=2))
+    adapter.start(v.profile_for(load(), partitions=2))
     asked = [
-        CreateQueue(queue="q", time_to_live=LONG),
-        Send(queue="q", message=Message(body="m1")),
+        v.CreateQueue(queue="q", time_to_live=LONG),
+        v.Send(queue="q", message=v.Message(body="m1")),
         update(),
-        AdvanceClock(duration=SECOND),
-        Send(queue="q", message=Message(body="m2")),
-        AdvanceClock(duration=20 * SECOND),
+        v.AdvanceClock(duration=SECOND),
+        v.Send(queue="q", message=v.Message(body="m2")),
+        v.AdvanceClock(duration=20 * SECOND),
     ]
-    assert all(adapter.do(each, "c1").outcome == Done() for each in asked)
+    assert all(adapter.do(each, "c1").outcome == v.Done() for each in asked)
     first, second = (adapter.do(TAKE, "c1").outcome for _ in range(2))
-    assert isinstance(first, Received)
+    assert isinstance(first, v.Received)
     assert first.message.body == "m1"
-    assert isinstance(second, Empty)
+    assert isinstance(second, v.Empty)
 
 
 @pytest.mark.parametrize(
@@ -269,9 +244,9 @@ def test_renewing_the_lock_of_an_expired_message_follows_the_reading(
     observer.queue()
     observer.send(partition=0, time_to_live=SHORT)
     observer.has(RECEIVE, received("m1", lock_token="l"))
-    assert answers(observer, RENEW, Renewed(), LOCK_LOST) == [True, False]
+    assert answers(observer, RENEW, v.Renewed(), LOCK_LOST) == [True, False]
     passes(observer, 11)
-    assert answers(observer, RENEW, Renewed(), LOCK_LOST) == expected
+    assert answers(observer, RENEW, v.Renewed(), LOCK_LOST) == expected
 
 
 @pytest.mark.parametrize(("reading", "gone"), [("lock", False), ("message", True)])
@@ -283,11 +258,11 @@ def test_cached_message_may_be_gone_with_its_cache(reading: str, gone: bool) -> 
     observer.send(partition=1)
     observer.has(TAKE, received("m1"))
     passes(observer, 61)
-    assert observer.saw(TAKE, Empty()).possible == ()
-    other = observer.saw(TAKE, Empty(), connection="c2").possible
+    assert observer.saw(TAKE, v.Empty()).possible == ()
+    other = observer.saw(TAKE, v.Empty(), connection="c2").possible
     assert bool(other) is gone
-    none = Described(description=QueueDescription(queue="q", message_count=0))
-    assert answers(observer, GetQueue(queue="q"), none) == [gone]
+    none = v.Described(description=v.QueueDescription(queue="q", message_count=0))
+    assert answers(observer, v.GetQueue(queue="q"), none) == [gone]
 
 
 def test_double_delivery_is_not_blamed_on_expiry(observer: Observer) -> None:
@@ -307,13 +282,13 @@ def test_locked_message_is_not_withheld(observer: Observer) -> None:
     observer.send(partition=0, time_to_live=SHORT)
     observer.send(partition=1)
     observer.has(RECEIVE, received("m1", lock_token="l"))
-    assert observer.saw(RECEIVE, Empty()).rules[:3] == ("MGMT-12", "TTL-02", "TTL-03")
+    assert observer.saw(RECEIVE, v.Empty()).rules[:3] == ("MGMT-12", "TTL-02", "TTL-03")
 
 
 def test_shorter_lifetime_of_topic_and_message_counts(observer: Observer) -> None:
-    observer.has(CreateTopic(topic="t", time_to_live=SHORT))
-    observer.has(CreateSubscription(topic="t", subscription="s"))
-    message = Message(body="m1", time_to_live=LONG)
-    observer.has(Send(queue="t", message=message), partition=0)
+    observer.has(v.CreateTopic(topic="t", time_to_live=SHORT))
+    observer.has(v.CreateSubscription(topic="t", subscription="s"))
+    message = v.Message(body="m1", time_to_live=LONG)
+    observer.has(v.Send(queue="t", message=message), partition=0)
     passes(observer, 11)
-    assert answers(observer, Receive(queue="t/subscriptions/s"), received("m1")) == [False]
+    assert answers(observer, v.Receive(queue="t/subscriptions/s"), received("m1")) == [False]

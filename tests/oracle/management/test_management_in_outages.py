@@ -19,16 +19,7 @@ from observing import (
     update,
 )
 
-from busproof.vocabulary.commands import (
-    CreateQueue,
-    ListQueues,
-    Peek,
-    Receive,
-    Send,
-)
-from busproof.vocabulary.entity_settings import Availability
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Empty, Listed, Refused
+from busproof import vocabulary as v
 
 
 @pytest.mark.parametrize(("reading", "done"), [("either", True), ("whole", True), ("fails", False)])
@@ -71,7 +62,7 @@ def test_a_refused_deletion_can_be_repeated(reading: str) -> None:
     observer.has(DELETE, GONE)
     observer.has(up(1))
     whole = reading == "whole"
-    assert bool(observer.saw(Peek(queue="q"), MISSING).possible) is not whole
+    assert bool(observer.saw(v.Peek(queue="q"), MISSING).possible) is not whole
     refuses(observer, DELETE, OTHER, "MGMT-19")
     shows(observer, DELETE, DONE, "MGMT-19")
 
@@ -97,19 +88,19 @@ def test_a_refused_deletion_may_have_been_made() -> None:
 def test_partly_deleted_queue_is_open_in_all_respects() -> None:
     observer = partially_applied()
     observer.has(GET, described_as(lock_duration=1))
-    observer.has(RECEIVE, Empty())
+    observer.has(RECEIVE, v.Empty())
     observer.has(RECEIVE, OTHER)
     observer.has(RECEIVE, received("m1", lock_token="a"))
-    observer.has(Send(queue="q", message=Message(body="m9")), OTHER)
-    observer.has(ListQueues(), Listed())
+    observer.has(v.Send(queue="q", message=v.Message(body="m9")), OTHER)
+    observer.has(v.ListQueues(), v.Listed())
     observer.has(update(lock_duration=5), OTHER)
     observer.has(down(2), OTHER)
     observer.has(down(2), DONE)
     observer.has(down(9), OTHER)
     observer.has(DELETE, OTHER)
     observer.has(up(2), DONE)
-    observer.has(CreateQueue(queue="q"), TAKEN)
-    observer.has(CreateQueue(queue="q"), DONE)
+    observer.has(v.CreateQueue(queue="q"), TAKEN)
+    observer.has(v.CreateQueue(queue="q"), DONE)
     observer.has(RECEIVE, received("m2", partition=1, partition_key="a"))
 
 
@@ -135,41 +126,41 @@ def test_in_a_session_queue_deleted_in_part_a_session_may_be_empty() -> None:
     observer.has(DELETE, GONE)
     observer.has(up(1))
     observer.has(AcceptSession(queue="q", session_id="s"))
-    observer.has(Receive(queue="q", session_id="s"), Empty())
+    observer.has(v.Receive(queue="q", session_id="s"), v.Empty())
 
 
 @pytest.mark.parametrize("reading", ["either", "whole"])
 def test_a_refused_creation_can_be_repeated(reading: str) -> None:
     observer = observing({"MANAGEMENT-IN-OUTAGE": reading})
     observer.has(down(0))
-    shows(observer, CreateQueue(queue="q"), OTHER, "MGMT-18")
-    observer.has(CreateQueue(queue="q"), OTHER)
+    shows(observer, v.CreateQueue(queue="q"), OTHER, "MGMT-18")
+    observer.has(v.CreateQueue(queue="q"), OTHER)
     observer.has(up(0))
     refuses(
-        observer, CreateQueue(queue="q"), OTHER, "MGMT-19" if reading == "either" else "MGMT-02"
+        observer, v.CreateQueue(queue="q"), OTHER, "MGMT-19" if reading == "either" else "MGMT-02"
     )
     again = TAKEN if reading == "either" else DONE
-    shows(observer, CreateQueue(queue="q"), again, "MGMT-19")
-    shows(observer, CreateQueue(queue="q"), TAKEN, "MGMT-09")
+    shows(observer, v.CreateQueue(queue="q"), again, "MGMT-19")
+    shows(observer, v.CreateQueue(queue="q"), TAKEN, "MGMT-09")
 
 
 def test_a_refused_creation_that_succeeds_when_repeated_is_whole(observer: Observer) -> None:
     observer.has(down(0))
-    observer.has(CreateQueue(queue="q"), OTHER)
-    observer.has(CreateQueue(queue="q"), TAKEN)
+    observer.has(v.CreateQueue(queue="q"), OTHER)
+    observer.has(v.CreateQueue(queue="q"), TAKEN)
     observer.has(up(0))
-    shows(observer, CreateQueue(queue="q"), DONE, "MGMT-19")
+    shows(observer, v.CreateQueue(queue="q"), DONE, "MGMT-19")
     refuses(observer, GET, MISSING, "MGMT-20")
 
 
 def test_a_queue_is_created_with_the_outages_of_its_name(observer: Observer) -> None:
     observer.has(down(0))
-    shows(observer, CreateQueue(queue="q"), DONE, "MGMT-18")
-    observer.has(GET, described_as(availability=Availability.LIMITED))
+    shows(observer, v.CreateQueue(queue="q"), DONE, "MGMT-18")
+    observer.has(GET, described_as(availability=v.Availability.LIMITED))
     observer.has(DELETE)
     observer.has(up(0))
     observer.queue()
-    refuses(observer, GET, described_as(availability=Availability.LIMITED), "MGMT-22")
+    refuses(observer, GET, described_as(availability=v.Availability.LIMITED), "MGMT-22")
     observer.has(DELETE)
     observer.queue(partitioned=False)
 
@@ -179,7 +170,7 @@ def test_outage_may_outlast_a_deletion_or_not(observer: Observer) -> None:
     observer.has(down(0))
     observer.has(DELETE)
     observer.queue()
-    for each in Availability:
+    for each in v.Availability:
         observer.has(GET, described_as(availability=each))
     observer.has(DELETE)
     observer.queue()
@@ -187,15 +178,15 @@ def test_outage_may_outlast_a_deletion_or_not(observer: Observer) -> None:
 
 def test_queue_used_while_partly_created_is_not_judged(observer: Observer) -> None:
     observer.has(down(0))
-    observer.has(CreateQueue(queue="q"), OTHER)
+    observer.has(v.CreateQueue(queue="q"), OTHER)
     observer.send()
     observer.has(up(0))
-    shows(observer, CreateQueue(queue="q"), TAKEN, "MGMT-19")
+    shows(observer, v.CreateQueue(queue="q"), TAKEN, "MGMT-19")
     observer.has(RECEIVE, received("never sent"))
-    observer.has(RECEIVE, Empty())
+    observer.has(RECEIVE, v.Empty())
 
 
 def test_a_queue_that_is_there_in_part_is_offered_as_one_that_may_be() -> None:
     observer = partially_applied()
-    assert any(isinstance(each.outcome, Refused) for each in observer.step(RECEIVE))
+    assert any(isinstance(each.outcome, v.Refused) for each in observer.step(RECEIVE))
     assert [DONE, MISSING] == [each.outcome for each in observer.step(down(2))]

@@ -9,11 +9,7 @@ from managed_topics import (
 )
 from observing import DONE, Observer, observing, received
 
-from busproof.vocabulary.commands import (
-    BringPartitionUp,
-    TakePartitionDown,
-)
-from busproof.vocabulary.outcomes import Empty
+from busproof import vocabulary as v
 
 
 def test_a_key_selects_a_partition_of_the_topic(observer: Observer) -> None:
@@ -57,10 +53,10 @@ def test_copies_in_the_partition_of_their_message_show_where_keys_lead() -> None
 def test_a_key_whose_partition_is_down_is_refused_by_the_topic(observer: Observer) -> None:
     with_topic(observer, "s")
     observer.has(publish("m", partition_key="a"), partition=1)
-    observer.has(TakePartitionDown(queue="t", partition=1))
+    observer.has(v.TakePartitionDown(queue="t", partition=1))
     assert observer.saw(publish("n", partition_key="a"), DONE, 2).possible == ()
     assert "TOPIC-10" in observer.saw(publish("n", partition_key="a"), UNAVAILABLE).rules
-    observer.has(BringPartitionUp(queue="t", partition=1))
+    observer.has(v.BringPartitionUp(queue="t", partition=1))
     wrong = observer.saw(take(), received("n", 1))
     assert wrong.possible == ()
     assert "TOPIC-10" in wrong.rules
@@ -69,15 +65,15 @@ def test_a_key_whose_partition_is_down_is_refused_by_the_topic(observer: Observe
 def test_a_subscription_has_the_outages_of_its_topic(observer: Observer) -> None:
     with_topic(observer, "s")
     observer.has(publish("m", partition_key="a"), partition=1)
-    observer.has(TakePartitionDown(queue="t", partition=1))
-    observer.has(take(), Empty())
-    observer.has(BringPartitionUp(queue="t", partition=1))
-    assert observer.saw(take(), Empty()).possible == ()
+    observer.has(v.TakePartitionDown(queue="t", partition=1))
+    observer.has(take(), v.Empty())
+    observer.has(v.BringPartitionUp(queue="t", partition=1))
+    assert observer.saw(take(), v.Empty()).possible == ()
 
 
 def test_a_message_without_key_goes_round_an_outage_of_the_topic(observer: Observer) -> None:
     with_topic(observer, "s")
-    observer.has(TakePartitionDown(queue="t", partition=0))
+    observer.has(v.TakePartitionDown(queue="t", partition=0))
     wrong = observer.saw(publish("m"), UNAVAILABLE)
     assert wrong.possible == ()
     assert "TOPIC-11" in wrong.rules

@@ -4,49 +4,23 @@ import pytest
 from managed_queues import GET
 from observing import DONE, INVALID, OTHER, Observer, observing, received, view
 
-from busproof.vocabulary.commands import (
-    AcceptSession,
-    BeginTransaction,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    CreateTopic,
-    DeleteQueue,
-    ListQueues,
-    Peek,
-    Receive,
-    RestoreQueue,
-    Send,
-    TakePartitionDown,
-    UpdateQueue,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import (
-    Described,
-    Empty,
-    Listed,
-    Outcome,
-    Peeked,
-    QueueDescription,
-    Refused,
-)
-from busproof.vocabulary.values import Error, Tier
+from busproof import vocabulary as v
 
 OLDEST = frozenset({"PREM-01", "PREM-05", "PREM-06", "PREM-07", "PREM-08", "PREM-09", "PREM-10"})
 """What the edition of 2016 does not say."""
 
-OLD = RestoreQueue(queue="q")
-QUEUE = CreateQueue(queue="q")
-REGULAR = CreateQueue(queue="q", partitioned=False)
-UPDATE = UpdateQueue(queue="q", lock_duration=5_000_000)
+OLD = v.RestoreQueue(queue="q")
+QUEUE = v.CreateQueue(queue="q")
+REGULAR = v.CreateQueue(queue="q", partitioned=False)
+UPDATE = v.UpdateQueue(queue="q", lock_duration=5_000_000)
 
 
 def premium(readings: dict[str, str] | None = None, *silent: str) -> Observer:
-    return observing(readings, tier=Tier.PREMIUM, silent=frozenset(silent))
+    return observing(readings, tier=v.Tier.PREMIUM, silent=frozenset(silent))
 
 
-def described_as(**fields: object) -> Outcome:
-    return Described(description=QueueDescription(queue="q", **fields))
+def described_as(**fields: object) -> v.Outcome:
+    return v.Described(description=v.QueueDescription(queue="q", **fields))
 
 
 def shows(observer: Observer, command: object, outcome: object, *rules: str) -> None:
@@ -99,11 +73,11 @@ class TestCreating:
         self, reading: str, asked: bool | None, answers: set[object]
     ) -> None:
         observer = premium({"PREMIUM-CHECKBOX": reading})
-        assert answers == may_be(observer, CreateQueue(queue="q", partitioned=asked))
+        assert answers == may_be(observer, v.CreateQueue(queue="q", partitioned=asked))
 
     def test_an_old_version_may_ignore_what_is_refused_otherwise(self) -> None:
         observer = premium({"PREMIUM-CHECKBOX": "refused"})
-        old = CreateQueue(queue="q", partitioned=True, api_version="2012-03")
+        old = v.CreateQueue(queue="q", partitioned=True, api_version="2012-03")
         assert {None, False} == may_be(observer, old)
 
     @pytest.mark.parametrize(
@@ -120,7 +94,7 @@ class TestCreating:
         self, reading: str, asked: bool, answers: set[object]
     ) -> None:
         observer = premium({"PREMIUM-OLDEST": reading}, *OLDEST)
-        assert answers == may_be(observer, CreateQueue(queue="q", partitioned=asked))
+        assert answers == may_be(observer, v.CreateQueue(queue="q", partitioned=asked))
 
     @pytest.mark.parametrize(
         ("default", "answers"),
@@ -128,7 +102,7 @@ class TestCreating:
     )
     def test_what_is_left_out_may_be_asked_for(self, default: str, answers: set[object]) -> None:
         readings = {"PARTITIONING-DEFAULT": default, "PREMIUM-CHECKBOX": "refused"}
-        assert answers == may_be(premium(readings), CreateQueue(queue="q", partitioned=None))
+        assert answers == may_be(premium(readings), v.CreateQueue(queue="q", partitioned=None))
 
     @pytest.mark.parametrize(
         ("reading", "outcome", "allowed"),
@@ -140,14 +114,16 @@ class TestCreating:
             ("no-effect", DONE, True),
         ],
     )
-    def test_a_topic_is_created_alike(self, reading: str, outcome: Outcome, allowed: bool) -> None:
+    def test_a_topic_is_created_alike(
+        self, reading: str, outcome: v.Outcome, allowed: bool
+    ) -> None:
         observer = premium({"PREMIUM-CHECKBOX": reading})
-        assert allowed is bool(observer.saw(CreateTopic(topic="t"), outcome).possible)
+        assert allowed is bool(observer.saw(v.CreateTopic(topic="t"), outcome).possible)
 
     def test_a_topic_is_not_partitioned(self) -> None:
         observer = premium()
-        observer.has(CreateTopic(topic="t"))
-        assert not observer.saw(TakePartitionDown(queue="t", partition=1)).possible
+        observer.has(v.CreateTopic(topic="t"))
+        assert not observer.saw(v.TakePartitionDown(queue="t", partition=1)).possible
 
     def test_a_refusal_shows_it(self) -> None:
         shows(premium(), QUEUE, OTHER, "PREM-01")
@@ -169,30 +145,30 @@ class TestFromBefore:
     def test_old_partitioned_queue_keeps_working(self) -> None:
         observer = premium()
         observer.has(OLD)
-        message = Message(body="m", partition_key="a")
-        send = Send(queue="q", message=message)
+        message = v.Message(body="m", partition_key="a")
+        send = v.Send(queue="q", message=message)
         refuses(observer, send, OTHER, "PREM-03")
         found = observer.saw(send, DONE, partition=2)
         assert "PREM-03" in found.rules
         shown = view("m", 2, partition_key="a")
-        shows(observer, Peek(queue="q"), Peeked(messages=(shown,)), "PREM-03")
-        receive = Receive(queue="q")
+        shows(observer, v.Peek(queue="q"), v.Peeked(messages=(shown,)), "PREM-03")
+        receive = v.Receive(queue="q")
         refuses(observer, receive, OTHER, "PREM-03")
         shows(observer, receive, received("m", 2, partition_key="a", lock_token="l"), "PREM-03")
-        shows(observer, Complete(queue="q", lock_token="l"), DONE, "PREM-03")
-        shows(observer, Peek(queue="q"), Peeked())
-        shows(observer, receive, Empty())
+        shows(observer, v.Complete(queue="q", lock_token="l"), DONE, "PREM-03")
+        shows(observer, v.Peek(queue="q"), v.Peeked())
+        shows(observer, receive, v.Empty())
 
     def test_old_partitioned_queue_is_described_listed_and_deleted(self) -> None:
         observer = premium()
         observer.has(OLD)
         refuses(observer, GET, described_as(partitioned=False), "PREM-04")
         shows(observer, GET, described_as(partitioned=True, max_size=7), "PREM-04")
-        refuses(observer, ListQueues(), Listed(), "PREM-04")
-        shows(observer, ListQueues(), Listed(names=("q",)), "PREM-04")
-        refuses(observer, DeleteQueue(queue="q"), OTHER, "PREM-04")
-        shows(observer, DeleteQueue(queue="q"), DONE, "PREM-04")
-        shows(observer, ListQueues(), Listed())
+        refuses(observer, v.ListQueues(), v.Listed(), "PREM-04")
+        shows(observer, v.ListQueues(), v.Listed(names=("q",)), "PREM-04")
+        refuses(observer, v.DeleteQueue(queue="q"), OTHER, "PREM-04")
+        shows(observer, v.DeleteQueue(queue="q"), DONE, "PREM-04")
+        shows(observer, v.ListQueues(), v.Listed())
 
     @pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("everything", False)])
     def test_old_partitioned_queue_may_refuse_an_update(self, reading: str, allowed: bool) -> None:
@@ -212,7 +188,7 @@ class TestFromBefore:
         for answer in (DONE, INVALID):
             observer = premium()
             observer.has(OLD)
-            observer.has(DeleteQueue(queue="q"))
+            observer.has(v.DeleteQueue(queue="q"))
             found = observer.saw(QUEUE, answer)
             assert (answer is INVALID) is ({"PREM-06", "PREM-01"} <= set(found.rules))
         observer.possible = observer.saw(QUEUE).possible
@@ -230,7 +206,7 @@ class TestSizes:
     @pytest.mark.parametrize("size", [1, 5, 10, 20, 40, 80])
     def test_a_queue_has_the_size_it_was_given(self, size: int) -> None:
         observer = premium()
-        sized = CreateQueue(queue="q", partitioned=False, max_size=size)
+        sized = v.CreateQueue(queue="q", partitioned=False, max_size=size)
         refuses(observer, sized, OTHER, "PREM-07")
         shows(observer, sized, DONE, "PREM-07")
         refuses(observer, GET, described_as(max_size=16 * size), "PREM-10", "PREM-07")
@@ -245,12 +221,12 @@ class TestSizes:
 
     def test_another_size_than_its_own_is_wrong(self) -> None:
         observer = premium()
-        observer.has(CreateQueue(queue="q", partitioned=False, max_size=40))
+        observer.has(v.CreateQueue(queue="q", partitioned=False, max_size=40))
         refuses(observer, GET, described_as(max_size=20), "PREM-07")
 
     def test_there_are_no_other_sizes(self) -> None:
         observer = premium()
-        other = CreateQueue(queue="q", partitioned=False, max_size=6)
+        other = v.CreateQueue(queue="q", partitioned=False, max_size=6)
         shows(observer, other, OTHER, "PREM-08")
         observer.has(other)
         refuses(observer, GET, described_as(max_size=6), "PREM-08")
@@ -258,48 +234,48 @@ class TestSizes:
 
     def test_an_edition_may_not_state_them(self) -> None:
         observer = premium(None, *OLDEST)
-        observer.has(CreateQueue(queue="q", partitioned=False, max_size=6), OTHER)
-        observer.has(CreateQueue(queue="q", partitioned=False, max_size=6))
+        observer.has(v.CreateQueue(queue="q", partitioned=False, max_size=6), OTHER)
+        observer.has(v.CreateQueue(queue="q", partitioned=False, max_size=6))
         shows(observer, GET, described_as(max_size=96))
 
 
 class TestSessionsAndKeys:
     def test_messages_belong_to_sessions(self) -> None:
         observer = premium()
-        sessions = CreateQueue(queue="q", partitioned=False, requires_session=True)
+        sessions = v.CreateQueue(queue="q", partitioned=False, requires_session=True)
         refuses(observer, sessions, OTHER, "PREM-11")
         observer.has(sessions)
-        send = Send(queue="q", message=Message(body="m", session_id="a"))
+        send = v.Send(queue="q", message=v.Message(body="m", session_id="a"))
         refuses(observer, send, OTHER, "PREM-11")
         observer.has(send, DONE, partition=0)
-        observer.has(AcceptSession(queue="q", session_id="a"))
+        observer.has(v.AcceptSession(queue="q", session_id="a"))
         got = received("m", session_id="a", lock_token="l")
-        shows(observer, Receive(queue="q", session_id="a"), got, "PREM-11")
+        shows(observer, v.Receive(queue="q", session_id="a"), got, "PREM-11")
 
     def test_a_key_pins_nothing_and_comes_along(self) -> None:
         observer = premium()
         observer.has(REGULAR)
-        send = Send(queue="q", message=Message(body="m", partition_key="a"))
+        send = v.Send(queue="q", message=v.Message(body="m", partition_key="a"))
         refuses(observer, send, OTHER, "PREM-12")
         shows(observer, send, DONE)
-        refuses(observer, Receive(queue="q"), received("m", lock_token="l"), "PREM-12")
+        refuses(observer, v.Receive(queue="q"), received("m", lock_token="l"), "PREM-12")
         got = received("m", partition_key="a", lock_token="l")
-        shows(observer, Receive(queue="q"), got, "PREM-12")
+        shows(observer, v.Receive(queue="q"), got, "PREM-12")
 
     def test_a_transaction_needs_no_key(self) -> None:
         observer = premium()
         observer.has(REGULAR)
-        observer.has(BeginTransaction(transaction="t"))
+        observer.has(v.BeginTransaction(transaction="t"))
         keys = ("a", "a", "b", None)
         for number, key in enumerate(keys):
-            message = Message(body=f"m{number}", partition_key=key)
-            send = Send(queue="q", message=message, transaction="t")
+            message = v.Message(body=f"m{number}", partition_key=key)
+            send = v.Send(queue="q", message=message, transaction="t")
             refuses(observer, send, INVALID, "PREM-13")
             shows(observer, send, DONE, *(() if number < 2 else ("PREM-13",)))
-        observer.has(CommitTransaction(transaction="t"))
+        observer.has(v.CommitTransaction(transaction="t"))
 
     def test_what_is_sent_in_no_transaction_that_is_known_shows_nothing(self) -> None:
         observer = premium()
         observer.has(REGULAR)
-        send = Send(queue="q", message=Message(body="m"), transaction="t")
-        shows(observer, send, Refused(error=Error.NOT_FOUND))
+        send = v.Send(queue="q", message=v.Message(body="m"), transaction="t")
+        shows(observer, send, v.Refused(error=v.Error.NOT_FOUND))

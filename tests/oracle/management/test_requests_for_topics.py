@@ -5,19 +5,17 @@ from typing import Any
 import pytest
 from observing import DONE, OTHER, observing, refuses, shows
 
-from busproof.vocabulary.commands import CreateTopic, GetTopic
-from busproof.vocabulary.outcomes import TopicDescribed, TopicDescription
-from busproof.vocabulary.values import Tier
+from busproof import vocabulary as v
 
-GET = GetTopic(topic="t")
+GET = v.GetTopic(topic="t")
 
 
-def observer(**settings: Any) -> TopicDescribed:
-    return TopicDescribed(description=TopicDescription(topic="t", **settings))
+def observer(**settings: Any) -> v.TopicDescribed:
+    return v.TopicDescribed(description=v.TopicDescription(topic="t", **settings))
 
 
-def asked(**settings: Any) -> CreateTopic:
-    return CreateTopic(topic="t", **settings)
+def asked(**settings: Any) -> v.CreateTopic:
+    return v.CreateTopic(topic="t", **settings)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +49,7 @@ def test_topic_of_another_size_is_refused_or_has_one_of_the_tier() -> None:
 
 def test_topic_of_a_size_of_the_tier_must_be_had() -> None:
     refuses(observing(), asked(max_size=5), OTHER, "SIZE-01")
-    premium = observing(tier=Tier.PREMIUM)
+    premium = observing(tier=v.Tier.PREMIUM)
     refuses(premium, asked(max_size=80, partitioned=False), OTHER)
     assert "PREM-07" in premium.saw(asked(max_size=80, partitioned=False), OTHER).rules
 

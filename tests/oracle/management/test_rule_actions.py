@@ -16,60 +16,37 @@ from observing import (
     shows,
 )
 
-from busproof.vocabulary.commands import (
-    AddRule,
-    BeginTransaction,
-    Command,
-    CommitTransaction,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    ListRules,
-    Receive,
-    RemoveRule,
-    Schedule,
-    Send,
-)
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Empty, Outcome, Received, Refused, RulesListed, Scheduled
-from busproof.vocabulary.subscription_rules import (
-    DEFAULT_RULE,
-    CorrelationFilter,
-    Filter,
-    SubscriptionRule,
-    TrueFilter,
-)
-from busproof.vocabulary.values import Error, ReceiveMode
+from busproof import vocabulary as v
 
-THERE = Refused(error=Error.ALREADY_EXISTS)
+THERE = v.Refused(error=v.Error.ALREADY_EXISTS)
 PLACE = {"topic": "t", "subscription": "s"}
 PATH = "t/subscriptions/s"
-TAKE = Receive(queue=PATH, mode=ReceiveMode.RECEIVE_AND_DELETE)
-LISTED = ListRules(**PLACE)
+TAKE = v.Receive(queue=PATH, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+LISTED = v.ListRules(**PLACE)
 
 
 def rule(
-    action: str | None, name: str = "r", wanted: Filter | None = None, **more: object
-) -> AddRule:
-    return AddRule(rule=name, filter=wanted or TrueFilter(), action=action, **PLACE, **more)
+    action: str | None, name: str = "r", wanted: v.Filter | None = None, **more: object
+) -> v.AddRule:
+    return v.AddRule(rule=name, filter=wanted or v.TrueFilter(), action=action, **PLACE, **more)
 
 
 def subscribed(
     observer: Observer, *actions: str, partitioned: bool = True, **settings: object
 ) -> Observer:
-    observer.has(CreateTopic(topic="t", partitioned=partitioned))
-    observer.has(CreateSubscription(**PLACE, **settings))
+    observer.has(v.CreateTopic(topic="t", partitioned=partitioned))
+    observer.has(v.CreateSubscription(**PLACE, **settings))
     for number, action in enumerate(actions):
         observer.has(rule(action, f"r{number}"))
     return observer
 
 
-def send(body: str = "m", **properties: object) -> Send:
-    return Send(queue="t", message=Message(body=body, **properties))
+def send(body: str = "m", **properties: object) -> v.Send:
+    return v.Send(queue="t", message=v.Message(body=body, **properties))
 
 
-def came(body: str = "m", number: int = 1, **seen: object) -> Received:
-    return Received(message=MessageView(body=body, sequence_number=(1 << 48) + number, **seen))
+def came(body: str = "m", number: int = 1, **seen: object) -> v.Received:
+    return v.Received(message=v.MessageView(body=body, sequence_number=(1 << 48) + number, **seen))
 
 
 def own(name: str = "r0", **properties: object) -> dict[str, object]:
@@ -79,24 +56,24 @@ def own(name: str = "r0", **properties: object) -> dict[str, object]:
 def test_a_rule_with_an_action_makes_a_copy_beside_that_of_the_others(observer: Observer) -> None:
     subscribed(observer, "SET size = 2").has(send(properties={"size": 1}))
     shows(observer, TAKE, came(**own(size=2)), "FILTER-21", "FILTER-22", "FILTER-23")
-    assert not is_allowed(observer, TAKE, Empty())
+    assert not is_allowed(observer, TAKE, v.Empty())
     assert not is_allowed(observer, TAKE, came(number=2, **own(size=2)))
     shows(observer, TAKE, came(number=2, properties={"size": 1}), "FILTER-24")
-    assert is_allowed(observer, TAKE, Empty())
+    assert is_allowed(observer, TAKE, v.Empty())
 
 
 def test_the_copies_come_in_any_order(observer: Observer) -> None:
     subscribed(observer, "SET a = 1", "SET a = 2").has(send(session_id="x"))
     for number, each in enumerate(({"properties": {"RuleName": "r1", "a": 2}}, {}, own(a=1))):
         observer.has(TAKE, came(number=number + 1, session_id="x", **each))
-    assert is_allowed(observer, TAKE, Empty())
+    assert is_allowed(observer, TAKE, v.Empty())
 
 
 @pytest.mark.parametrize("wrong", [{"properties": {"size": 1}}, own("r", size=2), own(size=1)])
 def test_unchanged_copy_breaks_the_rules_of_actions(
     observer: Observer, wrong: dict[str, object]
 ) -> None:
-    subscribed(observer, "SET size = 2").has(RemoveRule(rule=DEFAULT_RULE, **PLACE))
+    subscribed(observer, "SET size = 2").has(v.RemoveRule(rule=v.DEFAULT_RULE, **PLACE))
     observer.has(send(properties={"size": 1}))
     found = observer.saw(TAKE, came(**wrong))
     assert not found.possible
@@ -105,9 +82,9 @@ def test_unchanged_copy_breaks_the_rules_of_actions(
 
 def test_other_subscriptions_have_what_was_sent(observer: Observer) -> None:
     subscribed(observer, "SET size = 2")
-    observer.has(CreateSubscription(topic="t", subscription="two"))
+    observer.has(v.CreateSubscription(topic="t", subscription="two"))
     observer.has(send(properties={"size": 1}))
-    other = Receive(queue="t/subscriptions/two")
+    other = v.Receive(queue="t/subscriptions/two")
     wrong = observer.saw(other, came(properties={"size": 2}, lock_token="l"))
     assert not wrong.possible
     assert "FILTER-24" in wrong.rules
@@ -116,31 +93,31 @@ def test_other_subscriptions_have_what_was_sent(observer: Observer) -> None:
 
 def test_a_rule_that_does_not_take_a_message_makes_no_copy(observer: Observer) -> None:
     subscribed(observer)
-    observer.has(rule("SET a = 1", wanted=CorrelationFilter(subject="x")))
+    observer.has(rule("SET a = 1", wanted=v.CorrelationFilter(subject="x")))
     observer.has(send(subject="y"))
     assert not is_allowed(observer, TAKE, came(subject="y", **own("r", a=1)))
     observer.has(TAKE, came(subject="y"))
-    observer.has(RemoveRule(rule=DEFAULT_RULE, **PLACE))
+    observer.has(v.RemoveRule(rule=v.DEFAULT_RULE, **PLACE))
     observer.has(send("n", subject="y"))
-    assert "FILTER-03" in observer.saw(TAKE, Empty()).rules
-    observer.has(RemoveRule(rule="r", **PLACE))
+    assert "FILTER-03" in observer.saw(TAKE, v.Empty()).rules
+    observer.has(v.RemoveRule(rule="r", **PLACE))
     observer.has(send("o", subject="x"))
-    assert "FILTER-06" in observer.saw(TAKE, Empty()).rules
+    assert "FILTER-06" in observer.saw(TAKE, v.Empty()).rules
 
 
 def test_a_rule_that_may_take_a_message_may_make_a_copy(observer: Observer) -> None:
-    subscribed(observer).has(rule("SET b = 1", wanted=CorrelationFilter(properties={"a": "1"})))
+    subscribed(observer).has(rule("SET b = 1", wanted=v.CorrelationFilter(properties={"a": "1"})))
     observer.has(send(properties={"a": 1}))
     assert is_allowed(observer, TAKE, came(properties={"RuleName": "r", "a": 1, "b": 1}))
     observer.has(TAKE, came(properties={"a": 1}))
-    assert is_allowed(observer, TAKE, Empty())
+    assert is_allowed(observer, TAKE, v.Empty())
 
 
 def test_a_rule_that_may_be_removed_may_make_a_copy(observer: Observer) -> None:
-    subscribed(observer, "SET a = 1").has(RemoveRule(rule="r0", **PLACE), LOST)
+    subscribed(observer, "SET a = 1").has(v.RemoveRule(rule="r0", **PLACE), LOST)
     observer.has(send())
     observer.has(TAKE, came())
-    assert is_allowed(observer, TAKE, Empty())
+    assert is_allowed(observer, TAKE, v.Empty())
     observer.has(TAKE, came(number=2, **own(a=1)))
 
 
@@ -189,18 +166,19 @@ def test_an_action_that_is_no_sql_is_refused(observer: Observer, action: str) ->
     refuses(observer, rule(action), DONE, "FILTER-25")
     shows(observer, rule(action), INVALID, "FILTER-25")
     observer.has(
-        LISTED, RulesListed(rules=(SubscriptionRule(name=DEFAULT_RULE, filter=TrueFilter()),))
+        LISTED,
+        v.RulesListed(rules=(v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilter()),)),
     )
 
 
 def test_rules_are_listed_with_their_actions_if_these_are_shown(observer: Observer) -> None:
     subscribed(observer, "SET a = 1")
-    first = SubscriptionRule(name=DEFAULT_RULE, filter=TrueFilter())
+    first = v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilter())
 
-    def listed(action: str | None, default: str | None = None) -> RulesListed:
-        again = SubscriptionRule(name=DEFAULT_RULE, filter=TrueFilter(), action=default)
-        acting = SubscriptionRule(name="r0", filter=TrueFilter(), action=action)
-        return RulesListed(rules=(again if default else first, acting))
+    def listed(action: str | None, default: str | None = None) -> v.RulesListed:
+        again = v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilter(), action=default)
+        acting = v.SubscriptionRule(name="r0", filter=v.TrueFilter(), action=action)
+        return v.RulesListed(rules=(again if default else first, acting))
 
     for action in (None, "SET a = 1", "set a=1"):
         assert is_allowed(observer, LISTED, listed(action))
@@ -209,9 +187,9 @@ def test_rules_are_listed_with_their_actions_if_these_are_shown(observer: Observ
 
 
 def test_copies_go_on_each_by_itself(observer: Observer) -> None:
-    observer.has(CreateQueue(queue="end"))
+    observer.has(v.CreateQueue(queue="end"))
     subscribed(observer, "SET a = 1", forward_to="end").has(send())
-    end = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    end = v.Receive(queue="end", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     observer.has(end, came(**own(a=1)))
     observer.has(end, came(number=2))
     assert not observer.saw(end, came(number=3)).possible
@@ -221,11 +199,14 @@ def test_copies_go_on_each_by_itself(observer: Observer) -> None:
     "before",
     [
         (send(), LOST),
-        (Schedule(queue="t", message=Message(body="m"), delay=9), Scheduled(sequence_number=1)),
+        (
+            v.Schedule(queue="t", message=v.Message(body="m"), delay=9),
+            v.Scheduled(sequence_number=1),
+        ),
     ],
 )
 def test_late_message_under_a_rule_action_is_not_judged(
-    observer: Observer, before: tuple[Command, Outcome]
+    observer: Observer, before: tuple[v.Command, v.Outcome]
 ) -> None:
     command, outcome = before
     subscribed(observer).has(command, outcome)
@@ -250,9 +231,9 @@ def test_unanswered_rule_with_an_action_stops_the_judging(observer: Observer) ->
 
 
 def test_a_rule_with_an_action_may_be_added_with_a_transaction(observer: Observer) -> None:
-    subscribed(observer, partitioned=False).has(BeginTransaction(transaction="x"))
+    subscribed(observer, partitioned=False).has(v.BeginTransaction(transaction="x"))
     observer.has(rule("SET a = 1", transaction="x"))
-    observer.has(CommitTransaction(transaction="x"))
+    observer.has(v.CommitTransaction(transaction="x"))
     observer.has(send())
     observer.has(TAKE, came(number=1, **own("r", a=1)))
 
@@ -270,14 +251,14 @@ def test_names_of_rules_have_at_most_50_characters(observer: Observer) -> None:
 
 
 def test_names_of_subscriptions_have_at_most_50_characters(observer: Observer) -> None:
-    def named(number: int) -> CreateSubscription:
-        return CreateSubscription(topic="t", subscription="x" * number)
+    def named(number: int) -> v.CreateSubscription:
+        return v.CreateSubscription(topic="t", subscription="x" * number)
 
     limited = subscribed(observing(limits=True))
     shows(limited, named(50), DONE, "TOPIC-17")
     refuses(limited, named(51), DONE, "TOPIC-18")
     shows(limited, named(51), INVALID, "TOPIC-18")
-    limited.has(Receive(queue="t/subscriptions/" + "x" * 51), MISSING)
+    limited.has(v.Receive(queue="t/subscriptions/" + "x" * 51), MISSING)
     subscribed(observer)
     assert is_allowed(observer, named(51), OTHER)
     observer.has(named(51))
@@ -293,16 +274,16 @@ def test_property_set_twice_by_an_action_may_be_refused(observer: Observer) -> N
 
 def test_the_case_of_a_name_does_not_count(observer: Observer) -> None:
     subscribed(observer)
-    other = CreateSubscription(topic="t", subscription="S")
+    other = v.CreateSubscription(topic="t", subscription="S")
     refuses(observer, other, DONE, "TOPIC-21")
     shows(observer, other, THERE, "TOPIC-21")
     knows(observer, PATH)
 
 
 def test_same_name_in_other_case_may_be_created_beside_a_doubtful_one(observer: Observer) -> None:
-    observer.has(CreateTopic(topic="t"))
-    observer.has(CreateSubscription(**PLACE), LOST)
-    other = CreateSubscription(topic="t", subscription="S")
+    observer.has(v.CreateTopic(topic="t"))
+    observer.has(v.CreateSubscription(**PLACE), LOST)
+    other = v.CreateSubscription(topic="t", subscription="S")
     assert is_allowed(observer, other, THERE)
     observer.has(other)
     knows_nothing_of(observer, PATH)

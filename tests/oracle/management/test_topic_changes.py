@@ -40,23 +40,7 @@ from observing import (
     shows,
 )
 
-from busproof.vocabulary.commands import (
-    AddRule,
-    BeginTransaction,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    CreateTopic,
-    ListTopics,
-    Peek,
-    Receive,
-    Schedule,
-)
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Empty, Outcome, Scheduled
-from busproof.vocabulary.subscription_rules import TrueFilter
-from busproof.vocabulary.values import ReceiveMode
+from busproof import vocabulary as v
 
 # What can be changed.
 
@@ -88,7 +72,7 @@ def test_an_update_of_a_subscription_is_in_force_and_of_no_other(observer: Obser
     refuses(observer, get("r"), subscription("r", lock_duration=SOON), "MGMT-12")
     observer.has(publish("m"))
     lock = received("m", 0, lock_token="k", locked_until=SOON)
-    observer.has(Receive(queue=path("s")), lock)
+    observer.has(v.Receive(queue=path("s")), lock)
 
 
 @pytest.mark.parametrize("settings", [{"partitioned": False}, {"duplicate_detection": True}])
@@ -106,8 +90,8 @@ def test_setting_that_subscriptions_lack_may_be_refused(
 def test_status_that_does_not_fit_the_kind_may_be_refused(observer: Observer) -> None:
     with_topic(observer, "s")
     for command, name in (
-        (update(status=EntityStatus.SEND_DISABLED), path("s")),
-        (change(status=EntityStatus.RECEIVE_DISABLED), "t"),
+        (update(status=v.EntityStatus.SEND_DISABLED), path("s")),
+        (change(status=v.EntityStatus.RECEIVE_DISABLED), "t"),
     ):
         observer.has(command, INVALID)
         knows(observer, name)
@@ -128,19 +112,19 @@ def test_a_topics_time_to_live_is_in_force_for_what_comes(observer: Observer) ->
     passes(observer, 6)
     assert "MGMT-12" in observer.saw(take(), received("late", 0)).rules
     observer.has(take(), received("early", 0))
-    observer.has(take(), Empty())
+    observer.has(take(), v.Empty())
 
 
 @pytest.mark.parametrize(
     "before",
     [
         (publish("adrift"), LOST),
-        (Schedule(queue="t", message=Message(body="m"), delay=SOON), Scheduled()),
+        (v.Schedule(queue="t", message=v.Message(body="m"), delay=SOON), v.Scheduled()),
         (change(partitioned=True), LOST),
     ],
 )
 def test_message_under_either_lifetime_is_not_judged(
-    observer: Observer, before: tuple[object, Outcome]
+    observer: Observer, before: tuple[object, v.Outcome]
 ) -> None:
     with_topic(observer, "s")
     observer.saw(*before)
@@ -150,7 +134,7 @@ def test_message_under_either_lifetime_is_not_judged(
 
 def test_buffered_send_may_have_either_lifetime(observer: Observer) -> None:
     with_topic(observer, "s")
-    observer.has(BeginTransaction(transaction="x"))
+    observer.has(v.BeginTransaction(transaction="x"))
     observer.has(publish("m", "x", partition_key="a"))
     observer.has(change(time_to_live=SOON))
     knows_nothing_of(observer, "t")
@@ -172,20 +156,20 @@ def test_an_update_that_names_nothing_may_be_lost(observer: Observer) -> None:
 
 
 def test_an_update_is_in_force_although_a_redirection_waits(observer: Observer) -> None:
-    observer.has(CreateQueue(queue="end"))
+    observer.has(v.CreateQueue(queue="end"))
     with_topic(observer, "s")
-    observer.has(BeginTransaction(transaction="x"))
+    observer.has(v.BeginTransaction(transaction="x"))
     observer.has(publish("m", "x", partition_key="a"))
     observer.has(update(forward_to="end"))
     knows_nothing_of(observer, path("s"))
 
 
 def test_a_subscription_begins_to_forward(observer: Observer) -> None:
-    observer.has(CreateQueue(queue="end"))
+    observer.has(v.CreateQueue(queue="end"))
     with_topic(observer, "s")
     observer.has(update(forward_to="end"))
     observer.has(publish("m"))
-    end = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    end = v.Receive(queue="end", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     observer.has(end, received("m", 0))
     assert not is_allowed(observer, take(), received("m", 0))
 
@@ -198,10 +182,10 @@ def test_a_deleted_topic_takes_its_subscriptions_along(observer: Observer) -> No
     observer.has(publish("m"), partition=2)
     observer.has(DELETE)
     refuses(observer, take(), received("m", 2), "TOPIC-22")
-    for command in (take(), get(), update(lock_duration=SOON), part("r"), Peek(queue=path("r"))):
+    for command in (take(), get(), update(lock_duration=SOON), part("r"), v.Peek(queue=path("r"))):
         shows(observer, command, MISSING, "TOPIC-22", "MGMT-15", "MGMT-10")
     shows(observer, publish("n"), MISSING, "MGMT-15")
-    shows(observer, ListTopics(), listed(), "MGMT-16")
+    shows(observer, v.ListTopics(), listed(), "MGMT-16")
 
 
 def test_a_topic_that_is_created_again_begins_without_subscriptions(observer: Observer) -> None:
@@ -216,15 +200,15 @@ def test_a_topic_that_is_created_again_begins_without_subscriptions(observer: Ob
     refuses(observer, subscribe(), EXISTS, "TOPIC-22")
     observer.has(subscribe())
     refuses(observer, take(), received("m", 2), "MGMT-15")
-    shows(observer, take(), Empty(), "MGMT-15", "MGMT-17")
+    shows(observer, take(), v.Empty(), "MGMT-15", "MGMT-17")
     observer.has(publish("n", message_id="x"))
-    assert {"MGMT-15", "TOPIC-22"} <= set(observer.saw(take(), Empty()).rules)
+    assert {"MGMT-15", "TOPIC-22"} <= set(observer.saw(take(), v.Empty()).rules)
 
 
 def test_a_topic_that_is_created_again_may_have_the_other_option(observer: Observer) -> None:
     with_topic(observer)
     observer.has(DELETE)
-    observer.has(CreateTopic(topic="t", partitioned=False))
+    observer.has(v.CreateTopic(topic="t", partitioned=False))
     shows(observer, GET, topic(partitioned=False), "MGMT-03", "MGMT-05")
     refuses(observer, GET, topic(partitioned=True), "MGMT-03", "MGMT-05")
 
@@ -235,7 +219,7 @@ def test_a_deleted_subscription_leaves_the_others(observer: Observer) -> None:
     refuses(observer, part("s"), GONE, "MGMT-15")
     observer.has(part("s"))
     shows(observer, take("s"), MISSING, "MGMT-15", "MGMT-10")
-    assert "TOPIC-23" in observer.saw(take("r"), Empty()).rules
+    assert "TOPIC-23" in observer.saw(take("r"), v.Empty()).rules
     assert "TOPIC-23" in observer.saw(publish("n"), GONE).rules
     observer.has(publish("n"))
     shows(observer, take("r"), received("m", 2), "TOPIC-23")
@@ -246,23 +230,23 @@ def test_a_deleted_subscription_leaves_the_others(observer: Observer) -> None:
 def test_a_subscription_that_is_created_again_begins_empty(observer: Observer) -> None:
     with_topic(observer, "s")
     observer.has(publish("m"), partition=2)
-    observer.has(Receive(queue=path("s")), received("m", 2, lock_token="k"))
+    observer.has(v.Receive(queue=path("s")), received("m", 2, lock_token="k"))
     observer.has(part())
     refuses(observer, subscribe(), EXISTS, "MGMT-15")
     observer.has(subscribe())
-    assert not is_allowed(observer, Complete(queue=path("s"), lock_token="k"), DONE)
-    shows(observer, take(), Empty(), "MGMT-15")
+    assert not is_allowed(observer, v.Complete(queue=path("s"), lock_token="k"), DONE)
+    shows(observer, take(), v.Empty(), "MGMT-15")
     observer.has(publish("n"))
     observer.has(take(), received("n", 0))
 
 
 def test_buffered_send_for_a_deleted_subscription_is_not_judged(observer: Observer) -> None:
     with_topic(observer, "s", "r")
-    observer.has(BeginTransaction(transaction="x"))
+    observer.has(v.BeginTransaction(transaction="x"))
     observer.has(publish("m", "x", partition_key="a"), partition=2)
     observer.has(part("s"))
     knows_nothing_of(observer, path("s"))
-    observer.has(CommitTransaction(transaction="x"))
+    observer.has(v.CommitTransaction(transaction="x"))
     observer.has(take("r"), received("m", 2, partition_key="a"))
 
 
@@ -271,12 +255,12 @@ def test_buffered_rule_of_a_deleted_subscription_is_not_judged(
     observer: Observer, command: object
 ) -> None:
     with_topic(observer, "s", partitioned=False)
-    observer.has(BeginTransaction(transaction="x"))
-    rule = AddRule(topic="t", subscription="s", rule="a", filter=TrueFilter(), transaction="x")
+    observer.has(v.BeginTransaction(transaction="x"))
+    rule = v.AddRule(topic="t", subscription="s", rule="a", filter=v.TrueFilter(), transaction="x")
     observer.has(rule)
     observer.has(command)
     knows_nothing_of(observer, path("s"))
-    observer.has(CommitTransaction(transaction="x"))
+    observer.has(v.CommitTransaction(transaction="x"))
 
 
 def test_a_request_without_answer_may_reach_a_later_subscription(observer: Observer) -> None:
@@ -288,7 +272,7 @@ def test_a_request_without_answer_may_reach_a_later_subscription(observer: Obser
 
 
 def test_entities_linked_to_a_deleted_topic_are_not_judged(observer: Observer) -> None:
-    observer.has(CreateQueue(queue="end"))
+    observer.has(v.CreateQueue(queue="end"))
     with_topic(observer)
     observer.has(subscribe(forward_to="end"))
     observer.has(DELETE)
@@ -299,9 +283,9 @@ def test_entities_linked_to_a_deleted_topic_are_not_judged(observer: Observer) -
 # Statuses.
 
 
-@pytest.mark.parametrize("status", [EntityStatus.DISABLED, EntityStatus.SEND_DISABLED])
+@pytest.mark.parametrize("status", [v.EntityStatus.DISABLED, v.EntityStatus.SEND_DISABLED])
 def test_a_disabled_topic_takes_nothing_and_its_subscriptions_give(
-    observer: Observer, status: EntityStatus
+    observer: Observer, status: v.EntityStatus
 ) -> None:
     with_topic(observer, "s")
     observer.has(publish("m"))
@@ -311,7 +295,7 @@ def test_a_disabled_topic_takes_nothing_and_its_subscriptions_give(
     assert "TOPIC-26" in observer.saw(take(), DISABLED).rules
     assert is_allowed(observer, GET, topic(subscription_count=1))
     shows(observer, take(), received("m", 0), "TOPIC-26")
-    observer.has(change(status=EntityStatus.ACTIVE))
+    observer.has(change(status=v.EntityStatus.ACTIVE))
     observer.has(publish("o"))
     after = observer.saw(take(), received("o", 1))
     assert after.possible
@@ -321,13 +305,13 @@ def test_a_disabled_topic_takes_nothing_and_its_subscriptions_give(
 def test_a_subscription_that_is_closed_to_receivers_has_its_copies(observer: Observer) -> None:
     with_topic(observer, "s")
     observer.has(publish("early"))
-    observer.has(update(status=EntityStatus.RECEIVE_DISABLED))
+    observer.has(update(status=v.EntityStatus.RECEIVE_DISABLED))
     observer.has(publish("late"))
     assert "MGMT-27" in observer.saw(take(), received("early", 0)).rules
     shows(observer, take(), DISABLED, "MGMT-27")
-    observer.has(update(status=EntityStatus.ACTIVE))
+    observer.has(update(status=v.EntityStatus.ACTIVE))
     observer.has(take(), received("early", 0))
-    assert "TOPIC-25" in observer.saw(take(), Empty()).rules
+    assert "TOPIC-25" in observer.saw(take(), v.Empty()).rules
     shows(observer, take(), received("late", 1), "TOPIC-25")
 
 
@@ -339,28 +323,28 @@ def test_a_disabled_subscription_has_copies_or_has_none(
     reading: str, answers: tuple[bool, bool]
 ) -> None:
     observer = with_topic(observing(readings={"DISABLED-COPIES": reading}), "s")
-    observer.has(update(status=EntityStatus.DISABLED))
+    observer.has(update(status=v.EntityStatus.DISABLED))
     observer.has(publish("m"))
-    observer.has(update(status=EntityStatus.ACTIVE))
+    observer.has(update(status=v.EntityStatus.ACTIVE))
     assert is_allowed(observer, take(), received("m", 0)) is answers[0]
-    assert is_allowed(observer, take(), Empty()) is answers[1]
+    assert is_allowed(observer, take(), v.Empty()) is answers[1]
 
 
 def test_late_message_may_reach_a_subscription_that_was_disabled() -> None:
     observer = with_topic(observing(readings={"DISABLED-COPIES": "missed"}), "s")
-    observer.has(update(status=EntityStatus.DISABLED))
+    observer.has(update(status=v.EntityStatus.DISABLED))
     observer.saw(publish("m"), LOST)
-    observer.has(update(status=EntityStatus.ACTIVE))
+    observer.has(update(status=v.EntityStatus.ACTIVE))
     assert is_allowed(observer, take(), received("m", 0))
-    assert is_allowed(observer, take(), Empty())
+    assert is_allowed(observer, take(), v.Empty())
 
 
 def test_message_scheduled_for_a_disabled_subscription_is_not_judged(
     observer: Observer,
 ) -> None:
     with_topic(observer, "s")
-    observer.has(Schedule(queue="t", message=Message(body="m"), delay=SOON), Scheduled())
-    observer.has(update(status=EntityStatus.RECEIVE_DISABLED))
+    observer.has(v.Schedule(queue="t", message=v.Message(body="m"), delay=SOON), v.Scheduled())
+    observer.has(update(status=v.EntityStatus.RECEIVE_DISABLED))
     knows_nothing_of(observer, path("s"))
 
 
@@ -368,6 +352,6 @@ def test_disabled_topic_with_a_forwarding_source_is_not_judged(
     observer: Observer,
 ) -> None:
     with_topic(observer, "s")
-    observer.has(CreateQueue(queue="q", forward_to="t"))
-    observer.has(change(status=EntityStatus.DISABLED))
+    observer.has(v.CreateQueue(queue="q", forward_to="t"))
+    observer.has(change(status=v.EntityStatus.DISABLED))
     knows_nothing_of(observer, "t")

@@ -40,24 +40,7 @@ from observing import (
     shows,
 )
 
-from busproof.vocabulary.commands import (
-    CreateQueue,
-    CreateTopic,
-    DeleteQueue,
-    GetQueue,
-    GetTopic,
-    ListQueues,
-    ListSubscriptions,
-    ListTopics,
-    TakePartitionDown,
-)
-from busproof.vocabulary.entity_settings import Availability
-from busproof.vocabulary.outcomes import (
-    Empty,
-    TopicDescribed,
-    TopicDescription,
-)
-from busproof.vocabulary.values import Tier
+from busproof import vocabulary as v
 
 # What a topic is.
 
@@ -70,16 +53,16 @@ def test_a_topic_is_described_as_it_was_created(observer: Observer) -> None:
         duplicate_window=600 * SECOND,
         time_to_live=SOON,
         subscription_count=1,
-        availability=Availability.AVAILABLE,
+        availability=v.Availability.AVAILABLE,
     )
     shows(observer, GET, all_described, "MGMT-01", "MGMT-11", "MGMT-22", "TOPIC-24")
     refuses(observer, GET, topic(duplicate_window=SECOND), "MGMT-11")
     refuses(observer, GET, topic(duplicate_detection=False), "MGMT-11")
     refuses(observer, GET, topic(time_to_live=SECOND), "MGMT-11")
     refuses(observer, GET, topic(partitioned=False), "MGMT-01", "MGMT-11")
-    wrong = TopicDescribed(description=TopicDescription(topic="u"))
+    wrong = v.TopicDescribed(description=v.TopicDescription(topic="u"))
     refuses(observer, GET, wrong, "MGMT-11")
-    refuses(observer, GET, topic(availability=Availability.LIMITED), "MGMT-22")
+    refuses(observer, GET, topic(availability=v.Availability.LIMITED), "MGMT-22")
     assert is_allowed(observer, GET, topic())
 
 
@@ -141,7 +124,7 @@ def test_the_copies_of_a_subscription_are_counted() -> None:
 
 
 def test_forwarded_messages_of_a_subscription_may_be_counted(observer: Observer) -> None:
-    observer.has(CreateQueue(queue="end"))
+    observer.has(v.CreateQueue(queue="end"))
     with_topic(observer)
     observer.has(subscribe(forward_to="end"))
     observer.has(publish("m"))
@@ -158,54 +141,54 @@ def test_the_name_of_a_topic_is_taken_once(observer: Observer) -> None:
     refuses(observer, AGAIN, DONE, "MGMT-09")
     refuses(observer, AGAIN, GONE, "MGMT-09")
     shows(observer, AGAIN, EXISTS, "MGMT-09")
-    refuses(observer, CreateQueue(queue="t"), DONE, "MGMT-09")
+    refuses(observer, v.CreateQueue(queue="t"), DONE, "MGMT-09")
     shows(observer, subscribe(), EXISTS, "MGMT-09")
     refuses(observer, subscribe(), DONE, "MGMT-09")
     refuses(observer, subscribe(), GONE, "MGMT-09")
-    found = observer.saw(take(), Empty())
+    found = observer.saw(take(), v.Empty())
     assert "MGMT-09" in found.rules
 
 
 def test_no_topic_has_the_name_of_a_queue(observer: Observer) -> None:
     observer.queue()
-    shows(observer, CreateTopic(topic="q"), EXISTS, "MGMT-09")
-    refuses(observer, CreateTopic(topic="q"), DONE, "MGMT-09")
+    shows(observer, v.CreateTopic(topic="q"), EXISTS, "MGMT-09")
+    refuses(observer, v.CreateTopic(topic="q"), DONE, "MGMT-09")
 
 
 def test_another_reason_to_refuse_a_name_may_be_given(observer: Observer) -> None:
     with_topic(observer, "s")
     for more in ({"forward_to": "nowhere"}, {"lock_duration": 900 * SECOND}):
         assert is_allowed(observer, subscribe(**more), INVALID)
-    basic = with_topic(observing(tier=Tier.BASIC))
+    basic = with_topic(observing(tier=v.Tier.BASIC))
     assert is_allowed(basic, AGAIN, INVALID)
 
 
 def test_basic_need_not_know_what_a_topic_is(observer: Observer) -> None:
-    basic = observing(tier=Tier.BASIC)
-    for command in (GET, DELETE, LIST, ListTopics()):
+    basic = observing(tier=v.Tier.BASIC)
+    for command in (GET, DELETE, LIST, v.ListTopics()):
         assert is_allowed(basic, command, INVALID)
         assert not is_allowed(observer, command, INVALID)
-    assert is_allowed(basic, ListTopics(), listed())
+    assert is_allowed(basic, v.ListTopics(), listed())
 
 
 def test_lists_name_what_is_there_and_nothing_else(observer: Observer) -> None:
     with_topic(observer, "s", "r")
-    observer.has(CreateTopic(topic="u"))
+    observer.has(v.CreateTopic(topic="u"))
     observer.queue()
-    shows(observer, ListTopics(), listed("u", "t"), "MGMT-16")
+    shows(observer, v.ListTopics(), listed("u", "t"), "MGMT-16")
     for wrong in (("t",), ("t", "u", "u"), ("t", "u", "q"), ("t", "u", path("s"))):
-        refuses(observer, ListTopics(), listed(*wrong), "MGMT-16")
+        refuses(observer, v.ListTopics(), listed(*wrong), "MGMT-16")
     shows(observer, LIST, listed("r", "s"), "MGMT-16")
     for wrong in ((), ("s",), ("s", "r", "x"), ("s", "s", "r"), (path("s"), path("r"))):
         refuses(observer, LIST, listed(*wrong), "MGMT-16")
-    shows(observer, ListQueues(), listed("q"), "MGMT-16")
+    shows(observer, v.ListQueues(), listed("q"), "MGMT-16")
 
 
 def test_doubtful_topic_may_be_listed(observer: Observer) -> None:
     with_topic(observer)
-    observer.saw(CreateTopic(topic="u"), LOST)
+    observer.saw(v.CreateTopic(topic="u"), LOST)
     for names in (("t",), ("t", "u")):
-        assert is_allowed(observer, ListTopics(), listed(*names))
+        assert is_allowed(observer, v.ListTopics(), listed(*names))
 
 
 @pytest.mark.parametrize("command", [GET, change(time_to_live=SOON), DELETE, LIST])
@@ -223,7 +206,7 @@ def test_missing_subscription_cannot_be_used(observer: Observer, command: object
 
 @pytest.mark.parametrize(
     "command",
-    [GetTopic(topic="q"), ListSubscriptions(topic="q"), GetTopic(topic="t/$deadletterqueue")],
+    [v.GetTopic(topic="q"), v.ListSubscriptions(topic="q"), v.GetTopic(topic="t/$deadletterqueue")],
 )
 def test_request_for_the_wrong_kind_of_entity_changes_nothing(
     observer: Observer, command: object
@@ -237,10 +220,10 @@ def test_request_for_the_wrong_kind_of_entity_changes_nothing(
 
 def test_a_topic_that_is_deleted_as_a_queue_is_no_longer_judged(observer: Observer) -> None:
     with_topic(observer, "s")
-    observer.has(GetQueue(queue="t"), INVALID)
-    observer.has(DeleteQueue(queue="t"), INVALID)
+    observer.has(v.GetQueue(queue="t"), INVALID)
+    observer.has(v.DeleteQueue(queue="t"), INVALID)
     knows(observer, "t")
-    observer.saw(DeleteQueue(queue="t"), LOST)
+    observer.saw(v.DeleteQueue(queue="t"), LOST)
     knows_nothing_of(observer, "t")
 
 
@@ -262,7 +245,7 @@ def test_a_topic_whose_deletion_failed_may_be_gone_in_part(observer: Observer) -
     dark(observer)
     observer.has(DELETE, GONE)
     for name in ("s", "r"):
-        for answer in (Empty(), MISSING, received("m", 2)):
+        for answer in (v.Empty(), MISSING, received("m", 2)):
             assert is_allowed(observer, take(name), answer)
     for names in ((), ("s",), ("s", "r")):
         assert is_allowed(observer, LIST, listed(*names))
@@ -326,14 +309,14 @@ def test_an_update_of_a_time_to_live_that_failed_may_be_in_force(observer: Obser
 
 
 def test_a_creation_of_a_topic_may_fail_in_an_outage(observer: Observer) -> None:
-    observer.has(TakePartitionDown(queue="t", partition=1))
+    observer.has(v.TakePartitionDown(queue="t", partition=1))
     assert is_allowed(observer, AGAIN, GONE)
     shows(observer, AGAIN, DONE, "MGMT-18")
 
 
 def test_in_an_outage_topics_and_subscriptions_are_limited() -> None:
     observer = with_topic(observing(readings={"GET-LAG": "at-once"}), "s")
-    limited, available = Availability.LIMITED, Availability.AVAILABLE
+    limited, available = v.Availability.LIMITED, v.Availability.AVAILABLE
     dark(observer)
     shows(observer, GET, topic(availability=limited), "MGMT-21")
     shows(observer, get(), subscription(availability=limited), "MGMT-21")
@@ -354,6 +337,6 @@ def test_a_get_of_a_topic_may_have_to_fail() -> None:
 def test_availability_of_a_subscription_may_lag(observer: Observer) -> None:
     with_topic(observer, "s")
     dark(observer)
-    observer.has(take(), Empty())
+    observer.has(take(), v.Empty())
     bright(observer)
-    assert is_allowed(observer, get(), subscription(availability=Availability.LIMITED))
+    assert is_allowed(observer, get(), subscription(availability=v.Availability.LIMITED))

@@ -20,19 +20,7 @@ from observing import (
     view,
 )
 
-from busproof.vocabulary.commands import (
-    Abandon,
-    AdvanceClock,
-    BeginTransaction,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    CreateTopic,
-    Peek,
-    RollBackTransaction,
-)
-from busproof.vocabulary.outcomes import Empty, Outcome, Peeked, Refused
-from busproof.vocabulary.values import Error
+from busproof import vocabulary as v
 
 # Updates
 
@@ -53,7 +41,7 @@ def test_other_partitioning_option_must_be_refused_where_it_is_read_so() -> None
     ],
 )
 @pytest.mark.parametrize("answer", [INVALID, OTHER, DONE])
-def test_fixed_settings_cannot_be_updated(name: str, rule: str, answer: Outcome) -> None:
+def test_fixed_settings_cannot_be_updated(name: str, rule: str, answer: v.Outcome) -> None:
     observer = observing()
     observer.queue()
     before = name == "partitioned"
@@ -79,9 +67,9 @@ def test_an_update_is_in_force(observer: Observer) -> None:
     refuses(observer, RECEIVE, long, "MGMT-12", "MGMT-17")
     short = received("m1", lock_token="a", locked_until=5 * SECOND)
     shows(observer, RECEIVE, short, "MGMT-12", "MGMT-17")
-    observer.has(Abandon(queue="q", lock_token="a"))
+    observer.has(v.Abandon(queue="q", lock_token="a"))
     observer.has(RECEIVE, received("m2", partition=1, lock_token="b", locked_until=5 * SECOND))
-    observer.has(RECEIVE, Empty())
+    observer.has(RECEIVE, v.Empty())
 
 
 def test_an_update_of_a_regular_queue_shows_nothing_of_partitions(observer: Observer) -> None:
@@ -117,23 +105,23 @@ def test_deleted_queue_loses_its_messages(observer: Observer) -> None:
     shows(observer, RECEIVE, MISSING, "MGMT-15", "MGMT-10")
     observer.queue()
     refuses(observer, RECEIVE, received("m1"), "MGMT-15", "MGMT-17")
-    refuses(observer, Peek(queue="q"), Peeked(messages=(view("m1"),)), "MGMT-15")
-    observer.has(Complete(queue="q", lock_token="a"), Refused(error=Error.LOCK_LOST))
-    shows(observer, RECEIVE, Empty(), "MGMT-15", "MGMT-17")
+    refuses(observer, v.Peek(queue="q"), v.Peeked(messages=(view("m1"),)), "MGMT-15")
+    observer.has(v.Complete(queue="q", lock_token="a"), v.Refused(error=v.Error.LOCK_LOST))
+    shows(observer, RECEIVE, v.Empty(), "MGMT-15", "MGMT-17")
 
 
 def test_a_deleted_queue_may_have_the_other_option(observer: Observer) -> None:
     observer.queue(partitioned=False)
     observer.send()
     observer.has(DELETE)
-    refuses(observer, CreateQueue(queue="q"), OTHER, "MGMT-05", "MGMT-02")
+    refuses(observer, v.CreateQueue(queue="q"), OTHER, "MGMT-05", "MGMT-02")
     observer.queue()
     refuses(observer, GET, described_as(partitioned=False), "MGMT-01", "MGMT-05")
     shows(observer, GET, described_as(partitioned=True), "MGMT-05")
     observer.has(DELETE)
     observer.queue(partitioned=False)
     refuses(observer, RECEIVE, received("m2"), "LIFE-01")
-    assert "MGMT-17" not in observer.saw(RECEIVE, Empty()).rules
+    assert "MGMT-17" not in observer.saw(RECEIVE, v.Empty()).rules
 
 
 def test_a_message_that_a_new_queue_does_not_give_is_missed(observer: Observer) -> None:
@@ -142,7 +130,7 @@ def test_a_message_that_a_new_queue_does_not_give_is_missed(observer: Observer) 
     observer.has(DELETE)
     observer.queue(duplicate_detection=True)
     observer.send(message_id="x", partition=0)
-    assert "MGMT-15" in observer.saw(RECEIVE, Empty()).rules
+    assert "MGMT-15" in observer.saw(RECEIVE, v.Empty()).rules
 
 
 def test_a_deletion_must_be_made(observer: Observer) -> None:
@@ -157,21 +145,21 @@ def test_commit_after_a_deletion_may_succeed_or_fail(observer: Observer) -> None
     for outcome in (DONE, OTHER):
         observer = observing()
         observer.queue()
-        observer.has(BeginTransaction(transaction="t"))
+        observer.has(v.BeginTransaction(transaction="t"))
         observer.send(transaction="t", partition_key="a")
         observer.has(DELETE)
-        observer.has(CommitTransaction(transaction="t"), outcome)
+        observer.has(v.CommitTransaction(transaction="t"), outcome)
         observer.queue()
 
 
 def test_buffered_send_may_reach_the_successor_of_its_queue(observer: Observer) -> None:
     observer.queue()
-    observer.has(BeginTransaction(transaction="t"))
+    observer.has(v.BeginTransaction(transaction="t"))
     observer.send(transaction="t", partition_key="a")
     observer.has(DELETE)
     observer.queue()
-    observer.has(CommitTransaction(transaction="t"))
-    observer.has(RECEIVE, Empty())
+    observer.has(v.CommitTransaction(transaction="t"))
+    observer.has(RECEIVE, v.Empty())
     observer.has(RECEIVE, received("m1", partition_key="a"))
 
 
@@ -180,11 +168,11 @@ def test_a_topic_is_not_the_deleted_queue_that_was_sent_to(
     observer: Observer, outcome: object
 ) -> None:
     observer.queue()
-    observer.has(BeginTransaction(transaction="t"))
+    observer.has(v.BeginTransaction(transaction="t"))
     observer.send(transaction="t", partition_key="a")
     observer.has(DELETE)
-    observer.has(CreateTopic(topic="q"))
-    observer.has(CommitTransaction(transaction="t"), outcome)
+    observer.has(v.CreateTopic(topic="q"))
+    observer.has(v.CommitTransaction(transaction="t"), outcome)
 
 
 def test_buffered_send_may_precede_sends_to_the_successor() -> None:
@@ -192,22 +180,22 @@ def test_buffered_send_may_precede_sends_to_the_successor() -> None:
         observer = observing()
         observer.queue()
         observer.send(partition_key="a", partition=0)
-        observer.has(BeginTransaction(transaction="t"))
+        observer.has(v.BeginTransaction(transaction="t"))
         observer.send(transaction="t", partition_key="a", partition=0)
         observer.has(DELETE)
         observer.queue()
         observer.send(partition_key="a", partition=0)
         observer.send(partition_key="a", partition=0)
-        observer.has(CommitTransaction(transaction="t"))
+        observer.has(v.CommitTransaction(transaction="t"))
         observer.has(RECEIVE, received(first, partition_key="a"))
 
 
 def test_a_rollback_for_a_deleted_queue(observer: Observer) -> None:
     observer.queue()
-    observer.has(BeginTransaction(transaction="t"))
+    observer.has(v.BeginTransaction(transaction="t"))
     observer.send(transaction="t", partition_key="a")
     observer.has(DELETE)
-    observer.has(RollBackTransaction(transaction="t"))
+    observer.has(v.RollBackTransaction(transaction="t"))
 
 
 def test_a_lock_of_before_an_update_lasts_as_it_was_given(observer: Observer) -> None:
@@ -215,8 +203,8 @@ def test_a_lock_of_before_an_update_lasts_as_it_was_given(observer: Observer) ->
     observer.send(partition=0)
     observer.has(RECEIVE, received("m1", lock_token="a"))
     observer.has(update(lock_duration=5 * SECOND))
-    observer.has(AdvanceClock(duration=30 * SECOND))
-    observer.has(Complete(queue="q", lock_token="a"))
+    observer.has(v.AdvanceClock(duration=30 * SECOND))
+    observer.has(v.Complete(queue="q", lock_token="a"))
 
 
 def test_the_words_of_a_described_queue_do_not_change_it(observer: Observer) -> None:

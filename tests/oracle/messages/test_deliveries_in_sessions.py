@@ -12,17 +12,7 @@ from session_requests import (
     receive,
 )
 
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    AdvanceClock,
-    Receive,
-    RenewSessionLock,
-)
-from busproof.vocabulary.outcomes import (
-    Empty,
-    Renewed,
-)
+from busproof import vocabulary as v
 
 
 @pytest.fixture
@@ -58,7 +48,7 @@ def test_delivery_without_an_answer_in_a_session_may_count(observer: Observer) -
     observer.send(partition=1, session_id="a")
     observer.has(accept())
     observer.has(receive(), received("m1", 1, session_id="a", lock_token="k", delivery_count=1))
-    observer.has(Abandon(queue="q", lock_token="k"))
+    observer.has(v.Abandon(queue="q", lock_token="k"))
     observer.has(receive(), LOST)
     observer.has(close())
     observer.has(accept())
@@ -67,7 +57,7 @@ def test_delivery_without_an_answer_in_a_session_may_count(observer: Observer) -
 
 
 def test_a_delivery_whose_end_is_not_known_may_count(observer: Observer) -> None:
-    for lost in (close(), Abandon(queue="q", lock_token="k")):
+    for lost in (close(), v.Abandon(queue="q", lock_token="k")):
         observer = observing()
         observer.queue(requires_session=True)
         observer.send(partition=1, session_id="a")
@@ -87,7 +77,7 @@ def test_a_message_of_no_session_is_given_in_none(observer: Observer) -> None:
     observer.has(accept())
     stray = received("m1", 1, message_id="x", lock_token="l")
     assert observer.saw(receive(), stray).rules[0] == "SESS-01"
-    assert observer.saw(Receive(queue="q"), Empty(), connection="c2").rules[0] == "LIFE-09"
+    assert observer.saw(v.Receive(queue="q"), v.Empty(), connection="c2").rules[0] == "LIFE-09"
 
 
 def test_a_renewal_gives_no_certainty_back_to_a_lock_that_may_have_ended() -> None:
@@ -95,12 +85,12 @@ def test_a_renewal_gives_no_certainty_back_to_a_lock_that_may_have_ended() -> No
     observer = observing()
     observer.queue(requires_session=True)
     observer.send(session_id="a", partition=0)
-    accept = AcceptSession(queue="q", session_id="a")
-    receive = Receive(queue="q", session_id="a")
+    accept = v.AcceptSession(queue="q", session_id="a")
+    receive = v.Receive(queue="q", session_id="a")
     observer.has(accept)
     observer.has(receive, received("m1", session_id="a", lock_token="1"))
     observer.has(accept)
-    observer.has(RenewSessionLock(queue="q", session_id="a"), Renewed(locked_until=60_000_000))
+    observer.has(v.RenewSessionLock(queue="q", session_id="a"), v.Renewed(locked_until=60_000_000))
     observer.has(receive, received("m1", session_id="a", lock_token="2"))
 
 
@@ -113,7 +103,7 @@ def test_reaccepted_session_need_not_count_a_delivery() -> None:
     first = received("m1", session_id="a", lock_token="1", delivery_count=1)
     observer.has(receive(), first)
     observer.has(accept())
-    observer.has(AdvanceClock(duration=MINUTE))
+    observer.has(v.AdvanceClock(duration=MINUTE))
     observer.has(accept(), connection="c2")
     for count in (1, 2):
         again = received("m1", session_id="a", lock_token="2", delivery_count=count)

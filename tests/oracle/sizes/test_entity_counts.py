@@ -18,20 +18,9 @@ from entity_quotas import (
 )
 from observing import DONE, GONE, INVALID, OTHER, Observer, observing
 
+from busproof import vocabulary as v
 from busproof.oracle.entity_counts import NO_ENTITIES, EntityCounts
 from busproof.oracle.window import Window
-from busproof.vocabulary.commands import (
-    CreateTopic,
-    DeleteQueue,
-    GetQueue,
-    Receive,
-    RestoreQueue,
-    Send,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Refused
-from busproof.vocabulary.values import Error, Tier
 
 
 class TestCounting:
@@ -54,27 +43,27 @@ class TestCounting:
 
     def test_what_is_deleted_is_not_counted(self, observer: Observer) -> None:
         observer.has(queue())
-        observer.has(REGULAR, Refused(error=Error.ALREADY_EXISTS))
-        observer.has(DeleteQueue(queue="q"))
+        observer.has(REGULAR, v.Refused(error=v.Error.ALREADY_EXISTS))
+        observer.has(v.DeleteQueue(queue="q"))
         assert entity_counts(observer) == NO_ENTITIES
 
     def test_dead_letters_count_as_nothing(self, observer: Observer) -> None:
         observer.has(queue())
         before = entity_counts(observer)
-        observer.step(Receive(queue="q/$deadletterqueue"))
-        observer.has(Receive(queue="q/$deadletterqueue"), LOST)
+        observer.step(v.Receive(queue="q/$deadletterqueue"))
+        observer.has(v.Receive(queue="q/$deadletterqueue"), LOST)
         assert before == entity_counts(observer)
 
     def test_using_a_queue_changes_no_count(self, observer: Observer) -> None:
         observer.has(queue())
         before = entity_counts(observer)
-        observer.has(Send(queue="q", message=Message(body="m")), DONE, partition=1)
+        observer.has(v.Send(queue="q", message=v.Message(body="m")), DONE, partition=1)
         assert before is entity_counts(observer)
 
     def test_what_was_restored_counts_apart_where_it_may_not_be_created(self) -> None:
-        premium, standard = observing(tier=Tier.PREMIUM), observing()
+        premium, standard = observing(tier=v.Tier.PREMIUM), observing()
         for observer in (premium, standard):
-            observer.has(RestoreQueue(queue="q"))
+            observer.has(v.RestoreQueue(queue="q"))
         assert (window(1), window(0)) == (
             entity_counts(premium).restored,
             entity_counts(premium).queues,
@@ -87,11 +76,11 @@ class TestCounting:
     def test_a_creation_without_answer_may_count(self, observer: Observer) -> None:
         observer.has(queue(), LOST)
         assert Window(0, 1) == entity_counts(observer).queues
-        observer.has(Send(queue="q", message=Message(body="m")), DONE, partition=1)
+        observer.has(v.Send(queue="q", message=v.Message(body="m")), DONE, partition=1)
         assert Window(1, 1) == entity_counts(observer).queues
 
     def test_a_refusal_in_an_outage_may_leave_one(self, observer: Observer) -> None:
-        observer.has(TakePartitionDown(queue="q", partition=0))
+        observer.has(v.TakePartitionDown(queue="q", partition=0))
         observer.has(queue(), GONE)
         assert Window(0, 1) == entity_counts(observer).queues
 
@@ -99,10 +88,10 @@ class TestCounting:
         observer.has(queue())
         observer.has(TOPIC)
         observer.has(SUBSCRIPTION)
-        observer.has(DeleteQueue(queue="q"), LOST)
+        observer.has(v.DeleteQueue(queue="q"), LOST)
         assert 1 == entity_counts(observer).unknown
         assert window(0) == entity_counts(observer).queues
-        observer.has(GetQueue(queue="q"), Refused(error=Error.NOT_FOUND))
+        observer.has(v.GetQueue(queue="q"), v.Refused(error=v.Error.NOT_FOUND))
         observer.has(queue("t/subscriptions/s"), OTHER)
         observer.has(queue("t/subscriptions/x"), DONE)
         assert EntityCounts(unknown=3) == attrs.evolve(entity_counts(observer), quota_reached=False)
@@ -123,8 +112,8 @@ class TestPartitioned:
         filled(observer, topics=99)
         refuses(observer, TOPIC, FULL, "QUOTA-03")
         shows(observer, TOPIC, DONE, "QUOTA-03")
-        refuses(observer, CreateTopic(topic="u"), DONE, "QUOTA-03")
-        shows(observer, CreateTopic(topic="u"), FULL, "QUOTA-03")
+        refuses(observer, v.CreateTopic(topic="u"), DONE, "QUOTA-03")
+        shows(observer, v.CreateTopic(topic="u"), FULL, "QUOTA-03")
 
     @pytest.mark.parametrize(
         ("reading", "answers"),
@@ -146,7 +135,7 @@ class TestPartitioned:
     def test_what_was_deleted_makes_room(self, observer: Observer) -> None:
         observer.has(queue("first"))
         filled(observer, queues=100)
-        observer.has(DeleteQueue(queue="first"))
+        observer.has(v.DeleteQueue(queue="first"))
         refuses(observer, queue(), FULL, "QUOTA-05")
         shows(observer, queue(), DONE, "QUOTA-05")
 
@@ -168,18 +157,18 @@ class TestPartitioned:
         shows(observer, queue(), FULL)
 
     def test_basic_need_not_partition_what_is_one_too_many(self) -> None:
-        observer = observing(tier=Tier.BASIC)
+        observer = observing(tier=v.Tier.BASIC)
         permits(filled(observer, queues=100), queue(partitioned=False), DONE, FULL)
         permits(filled(observer, queues=100), queue(), FULL)
 
     def test_premium_is_not_held_to_them(self) -> None:
-        observer = observing({"PREMIUM-CHECKBOX": "always-on"}, tier=Tier.PREMIUM)
+        observer = observing({"PREMIUM-CHECKBOX": "always-on"}, tier=v.Tier.PREMIUM)
         permits(filled(observer, queues=100), queue(), DONE, FULL)
 
     def test_a_lost_creation_may_take_effect_once_there_is_room(self, observer: Observer) -> None:
         observer.has(queue("first"))
         filled(observer, queues=100)
         observer.has(queue(), LOST)
-        observer.has(DeleteQueue(queue="first"))
-        observer.has(queue(), Refused(error=Error.ALREADY_EXISTS))
+        observer.has(v.DeleteQueue(queue="first"))
+        observer.has(queue(), v.Refused(error=v.Error.ALREADY_EXISTS))
         permits(observer, queue("r"), DONE, FULL)

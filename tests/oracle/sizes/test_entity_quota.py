@@ -16,11 +16,7 @@ from entity_quotas import (
 )
 from observing import DONE, OTHER, Observer, observing
 
-from busproof.vocabulary.commands import (
-    CreateQueue,
-    CreateTopic,
-)
-from busproof.vocabulary.values import Tier
+from busproof import vocabulary as v
 
 
 class TestEntities:
@@ -103,7 +99,7 @@ class TestEntities:
     def test_a_topic_that_is_refused_for_no_reason(self, observer: Observer) -> None:
         found = observer.saw(TOPIC, OTHER)
         assert not any(rule.startswith("QUOTA") for rule in found.rules)
-        refuses(observer, CreateTopic(topic="r", partitioned=False), FULL, "QUOTA-07")
+        refuses(observer, v.CreateTopic(topic="r", partitioned=False), FULL, "QUOTA-07")
 
 
 class TestPremium:
@@ -122,7 +118,7 @@ class TestPremium:
         some: tuple[object, ...],
         many: tuple[object, ...],
     ) -> None:
-        observer = observing({"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM)
+        observer = observing({"QUOTA-PREMIUM": reading}, tier=v.Tier.PREMIUM)
         permits(filled(observer, regular=999), REGULAR, *few)
         permits(filled(observer, regular=1_000), REGULAR, *some)
         permits(filled(observer, regular=MANY), REGULAR, *many)
@@ -132,28 +128,28 @@ class TestPremium:
         """QUOTA-14: fewer are never refused; QUOTA-15: more are, if they are read to be a limit."""
         for reading, beyond in (("either", (DONE, FULL, OTHER)), ("per-unit", (FULL, OTHER))):
             observer = observing(
-                {"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM, messaging_units=units
+                {"QUOTA-PREMIUM": reading}, tier=v.Tier.PREMIUM, messaging_units=units
             )
             permits(filled(observer, regular=limit - 1), REGULAR, DONE)
             refuses(observer, REGULAR, OTHER, "QUOTA-14")
             shows(observer, REGULAR, DONE, "QUOTA-14")
             observer = observing(
-                {"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM, messaging_units=units
+                {"QUOTA-PREMIUM": reading}, tier=v.Tier.PREMIUM, messaging_units=units
             )
             permits(filled(observer, regular=limit), REGULAR, *beyond)
         refuses(observer, REGULAR, DONE, "QUOTA-15")
         shows(observer, REGULAR, OTHER, "QUOTA-15")
 
     def test_a_partitioned_namespace_may_have_more_than_100_partitioned_entities(self) -> None:
-        observer = observing(tier=Tier.PREMIUM, namespace_partitions=2, messaging_units=2)
-        permits(filled(observer, queues=1_999), CreateQueue(queue="q"), DONE)
-        permits(filled(observer, queues=2_000), CreateQueue(queue="q"), DONE, FULL, OTHER)
+        observer = observing(tier=v.Tier.PREMIUM, namespace_partitions=2, messaging_units=2)
+        permits(filled(observer, queues=1_999), v.CreateQueue(queue="q"), DONE)
+        permits(filled(observer, queues=2_000), v.CreateQueue(queue="q"), DONE, FULL, OTHER)
 
     def test_either_answer_shows_it(self) -> None:
-        observer = filled(observing(tier=Tier.PREMIUM), regular=1_000)
+        observer = filled(observing(tier=v.Tier.PREMIUM), regular=1_000)
         shows(observer, REGULAR, OTHER, "QUOTA-11")
         shows(observer, REGULAR, DONE, "QUOTA-11")
-        shows(observing(tier=Tier.PREMIUM), REGULAR, DONE)
+        shows(observing(tier=v.Tier.PREMIUM), REGULAR, DONE)
 
     @pytest.mark.parametrize(
         ("reading", "there", "command", "rule"),
@@ -177,7 +173,7 @@ class TestPremium:
 
     def test_the_last_of_the_ten_thousand_is_demanded_where_they_count(self) -> None:
         """Which no permission can be: QUOTA-11 had been blamed."""
-        observer = observing({"QUOTA-PREMIUM": "counting"}, tier=Tier.PREMIUM)
+        observer = observing({"QUOTA-PREMIUM": "counting"}, tier=v.Tier.PREMIUM)
         refuses(filled(observer, regular=MANY - 1), REGULAR, FULL, "QUOTA-12")
         shows(filled(observer, regular=MANY - 1), REGULAR, DONE, "QUOTA-12")
         one_more = queue("r", partitioned=False)
@@ -185,7 +181,7 @@ class TestPremium:
         shows(filled(observer, regular=MANY), one_more, OTHER, "QUOTA-12")
 
     def test_no_number_is_refused_where_there_is_none(self) -> None:
-        observer = observing({"QUOTA-PREMIUM": "quota"}, tier=Tier.PREMIUM)
+        observer = observing({"QUOTA-PREMIUM": "quota"}, tier=v.Tier.PREMIUM)
         refuses(filled(observer, regular=MANY), REGULAR, FULL, "QUOTA-13")
         shows(filled(observer, regular=MANY), REGULAR, DONE, "QUOTA-13")
         shows(filled(observer, regular=MANY - 1), queue("r", partitioned=False), DONE)
@@ -196,7 +192,7 @@ class TestPremium:
     def test_what_is_there_from_before_may_count(
         self, reading: str, answers: tuple[object, ...]
     ) -> None:
-        observer = observing({"QUOTA-EXISTING": reading}, tier=Tier.PREMIUM)
+        observer = observing({"QUOTA-EXISTING": reading}, tier=v.Tier.PREMIUM)
         permits(filled(observer, regular=999, restored=1), REGULAR, *answers)
 
     @pytest.mark.parametrize(
@@ -205,5 +201,5 @@ class TestPremium:
     def test_subscriptions_may_count_there_too(
         self, reading: str, answers: tuple[object, ...]
     ) -> None:
-        observer = observing({"QUOTA-SUBSCRIPTIONS": reading}, tier=Tier.PREMIUM)
+        observer = observing({"QUOTA-SUBSCRIPTIONS": reading}, tier=v.Tier.PREMIUM)
         permits(filled(observer, regular=999, subscriptions=1), REGULAR, *answers)

@@ -4,87 +4,81 @@ import pytest
 from large_messages import FULL, LESS, MORE, fill, large
 from observing import DONE, GONE, INVALID, LOST, Observer, observing, refuses, shows
 
-from busproof.vocabulary.commands import (
-    CreateQueue,
-    GetQueue,
-    RestoreQueue,
-)
-from busproof.vocabulary.outcomes import Described, QueueDescription
-from busproof.vocabulary.values import Tier
+from busproof import vocabulary as v
 
 
-def described_size(size: int) -> Described:
-    return Described(description=QueueDescription(queue="q", max_size=size))
+def described_size(size: int) -> v.Described:
+    return v.Described(description=v.QueueDescription(queue="q", max_size=size))
 
 
 class TestSizes:
     @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
     def test_a_queue_is_as_large_as_all_its_partitions(self, observer: Observer, size: int) -> None:
-        shows(observer, CreateQueue(queue="q", max_size=size), DONE, "SIZE-01")
-        shows(observer, GetQueue(queue="q"), described_size(4 * size), "SIZE-04", "SIZE-01")
-        refuses(observer, GetQueue(queue="q"), described_size(4 * size + 1), "SIZE-04")
+        shows(observer, v.CreateQueue(queue="q", max_size=size), DONE, "SIZE-01")
+        shows(observer, v.GetQueue(queue="q"), described_size(4 * size), "SIZE-04", "SIZE-01")
+        refuses(observer, v.GetQueue(queue="q"), described_size(4 * size + 1), "SIZE-04")
 
     def test_a_queue_has_the_size_that_was_asked_for(self, observer: Observer) -> None:
         observer.queue(max_size=2)
-        refuses(observer, GetQueue(queue="q"), described_size(12), "SIZE-01", "SIZE-04")
+        refuses(observer, v.GetQueue(queue="q"), described_size(12), "SIZE-01", "SIZE-04")
 
     def test_a_size_of_the_tier_is_not_refused(self, observer: Observer) -> None:
-        refuses(observer, CreateQueue(queue="q", max_size=5), INVALID, "SIZE-01", "MGMT-02")
+        refuses(observer, v.CreateQueue(queue="q", max_size=5), INVALID, "SIZE-01", "MGMT-02")
 
     def test_another_size_is_refused(self, observer: Observer) -> None:
-        shows(observer, CreateQueue(queue="q", max_size=6), INVALID, "SIZE-02")
+        shows(observer, v.CreateQueue(queue="q", max_size=6), INVALID, "SIZE-02")
 
     def test_instead_of_another_size_one_of_the_tier_is_given(self, observer: Observer) -> None:
         observer.queue(max_size=6)
-        refuses(observer, GetQueue(queue="q"), described_size(24), "SIZE-02")
-        shows(observer, GetQueue(queue="q"), described_size(12), "SIZE-02")
-        refuses(observer, GetQueue(queue="q"), described_size(16), "SIZE-02")
+        refuses(observer, v.GetQueue(queue="q"), described_size(24), "SIZE-02")
+        shows(observer, v.GetQueue(queue="q"), described_size(12), "SIZE-02")
+        refuses(observer, v.GetQueue(queue="q"), described_size(16), "SIZE-02")
 
     def test_a_queue_has_1_gb_unless_it_is_given_another_size(self, observer: Observer) -> None:
         observer.queue(partitioned=False)
-        refuses(observer, GetQueue(queue="q"), described_size(5), "SIZE-03", "SIZE-06")
-        refuses(observer, GetQueue(queue="q"), described_size(16), "SIZE-06", "SIZE-03")
-        shows(observer, GetQueue(queue="q"), described_size(1), "SIZE-03", "SIZE-06")
+        refuses(observer, v.GetQueue(queue="q"), described_size(5), "SIZE-03", "SIZE-06")
+        refuses(observer, v.GetQueue(queue="q"), described_size(16), "SIZE-06", "SIZE-03")
+        shows(observer, v.GetQueue(queue="q"), described_size(1), "SIZE-03", "SIZE-06")
 
-    @pytest.mark.parametrize("tier", [Tier.BASIC, Tier.PREMIUM])
-    def test_of_other_tiers_no_size_is_said(self, tier: Tier) -> None:
+    @pytest.mark.parametrize("tier", [v.Tier.BASIC, v.Tier.PREMIUM])
+    def test_of_other_tiers_no_size_is_said(self, tier: v.Tier) -> None:
         """Of Premium not by every edition."""
         silent = frozenset({"PREM-08"})
         observer = observing({"BASIC-REGULAR": "as-asked"}, tier=tier, silent=silent)
         observer.queue(partitioned=False, max_size=7)
-        observer.has(GetQueue(queue="q"), described_size(9))
+        observer.has(v.GetQueue(queue="q"), described_size(9))
         other = observing(tier=tier, silent=silent)
-        other.has(CreateQueue(queue="q", partitioned=False, max_size=7), INVALID)
+        other.has(v.CreateQueue(queue="q", partitioned=False, max_size=7), INVALID)
 
     def test_an_edition_may_give_sizes_and_not_say_what_is_described(self) -> None:
         """The English one: a partition has the given size, and any total may be described."""
         silent = frozenset({"SIZE-04"})
         observer = observing(silent=silent)
         observer.queue(max_size=1)
-        observer.has(GetQueue(queue="q"), described_size(1))
+        observer.has(v.GetQueue(queue="q"), described_size(1))
         other = observing(silent=silent)
         other.queue(max_size=1)
-        other.has(GetQueue(queue="q"), described_size(4))
+        other.has(v.GetQueue(queue="q"), described_size(4))
         fill(other, number=MORE - 1, partition=0, partition_key="a")
         shows(other, large(other, partition_key="a"), FULL, "SIZE-07")
 
     def test_basic_may_have_the_sizes_of_standard(self) -> None:
         """BASIC-SIZES."""
-        observer = observing({"BASIC-SIZES": "like-standard"}, tier=Tier.BASIC)
+        observer = observing({"BASIC-SIZES": "like-standard"}, tier=v.Tier.BASIC)
         observer.queue(max_size=6)
-        refuses(observer, GetQueue(queue="q"), described_size(24))
-        observer.has(GetQueue(queue="q"), described_size(20))
+        refuses(observer, v.GetQueue(queue="q"), described_size(24))
+        observer.has(v.GetQueue(queue="q"), described_size(20))
 
     def test_basic_may_have_the_default_of_standard(self) -> None:
-        observer = observing({"BASIC-SIZES": "like-standard"}, tier=Tier.BASIC)
+        observer = observing({"BASIC-SIZES": "like-standard"}, tier=v.Tier.BASIC)
         observer.queue()
-        refuses(observer, GetQueue(queue="q"), described_size(5), "SIZE-01")
-        observer.has(GetQueue(queue="q"), described_size(4))
+        refuses(observer, v.GetQueue(queue="q"), described_size(5), "SIZE-01")
+        observer.has(v.GetQueue(queue="q"), described_size(4))
 
     def test_a_creation_in_an_odd_size_that_was_lost_leaves_the_queue_unknown(self) -> None:
         observer = observing()
-        observer.has(CreateQueue(queue="q", max_size=6), LOST)
-        observer.has(GetQueue(queue="q"), described_size(8))
+        observer.has(v.CreateQueue(queue="q", max_size=6), LOST)
+        observer.has(v.GetQueue(queue="q"), described_size(8))
 
     def test_a_partition_that_there_is_not_takes_nothing(self, observer: Observer) -> None:
         observer.queue()
@@ -148,7 +142,7 @@ class TestPartitions:
         assert observer.send(partition=7).possible
         fill(observer, partition=0, partition_key="a")
         refuses(observer, large(observer, partition_key="a"), DONE, "SIZE-07")
-        observer.has(GetQueue(queue="q"), described_size(8))
+        observer.has(v.GetQueue(queue="q"), described_size(8))
 
     def test_either_number_of_partitions_may_be_permitted(self) -> None:
         """GB-PARTITIONS=either: full from 1 GB on, and surely at 2."""
@@ -187,14 +181,14 @@ class TestPartitions:
         fill(observer, 5 * LESS, partition=0, partition_key="a")
 
     def test_what_is_there_from_before_in_premium_is_not_held_to_its_size(self) -> None:
-        observer = observing(tier=Tier.PREMIUM)
-        observer.has(RestoreQueue(queue="q"))
+        observer = observing(tier=v.Tier.PREMIUM)
+        observer.has(v.RestoreQueue(queue="q"))
         fill(observer, LESS, partition=0, partition_key="a")
         observer.has(large(observer, partition_key="a"), FULL)
         fill(observer, LESS, partition=0, partition_key="a")
 
     def test_in_basic_a_size_that_was_accepted_is_no_bound(self) -> None:
-        observer = observing(tier=Tier.BASIC)
+        observer = observing(tier=v.Tier.BASIC)
         observer.queue(max_size=2)
         fill(observer, 2 * LESS - 2, partition=0, partition_key="a")
         refuses(observer, large(observer, partition_key="a"), FULL)

@@ -5,32 +5,14 @@ import pytest
 from large_messages import FULL, LARGE, LESS, MORE, TOO_LARGE, fill, large
 from observing import DONE, LOST, Observer, observing, received, refuses, shows
 
+from busproof import vocabulary as v
 from busproof.oracle.storage_used import most
-from busproof.vocabulary.commands import (
-    BeginTransaction,
-    CancelScheduled,
-    CommitTransaction,
-    Complete,
-    CreateSubscription,
-    CreateTopic,
-    DeadLetter,
-    Defer,
-    DeleteQueue,
-    GetQueue,
-    Receive,
-    RollBackTransaction,
-    Schedule,
-)
-from busproof.vocabulary.entity_settings import Availability
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Described, QueueDescription, Scheduled
-from busproof.vocabulary.values import ReceiveMode, Tier
 
 LATER = 3_600_000_000
 
-BEGIN = BeginTransaction(transaction="t")
+BEGIN = v.BeginTransaction(transaction="t")
 
-COMMIT = CommitTransaction(transaction="t")
+COMMIT = v.CommitTransaction(transaction="t")
 
 
 class TestEntities:
@@ -40,22 +22,24 @@ class TestEntities:
         fill(observer)
         refuses(observer, large(observer), DONE, "SIZE-10", "SIZE-11")
         shows(observer, large(observer), FULL, "SIZE-10", "SIZE-11")
-        shows(observer, Receive(queue="q"), received("m2", lock_token="l"), "SIZE-11")
+        shows(observer, v.Receive(queue="q"), received("m2", lock_token="l"), "SIZE-11")
 
     def test_what_is_full_is_not_limited(self) -> None:
         observer = observing({"GET-LAG": "at-once"})
         observer.queue(partitioned=False)
         fill(observer)
         observer.has(large(observer), FULL)
-        limited = QueueDescription(queue="q", availability=Availability.LIMITED)
-        refuses(observer, GetQueue(queue="q"), Described(description=limited), "MGMT-22", "SIZE-11")
+        limited = v.QueueDescription(queue="q", availability=v.Availability.LIMITED)
+        refuses(
+            observer, v.GetQueue(queue="q"), v.Described(description=limited), "MGMT-22", "SIZE-11"
+        )
 
     def test_a_message_that_was_removed_makes_room(self, observer: Observer) -> None:
         observer.queue(partitioned=False)
         fill(observer)
         observer.has(large(observer), FULL)
-        observer.has(Receive(queue="q"), received("m1", lock_token="l"))
-        observer.has(Complete(queue="q", lock_token="l"))
+        observer.has(v.Receive(queue="q"), received("m1", lock_token="l"))
+        observer.has(v.Complete(queue="q", lock_token="l"))
         shows(observer, large(observer), DONE, "SIZE-12")
         observer.has(large(observer), FULL)
 
@@ -65,7 +49,7 @@ class TestEntities:
         fill(observer, partition=0, partition_key="a")
         observer.has(large(observer, partition_key="a"), FULL)
         observer.has(
-            Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE),
+            v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE),
             received("m1", 1, partition_key="b"),
         )
         assert "SIZE-12" not in observer.saw(large(observer, partition_key="a"), FULL).rules
@@ -76,40 +60,42 @@ class TestEntities:
         fill(observer)
         for number in range(1, MORE + 1):
             seen = received(f"m{number}", number=number, lock_token=f"l{number}")
-            observer.has(Receive(queue="q"), seen)
+            observer.has(v.Receive(queue="q"), seen)
             if fate == "deferred":
-                observer.has(Defer(queue="q", lock_token=f"l{number}"))
+                observer.has(v.Defer(queue="q", lock_token=f"l{number}"))
             if fate == "dead":
-                observer.has(DeadLetter(queue="q", lock_token=f"l{number}"))
+                observer.has(v.DeadLetter(queue="q", lock_token=f"l{number}"))
         refuses(observer, large(observer), DONE, "SIZE-10", "SIZE-13")
         shows(observer, large(observer), FULL, "SIZE-13")
 
     def test_what_is_scheduled_takes_room(self, observer: Observer) -> None:
         observer.queue(partitioned=False)
         for number in range(MORE):
-            later = Schedule(
+            later = v.Schedule(
                 queue="q", message=observer.message(size=LARGE, stands_in=True), delay=LATER
             )
-            observer.has(later, Scheduled(sequence_number=number))
+            observer.has(later, v.Scheduled(sequence_number=number))
         observer.has(
-            Schedule(queue="q", message=observer.message(size=LARGE, stands_in=True), delay=LATER),
+            v.Schedule(
+                queue="q", message=observer.message(size=LARGE, stands_in=True), delay=LATER
+            ),
             FULL,
         )
         shows(observer, large(observer), FULL, "SIZE-13")
-        observer.has(CancelScheduled(queue="q", sequence_number=0))
+        observer.has(v.CancelScheduled(queue="q", sequence_number=0))
         observer.has(large(observer))
 
     def test_what_may_be_gone_is_not_relied_on(self, observer: Observer) -> None:
         observer.queue(partitioned=False)
         fill(observer)
-        observer.has(Receive(queue="q"), received("m1", lock_token="l"))
-        observer.has(Complete(queue="q", lock_token="l"), LOST)
+        observer.has(v.Receive(queue="q"), received("m1", lock_token="l"))
+        observer.has(v.Complete(queue="q", lock_token="l"), LOST)
         observer.has(large(observer))
 
     def test_what_a_lost_receive_may_have_taken_is_not_relied_on(self, observer: Observer) -> None:
         observer.queue(partitioned=False)
         fill(observer)
-        observer.has(Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE), LOST)
+        observer.has(v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE), LOST)
         observer.has(large(observer))
 
     def test_part_of_a_history_reveals_nothing_about_room(self) -> None:
@@ -128,22 +114,22 @@ class TestEntities:
         observer.queue()
         observer.has(large(observer), TOO_LARGE)
         assert not observer.send(TOO_LARGE, size=100_000).possible
-        premium = observing(tier=Tier.PREMIUM)
+        premium = observing(tier=v.Tier.PREMIUM)
         premium.queue(partitioned=False)
         assert not premium.send(TOO_LARGE, size=900_000).possible
 
     def test_a_topic_may_keep_a_message_for_each_subscription(self, observer: Observer) -> None:
-        observer.has(CreateTopic(topic="q"))
+        observer.has(v.CreateTopic(topic="q"))
         for name in ("s", "t"):
-            observer.has(CreateSubscription(topic="q", subscription=name))
+            observer.has(v.CreateSubscription(topic="q", subscription=name))
         fill(observer, 3, partition_key="a")
         observer.has(large(observer, partition_key="a"), FULL)
         fill(observer, 2 * MORE, partition_key="a")
 
     def test_all_that_a_message_carries_may_take_room(self) -> None:
         """Up to four bytes a character, and something besides."""
-        message = Message(body="12", subject="345", properties={"67": 8})
-        assert most(message) == 4 * 8 + most(Message(body=""))
+        message = v.Message(body="12", subject="345", properties={"67": 8})
+        assert most(message) == 4 * 8 + most(v.Message(body=""))
 
 
 class TestTransactions:
@@ -156,7 +142,7 @@ class TestTransactions:
             ).possible
         refuses(observer, COMMIT, DONE, "SIZE-14")
         shows(observer, COMMIT, FULL, "SIZE-14", "SIZE-11")
-        refuses(observer, Receive(queue="q"), received("m1"), "SIZE-14")
+        refuses(observer, v.Receive(queue="q"), received("m1"), "SIZE-14")
 
     def test_a_send_in_it_may_be_refused_instead(self, observer: Observer) -> None:
         observer.queue()
@@ -196,7 +182,7 @@ class TestTransactions:
         observer.has(BEGIN)
         for _ in range(MORE + 1):
             observer.has(attrs.evolve(large(observer, partition_key="a"), transaction="t"))
-        observer.has(DeleteQueue(queue="q"))
+        observer.has(v.DeleteQueue(queue="q"))
         observer.queue()
         fill(observer, LESS, partition_key="a")
         observer.has(COMMIT)
@@ -212,5 +198,5 @@ class TestTransactions:
         for _ in range(LESS):
             observer.has(attrs.evolve(large(observer), transaction="t"))
         observer.has(large(observer), FULL)
-        observer.has(RollBackTransaction(transaction="t"))
+        observer.has(v.RollBackTransaction(transaction="t"))
         fill(observer)

@@ -4,20 +4,7 @@ import pytest
 from in_transactions import COMMIT, begun
 from observing import DONE, GONE, INVALID, OTHER, Observer, is_allowed, observing
 
-from busproof.vocabulary.commands import (
-    AddRule,
-    BringPartitionUp,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    RemoveRule,
-    Schedule,
-    Send,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Scheduled
-from busproof.vocabulary.subscription_rules import TrueFilter
+from busproof import vocabulary as v
 
 
 def test_one_key_is_accepted_and_another_is_not(observer: Observer) -> None:
@@ -141,16 +128,16 @@ def test_a_refusal_in_an_outage_may_end_the_transaction_as_any_refusal_may(
     reading: str, ended: bool, scheduled: bool
 ) -> None:
     """Its partition is up again, and the next send is nevertheless refused, or the commit is."""
-    message = Message(body="late", partition_key="a")
-    asked: Schedule | Send = Send(queue="q", message=message, transaction="t")
+    message = v.Message(body="late", partition_key="a")
+    asked: v.Schedule | v.Send = v.Send(queue="q", message=message, transaction="t")
     if scheduled:
-        asked = Schedule(queue="q", message=message, delay=1, transaction="t")
+        asked = v.Schedule(queue="q", message=message, delay=1, transaction="t")
     for settings in ({}, {"partitioned": False}):
         observer = begun(observing({"TXN-AFTER-REFUSAL": reading}), **settings)
-        observer.has(TakePartitionDown(queue="q", partition=0))
+        observer.has(v.TakePartitionDown(queue="q", partition=0))
         observer.has(asked, GONE)
-        observer.has(BringPartitionUp(queue="q", partition=0))
-        sent = Send(queue="q", message=Message(body="m", partition_key="a"), transaction="t")
+        observer.has(v.BringPartitionUp(queue="q", partition=0))
+        sent = v.Send(queue="q", message=v.Message(body="m", partition_key="a"), transaction="t")
         for outcome, allowed in ((DONE, True), (INVALID, ended)):
             assert is_allowed(observer, COMMIT, outcome) is allowed
             assert is_allowed(observer, sent, outcome) is allowed
@@ -160,7 +147,7 @@ def test_a_transaction_pins_to_the_partition_that_the_key_has_outside(observer: 
     begun(observer)
     observer.send(partition=1, partition_key="a")
     assert observer.send(transaction="t", partition=1, partition_key="a").rules[0] == "TXN-05"
-    observer.has(TakePartitionDown(queue="q", partition=1))
+    observer.has(v.TakePartitionDown(queue="q", partition=1))
     assert observer.send(GONE, transaction="t", partition_key="a").rules[0] == "KEY-03"
     assert observer.send(transaction="t", partition=2, partition_key="a").possible == ()
 
@@ -170,16 +157,16 @@ def test_readings_decide_on_an_outage_between_send_and_commit(reading: str, acce
     for outcome, allowed in ((DONE, accepted), (GONE, True)):
         observer = begun(observing({"TXN-OUTAGE": reading}))
         observer.send(transaction="t", partition=1, partition_key="a")
-        observer.has(TakePartitionDown(queue="q", partition=1))
+        observer.has(v.TakePartitionDown(queue="q", partition=1))
         assert bool(observer.saw(COMMIT, outcome).possible) is allowed
 
 
 def test_an_outage_of_a_regular_queue_reaches_transactions(observer: Observer) -> None:
     begun(observer, partitioned=False)
-    observer.has(TakePartitionDown(queue="q", partition=0))
+    observer.has(v.TakePartitionDown(queue="q", partition=0))
     assert observer.send(transaction="t").possible == ()
     assert observer.send(GONE, transaction="t").possible
-    observer.has(BringPartitionUp(queue="q", partition=0))
+    observer.has(v.BringPartitionUp(queue="q", partition=0))
     assert observer.send(transaction="t").possible
 
 
@@ -192,10 +179,10 @@ def test_readings_decide_on_a_second_queue_in_a_transaction(
 ) -> None:
     for outcome, allowed in ((DONE, accepted), (INVALID, refused)):
         observer = begun(observing({"TXN-ENTITIES": reading}))
-        observer.has(CreateQueue(queue="other"))
+        observer.has(v.CreateQueue(queue="other"))
         observer.send(transaction="t", partition_key="a")
-        elsewhere = Send(
-            queue="other", message=Message(body="o", partition_key="a"), transaction="t"
+        elsewhere = v.Send(
+            queue="other", message=v.Message(body="o", partition_key="a"), transaction="t"
         )
         assert bool(observer.saw(elsewhere, outcome).possible) is allowed
 
@@ -211,19 +198,19 @@ def test_second_queue_is_read_alike_whether_it_is_partitioned_or_not(
     """A bus that takes one entity in a transaction may do so for regular queues, too."""
     for outcome, allowed in ((DONE, accepted), (INVALID, refused)):
         observer = begun(observing({"TXN-ENTITIES": reading}), partitioned=first)
-        observer.has(CreateQueue(queue="other", partitioned=second))
+        observer.has(v.CreateQueue(queue="other", partitioned=second))
         observer.send(transaction="t", partition_key="a")
-        elsewhere = Send(
-            queue="other", message=Message(body="o", partition_key="a"), transaction="t"
+        elsewhere = v.Send(
+            queue="other", message=v.Message(body="o", partition_key="a"), transaction="t"
         )
         assert bool(observer.saw(elsewhere, outcome).possible) is allowed
 
 
 def test_entity_that_was_sent_to_before_is_not_a_second_one() -> None:
     observer = begun(observing({"TXN-ENTITIES": "either"}), partitioned=False)
-    observer.has(CreateQueue(queue="other", partitioned=False))
+    observer.has(v.CreateQueue(queue="other", partitioned=False))
     observer.send(transaction="t")
-    observer.has(Send(queue="other", message=Message(body="o"), transaction="t"))
+    observer.has(v.Send(queue="other", message=v.Message(body="o"), transaction="t"))
     assert not observer.send(INVALID, transaction="t").possible
     assert observer.send(transaction="t").possible
 
@@ -234,18 +221,18 @@ def test_regular_queue_may_be_a_second_entity_beside_what_is_scheduled_or_a_rule
 ) -> None:
     """Whether those count is not said either, so both answers are permitted."""
     for other in (
-        Schedule(queue="p", message=Message(body="s"), delay=9, transaction="t"),
-        AddRule(topic="t", subscription="a", rule="one", filter=TrueFilter(), transaction="t"),
+        v.Schedule(queue="p", message=v.Message(body="s"), delay=9, transaction="t"),
+        v.AddRule(topic="t", subscription="a", rule="one", filter=v.TrueFilter(), transaction="t"),
     ):
         observer = begun(observing({"TXN-ENTITIES": reading}), partitioned=False)
-        observer.has(CreateQueue(queue="p", partitioned=False))
-        observer.has(CreateTopic(topic="t", partitioned=False))
-        observer.has(CreateSubscription(topic="t", subscription="a"))
-        outcome = Scheduled(sequence_number=1) if isinstance(other, Schedule) else DONE
+        observer.has(v.CreateQueue(queue="p", partitioned=False))
+        observer.has(v.CreateTopic(topic="t", partitioned=False))
+        observer.has(v.CreateSubscription(topic="t", subscription="a"))
+        outcome = v.Scheduled(sequence_number=1) if isinstance(other, v.Schedule) else DONE
         observer.has(other, outcome)
-        command = Send(queue="q", message=Message(body="o"), transaction="t")
+        command = v.Send(queue="q", message=v.Message(body="o"), transaction="t")
         assert is_allowed(observer, command, DONE)
-        refused = reading != "accepted" or isinstance(other, Schedule)
+        refused = reading != "accepted" or isinstance(other, v.Schedule)
         assert is_allowed(observer, command, INVALID) is refused
 
 
@@ -253,10 +240,10 @@ def test_rule_may_change_beside_a_send_to_another_entity_or_not() -> None:
     for reading, refused in (("either", True), ("refused", True), ("accepted", False)):
         observer = observing({"TXN-ENTITIES": reading, "REGULAR-RULES": "supported"})
         begun(observer, partitioned=False)
-        observer.has(CreateTopic(topic="t", partitioned=False))
-        observer.has(CreateSubscription(topic="t", subscription="a"))
+        observer.has(v.CreateTopic(topic="t", partitioned=False))
+        observer.has(v.CreateSubscription(topic="t", subscription="a"))
         observer.send(transaction="t")
-        change = RemoveRule(topic="t", subscription="a", rule="$Default", transaction="t")
+        change = v.RemoveRule(topic="t", subscription="a", rule="$Default", transaction="t")
         assert is_allowed(observer, change, DONE)
         assert is_allowed(observer, change, INVALID) is refused
 
@@ -266,9 +253,11 @@ def test_a_refused_second_queue_may_end_the_transaction_as_any_refusal_may(
 ) -> None:
     """Found by comparing the TLA+ spec's graph with the model in every state."""
     begun(observer)
-    observer.has(CreateQueue(queue="other"))
+    observer.has(v.CreateQueue(queue="other"))
     observer.send(transaction="t", partition_key="a")
-    elsewhere = Send(queue="other", message=Message(body="o", partition_key="a"), transaction="t")
+    elsewhere = v.Send(
+        queue="other", message=v.Message(body="o", partition_key="a"), transaction="t"
+    )
     assert not observer.saw(COMMIT, INVALID).possible
     observer.has(elsewhere, INVALID)
     assert observer.saw(COMMIT, INVALID).possible
@@ -279,5 +268,5 @@ def test_a_partition_that_is_down_refuses_at_the_send_by_any_reading(reading: st
     """TXN-REFUSAL is about what is wrong with the message; KEY-03 refuses the send."""
     observer = observing({"TXN-REFUSAL": reading}, partitions=4)
     begun(observer)
-    observer.has(TakePartitionDown(queue="q", partition=1))
+    observer.has(v.TakePartitionDown(queue="q", partition=1))
     assert observer.send(GONE, transaction="t", partition_key="a").possible

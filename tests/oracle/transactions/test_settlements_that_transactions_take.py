@@ -28,17 +28,7 @@ from observing import (
     received,
 )
 
-from busproof.vocabulary.commands import (
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Receive,
-    Schedule,
-    Send,
-    Settlement,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Scheduled
+from busproof import vocabulary as v
 
 
 @pytest.mark.parametrize(
@@ -47,7 +37,7 @@ from busproof.vocabulary.outcomes import Scheduled
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_a_lost_lock_it_is_refused_now_or_by_the_commit(
-    reading: str, taken: bool, refused: bool, kind: type[Settlement]
+    reading: str, taken: bool, refused: bool, kind: type[v.Settlement]
 ) -> None:
     observer = locked(observing({"SETTLEMENT-REFUSAL": reading}))
     observer.has(BEGIN)
@@ -69,14 +59,14 @@ def test_with_a_lost_lock_it_is_refused_now_or_by_the_commit(
 @pytest.mark.parametrize(("reading", "open_"), [("either", True), ("at-once", False)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_a_lock_that_may_be_lost_it_may_doom_its_transaction(
-    reading: str, open_: bool, kind: type[Settlement]
+    reading: str, open_: bool, kind: type[v.Settlement]
 ) -> None:
     observer = observing({"SETTLEMENT-REFUSAL": reading}, slack=2 * SECOND)
     locked(observer, partitioned=False)
     observer.has(BEGIN)
     passes(observer, 59)
     observer.has(within(kind))
-    later = Send(queue="q", message=Message(body="x"), transaction="t")
+    later = v.Send(queue="q", message=v.Message(body="x"), transaction="t")
     for each in (later, ROLL_BACK):
         assert is_allowed(observer, each, UNKNOWN) is open_
         assert is_allowed(observer, each, DONE)
@@ -86,26 +76,26 @@ def test_with_a_lock_that_may_be_lost_it_may_doom_its_transaction(
 
 def test_a_dead_letter_is_not_dead_lettered_in_a_transaction_either(observer: Observer) -> None:
     locked(observer)
-    observer.has(DeadLetter(queue="q", lock_token="l"))
-    observer.has(Receive(queue=DEAD), received("m1", 1, lock_token="d"))
+    observer.has(v.DeadLetter(queue="q", lock_token="l"))
+    observer.has(v.Receive(queue=DEAD), received("m1", 1, lock_token="d"))
     observer.has(BEGIN)
-    again_dead = within(DeadLetter, "d", DEAD)
+    again_dead = within(v.DeadLetter, "d", DEAD)
     assert "DLQ-10" in observer.saw(again_dead, INVALID).rules
     observer.has(again_dead)
     assert not observer.saw(COMMIT).possible
     observer.has(COMMIT, INVALID)
-    assert is_allowed(observer, Complete(queue=DEAD, lock_token="d"), DONE)
+    assert is_allowed(observer, v.Complete(queue=DEAD, lock_token="d"), DONE)
 
 
 def test_dead_letters_can_be_settled_in_a_transaction(observer: Observer) -> None:
     locked(observer)
-    observer.has(DeadLetter(queue="q", lock_token="l"))
-    observer.has(Receive(queue=DEAD), received("m1", 1, lock_token="d"))
+    observer.has(v.DeadLetter(queue="q", lock_token="l"))
+    observer.has(v.Receive(queue=DEAD), received("m1", 1, lock_token="d"))
     observer.has(BEGIN)
-    observer.has(within(Complete, "d", DEAD))
+    observer.has(within(v.Complete, "d", DEAD))
     observer.has(COMMIT)
     passes(observer, 61)
-    assert not is_allowed(observer, Receive(queue=DEAD), again())
+    assert not is_allowed(observer, v.Receive(queue=DEAD), again())
 
 
 def test_unknown_transaction_settles_nothing(observer: Observer) -> None:
@@ -132,9 +122,11 @@ def test_settlements_may_count_among_what_a_transaction_holds(observer: Observer
     assert observer.send(INVALID, transaction="t").possible == ()
     observer.send(transaction="t")
     assert is_allowed(
-        observer, Send(queue="q", message=Message(body="x"), transaction="t"), INVALID
+        observer, v.Send(queue="q", message=v.Message(body="x"), transaction="t"), INVALID
     )
-    assert is_allowed(observer, Send(queue="q", message=Message(body="x"), transaction="t"), DONE)
+    assert is_allowed(
+        observer, v.Send(queue="q", message=v.Message(body="x"), transaction="t"), DONE
+    )
     assert is_allowed(observer, COMMIT, DONE)
     observer.send(transaction="t")
     assert is_allowed(observer, COMMIT, INVALID)
@@ -171,27 +163,27 @@ def test_message_with_the_same_key_is_settled(observer: Observer) -> None:
 
 def test_send_after_a_settlement_may_need_the_same_key(observer: Observer) -> None:
     observer.queue()
-    observer.has(CreateQueue(queue="p"))
+    observer.has(v.CreateQueue(queue="p"))
     observer.send(partition=1, partition_key="a")
     observer.has(RECEIVE, received("m1", 1, lock_token="l", partition_key="a"))
     observer.has(BEGIN)
     observer.has(within())
-    keyed = Message(body="x", partition_key="a")
+    keyed = v.Message(body="x", partition_key="a")
     for queue, key, refused in (("q", "a", False), ("q", "b", True), ("p", "a", True)):
-        message = Message(body="x", partition_key=key)
-        command = Send(queue=queue, message=message, transaction="t")
+        message = v.Message(body="x", partition_key=key)
+        command = v.Send(queue=queue, message=message, transaction="t")
         assert is_allowed(observer, command, INVALID) is refused
         assert is_allowed(observer, command, DONE)
-    later = Schedule(queue="p", message=keyed, delay=1, transaction="t")
+    later = v.Schedule(queue="p", message=keyed, delay=1, transaction="t")
     assert is_allowed(observer, later, INVALID)
-    assert is_allowed(observer, later, Scheduled(sequence_number=7))
+    assert is_allowed(observer, later, v.Scheduled(sequence_number=7))
 
 
 def test_a_second_entity_is_open(observer: Observer) -> None:
     for reading, refused in (("either", True), ("accepted", False)):
         observer = locked(observing({"TXN-ENTITIES": reading}), partitioned=False)
-        observer.has(CreateQueue(queue="p", partitioned=False))
+        observer.has(v.CreateQueue(queue="p", partitioned=False))
         observer.has(BEGIN)
-        observer.has(Send(queue="p", message=Message(body="x"), transaction="t"))
+        observer.has(v.Send(queue="p", message=v.Message(body="x"), transaction="t"))
         assert is_allowed(observer, within(), INVALID) is refused
         assert is_allowed(observer, within(), DONE)

@@ -27,54 +27,37 @@ from observing import (
     received,
 )
 
+from busproof import vocabulary as v
 from busproof.oracle.step import step
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    CloseSession,
-    Complete,
-    DeadLetter,
-    Defer,
-    Peek,
-    Receive,
-    ReceiveDeferred,
-    RenewLock,
-    RenewSessionLock,
-    Send,
-    Settlement,
-)
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message
-from busproof.vocabulary.outcomes import Empty, Peeked, ReceivedSeveral, Refused, Renewed
-from busproof.vocabulary.values import Error
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_until_the_commit_a_message_stays_where_it_is(kind: type[Settlement]) -> None:
+def test_until_the_commit_a_message_stays_where_it_is(kind: type[v.Settlement]) -> None:
     observer = enlisted(observing(), kind)
     found = observer.saw(RECEIVE, again())
     assert not found.possible
     assert found.rules[0] == "LIFE-02"
     assert "LOCK-11" in found.rules
-    assert not is_allowed(observer, Receive(queue=DEAD), again())
-    by_number = ReceiveDeferred(queue="q", sequence_numbers=((1 << SEQUENCE_BITS) + 1,))
-    assert is_allowed(observer, by_number, Refused(error=Error.MESSAGE_NOT_FOUND))
-    observer.has(RECEIVE, Empty())
-    observer.has(Peek(queue="q"), Peeked(messages=(received("m1", 1).message,)))
-    assert not is_allowed(observing(), Peek(queue="q"), Peeked())
+    assert not is_allowed(observer, v.Receive(queue=DEAD), again())
+    by_number = v.ReceiveDeferred(queue="q", sequence_numbers=((1 << v.SEQUENCE_BITS) + 1,))
+    assert is_allowed(observer, by_number, v.Refused(error=v.Error.MESSAGE_NOT_FOUND))
+    observer.has(RECEIVE, v.Empty())
+    observer.has(v.Peek(queue="q"), v.Peeked(messages=(received("m1", 1).message,)))
+    assert not is_allowed(observing(), v.Peek(queue="q"), v.Peeked())
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_commit_settles(kind: type[Settlement]) -> None:
+def test_the_commit_settles(kind: type[v.Settlement]) -> None:
     observer = enlisted(observing(), kind)
     assert observer.saw(COMMIT).rules == ("LOCK-11",)
     passes(observer, 61)
-    assert is_allowed(observer, RECEIVE, again()) is (kind is Abandon)
-    assert is_allowed(observer, RECEIVE, Empty()) is (kind is not Abandon)
-    assert is_allowed(observer, Receive(queue=DEAD), again()) is (kind is DeadLetter)
-    number = (1 << SEQUENCE_BITS) + 1
-    by_number = ReceiveDeferred(queue="q", sequence_numbers=(number,))
-    given = ReceivedSeveral(messages=(again().message,))
-    assert is_allowed(observer, by_number, given) is (kind is Defer)
+    assert is_allowed(observer, RECEIVE, again()) is (kind is v.Abandon)
+    assert is_allowed(observer, RECEIVE, v.Empty()) is (kind is not v.Abandon)
+    assert is_allowed(observer, v.Receive(queue=DEAD), again()) is (kind is v.DeadLetter)
+    number = (1 << v.SEQUENCE_BITS) + 1
+    by_number = v.ReceiveDeferred(queue="q", sequence_numbers=(number,))
+    given = v.ReceivedSeveral(messages=(again().message,))
+    assert is_allowed(observer, by_number, given) is (kind is v.Defer)
     assert not is_allowed(observer, PLAIN, DONE)
 
 
@@ -83,7 +66,7 @@ def test_commit_settles_together_with_the_sends(observer: Observer) -> None:
     observer.send(transaction="t", partition_key="a")
     assert set(observer.saw(COMMIT).rules) >= {"LOCK-11", "TXN-12"}
     assert is_allowed(observer, RECEIVE, received("m2", number=2, partition_key="a"))
-    assert "LOCK-11" in observer.saw(RECEIVE, Empty()).rules
+    assert "LOCK-11" in observer.saw(RECEIVE, v.Empty()).rules
 
 
 def test_a_commit_that_is_possible_is_not_refused(observer: Observer) -> None:
@@ -94,7 +77,7 @@ def test_a_commit_that_is_possible_is_not_refused(observer: Observer) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_rollback_leaves_the_message_to_its_receiver(kind: type[Settlement]) -> None:
+def test_a_rollback_leaves_the_message_to_its_receiver(kind: type[v.Settlement]) -> None:
     observer = enlisted(observing(), kind)
     observer.has(ROLL_BACK)
     assert not is_allowed(observer, RECEIVE, again())
@@ -107,7 +90,7 @@ def test_a_rollback_leaves_the_message_to_its_receiver(kind: type[Settlement]) -
 def test_rollback_counts_no_delivery(observer: Observer) -> None:
     enlisted(observer)
     observer.has(ROLL_BACK)
-    observer.has(Abandon(queue="q", lock_token="l"))
+    observer.has(v.Abandon(queue="q", lock_token="l"))
     assert not is_allowed(observer, RECEIVE, again(delivery_count=3))
     assert is_allowed(observer, RECEIVE, again(delivery_count=2))
 
@@ -118,7 +101,7 @@ def test_after_it_the_lock_ends_when_it_would_have(observer: Observer) -> None:
     passes(observer, 59)
     assert not is_allowed(observer, RECEIVE, again())
     passes(observer, 2)
-    assert observer.saw(RECEIVE, Empty()).possible == ()
+    assert observer.saw(RECEIVE, v.Empty()).possible == ()
     assert is_allowed(observer, RECEIVE, again())
 
 
@@ -136,7 +119,7 @@ def test_reading_decides_whether_a_lock_ends_in_a_transaction(
     observer = enlisted(observing({"LOCK-IN-TRANSACTION": reading}))
     passes(observer, 61)
     assert is_allowed(observer, RECEIVE, again()) is may_come
-    assert is_allowed(observer, RECEIVE, Empty()) is may_stay
+    assert is_allowed(observer, RECEIVE, v.Empty()) is may_stay
     assert is_allowed(observer, COMMIT, DONE) is may_commit
     assert is_allowed(observer, COMMIT, LOCK_LOST) is (reading != "lasts")
 
@@ -150,7 +133,7 @@ def test_commit_does_not_settle_a_message_given_to_another_receiver(observer: Ob
     assert not found.possible
     assert found.rules[0] == "LOCK-13"
     assert observer.saw(COMMIT, LOCK_LOST).rules == ("LOCK-13",)
-    assert is_allowed(observer, Complete(queue="q", lock_token="n"), DONE)
+    assert is_allowed(observer, v.Complete(queue="q", lock_token="n"), DONE)
     assert not is_allowed(observer, RECEIVE, received("m2", 1))
 
 
@@ -165,10 +148,10 @@ def test_a_refused_commit_gives_back_what_was_kept_too_long(observer: Observer) 
 
 def test_a_lock_is_renewed_while_a_settlement_waits(observer: Observer) -> None:
     enlisted(observer)
-    renew = RenewLock(queue="q", lock_token="l")
+    renew = v.RenewLock(queue="q", lock_token="l")
     assert is_allowed(observer, renew, INVALID)
     passes(observer, 40)
-    observer.has(renew, Renewed(locked_until=100 * SECOND))
+    observer.has(renew, v.Renewed(locked_until=100 * SECOND))
     passes(observer, 40)
     assert not is_allowed(observer, RECEIVE, again())
     observer.has(ROLL_BACK)
@@ -180,9 +163,9 @@ def test_a_lock_is_renewed_while_a_settlement_waits(observer: Observer) -> None:
 def in_session(observer: Observer) -> Observer:
     observer.queue(requires_session=True)
     observer.send(partition=1, session_id="s")
-    observer.has(AcceptSession(queue="q", session_id="s"))
+    observer.has(v.AcceptSession(queue="q", session_id="s"))
     given = received("m1", 1, lock_token="l", session_id="s", delivery_count=1)
-    observer.has(Receive(queue="q", session_id="s"), given)
+    observer.has(v.Receive(queue="q", session_id="s"), given)
     observer.has(BEGIN)
     observer.has(within())
     return observer
@@ -190,22 +173,24 @@ def in_session(observer: Observer) -> Observer:
 
 def test_a_session_that_is_closed_leaves_open_what_is_settled_in_it(observer: Observer) -> None:
     in_session(observer)
-    observer.has(CloseSession(queue="q", session_id="s"))
-    observer.has(AcceptSession(queue="q", session_id="s"), connection="c2")
-    ask = Receive(queue="q", session_id="s")
-    assert is_allowed(observer, ask, Empty(), connection="c2")
+    observer.has(v.CloseSession(queue="q", session_id="s"))
+    observer.has(v.AcceptSession(queue="q", session_id="s"), connection="c2")
+    ask = v.Receive(queue="q", session_id="s")
+    assert is_allowed(observer, ask, v.Empty(), connection="c2")
     assert is_allowed(observer, ask, again(session_id="s"), connection="c2")
     assert is_allowed(observer, COMMIT, DONE)
     observer.has(ROLL_BACK)
     passes(observer, 1)
-    assert not is_allowed(observer, ask, Empty(), connection="c2")
+    assert not is_allowed(observer, ask, v.Empty(), connection="c2")
     assert is_allowed(observer, ask, again(session_id="s"), connection="c2")
 
 
 def test_a_session_that_is_renewed_keeps_what_is_settled_in_it(observer: Observer) -> None:
     in_session(observer)
     passes(observer, 40)
-    observer.has(RenewSessionLock(queue="q", session_id="s"), Renewed(locked_until=100 * SECOND))
+    observer.has(
+        v.RenewSessionLock(queue="q", session_id="s"), v.Renewed(locked_until=100 * SECOND)
+    )
     passes(observer, 40)
     observer.has(ROLL_BACK)
     assert "SESS-14" in observer.saw(PLAIN).rules
@@ -220,8 +205,8 @@ def test_a_queue_that_is_full_may_have_room_by_a_settlement(observer: Observer) 
     observer.has(RECEIVE, received("m1", lock_token="l", locked_until=60 * SECOND))
     observer.has(BEGIN)
     observer.has(within())
-    beside = Send(queue="q", message=Message(body="x", size=large), transaction="t")
-    for outcome in (DONE, Refused(error=Error.QUOTA_EXCEEDED)):
+    beside = v.Send(queue="q", message=v.Message(body="x", size=large), transaction="t")
+    for outcome in (DONE, v.Refused(error=v.Error.QUOTA_EXCEEDED)):
         assert is_allowed(observer, beside, outcome), outcome
 
 
@@ -230,7 +215,7 @@ def test_a_refused_settlement_changes_nothing(observer: Observer) -> None:
     observer.has(BEGIN)
     passes(observer, 61)
     (namespace,) = observer.possible
-    refused = [each for each in step(namespace, within()) if isinstance(each.outcome, Refused)]
+    refused = [each for each in step(namespace, within()) if isinstance(each.outcome, v.Refused)]
     assert refused
     for each in refused:
         assert {*each.next.queues["q"].messages} == {*namespace.queues["q"].messages}
@@ -238,8 +223,8 @@ def test_a_refused_settlement_changes_nothing(observer: Observer) -> None:
 
 def test_possibly_abandoned_message_may_be_redelivered_after_a_rollback(observer: Observer) -> None:
     """The abandon that nobody answered may have taken effect before."""
-    enlisted(observer).has(Abandon(queue="q", lock_token="l"), LOST)
+    enlisted(observer).has(v.Abandon(queue="q", lock_token="l"), LOST)
     observer.has(ROLL_BACK)
     assert is_allowed(observer, RECEIVE, again(delivery_count=2))
-    assert is_allowed(observer, RECEIVE, Empty())
+    assert is_allowed(observer, RECEIVE, v.Empty())
     assert is_allowed(observer, PLAIN, DONE)

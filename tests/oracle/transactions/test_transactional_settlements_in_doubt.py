@@ -27,26 +27,14 @@ from observing import (
     received,
 )
 
-from busproof.vocabulary.commands import (
-    Abandon,
-    CreateQueue,
-    DeadLetter,
-    DeleteQueue,
-    Receive,
-    Send,
-    Settlement,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Empty, Refused
-from busproof.vocabulary.values import Error
+from busproof import vocabulary as v
 
 
 def test_settling_twice_is_open(observer: Observer) -> None:
     enlisted(observer)
     assert is_allowed(observer, PLAIN, LOCK_LOST)
-    assert is_allowed(observer, within(Abandon), INVALID)
-    observer.has(within(Abandon))
+    assert is_allowed(observer, within(v.Abandon), INVALID)
+    observer.has(within(v.Abandon))
     assert is_allowed(observer, PLAIN, LOCK_LOST)
     observer.has(PLAIN)
     assert is_allowed(observer, COMMIT, DONE)
@@ -81,13 +69,13 @@ def test_settling_after_the_transaction_was_given_up_is_open(observer: Observer)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_commit_without_answer_may_settle(kind: type[Settlement]) -> None:
+def test_a_commit_without_answer_may_settle(kind: type[v.Settlement]) -> None:
     observer = enlisted(observing(), kind)
     observer.has(COMMIT, LOST)
     passes(observer, 61)
     assert is_allowed(observer, RECEIVE, again())
-    assert is_allowed(observer, RECEIVE, Empty())
-    assert is_allowed(observer, Receive(queue=DEAD), again()) is (kind is DeadLetter)
+    assert is_allowed(observer, RECEIVE, v.Empty())
+    assert is_allowed(observer, v.Receive(queue=DEAD), again()) is (kind is v.DeadLetter)
 
 
 def test_a_settlement_without_answer_may_be_part_of_it(observer: Observer) -> None:
@@ -97,7 +85,7 @@ def test_a_settlement_without_answer_may_be_part_of_it(observer: Observer) -> No
     observer.has(COMMIT)
     passes(observer, 61)
     assert is_allowed(observer, RECEIVE, again())
-    assert is_allowed(observer, RECEIVE, Empty())
+    assert is_allowed(observer, RECEIVE, v.Empty())
 
 
 def test_one_outside_of_the_transaction_without_answer_leaves_it_in_doubt(
@@ -120,7 +108,7 @@ def test_one_with_a_lost_lock_and_without_answer_changes_nothing(observer: Obser
 
 def test_a_deleted_queue_leaves_its_commit_open(observer: Observer) -> None:
     enlisted(observer)
-    observer.has(DeleteQueue(queue="q"))
+    observer.has(v.DeleteQueue(queue="q"))
     assert is_allowed(observer, COMMIT, LOCK_LOST)
     assert is_allowed(observer, ROLL_BACK, DONE)
     observer.has(COMMIT)
@@ -133,10 +121,10 @@ def test_queue_that_was_created_again_leaves_its_commit_open(
 ) -> None:
     """Found by exploring transactions across entities: nothing says what such a commit does."""
     enlisted(observer)
-    observer.has(DeleteQueue(queue="q"))
-    observer.has(CreateQueue(queue="q"))
+    observer.has(v.DeleteQueue(queue="q"))
+    observer.has(v.CreateQueue(queue="q"))
     if received_again:
-        observer.has(Send(queue="q", message=Message(body="m2")))
+        observer.has(v.Send(queue="q", message=v.Message(body="m2")))
         observer.has(RECEIVE, received("m2", 1, lock_token="l"))
     assert is_allowed(observer, COMMIT, DONE)
     assert is_allowed(observer, COMMIT, LOCK_LOST)
@@ -146,13 +134,13 @@ def test_queue_that_was_created_again_leaves_its_commit_open(
 
 def test_a_deleted_queue_is_not_asked_by_a_commit_without_answer(observer: Observer) -> None:
     enlisted(observer)
-    observer.has(DeleteQueue(queue="q"))
+    observer.has(v.DeleteQueue(queue="q"))
     observer.has(COMMIT, LOST)
     observer.has(RECEIVE, UNKNOWN)
 
 
 def test_an_outage_may_keep_the_commit_from_settling(observer: Observer) -> None:
     enlisted(observer)
-    observer.has(TakePartitionDown(queue="q", partition=1))
-    assert is_allowed(observer, COMMIT, Refused(error=Error.UNAVAILABLE))
+    observer.has(v.TakePartitionDown(queue="q", partition=1))
+    assert is_allowed(observer, COMMIT, v.Refused(error=v.Error.UNAVAILABLE))
     assert is_allowed(observer, COMMIT, DONE)

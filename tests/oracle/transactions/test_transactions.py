@@ -4,25 +4,16 @@ import pytest
 from in_transactions import BEGIN, COMMIT, RECEIVE, ROLL_BACK, UNKNOWN, begun
 from observing import INVALID, LOST, OTHER, Observer, observing, received
 
-from busproof.vocabulary.commands import (
-    AdvanceClock,
-    BeginTransaction,
-    CommitTransaction,
-    Receive,
-    RollBackTransaction,
-    TakePartitionDown,
-)
-from busproof.vocabulary.outcomes import Empty, Refused
-from busproof.vocabulary.values import Error, ReceiveMode, Tier
+from busproof import vocabulary as v
 
 
 def test_a_commit_makes_everything_receivable_and_nothing_before(observer: Observer) -> None:
     begun(observer)
     observer.send(transaction="t", partition=1, partition_key="a")
     assert observer.saw(RECEIVE, received("m1", 1, partition_key="a")).rules[0] == "TXN-12"
-    observer.has(RECEIVE, Empty())
+    observer.has(RECEIVE, v.Empty())
     assert observer.saw(COMMIT).rules == ("TXN-12",)
-    assert "TXN-12" in observer.saw(RECEIVE, Empty()).rules
+    assert "TXN-12" in observer.saw(RECEIVE, v.Empty()).rules
     assert observer.saw(COMMIT, UNKNOWN).possible
     assert observer.saw(RECEIVE, received("m1", 1, partition_key="a", lock_token="l")).possible
 
@@ -59,20 +50,20 @@ def test_an_unknown_transaction_is_refused(observer: Observer) -> None:
 def test_a_running_transaction_is_not_begun_again(observer: Observer) -> None:
     begun(observer)
     assert observer.saw(BEGIN).possible == ()
-    assert observer.saw(BEGIN, Refused(error=Error.ALREADY_EXISTS)).possible
+    assert observer.saw(BEGIN, v.Refused(error=v.Error.ALREADY_EXISTS)).possible
     observer.has(COMMIT)
     assert observer.saw(BEGIN).possible
 
 
 def test_basic_may_have_no_transactions() -> None:
-    observer = observing(tier=Tier.BASIC)
+    observer = observing(tier=v.Tier.BASIC)
     assert observer.saw(BEGIN, INVALID).possible
     assert observing().saw(BEGIN, INVALID).possible == ()
 
 
 def test_a_transaction_may_be_over_after_two_minutes_or_a_hundred_messages() -> None:
     observer = begun(observing())
-    observer.has(AdvanceClock(duration=120_000_000))
+    observer.has(v.AdvanceClock(duration=120_000_000))
     assert observer.saw(COMMIT, UNKNOWN).possible
     observer = begun(observing())
     for _ in range(100):
@@ -90,7 +81,7 @@ def test_refusals_for_different_reasons_leave_one_state(identity: str) -> None:
     observer = observing(partitions=4)
     observer.queue()
     observer.has(BEGIN)
-    observer.has(TakePartitionDown(queue="q", partition=1))
+    observer.has(v.TakePartitionDown(queue="q", partition=1))
     for number in range(12):
         observer.send(INVALID, transaction="t", message_id=identity.format(number))
     assert len(observer.possible) <= 4
@@ -101,26 +92,26 @@ def test_a_refusal_for_no_reason_that_is_known_leaves_its_states() -> None:
     observer = observing(partitions=4)
     observer.queue(partitioned=False)
     observer.has(BEGIN, LOST)
-    observer.has(TakePartitionDown(queue="q", partition=0))
+    observer.has(v.TakePartitionDown(queue="q", partition=0))
     assert observer.send(UNKNOWN, transaction="t").possible
     assert observer.possible
 
 
-@pytest.mark.parametrize("end", [CommitTransaction, RollBackTransaction])
+@pytest.mark.parametrize("end", [v.CommitTransaction, v.RollBackTransaction])
 def test_a_body_that_was_sent_before_is_still_known_after_a_transaction(end: type) -> None:
     """What else had it can be received whatever becomes of the transaction."""
     observer = observing()
     observer.queue()
     observer.send(partition=1, body="same", partition_key="a")
-    observer.has(BeginTransaction(transaction="t"))
+    observer.has(v.BeginTransaction(transaction="t"))
     observer.send(partition=1, transaction="t", body="same", partition_key="a")
     observer.has(end(transaction="t"))
     observer.has(
-        Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE),
+        v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE),
         received("same", 1, 1, partition_key="a"),
     )
     again = received("same", 1, 2, partition_key="a")
-    assert bool(observer.saw(Receive(queue="q"), again).possible) is (end is CommitTransaction)
+    assert bool(observer.saw(v.Receive(queue="q"), again).possible) is (end is v.CommitTransaction)
 
 
 def _two_sent(observer: Observer, *ends: str) -> None:
@@ -130,10 +121,10 @@ def _two_sent(observer: Observer, *ends: str) -> None:
     observer.send(transaction="t", partition=1, partition_key="a")
     if ends[0] == "before":
         observer.has(COMMIT)
-    observer.has(BeginTransaction(transaction="u"))
+    observer.has(v.BeginTransaction(transaction="u"))
     observer.send(transaction="u", partition=1, partition_key="a")
     for name in ends[1:]:
-        observer.has(CommitTransaction(transaction=name))
+        observer.has(v.CommitTransaction(transaction=name))
 
 
 @pytest.mark.parametrize("ends", [("side by side", "t", "u"), ("side by side", "u", "t")])
