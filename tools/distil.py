@@ -6,7 +6,7 @@ distinguishes it from the model, or searches for a variant that does. The sequen
 kept unless a sequence kept earlier kills the mutant, too. The same sources, seed and sample give
 the same files. `--reword` writes the names and sentences of the kept sequences anew, in seconds.
 `--pairs` searches recorded explorations for pairs of a rule and a context that nothing reaches yet,
-and adds sequences that do.
+puts scenarios into contexts in which nothing reaches their rules, and adds both.
 `--score` counts how many mutants of the sample the kept sequences kill.
 """
 
@@ -25,12 +25,12 @@ import attrs
 from busproof import vocabulary as v
 from busproof.cli.mutation.audit import recorded_apart
 from busproof.cli.mutation.generated import Terms, chosen
-from busproof.cli.mutation.pairs import WORDS, Pair, pairs_in, pairs_of
+from busproof.cli.mutation.pairs import WORDS, pairs_in, pairs_of
+from busproof.cli.mutation.reaching import Reaching, explored_reaching, scenarios_reaching
 from busproof.cli.mutation.recordings import Recording, requests, traced
-from busproof.cli.mutation.search import ModelBroke, broken, played, search
+from busproof.cli.mutation.search import Difference, ModelBroke, broken, played, search
 from busproof.cli.mutation.variants import Material
 from busproof.errors import UsageError
-from busproof.history.files import load as load_history
 from busproof.history.render.gherkin import request_of, sentence
 from busproof.history.render.situations import situation_name
 from busproof.history.render.wrong_answers import what_is_wrong
@@ -137,10 +137,9 @@ def distilled(
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
     bases = [each.base() for each in random.sample(there, min(MOST, len(there)))]
     found = search(rules, bases, material, tries=terms.tries, random=random) if bases else None
-    if found is None or not found.rules:
+    if not isinstance(found, Difference) or not found.rules:
         return None
-    profile = bases[0].profile
-    return _shortest(mutant, rules, profile, commands_of(found.events), found.rules[0])
+    return _shortest(mutant, rules, found.profile, commands_of(found.events), found.rules[0])
 
 
 def _shortest(
@@ -255,38 +254,29 @@ def write(found: Iterable[Found]) -> None:
 
 
 def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found]:
-    """Yield the shortest sequence for each pair that neither scenarios nor kept sequences reach.
+    """Yield a sequence for each pair that neither scenarios nor kept sequences reach.
 
     Args:
-        histories: of scenarios on the model, and of explorations in the end; the latter are
-            searched.
+        histories: of scenarios on the model, then of explorations.
         kept: the sequences so far.
     """
     known = {pair for path in histories[:1] for pair in pairs_in(path)}
     known |= {pair for each in kept for pair in pairs_of(each.commands, each.profile)}
-    explored = [
-        (pairs_of(commands, history.header.profile), commands, history.header.profile)
-        for history in map(load_history, histories[1:])
-        for commands in (commands_of(scenario.events) for scenario in history.scenarios)
-    ]
-    explored.sort(key=lambda each: len(each[1]))
-    for pair in sorted({pair for pairs, _, _ in explored for pair in pairs}):
-        if pair in known:
-            continue
-        _, commands, profile = next(each for each in explored if pair in each[0])
-        found = _reaching(pair, commands, profile)
-        known |= pairs_of(found.commands, profile)
-        yield found
+    yield from map(found_of, explored_reaching(histories[1:], known))
+    yield from map(found_of, scenarios_reaching(histories[:1], known))
 
 
-def _reaching(pair: Pair, commands: Sequence[Asked], profile: v.Profile) -> Found:
-    def reaches(candidate: Sequence[Asked]) -> bool:
-        return pair in pairs_of(candidate, profile)
-
-    shortest = simplified(minimised(commands, reaches), reaches)
-    rule, context = pair
-    told = f"Reaches {rule} {WORDS[context]}. {rule}: {CATALOGUE.rule(rule).title}."
-    return Found(mutants=(), profile=profile, rule=rule, commands=numbered(shortest), told=told)
+def found_of(reached: Reaching) -> Found:
+    """Return a sequence that reaches pairs, with its sentence."""
+    words = " and ".join(WORDS[context] for context in reached.contexts)
+    rule = reached.rule
+    return Found(
+        mutants=(),
+        profile=reached.profile,
+        rule=rule,
+        commands=reached.commands,
+        told=f"Reaches {rule} {words}. {rule}: {CATALOGUE.rule(rule).title}.",
+    )
 
 
 def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> None:

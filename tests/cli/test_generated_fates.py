@@ -13,7 +13,7 @@ from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation import generated as fates
 from busproof.cli.mutation.audit import _apart
 from busproof.cli.mutation.budget import OutOfTime, within
-from busproof.cli.mutation.generated import Fate, Result, Terms, fate
+from busproof.cli.mutation.generated import Terms, fate
 from busproof.cli.mutation.recordings import Recording, lines_of
 from busproof.cli.mutation.search import played
 from busproof.cli.mutation.variants import Material
@@ -22,6 +22,7 @@ from busproof.history.records import Scenario
 from busproof.history.replay import Asked
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.made import GeneratedMutant, generated
+from busproof.mutants.by_machine.record import Fate, Result
 from busproof.spec import load
 
 PROFILE = v.profile_for(load(), partitions=3)
