@@ -7,17 +7,17 @@ client. What a bus does there must not change, so each rule is worth a sequence 
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.cli.mutation.pairs import PLAIN, Pair, pairs_of
 from busproof.history.files import load
-from busproof.history.replay import Asked, commands_of, numbered
+from busproof.history.replay import Asked, commands_of, joined, numbered
 from busproof.judging.shrinking import minimised, simplified
 
-__all__ = ["Reaching", "beside", "explored_reaching", "scenarios_reaching"]
+__all__ = ["Reaching", "beside", "explored_reaching", "scenarios_reaching", "thrice"]
 
 OTHER: Final = "elsewhere"
 """Name of the queue, the connection and the transaction that make a context."""
@@ -35,6 +35,9 @@ MAKE: Final[Mapping[str, tuple[v.Command, ...]]] = {
 
 TOGETHER: Final = (("outage", "transaction"), ("outage",), ("transaction",), ("recovered",))
 """Contexts of a sequence: two at once save a sequence."""
+
+NAMES: Final = ("queue", "topic", "transaction", "forward_to", "forward_dead_letters_to")
+"""Fields that name an entity or a transaction."""
 
 LONGEST: Final = 60
 """Most commands of a scenario to put into a context."""
@@ -98,13 +101,41 @@ def _put(pairs: Sequence[Pair], recorded: Sequence[_Recorded]) -> Reaching | Non
 
 def beside(contexts: Sequence[str], commands: Sequence[Asked]) -> tuple[Asked, ...]:
     """Return the commands after those that make the contexts, which have a connection of theirs."""
-    number = 1 + max((asked.number for asked in commands), default=0)
-    made = [command for context in contexts for command in MAKE[context]]
-    before = [
-        Asked(number=place, connection=OTHER, command=command)
-        for place, command in enumerate(made, number)
-    ]
-    return (*before, *commands)
+    return joined(_asked([command for name in contexts for command in MAKE[name]]), commands)
+
+
+def thrice(commands: Sequence[Asked]) -> tuple[Asked, ...]:
+    """Return commands three times in one namespace, each time on entities of other names.
+
+    First as usual, then beside a transaction and an outage elsewhere, and at last after the outage.
+    """
+    return joined(
+        _renamed("first-", commands),
+        _asked([*MAKE["transaction"], *MAKE["outage"]]),
+        commands,
+        _asked(MAKE["recovered"][-1:]),
+        _renamed("third-", commands),
+    )
+
+
+def _asked(commands: Sequence[v.Command]) -> tuple[Asked, ...]:
+    return tuple(
+        Asked(number=number, connection=OTHER, command=command)
+        for number, command in enumerate(commands, 1)
+    )
+
+
+def _renamed(prefix: str, commands: Sequence[Asked]) -> list[Asked]:
+    """Return commands on entities and in transactions whose names have a prefix."""
+    return [attrs.evolve(asked, command=_with_prefix(prefix, asked.command)) for asked in commands]
+
+
+def _with_prefix(prefix: str, command: Any) -> v.Command:
+    values = {name: getattr(command, name, None) for name in NAMES}
+    renamed: v.Command = attrs.evolve(
+        command, **{name: prefix + value for name, value in values.items() if value}
+    )
+    return renamed
 
 
 def _recorded(histories: Sequence[Path]) -> list[_Recorded]:
