@@ -9,6 +9,7 @@ from busproof.steps.wording import queue_settings
 
 __all__ = [
     "OTHER",
+    "OTHER_QUEUE",
     "QUEUE",
     "basic_may_lack",
     "create",
