@@ -59,7 +59,7 @@ def was_refused(bus: Bus, queue: str, carried: Properties) -> None:
 
 @given(parsers.parse("{number:d} messages {carried} were refused"), converters=READ)
 def were_refused(bus: Bus, queue: str, number: int, carried: Properties) -> None:
-    """Send several messages, each of which must be refused; the judge checks that."""
+    """Send several messages; the judge checks that each is refused."""
     for _ in range(number):
         send(bus, queue, carried)
 
