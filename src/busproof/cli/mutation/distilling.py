@@ -173,8 +173,8 @@ def _shortest(
 def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
     """Yield sequences that kill the mutants of a family that are wrong in a context only.
 
-    For each effect, the shortest sequence that kills its change is asked three times; it is kept
-    if that kills a mutant which those kept before it do not.
+    For each effect, the shortest sequence that kills its change is repeated three times, and kept
+    if it kills a mutant which those kept before it do not.
     """
     mutants = {mutant.id: mutant for mutant in generated(family)}
     kept: list[tuple[Found, frozenset[Line]]] = []

@@ -70,7 +70,7 @@ class Difference:
 
 
 class Reached(StrEnum):
-    """How far the fault of a mutant came that the judge did not reject."""
+    """Effect of a fault that the judge did not reject."""
 
     NOTHING = "same answers and records"
     STATE = "other records, but the same answers"
