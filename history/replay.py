@@ -23,6 +23,7 @@ __all__ = [
     "CommandFile",
     "RecordedCommand",
     "commands_of",
+    "joined",
     "numbered",
     "read_commands",
     "resolved",
@@ -119,13 +120,21 @@ def resolved(command: v.Command, tokens: Mapping[int, str]) -> v.Command | None:
 
 def numbered(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     """Return the same commands, numbered from 1."""
-    new = {recorded.number: place for place, recorded in enumerate(commands, 1)}
-    return tuple(
-        attrs.evolve(
-            recorded, number=new[recorded.number], command=_renumbered(recorded.command, new)
-        )
-        for recorded in commands
-    )
+    return joined(commands)
+
+
+def joined(*parts: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
+    """Return the commands of each part in turn, numbered from 1; a part refers to its own locks."""
+    commands: list[RecordedCommand] = []
+    for part in parts:
+        new = {recorded.number: place for place, recorded in enumerate(part, len(commands) + 1)}
+        commands += [
+            attrs.evolve(
+                recorded, number=new[recorded.number], command=_renumbered(recorded.command, new)
+            )
+            for recorded in part
+        ]
+    return tuple(commands)
 
 
 def _renumbered(command: v.Command, new: Mapping[int, int]) -> v.Command:
