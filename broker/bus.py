@@ -201,7 +201,7 @@ class Bus:
 
     def subscriptions(self, topic: str) -> list[str]:
         """Return the paths of a topic's subscriptions."""
-        return sorted(each.path for each in self.namespace.entities[topic].subscriptions or ())
+        return sorted(other.path for other in self.namespace.entities[topic].subscriptions or ())
 
     def ends(self, path: str, session_id: str) -> int:
         """Return when the lock of a session ends."""
@@ -224,9 +224,9 @@ class Bus:
         """
         entity = self.entity(path)
         old = () if entity is None else deletable(entity, session_id, is_old)
-        found = list(islice(old, count))
-        self.act(lambda namespace: delete(namespace, found))
-        return len(found)
+        messages = list(islice(old, count))
+        self.act(lambda namespace: delete(namespace, messages))
+        return len(messages)
 
     def count_deletable(self, path: str, most: int, is_old: Callable[[v.Message], bool]) -> int:
         """Return how many messages `delete` would delete."""
@@ -292,13 +292,13 @@ class Bus:
 
     def forget(self, path: str) -> None:
         """Remove the names of a deleted entity and of its subscriptions."""
-        for name in [each for each in self._names if belongs_to(each, path)]:
+        for name in [known for known in self._names if belongs_to(known, path)]:
             del self._names[name]
         self.traffic.forget(path)
 
     def names(self) -> list[str]:
         """Return the paths of all queues, topics and subscriptions."""
-        return sorted(p for p, each in self.namespace.entities.items() if each.kind in SERVED)
+        return sorted(p for p, entity in self.namespace.entities.items() if entity.kind in SERVED)
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:

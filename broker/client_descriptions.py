@@ -68,7 +68,7 @@ class Descriptions:
 
     def forget(self, path: str) -> None:
         """Remove a deleted entity and its subscriptions."""
-        self._remove([each for each in self._written if belongs_to(each, path)])
+        self._remove([known for known in self._written if belongs_to(known, path)])
 
     def clear(self) -> None:
         """Remove all descriptions, because another namespace begins."""

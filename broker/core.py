@@ -123,7 +123,7 @@ class Hub:
         """Replace the keys; links whose claims rest on removed keys are ended."""
         renewed = tuple(rules)
         self.keys.renew(renewed)
-        self.journal.info("keys-renewed", rules=[each.name for each in renewed])
+        self.journal.info("keys-renewed", rules=[rule.name for rule in renewed])
         for connection in list(self.connections):
             connection.renew_claims()
 
@@ -209,7 +209,7 @@ class Hub:
     def forget(self, path: str) -> None:
         """End the receivers of a deleted entity."""
         self.statuses.forget(path)
-        for place in [each for each in self.stated if f"{each[0]}/".startswith(f"{path}/")]:
+        for place in [known for known in self.stated if f"{known[0]}/".startswith(f"{path}/")]:
             del self.stated[place]
         self.descriptions.forget(path)
         for connection in list(self.connections) if self.bus.is_trusted else ():

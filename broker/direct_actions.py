@@ -104,7 +104,7 @@ def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
         partitioned = after.partitioned
         capacity = sizes.capacity(namespace, partitioned=partitioned, size=after.max_size)
         whole = (entity, *(entity.subscriptions or ()))
-        for part in (part for each in whole for part in _parts_of(each)):
+        for part in (part for owner in whole for part in _parts_of(owner)):
             journal.touch(part)
             part.capacity = capacity
             part.settings = attrs.evolve(part.settings, max_size=after.max_size)

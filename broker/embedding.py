@@ -126,13 +126,13 @@ class Embedded:
             UsageError: there is no such entity, or no such partition.
         """
         down = partitions or self._partitions_of(entity)
-        for each in down:
-            self.take_down(entity, each)
+        for partition in down:
+            self.take_down(entity, partition)
         try:
             yield
         finally:
-            for each in down:
-                self.bring_up(entity, each)
+            for partition in down:
+                self.bring_up(entity, partition)
 
     def advance(self, time: timedelta) -> None:
         """Advance the clock by a duration and a moment, so that what ends then has ended.
@@ -148,18 +148,18 @@ class Embedded:
         Each has its `number`, `entity`, `message_id`, `session_id` and `partition_key`, the
         `partition` or the error that it was `refused` with, and the `rules` that decided.
         """
-        found = list[dict[str, Any]]()
+        decisions = list[dict[str, Any]]()
         while page := self._ask(f"decisions?{urlencode({'after': after})}"):
-            found += page
-            after = found[-1]["number"]
+            decisions += page
+            after = decisions[-1]["number"]
             if len(page) < GIVEN:
                 break
-        return found
+        return decisions
 
     def state(self) -> dict[str, Any]:
         """Return the profile of the namespace, and the contents of its entities and partitions."""
-        found: dict[str, Any] = self._ask("state")
-        return found
+        state: dict[str, Any] = self._ask("state")
+        return state
 
     def begin(self) -> None:
         """Start again with the configured namespace at time 0; all clients are disconnected."""
@@ -216,9 +216,9 @@ class Embedded:
         unknown = sorted(settings.keys() - set(known))
         if unknown:
             raise UsageError(f"{kind.__name__} has no {unknown[0]}; it has {', '.join(known)}")
-        given = {name: _in_microseconds(value) for name, value in settings.items()}
+        values = {name: _in_microseconds(value) for name, value in settings.items()}
         try:
-            command = kind(**given)
+            command = kind(**values)
         except (TypeError, ValueError) as error:
             raise UsageError(f"{kind.__name__} cannot be so: {error}") from None
 
@@ -250,10 +250,10 @@ class Embedded:
                 return None
             return range(len(known.partitions))
 
-        found = self._within(numbers)
-        if found is None:
+        partitions = self._within(numbers)
+        if partitions is None:
             raise UsageError(f"there is no entity {entity!r}; create it first")
-        return found
+        return partitions
 
     def _ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
         """Send a request for `/busproof/` without a socket; return the answer."""
@@ -263,10 +263,10 @@ class Embedded:
         method = "GET" if body is None else "POST"
         request = Request(method, f"/busproof/{what}", {"host": "localhost"}, data, HOST)
         answer = self._within(lambda: self._administration.answer(request))
-        told = json.loads(answer.body)
+        content = json.loads(answer.body)
         if answer.status >= 400:
-            raise UsageError(told["error"])
-        return told
+            raise UsageError(content["error"])
+        return content
 
     def _within(self, do: Callable[[], Found]) -> Found:
         """Run a function in the broker's thread and return its result."""
@@ -325,10 +325,10 @@ def embedded(
         known = ", ".join(HeldTo.__annotations__)
         raise UsageError(f"a broker is held to no {unknown[0]}; it is to {known}")
     configuration = Configuration() if config is None else read_configuration(config)
-    found = Embedded(
+    broker = Embedded(
         attrs.evolve(configuration, **held_to), {"policy": policy, "seed": seed, "clock": clock}
     )
     try:
-        yield found
+        yield broker
     finally:
-        found.stop()
+        broker.stop()

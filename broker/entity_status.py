@@ -24,9 +24,9 @@ STATUSES: Final[Mapping[str, EntityStatus]] = {
 """Statuses of entities, by their names in client requests."""
 
 
-def status_of(entity: Entity, said: str) -> EntityStatus | None:
+def status_of(entity: Entity, text: str) -> EntityStatus | None:
     """Return the model's status for an entity; `None` if it has no effect there (ROLE-STATUS)."""
-    status = STATUSES[said]
+    status = STATUSES[text]
     if entity.kind is EntityKind.TOPIC and status is EntityStatus.RECEIVE_DISABLED:
         return None
     if entity.kind is EntityKind.SUBSCRIPTION and status is EntityStatus.SEND_DISABLED:
@@ -51,17 +51,17 @@ class Statuses:
 
     def forget(self, path: str) -> None:
         """Remove a deleted entity and its subscriptions."""
-        for name in [each for each in self._said if belongs_to(each, path)]:
+        for name in [known for known in self._said if belongs_to(known, path)]:
             del self._said[name]
 
     def refusal(self, right: str, path: str) -> Refusal | None:
         """Return the refusal for using an entity with this right; `None` if it is enabled."""
-        said = self._said.get(path)
-        if said is None:
+        text = self._said.get(path)
+        if text is None:
             return None
-        status = STATUSES[said]
+        status = STATUSES[text]
         permitted = {"Send": status.takes, "Listen": status.gives}
-        return None if permitted.get(right, True) else disabled(path, said)
+        return None if permitted.get(right, True) else disabled(path, text)
 
     def check(self, right: str, path: str) -> None:
         """Check that an entity is enabled for this right.

@@ -30,10 +30,10 @@ class FaultyBus(Bus):
 
     def entity(self, path: str) -> Entity | None:
         """Return an entity, even one that is gone, so that the bus decides about it."""
-        found = super().entity(path) or self._met.get(path)
-        if found is not None:
-            self._met[path] = found
-        return found
+        entity = super().entity(path) or self._met.get(path)
+        if entity is not None:
+            self._met[path] = entity
+        return entity
 
     def known(self, path: str) -> Entity:
         """Return an entity that exists or existed."""
@@ -94,7 +94,7 @@ class FaultyBus(Bus):
         outcome = self.ask(v.ListQueues(), BY).outcome
         listed = outcome.names if isinstance(outcome, v.Listed) else ()
         entities = self.namespace.entities.items()
-        others = (path for path, each in entities if each.kind in SERVED[1:])
+        others = (path for path, entity in entities if entity.kind in SERVED[1:])
         return sorted({*listed, *others})
 
     def ends(self, path: str, session_id: str) -> int:

@@ -11,10 +11,10 @@ __all__ = ["ALL_DEFAULT", "MEANINGS", "Limits", "limits_in"]
 
 
 def _limit(default: int, least: int, most: int, meaning: str) -> int:
-    found: int = attrs.field(
+    field: int = attrs.field(
         default=default, metadata={"least": least, "most": most, "meaning": meaning}
     )
-    return found
+    return field
 
 
 LARGEST: Final = 2**31 - 1
@@ -69,19 +69,19 @@ MEANINGS: Final = {
 """The default and the meaning of each limit."""
 
 
-def limits_in(said: Iterable[str]) -> Limits:
+def limits_in(texts: Iterable[str]) -> Limits:
     """Return the limits with the given ones set, each as `NAME=NUMBER`.
 
     Raises:
         UsageError: there is no such limit, or its number is out of range.
     """
-    found = dict[str, int]()
-    for each in said:
-        name, _, number = each.partition("=")
+    numbers = dict[str, int]()
+    for text in texts:
+        name, _, number = text.partition("=")
         if name not in MEANINGS:
             raise UsageError(f"there is no limit {name!r}; there are {', '.join(MEANINGS)}")
-        found[name.replace("-", "_")] = _number(name, number)
-    return Limits(**found)
+        numbers[name.replace("-", "_")] = _number(name, number)
+    return Limits(**numbers)
 
 
 def _number(name: str, text: str) -> int:

@@ -122,6 +122,6 @@ async def guarded(opening: Opening, spare: int, refused: Callable[[], None]) -> 
         return [await opening()]
     bound = await opening(start_serving=False)
     most = files - spare
-    listeners = [Listener(each, most, refused) for each in bound.sockets]
+    listeners = [Listener(opened, most, refused) for opened in bound.sockets]
     bound.close()
     return [await opening(sock=listener) for listener in listeners]

@@ -18,18 +18,18 @@ def objection_to(name: str, *, what: str = "name", dollar: bool = False) -> str 
         what: the word for the name in the sentence.
         dollar: whether it may begin with a dollar sign, like the default rule of a subscription.
     """
-    said = f"The {what} {name[:80]!r} is not allowed: it"
+    sentence = f"The {what} {name[:80]!r} is not allowed: it"
     parts = name.split("/")
     if "" in parts:
-        return f"{said} has an empty part."
+        return f"{sentence} has an empty part."
     if "." in parts or ".." in parts:
-        return f"{said} has a part that is only dots."
+        return f"{sentence} has a part that is only dots."
     if not name.isprintable() or not FORBIDDEN.isdisjoint(name):
-        return f"{said} has characters that a name cannot have."
+        return f"{sentence} has characters that a name cannot have."
     if any(part != part.strip() for part in parts):
-        return f"{said} has a part that begins or ends with a space."
+        return f"{sentence} has a part that begins or ends with a space."
     if not dollar and any(part.startswith("$") for part in parts):
-        return f"{said} has a part that begins with '$', which is kept for parts of entities."
+        return f"{sentence} has a part that begins with '$', which is kept for parts of entities."
     return None
 
 

@@ -87,8 +87,8 @@ class Contents:
         """Attach properties that a settlement added to a message of an entity."""
         name = self._name(body)
         if name is not None:
-            given = name.more = name.more or {}
-            given[path] = {**self.more(path, name), **more}
+            by_path = name.more = name.more or {}
+            by_path[path] = {**self.more(path, name), **more}
 
     def more(self, path: str, body: str, reason: str | None = None) -> Mapping[str, bytes]:
         """Return the properties added to a message; a dead letter has those from its source too.
@@ -100,14 +100,14 @@ class Contents:
         name = self._name(body)
         if name is None or name.more is None:
             return NOTHING
-        given = name.more.get(path, NOTHING)
+        own = name.more.get(path, NOTHING)
         if v.is_dead_letter_queue(path):
-            return {**name.more.get(v.owner_of(path), NOTHING), **given}
+            return {**name.more.get(v.owner_of(path), NOTHING), **own}
         if reason:
             for source, known in name.more.items():
                 if v.is_dead_letter_queue(source) and known.get(REASON) == string_of(reason):
-                    return {**self.more(source, name), **given}
-        return given
+                    return {**self.more(source, name), **own}
+        return own
 
     def _name(self, body: str) -> Name | None:
         if isinstance(body, Name):

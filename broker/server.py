@@ -90,14 +90,14 @@ def create(bus: Bus, configuration: Configuration) -> None:
         UsageError: an entity is not possible.
     """
     places = configuration.places
-    waiting = [each for each in configuration.created if not _is_there(bus, each)]
+    waiting = [created for created in configuration.created if not _is_there(bus, created)]
     while waiting:
-        later = [each for each in waiting if not _is_ready(bus, each)]
+        later = [created for created in waiting if not _is_ready(bus, created)]
         if len(later) == len(waiting):
             raise UsageError(f"{places[later[0]]}: {_cannot_forward(later[0])}")
-        ready = [each for each in waiting if each not in later]
-        for each in ready:
-            _create(bus, each, places[each])
+        ready = [created for created in waiting if created not in later]
+        for created in ready:
+            _create(bus, created, places[created])
         waiting = later
 
 

@@ -220,8 +220,7 @@ def list_queues(namespace: Namespace, command: v.ListQueues, connection: str) ->
 def update_queue(namespace: Namespace, command: v.UpdateQueue, connection: str) -> Answer:
     """MGMT-04, MGMT-12 to MGMT-14, FWD-05: change a queue or a subscription.
 
-    For a subscription, the result of an update that names a setting of its topic is open
-    (ROLE-STATUS).
+    Whether a subscription's update may name a setting of its topic is open (ROLE-STATUS).
     """
     entity = managed(namespace, command.queue)
     if entity.kind is EntityKind.SUBSCRIPTION:

@@ -25,7 +25,7 @@ DATED: Final = re.compile("[0-9]{4}-(0[1-9]|1[0-2])")
 """A year and a month, which compare as text does; other forms are not dates."""
 
 
-def as_asked(namespace: Namespace, asked: bool, version: str | None) -> bool:
+def as_asked(namespace: Namespace, wanted: bool, version: str | None) -> bool:
     """MGMT-06 to MGMT-08: return the meaning of a request that names this api-version.
 
     An old version may know the option, ignore it or be refused. So may a text that is not a version
@@ -33,56 +33,57 @@ def as_asked(namespace: Namespace, asked: bool, version: str | None) -> bool:
     """
     answers = ("refused", "ignored", "done")
     if version is None:
-        return asked
+        return wanted
     if version and not DATED.fullmatch(version):
         answer = namespace.may("API-VERSION-FORM", "either", *answers)
     elif version < PARTITIONS_SINCE:
         answer = namespace.choices.pick("MGMT-08", answers)
     else:
-        return asked
+        return wanted
     if answer == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "MGMT-08")
-    return asked and answer == "done"
+    return wanted and answer == "done"
 
 
-def partitioned(namespace: Namespace, asked: bool | None, version: str | None = None) -> bool:
+def partitioned(namespace: Namespace, wanted: bool | None, version: str | None = None) -> bool:
     """MGMT-01, MGMT-03, MGMT-06 to MGMT-08, PREM-01: return whether an entity is partitioned."""
     if namespace.profile.is_partitioned:
-        return namespace.rules.premium.in_partitioned(namespace, asked, version)
-    if asked is None:
-        asked = namespace.reading("PARTITIONING-DEFAULT", "regular", "partitioned") == "partitioned"
-    asked = namespace.rules.premium.as_asked(namespace, asked, version)
+        return namespace.rules.premium.in_partitioned(namespace, wanted, version)
+    if wanted is None:
+        reading = namespace.reading("PARTITIONING-DEFAULT", "regular", "partitioned")
+        wanted = reading == "partitioned"
+    wanted = namespace.rules.premium.as_asked(namespace, wanted, version)
     if namespace.profile.is_premium:
-        return namespace.rules.premium.in_premium(namespace, asked)
-    if not asked and namespace.profile.tier is v.Tier.BASIC:
+        return namespace.rules.premium.in_premium(namespace, wanted)
+    if not wanted and namespace.profile.tier is v.Tier.BASIC:
         return namespace.reading("BASIC-REGULAR", "as-asked", "never") == "never"
-    return asked
+    return wanted
 
 
-def in_premium(namespace: Namespace, asked: bool) -> bool:
+def in_premium(namespace: Namespace, wanted: bool) -> bool:
     """PREM-01, PREM-02, PREM-06: return whether a new entity is partitioned in Premium."""
     oldest, readings = "PREM-01" in namespace.profile.silent, ("not-supported", "supported")
     if oldest and namespace.reading("PREMIUM-OLDEST", *readings) == "supported":
-        return asked
+        return wanted
     known = namespace.profile.readings
     stated = not oldest or known.get("PREMIUM-OLDEST") == "not-supported"
     if stated and known.get("PREMIUM-CHECKBOX") == "always-on":
         return True
-    if asked and namespace.reading("PREMIUM-CHECKBOX", "no-effect", "refused") == "refused":
+    if wanted and namespace.reading("PREMIUM-CHECKBOX", "no-effect", "refused") == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "PREM-01")
     return False
 
 
-def in_partitioned(namespace: Namespace, asked: bool | None, version: str | None) -> bool:
+def in_partitioned(namespace: Namespace, wanted: bool | None, version: str | None) -> bool:
     """PREM-14, PREM-15: return whether an entity of a partitioned namespace is partitioned.
 
     A request that leaves the option out may be taken for one that declines it (PREMIUM-UNASKED).
     """
-    if asked is None:
-        asked = namespace.reading("PREMIUM-UNASKED", "partitioned", "refused") == "partitioned"
-    if not asked:
+    if wanted is None:
+        wanted = namespace.reading("PREMIUM-UNASKED", "partitioned", "refused") == "partitioned"
+    if not wanted:
         raise Refusal(v.Error.INVALID_OPERATION, "PREM-15")
-    namespace.rules.premium.as_asked(namespace, asked, version)
+    namespace.rules.premium.as_asked(namespace, wanted, version)
     return True
 
 

@@ -25,14 +25,14 @@ DEFAULT_SIZE: Final = 1
 """SIZE-01, SIZE-03, PREM-07, PREM-09: in GB."""
 
 
-def granted_size(namespace: Namespace, asked: int | None) -> int:
+def granted_size(namespace: Namespace, wanted: int | None) -> int:
     """SIZE-01 to SIZE-03, PREM-07 to PREM-09: return the size in GB of a new entity."""
-    if asked is None:
+    if wanted is None:
         return DEFAULT_SIZE
     premium = namespace.profile.is_premium
-    if asked not in (PREMIUM_SIZES if premium else STANDARD_SIZES):
+    if wanted not in (PREMIUM_SIZES if premium else STANDARD_SIZES):
         raise Refusal(v.Error.INVALID_OPERATION, "PREM-08" if premium else "SIZE-02")
-    return asked
+    return wanted
 
 
 def partition_count(namespace: Namespace, *, partitioned: bool, size: int) -> int:

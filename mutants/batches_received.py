@@ -49,8 +49,8 @@ def _given(
 def first_twice_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
     """A batch receive of several messages returns the first one twice."""
 
-    def change(given: Views) -> Views:
-        return (*given[:-1], given[0]) if len(given) > 2 else given
+    def change(views: Views) -> Views:
+        return (*views[:-1], views[0]) if len(views) > 2 else views
 
     return _given(namespace, command, connection, change)
 
@@ -58,15 +58,15 @@ def first_twice_at_once(namespace: Namespace, command: v.ReceiveBatch, connectio
 @mutant("BATCH-13", "batches.receive_batch", (*SENT, several(3)))
 def newest_first_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
     """A batch receive returns its messages in reverse order."""
-    return _given(namespace, command, connection, lambda given: given[::-1])
+    return _given(namespace, command, connection, lambda views: views[::-1])
 
 
 @mutant("BATCH-13", "batches.receive_batch", (*SENT, several(4)), deep=True)
 def one_left_out_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
     """A batch receive of more than three messages skips the second."""
 
-    def change(given: Views) -> Views:
-        return (given[0], *given[2:]) if len(given) > 3 else given
+    def change(views: Views) -> Views:
+        return (views[0], *views[2:]) if len(views) > 3 else views
 
     return _given(namespace, command, connection, change)
 
@@ -75,16 +75,16 @@ def one_left_out_at_once(namespace: Namespace, command: v.ReceiveBatch, connecti
 def one_lock_for_all(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
     """The messages of a batch receive share one lock."""
 
-    def change(given: Views) -> Views:
-        return tuple(attrs.evolve(view, lock_token=given[0].lock_token) for view in given)
+    def change(views: Views) -> Views:
+        return tuple(attrs.evolve(view, lock_token=views[0].lock_token) for view in views)
 
     return _given(namespace, command, connection, change)
 
 
 def _note_tokens(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    def note(given: Views) -> Views:
-        memory(namespace, list[set[str | None]]).append({view.lock_token for view in given})
-        return given
+    def note(views: Views) -> Views:
+        memory(namespace, list[set[str | None]]).append({view.lock_token for view in views})
+        return views
 
     return _given(namespace, command, connection, note)
 

@@ -254,8 +254,8 @@ def deferred_given_outside_session(
         deferred_given_in_other_session(namespace, entity, number, None)
         for number in command.sequence_numbers
     ]
-    given = [namespace.rules.deferral.give(namespace, queued, command.mode) for queued in deferred]
-    return Answer(v.ReceivedSeveral(messages=tuple(given)))
+    views = [namespace.rules.deferral.give(namespace, queued, command.mode) for queued in deferred]
+    return Answer(v.ReceivedSeveral(messages=tuple(views)))
 
 
 @mutant("DEFER-13", "partitions.switch", RECOVERED, afterwards, deep=True)

@@ -149,10 +149,10 @@ def _is_expired(namespace: Namespace, queued: QueuedMessage) -> bool:
 def _refused_when_expired(action: Action) -> Callable[..., None]:
     """A settlement of this kind comes too late for a message that has expired."""
 
-    def apply(namespace: Namespace, queued: QueuedMessage, asked: Action, reason: str) -> None:
-        if asked is action and _is_expired(namespace, queued):
+    def apply(namespace: Namespace, queued: QueuedMessage, wanted: Action, reason: str) -> None:
+        if wanted is action and _is_expired(namespace, queued):
             raise Refusal(v.Error.LOCK_LOST, "LIFE-06")
-        RULES.locks.apply(namespace, queued, asked, reason)
+        RULES.locks.apply(namespace, queued, wanted, reason)
 
     return apply
 

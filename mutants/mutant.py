@@ -133,8 +133,8 @@ def _by_name(place: str, names: list[str], function: Rule) -> Rule:
         raise TypeError(f"{function.__name__} wants {unknown}; {place} has {names}")
 
     def call(*args: Any, **more: Any) -> Any:
-        given = {**dict(zip(names, args, strict=False)), **more}
-        return function(**{name: given[name] for name in wanted if name in given})
+        arguments = {**dict(zip(names, args, strict=False)), **more}
+        return function(**{name: arguments[name] for name in wanted if name in arguments})
 
     return call
 

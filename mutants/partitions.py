@@ -272,10 +272,10 @@ def two_front_ends_lock_one_message(
         if queued.token is not None and holders.get(queued.token, connection) != connection:
             RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
             queued.line.give_back(queued)
-    given = RULES.messages.give_next(namespace, entity, session, mode, connection)
-    if given is not None and given.lock_token is not None:
-        holders[given.lock_token] = connection
-    return given
+    view = RULES.messages.give_next(namespace, entity, session, mode, connection)
+    if view is not None and view.lock_token is not None:
+        holders[view.lock_token] = connection
+    return view
 
 
 @mutant("PART-12", "locks.locked_under", SECOND_SETTLED, alters)

@@ -23,8 +23,8 @@ PEEK_ALL: Final[Run] = (create(), *ONE_EACH, v.Peek(queue=QUEUE, count=4, from_s
 
 def _shown(namespace: Namespace, command: v.Peek, connection: str, count: int) -> list[View]:
     """Return the messages that a peek of this size shows."""
-    asked = attrs.evolve(command, count=count)
-    outcome = RULES.partitions.peek(namespace, asked, connection).outcome
+    shorter = attrs.evolve(command, count=count)
+    outcome = RULES.partitions.peek(namespace, shorter, connection).outcome
     return list(outcome.messages) if isinstance(outcome, v.Peeked) else []
 
 

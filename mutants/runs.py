@@ -74,13 +74,13 @@ class ByNumber:
     session_id: str | None = None
     delete: bool = False
 
-    def asked(self, given: list[v.MessageView]) -> v.ReceiveDeferred:
+    def asked(self, received: list[v.MessageView]) -> v.ReceiveDeferred:
         """The request, once the sequence numbers are known."""
         mode = v.ReceiveMode.RECEIVE_AND_DELETE if self.delete else v.ReceiveMode.PEEK_LOCK
         return v.ReceiveDeferred(
             queue=QUEUE,
             sequence_numbers=tuple(
-                given[receive].sequence_number or 0 for receive in self.receives
+                received[receive].sequence_number or 0 for receive in self.receives
             ),
             mode=mode,
             session_id=self.session_id,
@@ -94,9 +94,9 @@ class Together:
     receives: tuple[int, ...]
     disposition: v.Disposition | None
 
-    def asked(self, given: list[v.MessageView]) -> v.SettleBatch | v.RenewLocks:
+    def asked(self, received: list[v.MessageView]) -> v.SettleBatch | v.RenewLocks:
         """The request, once the locks are known."""
-        tokens = tuple(given[receive].lock_token or "none" for receive in self.receives)
+        tokens = tuple(received[receive].lock_token or "none" for receive in self.receives)
         if self.disposition is None:
             return v.RenewLocks(queue=QUEUE, lock_tokens=tokens)
         return v.SettleBatch(
@@ -255,26 +255,26 @@ class Bus(Protocol):
 
 def play(adapter: Bus, run: Iterable[Request]) -> Iterator[v.Event]:
     """Execute one request after another and yield the outcomes."""
-    given: list[v.MessageView] = []
+    received: list[v.MessageView] = []
     numbers: list[int] = []
     for request in run:
         connection, wanted = "c1", request
         if isinstance(wanted, Over):
             connection, wanted = wanted.connection, wanted.request
         if isinstance(wanted, ByNumber | Together):
-            wanted = wanted.asked(given)
+            wanted = wanted.asked(received)
         if isinstance(wanted, Cancelling):
             wanted = wanted.asked(numbers)
         if isinstance(wanted, Settling):
-            token = given[wanted.receive].lock_token or "none"
+            token = received[wanted.receive].lock_token or "none"
             wanted = wanted.asked(token)
         observed = adapter.do(wanted, connection)
         if isinstance(observed.outcome, v.Received):
-            given.append(observed.outcome.message)
+            received.append(observed.outcome.message)
         if isinstance(observed.outcome, v.Scheduled):
             numbers.append(observed.outcome.sequence_number or 0)
         if isinstance(observed.outcome, v.ReceivedSeveral):
-            given.extend(observed.outcome.messages)
+            received.extend(observed.outcome.messages)
         yield v.Event(
             connection=connection,
             command=wanted,

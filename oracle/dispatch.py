@@ -35,12 +35,12 @@ from busproof.oracle.unjudged import LOOKING, stop_judging
 
 
 def dispatched(
-    namespace: Namespace, command: v.Command, connection: str, seen: Observation
+    namespace: Namespace, command: v.Command, connection: str, observed: Observation
 ) -> Transitions:
     """Return every transition of the command that the documents allow."""
     queue = namespace.queues.get(v.concerned(command) or "")
-    found = _whatever_its_status(namespace, queue, command, connection, seen)
-    return found if queue is None else as_permitted(namespace, queue, command, found)
+    answers = _whatever_its_status(namespace, queue, command, connection, observed)
+    return answers if queue is None else as_permitted(namespace, queue, command, answers)
 
 
 def _whatever_its_status(
@@ -48,60 +48,62 @@ def _whatever_its_status(
     queue: Queue | None,
     command: v.Command,
     connection: str,
-    seen: Observation,
+    observed: Observation,
 ) -> Transitions:
     """Return the allowed transitions if the entity is not disabled."""
     if queue is not None and (wrong := misaddressed(namespace, queue, command)):
         return iter(wrong)
     if queue is not None and queue.settings.forward_to is not None:
-        at_source = tuple(given_by_source(namespace, queue, command, connection, seen))
+        at_source = tuple(given_by_source(namespace, queue, command, connection, observed))
         if at_source:
             return iter(at_source)
     match command:
         case v.Send():
-            return held_to_limits(namespace, command, sending.send(namespace, command, seen))
+            return held_to_limits(namespace, command, sending.send(namespace, command, observed))
         case v.SendBatch():
-            return batches.send_batch(namespace, command, seen)
+            return batches.send_batch(namespace, command, observed)
         case v.Schedule():
-            return held_to_limits(namespace, command, scheduling.schedule(namespace, command, seen))
+            return held_to_limits(
+                namespace, command, scheduling.schedule(namespace, command, observed)
+            )
         case v.CancelScheduled():
             return scheduling.cancel(namespace, command)
         case v.Receive():
-            return receiving.receive(namespace, command, connection, seen)
+            return receiving.receive(namespace, command, connection, observed)
         case v.ReceiveBatch():
-            return batches.receive_batch(namespace, command, connection, seen)
+            return batches.receive_batch(namespace, command, connection, observed)
         case v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer():
             return transactional_settlements.settle(namespace, command)
         case v.SettleBatch():
             return several_locks.settle_batch(namespace, command)
         case v.ReceiveDeferred():
-            return deferral.receive_deferred(namespace, command, connection, seen)
+            return deferral.receive_deferred(namespace, command, connection, observed)
         case v.RenewLock():
-            return locks.renew_lock(namespace, command, seen)
+            return locks.renew_lock(namespace, command, observed)
         case v.RenewLocks():
-            return several_locks.renew_locks(namespace, command, seen)
+            return several_locks.renew_locks(namespace, command, observed)
         case v.DeleteBatch():
-            return deletions.delete_batch(namespace, command, seen)
+            return deletions.delete_batch(namespace, command, observed)
         case v.Peek():
-            return peek(namespace, command, seen)
+            return peek(namespace, command, observed)
         case v.AcceptSession():
             return sessions.accept_session(namespace, command, connection)
         case v.CloseSession():
             return sessions.close_session(namespace, command, connection)
         case v.AcceptNextSession():
-            return sessions.accept_next(namespace, command, connection, seen)
+            return sessions.accept_next(namespace, command, connection, observed)
         case v.RenewSessionLock():
-            return sessions.renew(namespace, command, connection, seen)
+            return sessions.renew(namespace, command, connection, observed)
         case v.SetSessionState():
             return session_states.set_state(namespace, command, connection)
         case v.GetSessionState():
-            return session_states.get_state(namespace, command, connection, seen)
+            return session_states.get_state(namespace, command, connection, observed)
         case v.ListSessions():
-            return session_states.list_sessions(namespace, command, seen)
+            return session_states.list_sessions(namespace, command, observed)
         case v.BeginTransaction():
             return transactions.begin(namespace, command)
         case v.CommitTransaction():
-            return transactions.commit(namespace, command, seen)
+            return transactions.commit(namespace, command, observed)
         case v.RollBackTransaction():
             return transactions.roll_back(namespace, command)
         case v.CreateQueue():
@@ -109,9 +111,9 @@ def _whatever_its_status(
         case v.RestoreQueue():
             return queue_creation.restore_queue(namespace, command)
         case v.GetQueue(queue=name) | v.GetTopic(topic=name):
-            return get_entity(namespace, name, seen)
+            return get_entity(namespace, name, observed)
         case v.ListQueues() | v.ListTopics() | v.ListSubscriptions():
-            return list_entities(namespace, command, seen)
+            return list_entities(namespace, command, observed)
         case v.UpdateQueue():
             return updates_and_deletions.update_queue(namespace, command)
         case v.DeleteQueue(queue=name) | v.DeleteTopic(topic=name):
@@ -125,7 +127,7 @@ def _whatever_its_status(
         case v.AddRule() | v.RemoveRule():
             return subscription_rules.change_rule(namespace, command)
         case v.ListRules():
-            return subscription_rules.list_rules(namespace, command, seen)
+            return subscription_rules.list_rules(namespace, command, observed)
         case v.TakePartitionDown() | v.BringPartitionUp():
             return test_controls.switch_partition(namespace, command)
         case v.AdvanceClock():

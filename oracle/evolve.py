@@ -78,11 +78,11 @@ def _of_dict(kind: type, count: int) -> Copy:
 
 def _of_slots(kind: type, names: tuple[str, ...]) -> Copy:
     setters = {name: vars(kind)[name].__set__ for name in names}
-    each, values_of = tuple(setters.values()), attrgetter(*names)
+    puts, values_of = tuple(setters.values()), attrgetter(*names)
 
     def copy(instance: Any, changes: dict[str, Any]) -> Any:
         made: Any = object.__new__(kind)
-        for put, value in zip(each, values_of(instance), strict=True):
+        for put, value in zip(puts, values_of(instance), strict=True):
             put(made, value)
         for name, value in changes.items():
             if name not in setters:

@@ -31,7 +31,7 @@ def _never_arriving(refusals: list[Transition], command: v.Send | v.Schedule) ->
     """Return the transitions with the same reason for the message never to arrive."""
     body = command.message.body
     queues = [transition.next.queues[command.queue] for transition in refusals]
-    reasons = [each for queue in queues if isinstance(each := queue.bodies.get(body), str)]
+    reasons = [reason for queue in queues if isinstance(reason := queue.bodies.get(body), str)]
     if not reasons:
         return refusals
     same: list[Transition] = []

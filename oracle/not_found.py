@@ -39,7 +39,7 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
         if isinstance(command, v.Send):
             # Either of two reasons may be given for the refusal (ERROR-PRECEDENCE).
             beyond = beyond_limits(namespace, command)
-            yield from (evolve(each, rules=()) for each in beyond)
+            yield from (evolve(transition, rules=()) for transition in beyond)
     elif isinstance(command, v.CreateSubscription):
         yield refusal(namespace, v.Error.NOT_FOUND, "TOPIC-19")
     else:
@@ -87,9 +87,9 @@ def _answered(
     yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
 
 
-def unjudged(namespace: Namespace, command: v.Command, seen: Observation) -> Transition:
+def unjudged(namespace: Namespace, command: v.Command, observed: Observation) -> Transition:
     """Accept any observation about a name that is no longer judged, without rules."""
-    answer = v.Refused(error=v.Error.NOT_FOUND) if seen.outcome is None else seen.outcome
+    answer = v.Refused(error=v.Error.NOT_FOUND) if observed.outcome is None else observed.outcome
     left = with_doubt(namespace, command)
     if isinstance(command, v.UpdateQueue | v.UpdateTopic):
         left = stop_judging(left, *named(command))
@@ -99,21 +99,25 @@ def unjudged(namespace: Namespace, command: v.Command, seen: Observation) -> Tra
     return Transition(outcome=answer, next=left)
 
 
-def of_no_queue(namespace: Namespace, command: v.Command, seen: Observation) -> Transition:
+def of_no_queue(namespace: Namespace, command: v.Command, observed: Observation) -> Transition:
     """Outside the documents: whether such an entity can be managed as a queue."""
-    answer = v.Refused(error=v.Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
+    answer = (
+        v.Refused(error=v.Error.INVALID_OPERATION) if observed.outcome is None else observed.outcome
+    )
     harmless = isinstance(answer, v.Refused) or isinstance(command, LOOKING)
     return Transition(
         outcome=answer, next=namespace if harmless else stop_judging(namespace, *named(command))
     )
 
 
-def under_a_topic(namespace: Namespace, topic: str, seen: Observation) -> Transition:
+def under_a_topic(namespace: Namespace, topic: str, observed: Observation) -> Transition:
     """Outside the documents: a queue or topic is created under a subscription's path.
 
     The documents do not say what then exists at that path; the topic is no longer judged.
     """
-    answer = v.Refused(error=v.Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
+    answer = (
+        v.Refused(error=v.Error.INVALID_OPERATION) if observed.outcome is None else observed.outcome
+    )
     harmless = isinstance(answer, v.Refused) and not namespace.queues[topic].outages.any
     return Transition(
         outcome=answer, next=namespace if harmless else stop_judging(namespace, topic)
@@ -121,7 +125,7 @@ def under_a_topic(namespace: Namespace, topic: str, seen: Observation) -> Transi
 
 
 def in_part(
-    namespace: Namespace, command: v.Command, queue: Queue, seen: Observation
+    namespace: Namespace, command: v.Command, queue: Queue, observed: Observation
 ) -> Transition:
     """Accept any observation about a partly created queue until the request is repeated."""
     left = with_doubt(namespace, command)
@@ -129,9 +133,9 @@ def in_part(
         left = touched(left, queue)
     if v.destinations(command):
         left = stop_judging(left, *named(command))
-    if seen.outcome is None:
+    if observed.outcome is None:
         raise AssertionError("answers are listed for complete queues only")
-    return Transition(outcome=seen.outcome, next=left)
+    return Transition(outcome=observed.outcome, next=left)
 
 
 def touched(namespace: Namespace, queue: Queue) -> Namespace:

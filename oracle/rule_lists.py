@@ -5,8 +5,8 @@ from busproof.vocabulary.values import RuleId
 
 def rules_if(*cases: tuple[object, *tuple[RuleId, ...]]) -> tuple[RuleId, ...]:
     """Return the rules of the cases that hold; a case is its condition, then its rules."""
-    found: tuple[RuleId, ...] = ()
+    rules: tuple[RuleId, ...] = ()
     for case in cases:
         if case[0]:
-            found += case[1:]
-    return found
+            rules += case[1:]
+    return rules

@@ -28,7 +28,7 @@ class Waiting:
         before: how many messages the queue had stored.
         through: the partitions that were down then, as a bit mask.
         rivals: the entries of duplicate detection with its MessageId, including its own.
-        asked: when it was scheduled, at the latest.
+        scheduled_at: when it was scheduled, at the latest.
         since: how many receives there had been by then.
     """
 
@@ -41,7 +41,7 @@ class Waiting:
     before: int = 0
     through: int = 0
     rivals: object = None
-    asked: int = 0
+    scheduled_at: int = 0
     since: int = 0
 
 

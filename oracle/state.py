@@ -151,8 +151,8 @@ def partition_count(namespace: Namespace, settings: v.CreateQueue) -> int:
     if namespace.profile.is_partitioned:
         return namespace.profile.partitions
     one_each = namespace.reading("GB-PARTITIONS", "sixteen") == "sixteen"
-    each = 1 if one_each else settings.max_size or 1
-    return namespace.profile.partitions * each
+    gigabytes = 1 if one_each else settings.max_size or 1
+    return namespace.profile.partitions * gigabytes
 
 
 def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
@@ -177,10 +177,10 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
     queues = namespace.queues
     entity_counts = _recounted(namespace, queues.get(name), None)
     forwarding = namespace.forwarding
-    for each in (name, *(name + suffix for suffix in v.DEAD_LETTER_SUFFIXES)):
-        if each in queues:
-            queues = queues.delete(each)
-        forwarding = _without(forwarding, each)
+    for path in (name, *(name + suffix for suffix in v.DEAD_LETTER_SUFFIXES)):
+        if path in queues:
+            queues = queues.delete(path)
+        forwarding = _without(forwarding, path)
     return evolve(
         namespace,
         queues=queues,
@@ -219,8 +219,8 @@ def stop_judging_name(namespace: Namespace, name: str) -> Namespace:
     """Return the namespace that stops judging this name and its subscriptions."""
     queue, entity_counts = namespace.queues.get(name), namespace.entity_counts
     subscriptions = queue.role.subscriptions if queue and isinstance(queue.role, Topic) else ()
-    for each in (name, *subscriptions):
-        known = namespace.queues.get(each)
+    for path in (name, *subscriptions):
+        known = namespace.queues.get(path)
         entity_counts = _recounted(
             evolve(namespace, entity_counts=entity_counts), known, None
         ).with_unknown(1)

@@ -59,53 +59,53 @@ def transitions(
     namespace: Namespace,
     command: v.Command,
     connection: str = "c1",
-    seen: Observation = UNOBSERVED,
+    observed: Observation = UNOBSERVED,
 ) -> Transitions:
     """Yield every transition that the documents allow and that matches the observation."""
     names = named(command)
     name = names[0] if names else ""
-    if (whatever := _beyond_judgement(namespace, command, seen)) is not None:
+    if (whatever := _beyond_judgement(namespace, command, observed)) is not None:
         yield whatever
         return
     ready = _prepared(namespace, command)
     if ready is None:
-        yield from _agreeing(not_found.absent(namespace, command, name), seen)
+        yield from _agreeing(not_found.absent(namespace, command, name), observed)
         return
     queue = ready.queues.get(name)
     if queue is not None and queue.managed.partially_applied:
-        used = seen.outcome is not None and type(command) not in LASTING
+        used = observed.outcome is not None and type(command) not in LASTING
         if used:
-            yield not_found.in_part(ready, command, queue, seen)
+            yield not_found.in_part(ready, command, queue, observed)
             return
     if is_managed_otherwise(ready, command):
-        yield not_found.of_no_queue(ready, command, seen)
+        yield not_found.of_no_queue(ready, command, observed)
         return
-    found = dispatched(ready, command, connection, seen)
+    answers = dispatched(ready, command, connection, observed)
     if queue is not None and is_unsure(queue) and not isinstance(command, CREATING):
-        found = _of_unsure(ready, command, queue, _agreeing(found, seen), seen)
+        answers = _of_unsure(ready, command, queue, _agreeing(answers, observed), observed)
     # Where the queue surely exists, so do its dead-letter queues.
     unsure = "" if queue is not None and not queue.doubtful else name
-    for transition in found:
-        if transition.admits(seen.outcome):
+    for transition in answers:
+        if transition.admits(observed.outcome):
             yield _confirmed(transition, command, unsure)
 
 
 def _beyond_judgement(
-    namespace: Namespace, command: v.Command, seen: Observation
+    namespace: Namespace, command: v.Command, observed: Observation
 ) -> Transition | None:
     """Return the answer, whatever it is, of an entity that is not judged or that no rule covers."""
     if len(namespace.registry.unjudged) and is_about_unjudged(namespace, command):
-        return not_found.unjudged(namespace, command, seen)
+        return not_found.unjudged(namespace, command, observed)
     topic = topic_above(namespace, command)
-    return None if topic is None else not_found.under_a_topic(namespace, topic, seen)
+    return None if topic is None else not_found.under_a_topic(namespace, topic, observed)
 
 
 def _of_unsure(
     namespace: Namespace,
     command: v.Command,
     queue: Queue,
-    found: Transitions,
-    seen: Observation,
+    answers: Transitions,
+    observed: Observation,
 ) -> Transitions:
     """Return the answers of a queue that may not exist; among equal ones, the least informative.
 
@@ -114,20 +114,20 @@ def _of_unsure(
     """
     change = isinstance(command, v.UpdateQueue | v.DeleteQueue | v.UpdateTopic | v.DeleteTopic)
     outage = isinstance(command, SWITCHING)
-    missing = _agreeing(not_found.maybe_absent(namespace, command, queue), seen)
-    if outage or (isinstance(seen.outcome, v.Refused) and not change):
+    missing = _agreeing(not_found.maybe_absent(namespace, command, queue), observed)
+    if outage or (isinstance(observed.outcome, v.Refused) and not change):
         yield from missing
         return
     refused = False
-    for transition in found:
-        refused = refused or isinstance(seen.outcome, v.Refused)
+    for transition in answers:
+        refused = refused or isinstance(observed.outcome, v.Refused)
         yield transition
     if not refused:
         yield from missing
 
 
-def _agreeing(found: Transitions, seen: Observation) -> Transitions:
-    return (transition for transition in found if transition.admits(seen.outcome))
+def _agreeing(answers: Transitions, observed: Observation) -> Transitions:
+    return (transition for transition in answers if transition.admits(observed.outcome))
 
 
 def step(
@@ -154,9 +154,9 @@ def _confirmed(transition: Transition, command: v.Command, unsure: str) -> Trans
     if refused and isinstance(command, v.Send | v.Schedule):
         sent_to = transition.next.queues[command.queue]
         if transition.rules and command.message.body not in sent_to.bodies:
-            told = never_arrives(sent_to, command.message.body, transition.rules[0])
-            told = declined(told, command.message, "DUP-08")
-            transition = evolve(transition, next=with_queue(transition.next, told))
+            updated = never_arrives(sent_to, command.message.body, transition.rules[0])
+            updated = declined(updated, command.message, "DUP-08")
+            transition = evolve(transition, next=with_queue(transition.next, updated))
     entity = transition.next.queues.get(v.concerned(command) or "")
     if entity is not None and entity.role is not None:
         rules = told_of_topics(entity, transition.rules)
@@ -192,7 +192,7 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
         left = lost(ready, command, connection)
     if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
         names = sent_to(namespace, command.transaction)
-    return tuple(with_pending_effects(each, command, *names) for each in left)
+    return tuple(with_pending_effects(state, command, *names) for state in left)
 
 
 def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = True) -> Acceptance:
@@ -211,23 +211,23 @@ def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = T
     if isinstance(event.outcome, v.Unsupported):
         return Acceptance(possible=timed)
     if isinstance(event.outcome, v.Indeterminate):
-        left = (_unanswered(each, event.command, event.connection) for each in timed)
+        left = (_unanswered(state, event.command, event.connection) for state in timed)
         return Acceptance(possible=_distinct(itertools.chain.from_iterable(left)))
-    seen = Observation(event.outcome, event.witness)
-    found = [
+    observed = Observation(event.outcome, event.witness)
+    answers = [
         transition
         for namespace in timed
-        for transition in transitions(namespace, event.command, event.connection, seen)
+        for transition in transitions(namespace, event.command, event.connection, observed)
     ]
-    if not found:
-        return _violation(timed, event, seen) if explain else Acceptance(possible=())
+    if not answers:
+        return _violation(timed, event, observed) if explain else Acceptance(possible=())
     command, refused = event.command, isinstance(event.outcome, v.Refused)
-    if len(found) > 1 and refused and isinstance(command, v.Send | v.Schedule):
-        known = all(command.queue in transition.next.queues for transition in found)
-        found = for_whatever_reason(found, command) if known else found
-    reached = (transition.next for transition in found)
-    possible = _distinct(reached) if len(found) > 1 else tuple(reached)
-    return Acceptance(possible=possible, rules=found[0].rules)
+    if len(answers) > 1 and refused and isinstance(command, v.Send | v.Schedule):
+        known = all(command.queue in transition.next.queues for transition in answers)
+        answers = for_whatever_reason(answers, command) if known else answers
+    reached = (transition.next for transition in answers)
+    possible = _distinct(reached) if len(answers) > 1 else tuple(reached)
+    return Acceptance(possible=possible, rules=answers[0].rules)
 
 
 def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
@@ -252,14 +252,14 @@ def _at(possible: tuple[Namespace, ...], event: v.Event) -> tuple[Namespace, ...
     return tuple(timed)
 
 
-def _violation(timed: tuple[Namespace, ...], event: v.Event, seen: Observation) -> Acceptance:
+def _violation(timed: tuple[Namespace, ...], event: v.Event, observed: Observation) -> Acceptance:
     allowed: list[Transition] = []
     for namespace in timed:
         for transition in transitions(namespace, event.command, event.connection):
             if len(allowed) < ALLOWED_SHOWN and all(
-                transition.outcome != each.outcome for each in allowed
+                transition.outcome != answer.outcome for answer in allowed
             ):
                 allowed.append(transition)
     ready = _prepared(timed[0], event.command) or timed[0]
-    rules = blamed(ready, event, seen, tuple(allowed))
+    rules = blamed(ready, event, observed, tuple(allowed))
     return Acceptance(possible=(), rules=rules, allowed=tuple(allowed))

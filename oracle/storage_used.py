@@ -34,7 +34,7 @@ class Room:
     Attributes:
         arrived: for each set of partitions, the most that all arrivals there use.
         taken: the same for all partitions.
-        held: for each set of partitions, the least that its certain messages use.
+        certain: for each set of partitions, the least that its certain messages use.
         apart: the locked or deferred part of these.
         keys: key to the least that its certain messages use.
         mortal: the part of `held` that may be gone because messages have a time to live.
@@ -46,7 +46,7 @@ class Room:
 
     arrived: Map[Partitions, int] = Map()
     taken: int = 0
-    held: Map[Partitions, int] = Map()
+    certain: Map[Partitions, int] = Map()
     apart: Map[Partitions, int] = Map()
     keys: Map[Key, int] = Map()
     mortal: int = 0
@@ -139,6 +139,6 @@ def _with(room: Room, stored: Stored, size: int) -> Room:
         apart = apart.set(where, apart.get(where, 0) + size)
     if key is not None:
         keys = keys.set(key, keys.get(key, 0) + size)
-    held = room.held.set(where, room.held.get(where, 0) + size)
+    by_partition = room.certain.set(where, room.certain.get(where, 0) + size)
     mortal = room.mortal + (0 if stored.message.time_to_live is None else size)
-    return evolve(room, held=held, apart=apart, keys=keys, mortal=mortal)
+    return evolve(room, certain=by_partition, apart=apart, keys=keys, mortal=mortal)

@@ -30,7 +30,7 @@ def named(command: v.Command) -> tuple[str, ...]:
     if name and not destinations:
         return (v.owner_of(name),)
     created = command.topic if isinstance(command, v.CreateTopic) else getattr(command, "queue", "")
-    return tuple(v.owner_of(each) for each in (name or created, *destinations) if each)
+    return tuple(v.owner_of(path) for path in (name or created, *destinations) if path)
 
 
 def is_about_unjudged(namespace: Namespace, command: v.Command) -> bool:

@@ -56,8 +56,8 @@ class Control:
         return None
 
     def _shows_token(self, request: Request) -> bool:
-        said = request.headers.get("authorization", "")
-        shown = said.removeprefix(BEARER) if said.startswith(BEARER) else ""
+        header = request.headers.get("authorization", "")
+        shown = header.removeprefix(BEARER) if header.startswith(BEARER) else ""
         return hmac.compare_digest(shown.encode(), (self.token or "").encode())
 
 

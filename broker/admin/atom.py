@@ -78,9 +78,9 @@ class Description:
     def said(self) -> dict[str, str]:
         """Return the properties with a plain text."""
         return {
-            each.tag.removeprefix(f"{{{SB}}}"): each.text or ""
-            for each in self.element
-            if not len(each) and each.text
+            child.tag.removeprefix(f"{{{SB}}}"): child.text or ""
+            for child in self.element
+            if not len(child) and child.text
         }
 
     def child(self, name: str) -> ET.Element | None:
@@ -116,10 +116,10 @@ def microseconds(text: str, name: str) -> int:
     Raises:
         Unreadable: it is not a duration.
     """
-    found = microseconds_in(text)
-    if found is None:
+    duration = microseconds_in(text)
+    if duration is None:
         raise Unreadable(f"{name} is {text!r}; it has to be a duration such as PT1M.")
-    return found
+    return duration
 
 
 def filter_of(rule: ET.Element) -> Filter:
@@ -128,19 +128,19 @@ def filter_of(rule: ET.Element) -> Filter:
     Raises:
         Unreadable: the filter's type is unknown.
     """
-    given = rule.find(f"{{{SB}}}Filter")
-    if given is None:
+    element = rule.find(f"{{{SB}}}Filter")
+    if element is None:
         return TrueFilter()
-    kind = given.get(TYPE, "").rpartition(":")[2]
+    kind = element.get(TYPE, "").rpartition(":")[2]
     if kind == "TrueFilter":
         return TrueFilter()
     if kind == "FalseFilter":
         return FalseFilter()
     if kind == "SqlFilter":
-        return SqlFilter(expression=_expression(given))
+        return SqlFilter(expression=_expression(element))
     if kind == "CorrelationFilter":
-        values = {ours: given.findtext(f"{{{SB}}}{theirs}") for theirs, ours in CORRELATION}
-        return CorrelationFilter(**values, properties=_values(given.find(f"{{{SB}}}Properties")))
+        values = {ours: element.findtext(f"{{{SB}}}{theirs}") for theirs, ours in CORRELATION}
+        return CorrelationFilter(**values, properties=_values(element.find(f"{{{SB}}}Properties")))
     raise Unreadable(f"There is no filter of type {kind!r}.")
 
 
@@ -150,25 +150,25 @@ def action_of(rule: ET.Element) -> str | None:
     Raises:
         Unreadable: the action uses a parameter without a value.
     """
-    given = rule.find(f"{{{SB}}}Action")
-    return None if given is None else _expression(given) or None
+    element = rule.find(f"{{{SB}}}Action")
+    return None if element is None else _expression(element) or None
 
 
-def _expression(given: ET.Element) -> str:
+def _expression(element: ET.Element) -> str:
     """Return the SQL of a filter or an action, with parameters replaced by their values.
 
     A value becomes a constant; text is quoted, so that it cannot add a condition.
     """
-    said = given.findtext(f"{{{SB}}}SqlExpression") or ""
-    if len(said) > LONGEST:
+    expression = element.findtext(f"{{{SB}}}SqlExpression") or ""
+    if len(expression) > LONGEST:
         # It is refused; a long value in each of many places would make it huge before.
-        return said
+        return expression
     known = {
-        name.lower(): value for name, value in _values(given.find(f"{{{SB}}}Parameters")).items()
+        name.lower(): value for name, value in _values(element.find(f"{{{SB}}}Parameters")).items()
     }
 
-    def written(found: re.Match[str]) -> str:
-        name = found[0]
+    def written(match: re.Match[str]) -> str:
+        name = match[0]
         if not name.startswith("@"):
             return name
         if name.lower() not in known:
@@ -178,7 +178,7 @@ def _expression(given: ET.Element) -> str:
             )
         return _constant(known[name.lower()])
 
-    return PARAMETER.sub(written, said)
+    return PARAMETER.sub(written, expression)
 
 
 def _constant(value: bool | float | str) -> str:
@@ -193,14 +193,14 @@ def _constant(value: bool | float | str) -> str:
     return f"(0 - {text[1:]})" if text.startswith("-") else text
 
 
-def _values(given: ET.Element | None) -> dict[str, Any]:
+def _values(element: ET.Element | None) -> dict[str, Any]:
     """Return the named values of a filter or an action.
 
     Raises:
         Unreadable: a value has an unknown type, or cannot be parsed.
     """
-    found: dict[str, Any] = {}
-    pairs = () if given is None else given.iter(f"{{{SB}}}KeyValueOfstringanyType")
+    values: dict[str, Any] = {}
+    pairs = () if element is None else element.iter(f"{{{SB}}}KeyValueOfstringanyType")
     for pair in pairs:
         value = pair.find(f"{{{SB}}}Value")
         kind = "" if value is None else value.get(TYPE, "").rpartition(":")[2]
@@ -212,14 +212,14 @@ def _values(given: ET.Element | None) -> dict[str, Any]:
             )
         name = pair.findtext(f"{{{SB}}}Key") or ""
         try:
-            found[name] = VALUE_TYPES[kind](text)
+            values[name] = VALUE_TYPES[kind](text)
         except (OverflowError, ValueError):
             raise Unreadable(f"{name!r} is {text[:80]!r}, which is no {kind}.") from None
-        if isinstance(found[name], float) and not math.isfinite(found[name]):
+        if isinstance(values[name], float) and not math.isfinite(values[name]):
             raise Unreadable(f"{name!r} is {text[:80]!r}; it has to be a finite number.")
-        if isinstance(found[name], int) and abs(found[name]) >= 2**63:
+        if isinstance(values[name], int) and abs(values[name]) >= 2**63:
             raise Unreadable(f"{name!r} is {text[:80]!r}; it has to be a number of 64 bits.")
-    return found
+    return values
 
 
 def _truth(text: str) -> bool:
@@ -248,19 +248,21 @@ VALUE_TYPES: Final[dict[str, Callable[[str], Any]]] = {
 """Types of the values that a filter can compare, and their parsers."""
 
 
-def written(kind: str, said: Mapping[str, str], counts: Mapping[str, int] | None) -> ET.Element:
+def written(
+    kind: str, properties: Mapping[str, str], counts: Mapping[str, int] | None
+) -> ET.Element:
     """Return a description with its properties in the given order, followed by the counts.
 
     The counts come after the message count. Names are written with the service's prefixes, because
     some clients ignore namespaces.
     """
     element = ET.Element(kind, {"xmlns": SB, "xmlns:i": XSI})
-    for name, text in said.items():
+    for name, text in properties.items():
         ET.SubElement(element, name).text = text
         if name == "MessageCount" and counts is not None:
             details = ET.SubElement(element, "CountDetails", {"xmlns:d2p1": COUNTS})
-            for each, number in counts.items():
-                ET.SubElement(details, f"d2p1:{each}").text = str(number)
+            for label, number in counts.items():
+                ET.SubElement(details, f"d2p1:{label}").text = str(number)
     return element
 
 
@@ -278,20 +280,20 @@ def as_written(element: ET.Element) -> ET.Element:
         copied.set("xmlns:d6p1", SPAN if kind.endswith("duration") else XSD)
         copied.set("i:type", f"d6p1:{kind.rpartition(':')[2]}")
     copied.text = element.text
-    copied.extend(as_written(each) for each in element)
+    copied.extend(as_written(child) for child in element)
     return copied
 
 
 def rule_element(
-    rule: SubscriptionRule, created: str, given: ET.Element | None = None
+    rule: SubscriptionRule, created: str, source: ET.Element | None = None
 ) -> ET.Element:
     """Return a rule's description, with the filter and action from the client if there are any.
 
     The model has constants instead of parameters.
     """
     element = ET.Element("RuleDescription", {"xmlns": SB, "xmlns:i": XSI})
-    chosen = None if given is None else given.find(f"{{{SB}}}Filter")
-    wanted = None if given is None else given.find(f"{{{SB}}}Action")
+    chosen = None if source is None else source.find(f"{{{SB}}}Filter")
+    wanted = None if source is None else source.find(f"{{{SB}}}Action")
     element.append(_filter_element(rule.filter) if chosen is None else as_written(chosen))
     element.append(_action_element(rule.action) if wanted is None else as_written(wanted))
     ET.SubElement(element, "CreatedAt").text = created
@@ -299,30 +301,30 @@ def rule_element(
     return element
 
 
-def _action_element(given: str | None) -> ET.Element:
+def _action_element(expression: str | None) -> ET.Element:
     element = ET.Element(
-        "Action", {"i:type": "EmptyRuleAction" if given is None else "SqlRuleAction"}
+        "Action", {"i:type": "EmptyRuleAction" if expression is None else "SqlRuleAction"}
     )
-    if given is not None:
-        ET.SubElement(element, "SqlExpression").text = given
+    if expression is not None:
+        ET.SubElement(element, "SqlExpression").text = expression
         ET.SubElement(element, "CompatibilityLevel").text = "20"
     return element
 
 
-def _filter_element(given: Filter) -> ET.Element:
-    element = ET.Element("Filter", {"i:type": type(given).__name__})
-    if isinstance(given, CorrelationFilter):
+def _filter_element(chosen: Filter) -> ET.Element:
+    element = ET.Element("Filter", {"i:type": type(chosen).__name__})
+    if isinstance(chosen, CorrelationFilter):
         for theirs, ours in CORRELATION:
-            if (value := getattr(given, ours)) is not None:
+            if (value := getattr(chosen, ours)) is not None:
                 ET.SubElement(element, theirs).text = value
-        held = ET.SubElement(element, "Properties")
-        for name, value in given.properties.items():
-            pair = ET.SubElement(held, "KeyValueOfstringanyType")
+        properties = ET.SubElement(element, "Properties")
+        for name, value in chosen.properties.items():
+            pair = ET.SubElement(properties, "KeyValueOfstringanyType")
             ET.SubElement(pair, "Key").text = name
             _value_element(pair, value)
         return element
-    expression = {True: "1=1", False: "1=0"}[not isinstance(given, FalseFilter)]
-    text = given.expression if isinstance(given, SqlFilter) else expression
+    expression = {True: "1=1", False: "1=0"}[not isinstance(chosen, FalseFilter)]
+    text = chosen.expression if isinstance(chosen, SqlFilter) else expression
     ET.SubElement(element, "SqlExpression").text = text
     ET.SubElement(element, "CompatibilityLevel").text = "20"
     return element
@@ -357,7 +359,7 @@ def feed(
     title: str,
     url: str,
     moment: str,
-    found: Iterable[tuple[str, str, ET.Element]],
+    entries: Iterable[tuple[str, str, ET.Element]],
     following: str | None,
 ) -> bytes:
     """Return a page of descriptions, with titles and addresses, as the body of an answer.
@@ -370,8 +372,8 @@ def feed(
     ET.SubElement(element, "link", {"rel": "self", "href": url})
     if following is not None:
         ET.SubElement(element, "link", {"rel": "next", "href": following})
-    for each, address, description in found:
-        element.append(_entry(each, address, moment, description))
+    for entry_title, address, description in entries:
+        element.append(_entry(entry_title, address, moment, description))
     return _bytes(element)
 
 

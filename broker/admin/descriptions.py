@@ -58,13 +58,13 @@ def kind_of(entity: Entity) -> str:
     return entity.kind.value.capitalize()
 
 
-def described(bus: Bus, path: str, said: Said, times: Said, host: str) -> ET.Element:
+def described(bus: Bus, path: str, written: Said, times: Said, host: str) -> ET.Element:
     """Return the description of an entity.
 
     Args:
         bus: the bus that has the entity.
         path: its path.
-        said: the properties that a client wrote and the model does not have.
+        written: the properties that a client wrote and the model does not have.
         times: when it was created, updated and accessed.
         host: the broker's host, as the client knows it.
     """
@@ -80,7 +80,7 @@ def described(bus: Bus, path: str, said: Said, times: Said, host: str) -> ET.Ele
         "TransferDeadLetterMessageCount": 0 if stuck is None else len(stuck.messages),
     }
     own = OF_SUBSCRIPTIONS if entity.kind is EntityKind.SUBSCRIPTION else {}
-    properties = {**DEFAULTS, **own, **said, **settings_of(bus, entity), **times}
+    properties = {**DEFAULTS, **own, **written, **settings_of(bus, entity), **times}
     for name in FORWARDING:
         if name in properties:
             properties[name] = f"sb://{host}/{properties[name]}"
@@ -90,8 +90,12 @@ def described(bus: Bus, path: str, said: Said, times: Said, host: str) -> ET.Ele
     description = bus.described(path)
     if entity.kind is EntityKind.TOPIC:
         properties["SubscriptionCount"] = str(len(entity.subscriptions or ()))
-        filters = [rule.filter for each in entity.subscriptions or () for rule in each.rules]
-        correlations = sum(isinstance(each, CorrelationFilter) for each in filters)
+        filters = [
+            rule.filter
+            for subscription in entity.subscriptions or ()
+            for rule in subscription.rules
+        ]
+        correlations = sum(isinstance(condition, CorrelationFilter) for condition in filters)
         properties["SqlFilterCount"] = str(len(filters) - correlations)
         properties["CorrelationFilterCount"] = str(correlations)
     properties |= _as_told(description)

@@ -158,7 +158,7 @@ class Administration:
         return Answer(200, body, "text/html; charset=utf-8", headers)
 
     def _own(self, request: Request, what: str, query: Mapping[str, str]) -> Any:
-        asked = f"{request.method} {what}"
+        route = f"{request.method} {what}"
         answers: dict[str, Callable[[], Any]] = {
             "GET state": self._state,
             "GET clock": self._clock,
@@ -170,9 +170,9 @@ class Administration:
             "POST entities/restore": lambda: self._restore(body_of(request)),
             "POST keys/renew": self._renew,
         }
-        if asked not in answers:
-            raise Problem(404, f"There is no {asked!r}; there are {', '.join(answers)}.")
-        return answers[asked]()
+        if route not in answers:
+            raise Problem(404, f"There is no {route!r}; there are {', '.join(answers)}.")
+        return answers[route]()
 
     def _renew(self) -> dict[str, Any]:
         self._hub.renew()
@@ -211,7 +211,7 @@ class Administration:
             return self._serve(self._hub.configured())
         known = self._hub.bus.namespace.profile
         readings = fields.get("readings", {})
-        tiers = [each.value for each in Tier]
+        tiers = [tier.value for tier in Tier]
         if fields.get("tier", known.tier.value) not in tiers:
             raise Problem(400, f"tier is {fields['tier']!r}; it is one of {', '.join(tiers)}.")
         if not isinstance(readings, dict):
@@ -313,14 +313,14 @@ def _namespace_of(fields: Mapping[str, Any], known: Profile) -> dict[str, Any]:
 
     Those of another tier, or beside another number of partitions, are the defaults.
     """
-    found: dict[str, Any] = {name: whole_of(fields, name) for name in NUMBERS if name in fields}
+    numbers: dict[str, Any] = {name: whole_of(fields, name) for name in NUMBERS if name in fields}
     if fields.get("tier", known.tier.value) == known.tier.value:
-        found.setdefault("namespace_partitions", known.namespace_partitions)
-        if found["namespace_partitions"] == known.namespace_partitions:
-            found.setdefault("messaging_units", known.messaging_units)
-    if found.get("namespace_partitions", 1) == known.namespace_partitions:
-        found.setdefault("partitions", known.partitions)
-    return found
+        numbers.setdefault("namespace_partitions", known.namespace_partitions)
+        if numbers["namespace_partitions"] == known.namespace_partitions:
+            numbers.setdefault("messaging_units", known.messaging_units)
+    if numbers.get("namespace_partitions", 1) == known.namespace_partitions:
+        numbers.setdefault("partitions", known.partitions)
+    return numbers
 
 
 def _check_name(name: str, *, dollar: bool = False) -> None:

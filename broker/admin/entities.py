@@ -152,10 +152,10 @@ class Entities:
         description = atom.read_description(request.body)
         if description.kind not in KINDS:
             raise atom.Unreadable(f"There is no {description.kind!r} to be had here.")
-        said = description.said()
-        if said.get("Status", "Active") not in STATUSES:
+        properties = description.said()
+        if properties.get("Status", "Active") not in STATUSES:
             raise atom.Unreadable(
-                f"Status is {said['Status']!r}; it has to be {' or '.join(STATUSES)}."
+                f"Status is {properties['Status']!r}; it has to be {' or '.join(STATUSES)}."
             )
         path = self._as_known(path)
         if (objection := objection_to(path)) is not None:
@@ -170,12 +170,12 @@ class Entities:
         if "if-match" in request.headers:
             return self._updated(self._known(path), description)
         self._check_room(path)
-        command = creation(self._hub.bus, path, description.kind, said, version)
+        command = creation(self._hub.bus, path, description.kind, properties, version)
         self._ask(command)
         self._hub.bus.known_as(path)
         moment = self._moment()
         self._hub.descriptions.change(path, created=moment, updated=moment)
-        status = status_of(self._hub.bus.known(path), said.get("Status", "Active"))
+        status = status_of(self._hub.bus.known(path), properties.get("Status", "Active"))
         if status not in (None, EntityStatus.ACTIVE):
             self._manage(UpdateQueue(queue=path, status=status))
         self._remember(path, description)
@@ -219,9 +219,9 @@ class Entities:
         self._hub.descriptions.write_rule(path, made, ET.tostring(rule, "unicode"))
 
     def _remember(self, path: str, description: atom.Description) -> None:
-        said = description.said()
+        properties = description.said()
         ours = APPLIED[kind_of(self._hub.bus.known(path))] | READ_ONLY
-        kept = {name: text for name, text in said.items() if name not in ours}
+        kept = {name: text for name, text in properties.items() if name not in ours}
         keys = description.child(KEYS)
         text = "" if keys is None or not len(keys) else ET.tostring(keys, "unicode")
         self._hub.descriptions.change(path, said=Map(kept), keys=text)
@@ -238,11 +238,11 @@ class Entities:
             self._warn(f"{', '.join(sorted(idle))} of '{path}' has no effect here")
 
     def _updated(self, path: str, description: atom.Description) -> tuple[int, bytes]:
-        kind, said = description.kind, description.said()
+        kind, properties = description.kind, description.said()
         if kind != f"{kind_of(self._hub.bus.known(path))}Description":
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
         bus = self._hub.bus
-        command, more = update(bus, path, said), more_settings(bus, path, said)
+        command, more = update(bus, path, properties), more_settings(bus, path, properties)
         self._insist(updated(bus, command, more), path)
         self._hub.descriptions.change(path, updated=self._moment())
         self._remember(path, description)
@@ -286,7 +286,7 @@ class Entities:
         if what != "queues":
             raise atom.Unreadable(f"There is no list of {what!r}.", 404)
         known = ((name, bus.entity(name)) for name in bus.names())
-        names = [name for name, each in known if each and each.kind is EntityKind.QUEUE]
+        names = [name for name, entity in known if entity and entity.kind is EntityKind.QUEUE]
         return self._feed(what, names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
@@ -298,19 +298,19 @@ class Entities:
 
     def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
         url, (page, following) = f"{self._base}/{quote(what)}", page_of(names, query)
-        found = [(title(name), self._url(name), self._description(name)) for name in page]
-        return atom.feed(what, url, self._moment(), found, following and f"{url}?{following}")
+        entries = [(title(name), self._url(name), self._description(name)) for name in page]
+        return atom.feed(what, url, self._moment(), entries, following and f"{url}?{following}")
 
     def _rules(self, path: str, query: Mapping[str, str]) -> bytes:
         rules = {rule.name: rule for rule in self._found_rules(path)}
         path = self._known(path)
         page, following = page_of(sorted(rules), query)
         moment, url = self._moment(), f"{self._url(path)}/Rules"
-        found = [
+        entries = [
             (name, self._url(path, name), self._rule_element(path, rules[name], moment))
             for name in page
         ]
-        return atom.feed("rules", url, moment, found, following and f"{url}?{following}")
+        return atom.feed("rules", url, moment, entries, following and f"{url}?{following}")
 
     def _found_rules(self, path: str) -> tuple[SubscriptionRule, ...]:
         topic, subscription = self._subscription(path)
@@ -375,7 +375,7 @@ class Entities:
     def _namespace(self) -> bytes:
         tier = self._hub.bus.namespace.profile.tier.value.capitalize()
         moment = self._moment()
-        said = {
+        properties = {
             "CreatedTime": moment,
             "MessagingSKU": tier,
             "ModifiedTime": moment,
@@ -383,8 +383,8 @@ class Entities:
             "NamespaceType": "Messaging",
         }
         if tier == "Premium":
-            said["MessagingUnits"] = str(self._hub.bus.namespace.profile.messaging_units)
-        info = atom.written("NamespaceInfo", said, None)
+            properties["MessagingUnits"] = str(self._hub.bus.namespace.profile.messaging_units)
+        info = atom.written("NamespaceInfo", properties, None)
         return atom.entry("sbemulatorns", self._url("$namespaceinfo"), moment, info)
 
     def _moment(self) -> str:

@@ -120,13 +120,13 @@ def update(bus: Bus, path: str, properties: Said) -> UpdateQueue:
     life = _lifetime(properties)
     if life is None and entity.settings.time_to_live is not None and LIFETIME in properties:
         raise atom.Unreadable(f"{LIFETIME} of '{path}' cannot be taken away again here.", 501)
-    given = {name: text for name, text in properties.items() if name in applied}
-    lock, count = given.get("LockDuration"), given.get("MaxDeliveryCount")
+    changed = {name: text for name, text in properties.items() if name in applied}
+    lock, count = changed.get("LockDuration"), changed.get("MaxDeliveryCount")
     return UpdateQueue(
         queue=path,
-        partitioned=_truth_or_none(given, "EnablePartitioning"),
-        requires_session=_truth_or_none(given, "RequiresSession"),
-        duplicate_detection=_truth_or_none(given, "RequiresDuplicateDetection"),
+        partitioned=_truth_or_none(changed, "EnablePartitioning"),
+        requires_session=_truth_or_none(changed, "RequiresSession"),
+        duplicate_detection=_truth_or_none(changed, "RequiresDuplicateDetection"),
         lock_duration=None if lock is None else _positive(lock, "LockDuration"),
         max_delivery_count=None if count is None else _counted(count),
         time_to_live=life,

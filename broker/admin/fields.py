@@ -29,33 +29,33 @@ def body_of(request: Request) -> Mapping[str, Any]:
         Problem: there is none.
     """
     try:
-        said = json.loads(request.body or b"null")
+        fields = json.loads(request.body or b"null")
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+        fields = None
+    if not isinstance(fields, dict):
         raise Problem(400, "The body has to be a JSON object.")
-    return said
+    return fields
 
 
-def number_of(said: Mapping[str, Any], name: str) -> float:
+def number_of(fields: Mapping[str, Any], name: str) -> float:
     """Return a field that is a number of seconds.
 
     Raises:
         Problem: it is not.
     """
-    value = said.get(name)
+    value = fields.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < AGES:
         raise Problem(400, f"{name} is {value!r}; it has to be a number of seconds, 0 or more.")
     return float(value)
 
 
-def whole_of(said: Mapping[str, Any], name: str) -> int:
+def whole_of(fields: Mapping[str, Any], name: str) -> int:
     """Return a field that is an integer, within the field's bounds.
 
     Raises:
         Problem: it is not.
     """
-    value = said.get(name)
+    value = fields.get(name)
     try:
         return bounded(name, value)
     except ValueError as error:

@@ -64,8 +64,8 @@ def entity_told(hub: Hub, name: str) -> dict[str, Any]:
         "messages": len(entity.messages),
         "locked": len(tally.locked),
         "scheduled": len(entity.scheduled),
-        "dead_letters": sum(len(each.messages) for each in beneath if each is not None),
-        "sessions": len(tally.held),
+        "dead_letters": sum(len(child.messages) for child in beneath if child is not None),
+        "sessions": len(tally.sessions),
     }
 
 
@@ -96,7 +96,7 @@ def _sessions(hub: Hub, tally: Tally) -> list[dict[str, Any]]:
             "until": hub.bus.epoch_ms(session.locked_until),
             "messages": len(session.locked),
         }
-        for session in islice(tally.held, MOST_LISTED)
+        for session in islice(tally.sessions, MOST_LISTED)
     ]
 
 

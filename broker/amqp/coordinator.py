@@ -52,8 +52,8 @@ class Coordinator(Node):
             if begun is None:
                 native.update(delivery, native.ACCEPTED)
             else:
-                whole, told = native.whole(delivery), [begun.encode("latin-1")]
-                whole.local.data = told  # type: ignore[assignment] # Proton calls it a list of numbers
+                whole, data = native.whole(delivery), [begun.encode("latin-1")]
+                whole.local.data = data  # type: ignore[assignment] # Proton calls it a list of numbers
                 whole.update(DECLARED)
             native.settle(delivery)
         self._connection.hub.changed()
@@ -71,16 +71,16 @@ class Coordinator(Node):
             request = decoded(raw)
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
-        asked = request.body
-        if not isinstance(asked, Described):
+        described = request.body
+        if not isinstance(described, Described):
             raise Refusal("amqp:decode-error", "Send declare or discharge to a coordinator.")
-        code = NAMED.get(str(asked.descriptor), asked.descriptor)
+        code = NAMED.get(str(described.descriptor), described.descriptor)
         if code == DECLARE:
             return self._begin()
         if code != DISCHARGE:
-            raise Refusal("amqp:not-implemented", f"There is no request {asked.descriptor!r}.")
-        said: Any = asked.value
-        fields = [*(said if isinstance(said, list) else ()), None, None]
+            raise Refusal("amqp:not-implemented", f"There is no request {described.descriptor!r}.")
+        values: Any = described.value
+        fields = [*(values if isinstance(values, list) else ()), None, None]
         name = fields[0] if isinstance(fields[0], bytes | memoryview) else b""
         self._end(bytes(name).decode("latin-1"), failed=bool(fields[1]))
         return None

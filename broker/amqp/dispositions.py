@@ -131,8 +131,8 @@ class Disposition:
 
         The dead-letter reason is left out, because the model keeps it.
         """
-        given = {name: value for name, value in self.details.items() if name != REASON}
-        return {name: value_of(value) for name, value in given.items() if value is not None}
+        details = {name: value for name, value in self.details.items() if name != REASON}
+        return {name: value_of(value) for name, value in details.items() if value is not None}
 
 
 def value_of(value: Any) -> bytes:
@@ -149,8 +149,8 @@ def disposed(delivery: Delivery) -> Disposition:
     remote = delivery.remote
     outcome = int(delivery.remote_state)
     if outcome == REJECTED:
-        said = remote.condition
-        return Disposition(outcome, details=_texts(None if said is None else said.info))
+        condition = remote.condition
+        return Disposition(outcome, details=_texts(None if condition is None else condition.info))
     if outcome == MODIFIED:
         return Disposition(outcome, bool(remote.undeliverable), _texts(remote.annotations))
     return Disposition(outcome)
@@ -178,8 +178,8 @@ def _staged(delivery: Delivery) -> Disposition:
     fields = [*_items(outcome), None, None, None]
     if code == REJECTED:
         error = fields[0]
-        said = [*_items(error), None, None, None][2] if isinstance(error, Described) else None
-        return Disposition(code, details=_texts(said))
+        info = [*_items(error), None, None, None][2] if isinstance(error, Described) else None
+        return Disposition(code, details=_texts(info))
     if code == MODIFIED:
         return Disposition(code, bool(fields[1]), _texts(fields[2]))
     return Disposition(code)
@@ -198,8 +198,8 @@ def _items(described: Described) -> list[Any]:
     return list(items or [])
 
 
-def _texts(said: Any) -> dict[str, Any]:
+def _texts(info: Any) -> dict[str, Any]:
     """Return a map with its keys as strings."""
-    if not isinstance(said, dict):
+    if not isinstance(info, dict):
         return {}
-    return {str(key): value for key, value in said.items()}
+    return {str(key): value for key, value in info.items()}

@@ -152,21 +152,21 @@ def items(data: bytes, place: int) -> list[Any]:
         return []
     last = end_of(data, place)
     place, count = elements_of(data, place)
-    found: list[Any] = []
+    values: list[Any] = []
     for _ in range(count):
         code = data[place]
         if code == 0x40:
-            found.append(None)
+            values.append(None)
             place += 1
         elif code == 0xA1:
             end = place + 2 + data[place + 1]
-            found.append(data[place + 2 : end].decode())
+            values.append(data[place + 2 : end].decode())
             place = end
         else:
-            found.append(value_at(data, place))
+            values.append(value_at(data, place))
             place = end_of(data, place)
     _check_ends(place, last)
-    return found
+    return values
 
 
 def pairs(data: bytes, place: int) -> Iterator[tuple[Any, Any, bytes]]:

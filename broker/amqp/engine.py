@@ -122,8 +122,8 @@ class Connection(asyncio.Protocol):
             handle()
         except Exception as error:  # noqa: BLE001 - one client's bytes are no other client's trouble
             if is_unreadable(error):
-                said = f"What came cannot be read: {type(error).__name__}."
-                self.end(Refusal("amqp:decode-error", said))
+                sentence = f"What came cannot be read: {type(error).__name__}."
+                self.end(Refusal("amqp:decode-error", sentence))
             else:
                 self.hub.complain(self.name, error)
                 self.end(Refusal("amqp:internal-error", "The broker has failed on what came.", 500))
@@ -237,8 +237,8 @@ class Connection(asyncio.Protocol):
     def held(self) -> int:
         """Approximate bytes that the broker keeps for this client."""
         came = sum(len(piece) for piece, _ in self._pieces) + self._frames.waiting
-        told = self._wire.waiting + self.answers + self.backlog.size
-        return self.kept.size + self.unfinished.total + came + told
+        unsent = self._wire.waiting + self.answers + self.backlog.size
+        return self.kept.size + self.unfinished.total + came + unsent
 
     def stage(self, transaction: str, size: int) -> None:
         """Count bytes that are kept until a transaction of this client ends."""

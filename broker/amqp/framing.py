@@ -115,23 +115,26 @@ class Handshake:
             tree.decode(frame)
             tree.rewind()
             tree.next()
-            said: Any = tree.get_object()
-            mechanism, response = str(said.value[0]), binary([*said.value, b""][1] or b"")
+            frame_body: Any = tree.get_object()
+            mechanism, response = (
+                str(frame_body.value[0]),
+                binary([*frame_body.value, b""][1] or b""),
+            )
         except Exception:  # noqa: BLE001 - whatever proton makes of bytes of any kind
             self.failed = True
             return
-        self.done = said.descriptor == 0x41 and self._admits(mechanism, response)
+        self.done = frame_body.descriptor == 0x41 and self._admits(mechanism, response)
         self.failed = not self.done
         self._say(0x44, [ubyte(OK if self.done else REFUSED)])
 
     def _admits(self, mechanism: str, response: bytes) -> bool:
         if mechanism != "PLAIN":
             return mechanism in MECHANISMS
-        said = response.split(b"\0")
-        if len(said) != 3:
+        parts = response.split(b"\0")
+        if len(parts) != 3:
             return False
         try:
-            name, password = said[1].decode(), said[2].decode()
+            name, password = parts[1].decode(), parts[2].decode()
             self.claim = self._keys.login(name, password)
         except (TokenError, UnicodeDecodeError):
             return False

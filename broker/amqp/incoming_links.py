@@ -101,10 +101,10 @@ def accept(delivery: Raw, transaction: str | None) -> None:
     tell(delivery, TRANSACTIONAL, ACCEPTED)
 
 
-def tell(delivery: Raw, state: int, *told: Any) -> None:
+def tell(delivery: Raw, state: int, *values: Any) -> None:
     """Answer with a state that names the delivery's transaction and has further fields."""
     whole = native.whole(delivery)
-    named: Any = [*(whole.remote.data or [])[:1], *told]
+    named: Any = [*(whole.remote.data or [])[:1], *values]
     whole.local.data = named
     whole.update(state)
 
@@ -259,10 +259,10 @@ class Intake(Node):
         """Parse the messages of a batch one by one."""
         hub = self._connection.hub
         try:
-            for number, each in enumerate(inner_messages(raw)):
+            for number, inner in enumerate(inner_messages(raw)):
                 if number >= (most := hub.limits.batch):
                     raise too_many_at_once(number + 1, most)
-                yield hub.parsed(each)
+                yield hub.parsed(inner)
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
 
@@ -275,8 +275,8 @@ class Intake(Node):
     ) -> None:
         """Decide about a batch, all of it at one moment; one with scheduled messages is split."""
         hub, name = self._connection.hub, self._connection.name
-        if commands and all(isinstance(each, Send) for each in commands):
-            messages = tuple(each.message for each in commands)
+        if commands and all(isinstance(command, Send) for command in commands):
+            messages = tuple(command.message for command in commands)
             together = SendBatch(queue=self._path, messages=messages, transaction=transaction)
             answers = [hub.bus.ask(together, name)]
         else:

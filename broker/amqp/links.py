@@ -201,7 +201,7 @@ class Links:
             self._tell("link-ended", link, by_client=by_client)
             node.on_closed(by_client=by_client)
 
-    def _tell(self, event: str, link: Link, **told: Any) -> None:
+    def _tell(self, event: str, link: Link, **details: Any) -> None:
         ours = link.remote_target if link.is_receiver else link.remote_source
         self._owner.hub.journal.info(
             event,
@@ -209,7 +209,7 @@ class Links:
             link=readable(lambda: link.name),
             client="sends" if link.is_receiver else "receives",
             address=readable(lambda: ours.address),
-            **told,
+            **details,
         )
 
 

@@ -305,9 +305,9 @@ def _message(
 
 def _filterable(raw: bytes, place: int) -> Map[str, PropertyValue]:
     """Return the application properties whose types the model's filters support."""
-    found: dict[str, PropertyValue] = {}
+    properties: dict[str, PropertyValue] = {}
     for key, value, both in pairs(raw, place):
         check_pair(key, value, both)
         if isinstance(value, str | int | float | bool):
-            found[text_of(key)] = value
-    return Map(found)
+            properties[text_of(key)] = value
+    return Map(properties)

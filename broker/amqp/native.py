@@ -79,8 +79,8 @@ def raw(thing: Any) -> Raw:
 
 def whole(delivery: Raw) -> Delivery:
     """Return the Python wrapper of a delivery."""
-    found: Delivery = Delivery.wrap(delivery)  # type: ignore[no-untyped-call] # Proton has no types
-    return found
+    wrapped: Delivery = Delivery.wrap(delivery)  # type: ignore[no-untyped-call] # Proton has no types
+    return wrapped
 
 
 def content(link: Raw, delivery: Raw) -> bytes:

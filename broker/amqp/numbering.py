@@ -35,12 +35,12 @@ class _Session:
     Attributes:
         next: the engine's id for the next delivery.
         unfinished: link handle to the engine's id of its incomplete delivery.
-        given: the engine's id of a delivery to the client's, where they differ.
+        client_ids: the engine's id of a delivery to the client's, where they differ.
     """
 
     next: int | None = None
     unfinished: dict[int, int] = attrs.field(factory=dict)
-    given: dict[int, int] = attrs.field(factory=dict)
+    client_ids: dict[int, int] = attrs.field(factory=dict)
 
 
 class Numbering:
@@ -67,11 +67,11 @@ class Numbering:
             at += SIZES.get(data[at], 0)
             kind = data[at]
             if kind == SMALL:
-                said = data[at + 1]
+                number = data[at + 1]
             else:
-                said = int.from_bytes(data[at + 1 : at + 5], "big") if kind == UINT else 0
+                number = int.from_bytes(data[at + 1 : at + 5], "big") if kind == UINT else 0
             at += SIZES.get(kind, 0)
-            if said != session.next or kind == NULL or data[at] != BINARY8:
+            if number != session.next or kind == NULL or data[at] != BINARY8:
                 return False
             at += 2 + data[at + 1]
             # Where fields are omitted, the first byte of the message stands here, which is zero.
@@ -81,7 +81,7 @@ class Numbering:
                 return False
         except IndexError:
             return False
-        session.next = (said + 1) % ALL
+        session.next = (number + 1) % ALL
         return True
 
     def take(self, frame: bytes) -> bytes | None:
@@ -103,23 +103,23 @@ class Numbering:
         fields, count = elements_of(frame, BODY + 3)
         place = end_of(frame, fields)
         handle, after = value_at(frame, fields), end_of(frame, place)
-        said: int = value_at(frame, place)
+        delivery_id: int = value_at(frame, place)
         is_known = handle in session.unfinished
         if frame[place] not in (NULL if is_known else ZERO, ZERO, SMALL, UINT):
             return None  # the engine reports the error
         is_settled, is_more, is_aborted = _flags_of(frame, after, count)
         if (number := session.unfinished.pop(handle, None)) is None:
-            number = said if session.next is None else session.next
-            if said != number:
+            number = delivery_id if session.next is None else session.next
+            if delivery_id != number:
                 self.differs = True
                 if not is_settled:
-                    session.given[number] = said
+                    session.client_ids[number] = delivery_id
             session.next = (number + 1) % ALL
         if is_aborted:
-            session.given.pop(number, None)
+            session.client_ids.pop(number, None)
         if is_more:
             session.unfinished[handle] = number
-        if said is None or said == number:
+        if delivery_id is None or delivery_id == number:
             return None
         return _with_id(number, frame, place, after)
 
@@ -132,7 +132,7 @@ class Numbering:
         """Yield the engine's disposition, split and renumbered with the client's ids."""
         session = self._sessions.get(self._channels.get(int.from_bytes(frame[6:8], "big"), -1))
         fields, count = elements_of(frame, BODY + 3)
-        if session is None or not session.given or frame[fields] != TRUE:
+        if session is None or not session.client_ids or frame[fields] != TRUE:
             yield frame
             return
         place = fields + 1
@@ -140,20 +140,20 @@ class Numbering:
         last = first if count < 3 or frame[after] == NULL else value_at(frame, after)
         rest = frame[end_of(frame, after) if count > 2 else after :]
         amount = (last - first) % ALL + 1
-        ids = [(first + each) % ALL for each in range(amount)]
-        for begins, ends in _runs([session.given.pop(each, each) for each in ids]):
+        ids = [(first + offset) % ALL for offset in range(amount)]
+        for begins, ends in _runs([session.client_ids.pop(number, number) for number in ids]):
             body = b"\x41" + _uint(begins) + _uint(ends) + rest
             yield _framed(frame, max(count, 3), body)
 
 
 def _flags_of(frame: bytes, place: int, count: int) -> list[bool]:
     """Return the flags of a transfer: settled, more and aborted."""
-    found = dict.fromkeys(FLAGS, False)
+    flags = dict.fromkeys(FLAGS, False)
     for number in range(2, min(count, FLAGS[-1] + 1)):
-        if number in found:
-            found[number] = value_at(frame, place) is True
+        if number in flags:
+            flags[number] = value_at(frame, place) is True
         place = end_of(frame, place)
-    return list(found.values())
+    return list(flags.values())
 
 
 def _with_id(number: int, frame: bytes, place: int, after: int) -> bytes:
@@ -174,11 +174,11 @@ def _framed(frame: bytes, count: int, fields: bytes, rest: bytes = b"") -> bytes
 def _runs(ids: list[int]) -> Iterator[tuple[int, int]]:
     """Yield the ranges of consecutive ids."""
     first = last = ids[0]
-    for each in ids[1:]:
-        if each != last + 1:
+    for number in ids[1:]:
+        if number != last + 1:
             yield first, last
-            first = each
-        last = each
+            first = number
+        last = number
     yield first, last
 
 

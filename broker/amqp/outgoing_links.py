@@ -170,14 +170,14 @@ class Outlet(Node):
 
     def serve(self) -> bool:
         """Deliver available messages while credit lasts; return whether to wait for more."""
-        link, hub, waits, given = self._link, self._connection.hub, False, 0
+        link, hub, waits, delivered = self._link, self._connection.hub, False, 0
         while (most := min(native.credit(self._raw), self._room)) > 0:
             messages, refusal, waits = self._next(min(most, GIVEN_AT_ONCE))
             hub.note()
             for view, message, token in messages:
                 self._give(view, message, token)
             self._connection.backlog.wrote(self._raw, self)
-            given += len(messages)
+            delivered += len(messages)
             if refusal is not None:
                 self._connection.detach(link, refusal)
                 self._connection.pump()
@@ -185,7 +185,7 @@ class Outlet(Node):
             if waits:
                 break
             self._connection.flush()
-            if given >= GIVEN_IN_A_TURN:
+            if delivered >= GIVEN_IN_A_TURN:
                 hub.loop.call_soon(self._go_on)
                 hub.changed()
                 self._connection.pump()
@@ -194,7 +194,7 @@ class Outlet(Node):
             # AMQP: a drained link gives back its unused credit and does not wait.
             link.drained()
             waits = False
-        if given:
+        if delivered:
             hub.changed()
         self._connection.pump()
         return waits and not self._is_over

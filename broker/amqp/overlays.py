@@ -73,12 +73,12 @@ def changed(view: MessageView, kept: Content) -> Content:
 
 def _elements(properties: bytes) -> list[bytes]:
     place, count = elements_of(properties, section(properties, 0)[1])
-    found = []
+    elements = []
     for _ in range(count):
         end = end_of(properties, place)
-        found.append(properties[place:end])
+        elements.append(properties[place:end])
         place = end
-    return found
+    return elements
 
 
 def _sized(raw: bytes) -> bytes:

@@ -52,7 +52,7 @@ class Outgoing:
                 # A protocol header, an empty frame (heartbeat), or SASL if a client restarts it.
                 written.append(frame)
             elif (code := frame[10]) == DISPOSITION and self._numbering.differs:
-                written.extend(self._full(each, code) for each in self._numbering.told(frame))
+                written.extend(self._full(part, code) for part in self._numbering.told(frame))
             else:
                 if code == BEGIN:
                     self._numbering.begun(frame)

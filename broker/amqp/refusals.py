@@ -92,13 +92,13 @@ def _refusal(refused: Refused, shown: tuple[str, ...], about: str) -> Refusal:
     error = refused.error
     condition, status = CONDITIONS[error]
     titles = _titles()
-    named = (f"{each}: {titles[each]}" if each in titles else each for each in shown)
+    named = (f"{rule}: {titles[rule]}" if rule in titles else rule for rule in shown)
     rules = f" ({'; '.join(named)})" if shown else ""
     place = f" '{about}'" if about else ""
     detail = f": {refused.detail}" if refused.detail else ""
-    code = "".join(SUB_CODES.get(each, "") for each in shown)
-    said = f"{code}{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}"
-    return Refusal(condition, said, status)
+    code = "".join(SUB_CODES.get(rule, "") for rule in shown)
+    sentence = f"{code}{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}"
+    return Refusal(condition, sentence, status)
 
 
 @cache
@@ -158,8 +158,8 @@ def too_many(things: str, most: int) -> Refusal:
 
 def too_many_of(what: str, topic: str, most: int) -> Refusal:
     """Return the refusal for one more of something that belongs to a topic."""
-    said = f"The topic '{topic}' has {most:,} {what}, and may have no more; delete some first."
-    return Refusal("amqp:resource-limit-exceeded", said, 403)
+    sentence = f"The topic '{topic}' has {most:,} {what}, and may have no more; delete some first."
+    return Refusal("amqp:resource-limit-exceeded", sentence, 403)
 
 
 def too_many_at_once(count: int, most: int) -> Refusal:

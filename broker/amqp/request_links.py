@@ -33,8 +33,8 @@ CBS_STATUS: Final = ("status-code", "status-description", None)
 
 def said_in(request: Message) -> dict[str, Any]:
     """Return the properties of a request; some clients send strings as bytes."""
-    given: dict[Any, Any] = request.properties or {}
-    return {_text(key): _text(value) for key, value in given.items()}
+    properties: dict[Any, Any] = request.properties or {}
+    return {_text(key): _text(value) for key, value in properties.items()}
 
 
 def _text(value: Any) -> Any:

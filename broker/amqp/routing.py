@@ -147,8 +147,10 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
 def _filters(link: Link) -> dict[str, Any]:
     tree = link.remote_source.filter
     tree.rewind()
-    found = tree.get_object() if tree.next() else None
-    return {str(name): value for name, value in found.items()} if isinstance(found, dict) else {}
+    filters = tree.get_object() if tree.next() else None
+    return (
+        {str(name): value for name, value in filters.items()} if isinstance(filters, dict) else {}
+    )
 
 
 def _session(
@@ -177,10 +179,10 @@ def _session(
     if not isinstance(session_id, str):
         raise Refusal("amqp:invalid-field", "A session's id is a text.")
     if len(session_id) > LONGEST_SESSION_ID:
-        said = (
+        sentence = (
             f"A session's id has at most {LONGEST_SESSION_ID} characters, not {len(session_id):,}."
         )
-        raise Refusal("amqp:not-allowed", said)
+        raise Refusal("amqp:not-allowed", sentence)
     opened(session_id, accepted(connection, path, session_id, holder))
 
 
@@ -230,9 +232,11 @@ def _reply(connection: Connection, link: Link, path: str, needs: tuple[str, str]
 
 def _put_token(connection: Connection, request: Message, _: str | None) -> Reply:
     """Record the claim of a token."""
-    said = said_in(request)
-    if said.get("operation") != "put-token":
-        raise Refusal("amqp:not-implemented", f"$cbs knows no {said.get('operation')!r}.", 501)
+    properties = said_in(request)
+    if properties.get("operation") != "put-token":
+        raise Refusal(
+            "amqp:not-implemented", f"$cbs knows no {properties.get('operation')!r}.", 501
+        )
     token = request.body
     text = (
         bytes(token).decode("utf-8", "replace")
@@ -241,7 +245,7 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
     )
     hub = connection.hub
     try:
-        claim = hub.keys.claim(text, str(said.get("name", "")), hub.wall())
+        claim = hub.keys.claim(text, str(properties.get("name", "")), hub.wall())
     except TokenError as error:
         hub.journal.warning("token-refused", connection=connection.name, said=str(error))
         raise Refusal("amqp:unauthorized-access", str(error), 401) from None

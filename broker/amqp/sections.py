@@ -67,14 +67,14 @@ def sections_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
     place = 0
     while place < len(raw):
         try:
-            said, begins, end = section(raw, place)
-            code = said
-            if type(said) is not int:
-                code = NAMED.get(said, -1) if isinstance(said, str) else int(said)
+            descriptor, begins, end = section(raw, place)
+            code = descriptor
+            if type(descriptor) is not int:
+                code = NAMED.get(descriptor, -1) if isinstance(descriptor, str) else int(descriptor)
         except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
             raise ValueError(f"these bytes are no AMQP message: {error}") from None
         if not HEADER <= code <= FOOTER:
-            raise ValueError(f"these bytes are no AMQP message: there is no section {said!r}")
+            raise ValueError(f"these bytes are no AMQP message: there is no section {descriptor!r}")
         yield code, place, begins, end
         place = end
 

@@ -29,12 +29,12 @@ def properties_of(link: Link) -> dict[str, Any]:
     Raises:
         Refusal: they are not a map.
     """
-    said: Any = link.remote_properties
-    if said is None:
+    properties: Any = link.remote_properties
+    if properties is None:
         return {}
-    if not isinstance(said, dict):
+    if not isinstance(properties, dict):
         raise Refusal("amqp:invalid-field", "The properties of a link are not a map.")
-    return {str(name): value for name, value in said.items()}
+    return {str(name): value for name, value in properties.items()}
 
 
 def locked_until(connection: Connection, path: str, session_id: str) -> int:
@@ -56,8 +56,8 @@ def accepted(connection: Connection, path: str, session_id: str, holder: str) ->
     if connection.sessions.get((path, session_id)) == holder:
         if not bus.holds(path, session_id, holder):
             del connection.sessions[path, session_id]
-            said = "The session lock has expired; accept the session again"
-            raise Refusal("com.microsoft:session-lock-lost", said, 410)
+            sentence = "The session lock has expired; accept the session again"
+            raise Refusal("com.microsoft:session-lock-lost", sentence, 410)
         return locked_until(connection, path, session_id)
     insist(bus.ask(AcceptSession(queue=path, session_id=session_id), holder), path)
     return locked_until(connection, path, session_id)

@@ -38,31 +38,31 @@ SQL, TRUE, FALSE, CORRELATION = 0x1370000006, 0x1370000007, 0x1370000008, 0x1370
 NO_ACTION, SQL_ACTION, RULE = 0x13700000005, 0x13700000006, 0x13700000004
 
 
-def filter_of(given: Mapping[str, Any]) -> Filter:
+def filter_of(description: Mapping[str, Any]) -> Filter:
     """Return the filter of a rule description.
 
     Raises:
         Refusal: it has no known filter.
     """
-    if isinstance(sql := given.get("sql-filter"), dict):
+    if isinstance(sql := description.get("sql-filter"), dict):
         return SqlFilter(expression=str(sql["expression"]))
-    if isinstance(said := given.get("correlation-filter"), dict):
-        values = {ours: _text(said.get(theirs)) for theirs, ours in FIELDS}
-        free = said.get("properties") or {}
+    if isinstance(conditions := description.get("correlation-filter"), dict):
+        values = {ours: _text(conditions.get(theirs)) for theirs, ours in FIELDS}
+        free = conditions.get("properties") or {}
         properties = {str(key): _plain(value) for key, value in free.items()}
         return CorrelationFilter(**values, properties=properties)
-    if "true-filter" in given:
+    if "true-filter" in description:
         return TrueFilter()
-    if "false-filter" in given:
+    if "false-filter" in description:
         return FalseFilter()
-    raise Refusal("com.microsoft:argument-error", f"There is no filter in {sorted(given)}.")
+    raise Refusal("com.microsoft:argument-error", f"There is no filter in {sorted(description)}.")
 
 
-def action_of(given: Mapping[str, Any]) -> str | None:
+def action_of(description: Mapping[str, Any]) -> str | None:
     """Return the action of a rule description, if it has one."""
-    action = given.get("sql-rule-action")
-    said = action.get("expression") if isinstance(action, dict) else None
-    return str(said) if said else None
+    action = description.get("sql-rule-action")
+    expression = action.get("expression") if isinstance(action, dict) else None
+    return str(expression) if expression else None
 
 
 def check_expressions(chosen: Filter, action: str | None) -> None:
@@ -71,13 +71,13 @@ def check_expressions(chosen: Filter, action: str | None) -> None:
     Raises:
         Refusal: one is too long, or nested too deeply.
     """
-    said: list[tuple[str, str, object]] = []
+    expressions: list[tuple[str, str, object]] = []
     if isinstance(chosen, SqlFilter):
-        said.append(("filter", chosen.expression, parsed(chosen.expression)))
+        expressions.append(("filter", chosen.expression, parsed(chosen.expression)))
     if action is not None:
-        said.append(("action", action, parsed_action(action)))
-    for what, expression, found in said:
-        if found is Outside.EXCESS:
+        expressions.append(("action", action, parsed_action(action)))
+    for what, expression, result in expressions:
+        if result is Outside.EXCESS:
             raise Refusal(
                 "com.microsoft:argument-error",
                 f"The SQL expression of the {what} has {len(expression):,} characters; it may have "
@@ -95,8 +95,10 @@ def check_room(hub: Hub, topic: str) -> None:
     """
     namespace, most = hub.bus.namespace, hub.limits.rules
     entity = namespace.entities.get(topic)
-    found = (each.rules for each in (entity.subscriptions if entity else None) or ())
-    count = sum(rule.name != DEFAULT_RULE for rules in found for rule in rules)
+    lists = (
+        subscription.rules for subscription in (entity.subscriptions if entity else None) or ()
+    )
+    count = sum(rule.name != DEFAULT_RULE for rules in lists for rule in rules)
     if (
         count
         + sum(len(transaction.rule_changes) for transaction in namespace.transactions.values())
@@ -129,11 +131,11 @@ def described(rule: SubscriptionRule) -> Described:
     return Described(ulong(RULE), [_filter(rule.filter), action, rule.name])
 
 
-def _filter(given: Filter) -> Described:
-    if isinstance(given, SqlFilter):
-        return Described(ulong(SQL), [given.expression])
-    if isinstance(given, CorrelationFilter):
-        values: list[Any] = [getattr(given, ours) for _, ours in FIELDS]
-        values.append(dict(given.properties))
+def _filter(chosen: Filter) -> Described:
+    if isinstance(chosen, SqlFilter):
+        return Described(ulong(SQL), [chosen.expression])
+    if isinstance(chosen, CorrelationFilter):
+        values: list[Any] = [getattr(chosen, ours) for _, ours in FIELDS]
+        values.append(dict(chosen.properties))
         return Described(ulong(CORRELATION), values)
-    return Described(ulong(TRUE if isinstance(given, TrueFilter) else FALSE), [])
+    return Described(ulong(TRUE if isinstance(chosen, TrueFilter) else FALSE), [])

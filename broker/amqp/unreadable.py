@@ -41,9 +41,9 @@ def decoded(raw: bytes) -> ProtonMessage:
     if values_in(raw, 0) > len(raw):
         # The engine would read as many elements as it has room for, one by one.
         raise ValueError("these bytes are no AMQP message: an array has more elements than bytes")
-    found = ProtonMessage()
+    message = ProtonMessage()
     try:
-        found.decode(raw)
+        message.decode(raw)
     except (ProtonException, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
-    return found
+    return message

@@ -160,9 +160,9 @@ class WebSocket(asyncio.Protocol):
         if not way.is_open:
             headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
             reject = RejectConnection(status_code=status, headers=headers, has_body=True)
-            said = self._frames.send(reject)
-            said += self._frames.send(RejectData(data=f"{sentence}\n".encode()))
-            way.begin(said, is_open=False)
+            data = self._frames.send(reject)
+            data += self._frames.send(RejectData(data=f"{sentence}\n".encode()))
+            way.begin(data, is_open=False)
         way.close(CloseReason.PROTOCOL_ERROR)
 
 
@@ -265,7 +265,7 @@ def _is_the_path(target: str) -> bool:
 def _spoken(offered: list[str]) -> str | None:
     """Return the first offered subprotocol that is AMQP, in the client's spelling."""
     known = {subprotocol.lower() for subprotocol in SUBPROTOCOLS}
-    return next((each for each in offered if each.lower() in known), None)
+    return next((name for name in offered if name.lower() in known), None)
 
 
 def _may_ask(request: Request) -> bool:
@@ -278,5 +278,5 @@ def _may_ask(request: Request) -> bool:
     if origin is None:
         return True
     page = urlsplit(origin.decode("latin-1")).hostname or ""
-    asked = urlsplit(f"//{request.host}").hostname or ""
-    return is_local(page) or page == asked
+    host = urlsplit(f"//{request.host}").hostname or ""
+    return is_local(page) or page == host

@@ -88,9 +88,9 @@ def encoded(
 @lru_cache(maxsize=4_096)
 def _header(durable: bool | None, priority: int | None, ttl: int | None, count: int) -> bytes:
     """Return a header; `ttl` is in milliseconds, and `count` excludes this delivery."""
-    said = b"\x40" if priority is None else bytes((0x50, priority & 255))
+    level = b"\x40" if priority is None else bytes((0x50, priority & 255))
     lives = b"\x40" if ttl is None else _TTL.pack(0x70, min(LONGEST_TTL, ttl))
-    fields = _DURABLE[durable] + said + lives + _DELIVERIES.pack(b"\x40\x70", count)
+    fields = _DURABLE[durable] + level + lives + _DELIVERIES.pack(b"\x40\x70", count)
     return b"\x00\x53\x70\xc0" + bytes((len(fields) + 1, 5)) + fields
 
 

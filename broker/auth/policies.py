@@ -83,11 +83,11 @@ def rules_in(value: Value) -> tuple[Key, ...]:
         UsageError: a value is not a rule, a name is repeated, or there is no rule.
     """
     value = value.kept_secret()
-    rules = tuple(_rule(each) for each in value.items())
+    rules = tuple(_rule(entry) for entry in value.items())
     if not rules:
         raise value.wrong("at least one rule")
     for place, rule in zip(value.items(), rules, strict=True):
-        if sum(each.name == rule.name for each in rules) > 1:
+        if sum(other.name == rule.name for other in rules) > 1:
             raise place.wrong(f"a KeyName that no other rule has; {rule.name!r} is there twice")
     return rules
 
@@ -99,7 +99,7 @@ def _rule(value: Value) -> Key:
             raise value.wrong(f"a {name}")
     rights = frozenset(RIGHTS)
     if "Rights" in fields:
-        rights = frozenset(each.one_of(RIGHTS) for each in fields["Rights"].items())
+        rights = frozenset(right.one_of(RIGHTS) for right in fields["Rights"].items())
     second = fields.get("SecondaryKey")
     return Key(
         fields["KeyName"].text(),
@@ -118,6 +118,6 @@ def _secret(value: Value) -> str:
 
 def _variable(source: str) -> str:
     name = source.removeprefix(ENVIRONMENT)
-    if (found := os.environ.get(name)) is None:
+    if (value := os.environ.get(name)) is None:
         raise UsageError(f"the environment variable {name!r} is not set, which {source} names")
-    return found
+    return value

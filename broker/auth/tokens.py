@@ -78,7 +78,7 @@ class Keys:
 
     def __init__(self, rules: Iterable[Key], audience: Iterable[str] = ()) -> None:
         self._by_name = {rule.name: rule for rule in rules}
-        self._audience = frozenset(each.lower() for each in audience)
+        self._audience = frozenset(host.lower() for host in audience)
 
     def renew(self, rules: Iterable[Key]) -> None:
         """Replace the rules; claims that rest on removed keys become invalid."""
@@ -99,7 +99,7 @@ class Keys:
                 signed with a key of this namespace.
         """
         fields = _fields(token)
-        resource, signature, expiry, name = (fields[each] for each in ("sr", "sig", "se", "skn"))
+        resource, signature, expiry, name = (fields[field] for field in ("sr", "sig", "se", "skn"))
         rule = self._by_name.get(name, NOBODY)
         wanted = (signed(resource, expiry, secret) for secret in rule.secrets)
         key = _matching(signature, zip(wanted, rule.secrets, strict=True))
@@ -113,7 +113,7 @@ class Keys:
         path = self._path_for(unquote_plus(resource), path_of(audience))
         return Claim(path=path, rights=rule.rights, until=int(expiry), rule=rule.name, key=key)
 
-    def _path_for(self, resource: str, asked: str) -> str:
+    def _path_for(self, resource: str, wanted: str) -> str:
         """Return the requested path if a token for this resource covers it."""
         path, host = path_of(resource), _host_of(resource)
         if self._audience and host not in self._audience:
@@ -121,12 +121,12 @@ class Keys:
                 f"The token has an invalid audience: it is for the host {host!r}, this is "
                 f"{' or '.join(sorted(self._audience))}."
             )
-        if path and asked != path and not asked.startswith(f"{path}/"):
+        if path and wanted != path and not wanted.startswith(f"{path}/"):
             raise TokenError(
                 f"The token has an invalid audience: it is for {path!r} and proves nothing for "
-                f"{asked!r}."
+                f"{wanted!r}."
             )
-        return asked
+        return wanted
 
     def login(self, name: str, password: str) -> Claim:
         """Return the claim that a rule's name and key prove.
@@ -141,13 +141,13 @@ class Keys:
         return Claim(path="", rights=rule.rights, until=float("inf"), rule=rule.name, key=key)
 
 
-def _matching(given: str, known: Iterable[tuple[str, str]]) -> str | None:
+def _matching(signature: str, known: Iterable[tuple[str, str]]) -> str | None:
     """Return the key whose text equals the given one, in constant time."""
-    found = None
+    matching = None
     for text, key in known:
-        if hmac.compare_digest(text.encode(), given.encode("utf-8", "replace")):
-            found = key
-    return found
+        if hmac.compare_digest(text.encode(), signature.encode("utf-8", "replace")):
+            matching = key
+    return matching
 
 
 def path_of(address: str) -> str:
@@ -173,8 +173,8 @@ def _split(address: str) -> SplitResult:
 
 def signed(resource: str, expiry: str, key: str) -> str:
     """Return the signature of a token; the resource is percent-encoded in it."""
-    said = f"{resource}\n{expiry}".encode("utf-8", "replace")
-    return base64.b64encode(hmac.new(key.encode(), said, hashlib.sha256).digest()).decode()
+    text = f"{resource}\n{expiry}".encode("utf-8", "replace")
+    return base64.b64encode(hmac.new(key.encode(), text, hashlib.sha256).digest()).decode()
 
 
 def _fields(token: str) -> dict[str, str]:

@@ -18,10 +18,10 @@ LONGEST: Final = 10_000_000 * 86_400 * 1_000_000
 
 def microseconds_in(text: str) -> int | None:
     """Parse a duration into microseconds; `None` if it is not a duration."""
-    found = DURATION.fullmatch(text)
-    if found is None or not any(found.groups()):
+    match = DURATION.fullmatch(text)
+    if match is None or not any(match.groups()):
         return None
-    return round(sum(Decimal(found[name] or 0) * SECONDS[name] for name in SECONDS) * 1_000_000)
+    return round(sum(Decimal(match[name] or 0) * SECONDS[name] for name in SECONDS) * 1_000_000)
 
 
 def for_ever(duration: int) -> bool:

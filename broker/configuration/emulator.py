@@ -134,7 +134,7 @@ def _namespace(value: Value, configuration: Configuration) -> None:
     fields = value.fields((*NAMESPACE, CONNECTIONS))
     _warn(fields, (CONNECTIONS,), configuration)
     if "Tier" in fields:
-        configuration.tier = Tier(fields["Tier"].one_of([each.value for each in Tier]))
+        configuration.tier = Tier(fields["Tier"].one_of([tier.value for tier in Tier]))
     if "Edition" in fields:
         configuration.edition = fields["Edition"].text()
         _told(fields["Edition"], lambda: load().edition(configuration.edition or ""))
@@ -147,15 +147,15 @@ def _namespace(value: Value, configuration: Configuration) -> None:
     if "MessagingUnits" in fields:
         configuration.messaging_units = fields["MessagingUnits"].number(1, 64)
     if "Readings" in fields:
-        for name, each in fields["Readings"].pairs().items():
-            configuration.readings[name] = each.text()
-            _told(each, lambda: load().readings(configuration.readings))
+        for name, reading in fields["Readings"].pairs().items():
+            configuration.readings[name] = reading.text()
+            _told(reading, lambda: load().readings(configuration.readings))
     if "AuthorizationRules" in fields:
         configuration.keys = rules_in(fields["AuthorizationRules"])
-    for each in fields["Queues"].items() if "Queues" in fields else ():
-        _queue(each, configuration)
-    for each in fields["Topics"].items() if "Topics" in fields else ():
-        _topic(each, configuration)
+    for queue in fields["Queues"].items() if "Queues" in fields else ():
+        _queue(queue, configuration)
+    for topic in fields["Topics"].items() if "Topics" in fields else ():
+        _topic(topic, configuration)
 
 
 def _told(value: Value, look_up: Callable[[], object]) -> None:
@@ -182,41 +182,41 @@ def _properties(
     if "Properties" not in fields:
         return {}
     others = [name for name in WITHOUT_EFFECT if name not in known]
-    given = fields["Properties"].fields((*known, *others))
-    given = {name: value for name, value in given.items() if not value.is_null}
-    _warn(given, others, configuration)
-    return given
+    properties = fields["Properties"].fields((*known, *others))
+    properties = {name: value for name, value in properties.items() if not value.is_null}
+    _warn(properties, others, configuration)
+    return properties
 
 
-def _warn(given: dict[str, Value], names: Iterable[str], configuration: Configuration) -> None:
+def _warn(fields: dict[str, Value], names: Iterable[str], configuration: Configuration) -> None:
     """Warn about properties that have no effect."""
     for name in names:
         asks_for_nothing = WITHOUT_EFFECT.get(name, ())
-        if name in given and asks_for_nothing is not None:
-            value = given[name]
+        if name in fields and asks_for_nothing is not None:
+            value = fields[name]
             if value.written not in asks_for_nothing:
                 configuration.warnings.append(f"{value.place}: {name} has no effect here")
 
 
 def _queue(value: Value, configuration: Configuration) -> None:
     name, fields = _named(value)
-    given = _properties(fields, QUEUE, configuration)
+    properties = _properties(fields, QUEUE, configuration)
     configuration.create(
         CreateQueue(
             queue=name,
-            partitioned=_partitioned(given, configuration),
-            requires_session=_truth(given, "RequiresSession"),
-            duplicate_detection=_truth(given, "RequiresDuplicateDetection"),
+            partitioned=_partitioned(properties, configuration),
+            requires_session=_truth(properties, "RequiresSession"),
+            duplicate_detection=_truth(properties, "RequiresDuplicateDetection"),
             duplicate_window=_duration(
-                given, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
+                properties, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
             ),
-            lock_duration=_duration(given, "LockDuration", 60, 1, LONGEST_LOCK),
-            max_delivery_count=_count(given),
-            max_size=_size(given),
-            forward_to=_text(given, "ForwardTo"),
-            time_to_live=_lifetime(given),
-            dead_letter_expired=_truth(given, "DeadLetteringOnMessageExpiration"),
-            forward_dead_letters_to=_text(given, "ForwardDeadLetteredMessagesTo"),
+            lock_duration=_duration(properties, "LockDuration", 60, 1, LONGEST_LOCK),
+            max_delivery_count=_count(properties),
+            max_size=_size(properties),
+            forward_to=_text(properties, "ForwardTo"),
+            time_to_live=_lifetime(properties),
+            dead_letter_expired=_truth(properties, "DeadLetteringOnMessageExpiration"),
+            forward_dead_letters_to=_text(properties, "ForwardDeadLetteredMessagesTo"),
         ),
         value,
     )
@@ -224,38 +224,38 @@ def _queue(value: Value, configuration: Configuration) -> None:
 
 def _topic(value: Value, configuration: Configuration) -> None:
     name, fields = _named(value, "Subscriptions")
-    given = _properties(fields, TOPIC, configuration)
+    properties = _properties(fields, TOPIC, configuration)
     configuration.create(
         CreateTopic(
             topic=name,
-            partitioned=_partitioned(given, configuration),
-            duplicate_detection=_truth(given, "RequiresDuplicateDetection"),
+            partitioned=_partitioned(properties, configuration),
+            duplicate_detection=_truth(properties, "RequiresDuplicateDetection"),
             duplicate_window=_duration(
-                given, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
+                properties, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
             ),
-            max_size=_size(given),
-            time_to_live=_lifetime(given),
+            max_size=_size(properties),
+            time_to_live=_lifetime(properties),
         ),
         value,
     )
-    for each in fields["Subscriptions"].items() if "Subscriptions" in fields else ():
-        _subscription(each, name, configuration)
+    for subscription in fields["Subscriptions"].items() if "Subscriptions" in fields else ():
+        _subscription(subscription, name, configuration)
 
 
 def _subscription(value: Value, topic: str, configuration: Configuration) -> None:
     name, fields = _named(value, "Rules")
-    given = _properties(fields, SUBSCRIPTION, configuration)
+    properties = _properties(fields, SUBSCRIPTION, configuration)
     configuration.create(
         CreateSubscription(
             topic=topic,
             subscription=name,
-            requires_session=_truth(given, "RequiresSession"),
-            lock_duration=_duration(given, "LockDuration", 60, 1, LONGEST_LOCK),
-            max_delivery_count=_count(given),
-            forward_to=_text(given, "ForwardTo"),
-            time_to_live=_lifetime(given),
-            dead_letter_expired=_truth(given, "DeadLetteringOnMessageExpiration"),
-            forward_dead_letters_to=_text(given, "ForwardDeadLetteredMessagesTo"),
+            requires_session=_truth(properties, "RequiresSession"),
+            lock_duration=_duration(properties, "LockDuration", 60, 1, LONGEST_LOCK),
+            max_delivery_count=_count(properties),
+            forward_to=_text(properties, "ForwardTo"),
+            time_to_live=_lifetime(properties),
+            dead_letter_expired=_truth(properties, "DeadLetteringOnMessageExpiration"),
+            forward_dead_letters_to=_text(properties, "ForwardDeadLetteredMessagesTo"),
         ),
         value,
     )
@@ -275,42 +275,44 @@ def _subscription(value: Value, topic: str, configuration: Configuration) -> Non
         configuration.create(added, rule)
 
 
-def _text(given: dict[str, Value], name: str) -> str | None:
-    return (given[name].text() or None) if name in given else None
+def _text(properties: dict[str, Value], name: str) -> str | None:
+    return (properties[name].text() or None) if name in properties else None
 
 
-def _truth(given: dict[str, Value], name: str) -> bool:
-    return name in given and given[name].truth()
+def _truth(properties: dict[str, Value], name: str) -> bool:
+    return name in properties and properties[name].truth()
 
 
-def _partitioned(given: dict[str, Value], configuration: Configuration) -> bool:
+def _partitioned(properties: dict[str, Value], configuration: Configuration) -> bool:
     """PREM-14: return the option; without it, an entity is as its namespace."""
-    if configuration.namespace_partitions > 1 and "EnablePartitioning" not in given:
+    if configuration.namespace_partitions > 1 and "EnablePartitioning" not in properties:
         return True
-    return _truth(given, "EnablePartitioning")
+    return _truth(properties, "EnablePartitioning")
 
 
-def _duration(given: dict[str, Value], name: str, default: int, least: int, most: int) -> int:
-    return given[name].duration(least, most) if name in given else default * 1_000_000
+def _duration(properties: dict[str, Value], name: str, default: int, least: int, most: int) -> int:
+    return properties[name].duration(least, most) if name in properties else default * 1_000_000
 
 
-def _lifetime(given: dict[str, Value]) -> int | None:
+def _lifetime(properties: dict[str, Value]) -> int | None:
     """Return the time to live in microseconds; `None` if it is unlimited, the longest value."""
-    if "DefaultMessageTimeToLive" not in given:
+    if "DefaultMessageTimeToLive" not in properties:
         return None
-    duration = given["DefaultMessageTimeToLive"].duration(1, LONGEST_LIFE)
+    duration = properties["DefaultMessageTimeToLive"].duration(1, LONGEST_LIFE)
     return None if for_ever(duration) else duration
 
 
-def _size(given: dict[str, Value]) -> int | None:
+def _size(properties: dict[str, Value]) -> int | None:
     """Return the maximum size in GB."""
-    if "MaxSizeInMegabytes" not in given:
+    if "MaxSizeInMegabytes" not in properties:
         return None
-    size, rest = divmod(given["MaxSizeInMegabytes"].number(MB_IN_GB, 81_920), MB_IN_GB)
+    size, rest = divmod(properties["MaxSizeInMegabytes"].number(MB_IN_GB, 81_920), MB_IN_GB)
     if rest:
-        raise given["MaxSizeInMegabytes"].wrong(f"a multiple of {MB_IN_GB}")
+        raise properties["MaxSizeInMegabytes"].wrong(f"a multiple of {MB_IN_GB}")
     return size
 
 
-def _count(given: dict[str, Value]) -> int:
-    return given["MaxDeliveryCount"].number(1, 2_000) if "MaxDeliveryCount" in given else 10
+def _count(properties: dict[str, Value]) -> int:
+    return (
+        properties["MaxDeliveryCount"].number(1, 2_000) if "MaxDeliveryCount" in properties else 10
+    )

@@ -45,7 +45,7 @@ def parsed(text: str, name: str) -> "Value":
     except RecursionError:
         raise UsageError(f"{name}: this is nested too deeply to be read") from None
     # JSON is YAML, whose parser reports the line of each value but rejects tabs.
-    spaced = re.sub(r'("(?:\\.|[^"\\\n])*")|\t', lambda found: found[1] or " ", bare)
+    spaced = re.sub(r'("(?:\\.|[^"\\\n])*")|\t', lambda match: match[1] or " ", bare)
     try:
         node = yaml.compose(spaced, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as error:
@@ -59,9 +59,9 @@ def parsed(text: str, name: str) -> "Value":
     return Value(name, node, "the file")
 
 
-def _blanked(found: re.Match[str]) -> str:
+def _blanked(match: re.Match[str]) -> str:
     """Return a string unchanged, or a comment as blanks that keep lines and columns."""
-    return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
+    return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
 
 
 class Value:
@@ -83,8 +83,8 @@ class Value:
     def wrong(self, expected: str) -> UsageError:
         """Return the error for a value that is not as expected."""
         shown = isinstance(self._node, yaml.ScalarNode) and not self._hidden
-        found = f" is {self._node.value!r}" if shown else ""
-        return UsageError(f"{self.place}: {self.where}{found}; expected {expected}")
+        actual = f" is {self._node.value!r}" if shown else ""
+        return UsageError(f"{self.place}: {self.where}{actual}; expected {expected}")
 
     @property
     def place(self) -> str:
@@ -112,14 +112,14 @@ class Value:
         if not isinstance(self._node, yaml.MappingNode):
             raise self.wrong(f"an object with {', '.join(known)}")
         by_low = {name.lower(): name for name in known}
-        found = {}
+        parts = {}
         for key, value in self._node.value:
             name = by_low.get(str(key.value).lower())
             if name is None:
                 place = self._part(key, f"a field of {self.where}")
                 raise place.wrong(f"one of {', '.join(known)}")
-            found[name] = self._part(value, f"{self.where}.{name}")
-        return found
+            parts[name] = self._part(value, f"{self.where}.{name}")
+        return parts
 
     def items(self) -> list["Value"]:
         """Return the elements of an array; none for null."""
@@ -161,9 +161,9 @@ class Value:
     def one_of(self, allowed: Collection[str]) -> str:
         """Return one of these words."""
         value = self.text()
-        for each in allowed:
-            if each.lower() == value.lower():
-                return each
+        for choice in allowed:
+            if choice.lower() == value.lower():
+                return choice
         raise self.wrong(f"one of {', '.join(allowed)}")
 
     def truth(self) -> bool:
@@ -187,7 +187,7 @@ class Value:
     def duration(self, least: int, most: int) -> int:
         """Return a duration such as PT1M in microseconds; `least` and `most` are seconds."""
         plain = isinstance(self._node, yaml.ScalarNode)
-        found = microseconds_in(self._node.value) if plain else None
-        if found is not None and least * 1_000_000 <= found <= most * 1_000_000:
-            return found
+        microseconds = microseconds_in(self._node.value) if plain else None
+        if microseconds is not None and least * 1_000_000 <= microseconds <= most * 1_000_000:
+            return microseconds
         raise self.wrong(f"a duration from {least} to {most} seconds, such as PT1M")

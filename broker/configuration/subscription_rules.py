@@ -48,8 +48,8 @@ def action_in(parts: Mapping[str, Value]) -> str | None:
     """
     if "Action" not in parts or parts["Action"].is_null:
         return None
-    given = parts["Action"].fields((SQL, *IGNORED))
-    return given[SQL].text() if SQL in given else None
+    action = parts["Action"].fields((SQL, *IGNORED))
+    return action[SQL].text() if SQL in action else None
 
 
 def filter_in(parts: Mapping[str, Value]) -> Filter:
@@ -69,13 +69,13 @@ def filter_in(parts: Mapping[str, Value]) -> Filter:
     else:
         name = names[0]
     if name == "SqlFilter":
-        given = parts[name].fields((SQL, *IGNORED))
-        if SQL not in given:
+        fields = parts[name].fields((SQL, *IGNORED))
+        if SQL not in fields:
             raise parts[name].wrong(f"a {SQL}")
-        return SqlFilter(expression=given[SQL].text())
-    given = parts[name].fields((*CORRELATION, "Properties", *IGNORED))
-    values = {CORRELATION[name]: given[name].text() for name in CORRELATION.keys() & given.keys()}
-    free = given["Properties"].pairs() if "Properties" in given else {}
+        return SqlFilter(expression=fields[SQL].text())
+    fields = parts[name].fields((*CORRELATION, "Properties", *IGNORED))
+    values = {CORRELATION[name]: fields[name].text() for name in CORRELATION.keys() & fields.keys()}
+    free = fields["Properties"].pairs() if "Properties" in fields else {}
     return CorrelationFilter(
-        **values, properties={name: each.scalar() for name, each in free.items()}
+        **values, properties={name: value.scalar() for name, value in free.items()}
     )

@@ -22,20 +22,20 @@ LONGEST: Final = 300
 class Journal(Protocol):
     """A log of events."""
 
-    def info(self, event: str, **told: Any) -> Any:
+    def info(self, event: str, **details: Any) -> Any:
         """Log a normal event or a client's mistake."""
 
-    def warning(self, event: str, **told: Any) -> Any:
+    def warning(self, event: str, **details: Any) -> Any:
         """Log an event that the operator should look at."""
 
 
 class Silent:
     """A log that discards all events."""
 
-    def info(self, event: str, **told: Any) -> None:
+    def info(self, event: str, **details: Any) -> None:
         """Discard an event."""
 
-    def warning(self, event: str, **told: Any) -> None:
+    def warning(self, event: str, **details: Any) -> None:
         """Discard an event."""
 
 
@@ -49,13 +49,13 @@ class Logged:
     def __init__(self, log: logging.Logger) -> None:
         self._log = log
 
-    def info(self, event: str, **told: Any) -> None:
+    def info(self, event: str, **details: Any) -> None:
         """Log an event."""
-        self._log.info("%s %s", event, told)
+        self._log.info("%s %s", event, details)
 
-    def warning(self, event: str, **told: Any) -> None:
+    def warning(self, event: str, **details: Any) -> None:
         """Log an event as a warning."""
-        self._log.warning("%s %s", event, told)
+        self._log.warning("%s %s", event, details)
 
 
 class _File:
@@ -103,7 +103,7 @@ def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) ->
     except OSError as error:
         raise UsageError(f"cannot write the log {path}: {error.strerror or error}") from None
     written: Any = _File(file, failed)
-    found: Journal = structlog.wrap_logger(
+    log: Journal = structlog.wrap_logger(
         structlog.WriteLogger(written),
         processors=[
             structlog.processors.add_log_level,
@@ -113,13 +113,13 @@ def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) ->
         ],
         wrapper_class=structlog.make_filtering_bound_logger("info"),
     )
-    return found
+    return log
 
 
-def _in_order(_: Any, __: str, told: MutableMapping[str, Any]) -> dict[str, Any]:
+def _in_order(_: Any, __: str, details: MutableMapping[str, Any]) -> dict[str, Any]:
     """Put the time, the level and the event first, and truncate texts of clients."""
-    first = {name: told.pop(name) for name in ("time", "level", "event")}
-    return first | {name: _short(value) for name, value in told.items()}
+    first = {name: details.pop(name) for name in ("time", "level", "event")}
+    return first | {name: _short(value) for name, value in details.items()}
 
 
 def _short(value: Any) -> Any:

@@ -18,14 +18,14 @@ DEFERRED: Final = (State.DEFERRED, State.DEFERRED_LOCKED)
 
 def records_of(changes: Sequence[Change]) -> list[Record]:
     """Return the records that were changed, added or removed; some may occur twice."""
-    found: list[Record] = []
+    records: list[Record] = []
     for thing, key, before in changes:
         if type(thing) is dict:
             after = thing.get(key)
-            found += [each for each in (before, after) if isinstance(each, Record)]
+            records += [record for record in (before, after) if isinstance(record, Record)]
         elif isinstance(thing, Record):
-            found.append(thing)
-    return found
+            records.append(thing)
+    return records
 
 
 @attrs.frozen
@@ -36,14 +36,14 @@ class Tally:
         aside: for each partition, the messages that an ordinary receive does not deliver now.
         locked: the locked messages.
         deferred: the deferred messages.
-        held: the locked sessions.
+        sessions: the locked sessions.
         locks: the number of locked messages in each partition.
     """
 
     aside: tuple[dict[QueuedMessage, None], ...]
     locked: dict[QueuedMessage, None] = attrs.field(factory=dict)
     deferred: dict[QueuedMessage, None] = attrs.field(factory=dict)
-    held: dict[Session, None] = attrs.field(factory=dict)
+    sessions: dict[Session, None] = attrs.field(factory=dict)
     locks: list[int] = attrs.field(init=False)
 
     @locks.default
@@ -69,7 +69,7 @@ class Tally:
     def count_session(self, session: Session) -> None:
         """Count a session in its current state."""
         is_known = session.entity.sessions.get(session.name) is session
-        _put(self.held, session, there=is_known and session.holder is not None)
+        _put(self.sessions, session, there=is_known and session.holder is not None)
 
 
 class Tallies:

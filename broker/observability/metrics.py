@@ -61,8 +61,8 @@ class Metrics(Collector):
 
 def _of_the_broker(hub: Hub) -> Iterator[Metric]:
     profile = hub.bus.namespace.profile
-    told = {"version": __version__, "edition": profile.edition, "tier": profile.tier.value}
-    yield InfoMetricFamily("busproof", "The broker, and what its namespace is held to.", told)
+    info = {"version": __version__, "edition": profile.edition, "tier": profile.tier.value}
+    yield InfoMetricFamily("busproof", "The broker, and what its namespace is held to.", info)
     links = sum(len(connection.links) for connection in hub.connections)
     yield GaugeMetricFamily("busproof_connections", "AMQP connections.", len(hub.connections))
     yield GaugeMetricFamily("busproof_links", "Links of all AMQP connections.", links)
@@ -78,38 +78,48 @@ def _of_the_traffic(hub: Hub) -> Iterator[Metric]:
         "busproof_requests",
         "Requests since the namespace began; error is empty where they were not refused.",
         ("entity", "command", "error"),
-        (((each.entity, each.command, each.error), count) for each, count in traffic.asked.items()),
+        (
+            ((request.entity, request.command, request.error), count)
+            for request, count in traffic.asked.items()
+        ),
     )
     yield _family(
         CounterMetricFamily,
         "busproof_messages",
         "Messages that clients sent (in), and that they were given (out); once for each time.",
         ("entity", "direction"),
-        (((each.entity, each.direction), count) for each, count in traffic.moved.items()),
+        (
+            ((movement.entity, movement.direction), count)
+            for movement, count in traffic.moved.items()
+        ),
     )
 
 
 def _of_entities(hub: Hub) -> Iterator[Metric]:
     hub.bus.keep_time()
     names = hub.bus.names()
-    told = [entity_told(hub, name) for name in names[:MOST_TOLD]]
+    entities = [entity_told(hub, name) for name in names[:MOST_TOLD]]
     yield GaugeMetricFamily("busproof_entities", "Queues, topics, subscriptions.", len(names))
     yield GaugeMetricFamily(
         "busproof_entities_left_out",
         f"Entities without samples, because there are more than {MOST_TOLD}.",
-        len(names) - len(told),
+        len(names) - len(entities),
     )
     yield _family(
         GaugeMetricFamily,
         "busproof_entity",
         "Messages, locks, scheduled messages, dead letters and sessions held, of an entity now.",
         ("entity", "kind", "of"),
-        (((each["name"], each["kind"], of), each[of]) for each in told for of in STATES),
+        (
+            ((entity["name"], entity["kind"], of), entity[of])
+            for entity in entities
+            for of in STATES
+        ),
     )
     partitions = [
-        ((each["name"], str(number)), partition)
-        for each in told
-        for number, partition in enumerate(each["partitions"])
+        ((entity["name"], str(number)), partition)
+        for entity in entities
+        for number, partition in enumerate(entity["partitions"])
     ]
     labels = ("entity", "partition")
     yield _family(
@@ -117,28 +127,28 @@ def _of_entities(hub: Hub) -> Iterator[Metric]:
         "busproof_partition_up",
         "Whether a partition is up; an entity that is not partitioned has partition 0 alone.",
         labels,
-        ((where, int(not each["down"])) for where, each in partitions),
+        ((where, int(not partition["down"])) for where, partition in partitions),
     )
     yield _family(
         GaugeMetricFamily,
         "busproof_partition_ready",
         "Messages of a partition that nobody holds.",
         labels,
-        ((where, each["ready"]) for where, each in partitions),
+        ((where, partition["ready"]) for where, partition in partitions),
     )
     yield _family(
         GaugeMetricFamily,
         "busproof_partition_bytes",
         "How much of its partition's size is taken.",
         labels,
-        ((where, each["bytes"]) for where, each in partitions),
+        ((where, partition["bytes"]) for where, partition in partitions),
     )
     yield _family(
         GaugeMetricFamily,
         "busproof_partition_size_bytes",
         "The size of a partition.",
         labels,
-        ((where, each["most"]) for where, each in partitions),
+        ((where, partition["most"]) for where, partition in partitions),
     )
 
 
@@ -163,8 +173,8 @@ def _family(
     labels: tuple[str, ...],
     samples: Iterable[tuple[tuple[str, ...], float]],
 ) -> Metric:
-    found: Any = kind(name, meaning, labels=labels)
+    metric: Any = kind(name, meaning, labels=labels)
     for values, sample in samples:
-        found.add_metric(values, sample)
-    family: Metric = found
+        metric.add_metric(values, sample)
+    family: Metric = metric
     return family

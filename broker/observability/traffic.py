@@ -65,7 +65,7 @@ class Traffic:
     def count(self, command: Command, outcome: Outcome, times: int = 1) -> None:
         """Count a request and its outcome; with -1 times, undo that."""
         entity = getattr(command, "queue", None) or concerned(command) or UNKNOWN
-        kind, seen = type(command), type(outcome)
+        kind, result = type(command), type(outcome)
         if isinstance(outcome, Refused):
             where = UNKNOWN if outcome.error is Error.NOT_FOUND else entity
             self._asked[where, kind, outcome.error.value] += times
@@ -75,7 +75,7 @@ class Traffic:
             self._came[entity] += times
         elif isinstance(command, SendBatch):
             self._came[entity] += times * len(command.messages)
-        elif seen is Received:
+        elif result is Received:
             self._went[entity] += times
         elif isinstance(outcome, ReceivedSeveral):
             self._went[entity] += times * len(outcome.messages)
@@ -85,5 +85,5 @@ class Traffic:
         for counts in (self._came, self._went):
             for name in [entity for entity in counts if belongs_to(entity, path)]:
                 del counts[name]
-        for key in [each for each in self._asked if belongs_to(each[0], path)]:
+        for key in [known for known in self._asked if belongs_to(known[0], path)]:
             del self._asked[key]

@@ -122,27 +122,27 @@ class ChangeLog:
         self, number: int, now: int, contents: Contents, stated: dict[tuple[str, str], int]
     ) -> Changes:
         """Return the changes to write; from then on they count as written."""
-        found = Changes(number, now, spans=self._spans)
+        changes = Changes(number, now, spans=self._spans)
         for place, numbers in self._strays.items():
             for stray in sorted(numbers):
-                found.drop(place, stray)
+                changes.drop(place, stray)
         for gone in self._gone:
-            found.add(NAMESPACE, Statement.DROP_ENTITY, gone)
+            changes.add(NAMESPACE, Statement.DROP_ENTITY, gone)
             for place in range(self.widest):
-                found.drop(place, gone)
+                changes.drop(place, gone)
         for name in sorted(self._notes):
-            found.add(NAMESPACE, Statement.PUT_NOTE, name, self._text(name))
+            changes.add(NAMESPACE, Statement.PUT_NOTE, name, self._text(name))
         for noted in self._noted.values():
             owner = self._owner(noted.record)
             if (known := self._numbers.get(owner)) is not None:
-                self._write(Rows(found, contents, stated, known), noted)
+                self._write(Rows(changes, contents, stated, known), noted)
         for (entity, key), home in self._new_homes.items():
             if (known := self._numbers.get(entity)) is not None:
-                found.add(home, Statement.PUT_HOME, known, key)
+                changes.add(home, Statement.PUT_HOME, known, key)
         self._noted, self._new_homes, self._gone, self._strays = {}, {}, [], {}
         self._notes, self._spans = set(), False
-        found.close()
-        return found
+        changes.close()
+        return changes
 
     def _places(self, changes: Sequence[Change]) -> Iterator[int]:
         """Record each change; yield the databases that it affects."""
@@ -175,8 +175,8 @@ class ChangeLog:
 
     def _note_entry(self, before: Any, after: Any) -> list[Any]:
         """Record entries added or removed; return those that are durable."""
-        found = [each for each in (before, after) if type(each) in DURABLE]
-        for record in found:
+        records = [record for record in (before, after) if type(record) in DURABLE]
+        for record in records:
             if id(record) not in self._noted:
                 written_before = _durable(record) if record is before else None
                 self._noted[id(record)] = _Noted(record, written_before)
@@ -186,7 +186,7 @@ class ChangeLog:
             self._entities += 1
             self._notes.add("entities")
             self._meet(after, self._entities)
-        return found
+        return records
 
     def _meet(self, entity: Entity, number: int) -> None:
         self._numbers[entity] = number

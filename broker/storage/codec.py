@@ -88,7 +88,7 @@ def _same(value: Any) -> Any:
 
 
 def _map(value: Any) -> Any:
-    return {MAP: [[_plain(key), _plain(each)] for key, each in value.items()]}
+    return {MAP: [[_plain(key), _plain(item)] for key, item in value.items()]}
 
 
 _SIMPLE: Final[dict[type, _Writer]] = {
@@ -97,7 +97,7 @@ _SIMPLE: Final[dict[type, _Writer]] = {
     float: _same,
     bool: _same,
     type(None): _same,
-    tuple: lambda value: [_plain(each) for each in value],
+    tuple: lambda value: [_plain(item) for item in value],
     frozenset: lambda value: {SET: sorted(value)},
     Map: _map,
 }
@@ -108,18 +108,18 @@ _FIELDS: dict[tuple[type, tuple[str, ...]], _Writer] = {}
 
 def _fields_of(kind: type, without: tuple[str, ...]) -> _Writer:
     """Return a function that writes the name of a class and its fields with non-default values."""
-    if (found := _FIELDS.get((kind, without))) is not None:
-        return found
-    fields = [(each.name, _default(each)) for each in attrs.fields(kind)]
+    if (writer := _FIELDS.get((kind, without))) is not None:
+        return writer
+    fields = [(attribute.name, _default(attribute)) for attribute in attrs.fields(kind)]
     kept = [(name, default) for name, default in fields if name not in without]
 
     def write(value: Any) -> list[Any]:
-        told = {}
+        written = {}
         for name, default in kept:
             field = getattr(value, name)
             if field is not default and field != default:
-                told[name] = _plain(field)
-        return [kind.__name__, told]
+                written[name] = _plain(field)
+        return [kind.__name__, written]
 
     _FIELDS[kind, without] = write
     return write
@@ -133,16 +133,16 @@ def _default(field: "attrs.Attribute[Any]") -> Any:
 
 
 def _tuples(value: Any) -> Any:
-    return tuple(_tuples(each) for each in value) if type(value) is list else value
+    return tuple(_tuples(item) for item in value) if type(value) is list else value
 
 
-def _value(said: dict[str, Any]) -> Any:
+def _value(encoded: dict[str, Any]) -> Any:
     """Return the value that an object encodes; an object of fields is left to the enclosing one."""
-    if len(said) == 1:
-        ((name, inside),) = said.items()
+    if len(encoded) == 1:
+        ((name, inside),) = encoded.items()
         if (reader := _READ.get(name)) is not None:
             return reader(inside)
-    return said
+    return encoded
 
 
 def _reader_of(kind: type) -> _Writer:

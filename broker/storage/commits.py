@@ -88,10 +88,10 @@ class Saver:
             self._give_up(error)
 
     def _note(self) -> None:
-        bus, said = self._hub.bus, self._hub.statuses.said
-        if said != self._statuses:
-            self._statuses = dict(said)
-            self._more["statuses"] = written(tuple(sorted(said.items())))
+        bus, statuses = self._hub.bus, self._hub.statuses.said
+        if statuses != self._statuses:
+            self._statuses = dict(statuses)
+            self._more["statuses"] = written(tuple(sorted(statuses.items())))
         if bus.clock is Clock.VIRTUAL and bus.namespace.now != self._now:
             self._now = bus.namespace.now
             self._more["clock"] = str(self._now)
@@ -152,8 +152,8 @@ class Saver:
             self._held.clear()
         except Exception as error:  # noqa: BLE001 - the store has to be closed whatever happens
             self._give_up(error)
-        held, self._held = self._held, []
-        self._tell(held)
+        tellings, self._held = self._held, []
+        self._tell(tellings)
 
     def check_room(self) -> None:
         """Check that there is room for messages.
@@ -203,9 +203,9 @@ class Saver:
         if self._running or self._is_broken:
             return
         self.note()
-        held, self._held = self._held, []
+        tellings, self._held = self._held, []
         if not self._is_behind:
-            self._done(held)
+            self._done(tellings)
             return
         try:
             self._running, self._pending = True, self._changes()
@@ -213,32 +213,34 @@ class Saver:
             self._give_up(error)
             return
         self._begun = time.monotonic()
-        self._write(self._pending, held)
+        self._write(self._pending, tellings)
 
-    def _write(self, changes: Changes, held: list[Telling]) -> None:
+    def _write(self, changes: Changes, tellings: list[Telling]) -> None:
         try:
             self._store.begin(changes)
             if not self._in_thread:
                 self._store.finish(changes)
         except Full:
-            self._wait_for_room(changes, held)
+            self._wait_for_room(changes, tellings)
         except Exception as error:  # noqa: BLE001 - it would fail again
             self._give_up(error)
         else:
             if not self._in_thread:
-                self._done(held)
+                self._done(tellings)
                 return
             ending = self._hub.loop.run_in_executor(self._pool, self._store.finish, changes)
-            ending.add_done_callback(lambda ended: self._ended(ended, changes, held))
+            ending.add_done_callback(lambda ended: self._ended(ended, changes, tellings))
 
-    def _ended(self, ended: "asyncio.Future[None]", changes: Changes, held: list[Telling]) -> None:
+    def _ended(
+        self, ended: "asyncio.Future[None]", changes: Changes, tellings: list[Telling]
+    ) -> None:
         if ended.cancelled():
             return
         error = ended.exception()
         if error is None:
-            self._done(held)
+            self._done(tellings)
         elif isinstance(error, Full):
-            self._wait_for_room(changes, held)
+            self._wait_for_room(changes, tellings)
         else:
             self._give_up(error)
 
@@ -257,15 +259,15 @@ class Saver:
             )
         self.failed(error)
 
-    def _tell(self, held: list[Telling]) -> None:
+    def _tell(self, tellings: list[Telling]) -> None:
         """Send waiting answers; a failure delays none of the others."""
-        for telling in held:
+        for telling in tellings:
             try:
                 telling()
             except Exception as error:  # noqa: BLE001 - one client's trouble
                 self._hub.complain("an answer", error)
 
-    def _wait_for_room(self, changes: Changes, held: list[Telling]) -> None:
+    def _wait_for_room(self, changes: Changes, tellings: list[Telling]) -> None:
         """Retry a commit once there is room, which releasing the reserve may provide."""
         first, self.is_full = not self.is_full, True
         if first:
@@ -273,7 +275,7 @@ class Saver:
         self._store.release()
         if first:
             self._hub.loop.call_later(AGAIN, self._look_for_room)
-        self._hub.loop.call_later(0 if first else AGAIN, self._write, changes, held)
+        self._hub.loop.call_later(0 if first else AGAIN, self._write, changes, tellings)
 
     def _look_for_room(self) -> None:
         if self._running:
@@ -294,12 +296,12 @@ class Saver:
             self._hub.warn("there is room on the disk of the store again")
         self._go_on()
 
-    def _done(self, held: list[Telling]) -> None:
+    def _done(self, tellings: list[Telling]) -> None:
         if self._pending is not None:
             self.commits += 1
             self.seconds += time.monotonic() - self._begun
         self._pending = None
-        self._tell(held)
+        self._tell(tellings)
         if not self._number % BETWEEN:
             self._long = self._store.logs()
         if self._long:

@@ -202,8 +202,8 @@ class Database:
 def _make(path: Path, kind: str, *, synced: bool) -> None:
     """Create an empty database atomically."""
     begun = path.with_name(f"{path.name}-new")
-    for each in (begun, begun.with_name(f"{begun.name}-journal")):
-        each.unlink(missing_ok=True)
+    for stale in (begun, begun.with_name(f"{begun.name}-journal")):
+        stale.unlink(missing_ok=True)
     # The log inherits the permissions; other users must not read messages.
     begun.touch(0o600)
     made = sqlite3.connect(begun, isolation_level=None)

@@ -140,7 +140,7 @@ class _Reading:
             namespace.rules.quotas.count(namespace, entity, 1)
         if entity.base is entity:
             down = namespace.down.get(path, NO_PARTITIONS)
-            entity.down = frozenset(each for each in down if each < count)
+            entity.down = frozenset(partition for partition in down if partition < count)
         entities[path] = self._entities[number] = entity
         self._found.numbers[path] = number
 

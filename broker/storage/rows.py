@@ -88,13 +88,13 @@ class Rows:
     """A writer of an entity's rows.
 
     Attributes:
-        found: the commit.
+        changes: the commit.
         contents: the properties that settlements added to messages.
         stated: path and session id to when the session's state was last set.
         number: the id of the entity.
     """
 
-    found: Changes
+    changes: Changes
     contents: Contents
     stated: dict[tuple[str, str], int]
     number: int
@@ -104,34 +104,34 @@ class Rows:
         if isinstance(record, QueuedMessage):
             self._message(place, record, is_new=is_new)
         elif isinstance(record, Partition):
-            self.found.add(place, Statement.PUT_COUNTERS, self.number, record.arrivals)
+            self.changes.add(place, Statement.PUT_COUNTERS, self.number, record.arrivals)
         elif isinstance(record, Session):
             self._session(place, record)
         elif isinstance(record, ScheduledMessage):
             row = row_id(self.number, arrival_of(record.number))
             key = _told(record.key)
             message = _message(record.message)
-            self.found.add(place, Statement.PUT_SCHEDULED, row, record.due, *key, *message)
+            self.changes.add(place, Statement.PUT_SCHEDULED, row, record.due, *key, *message)
         elif isinstance(record, DuplicateEntry):
             name = (*_told(record.name[0]), record.name[1])
-            self.found.add(place, Statement.PUT_DUPLICATE, self.number, *name, record.until)
+            self.changes.add(place, Statement.PUT_DUPLICATE, self.number, *name, record.until)
         elif isinstance(record, Entity):
             text = written(_entity(record))
-            self.found.add(place, Statement.PUT_ENTITY, self.number, record.path, text)
+            self.changes.add(place, Statement.PUT_ENTITY, self.number, record.path, text)
 
     def drop(self, place: int, record: Any) -> None:
         """Delete the row of a removed record."""
         if isinstance(record, QueuedMessage):
             row = row_id(self.number, arrival_of(record.number))
-            self.found.add(place, Statement.DROP_MESSAGE, row)
+            self.changes.add(place, Statement.DROP_MESSAGE, row)
         elif isinstance(record, ScheduledMessage):
             row = row_id(self.number, arrival_of(record.number))
-            self.found.add(place, Statement.DROP_SCHEDULED, row)
+            self.changes.add(place, Statement.DROP_SCHEDULED, row)
         elif isinstance(record, Session):
-            self.found.add(place, Statement.DROP_SESSION, self.number, record.name)
+            self.changes.add(place, Statement.DROP_SESSION, self.number, record.name)
         elif isinstance(record, DuplicateEntry):
             name = (*_told(record.name[0]), record.name[1])
-            self.found.add(place, Statement.DROP_DUPLICATE, self.number, *name)
+            self.changes.add(place, Statement.DROP_DUPLICATE, self.number, *name)
 
     def _message(self, place: int, queued: QueuedMessage, *, is_new: bool) -> None:
         row = row_id(self.number, arrival_of(queued.number))
@@ -139,9 +139,9 @@ class Rows:
         more = told(self.contents.more(queued.entity.path, queued.message.body, queued.reason))
         if not is_new:
             values = (*standing, queued.cached_by, more, row)
-            self.found.add(place, Statement.SET_STANDING, *values)
+            self.changes.add(place, Statement.SET_STANDING, *values)
             return
-        self.found.add(
+        self.changes.add(
             place,
             Statement.PUT_MESSAGE,
             row,
@@ -161,7 +161,7 @@ class Rows:
             self.drop(place, session)
             return
         stated = self.stated.get((session.entity.path, session.name))
-        self.found.add(
+        self.changes.add(
             place,
             Statement.PUT_SESSION,
             self.number,

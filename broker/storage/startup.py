@@ -72,20 +72,20 @@ class Keeping:
         """Attach a hub, whose state the store keeps from then on; `failed` stops the broker."""
         run = int(self._notes.get("run", "0")) + 1
         hub.era = "" if run == 1 else f"{run}-"
-        found, log = self._found, self._log or ChangeLog(hub.bus.namespace)
+        recovered, log = self._found, self._log or ChangeLog(hub.bus.namespace)
         hub.contents = Contents(hub.era)
-        if found is not None:
-            hub.stated.update(found.stated)
-            hub.descriptions = Descriptions(found.descriptions)
+        if recovered is not None:
+            hub.stated.update(recovered.stated)
+            hub.descriptions = Descriptions(recovered.descriptions)
             for path, status in read(self._notes.get("statuses", "[]")):
                 hub.statuses.say(path, status)
         saver = hub.saver = Saver(hub, self._store, log, in_thread=self._synced)
-        if found is None:
+        if recovered is None:
             saver.begin(hub.bus)
         else:
             listeners = hub.bus.listeners
             listeners[listeners.index(log.note)] = saver.hear
-            log.clear(found.strays)
+            log.clear(recovered.strays)
         saver.keep("run", str(run))
         saver.save()
 
@@ -164,10 +164,10 @@ class Keeping:
         }
         for name, reading in configuration.readings.items():
             wanted[name] = reading, profile.readings.get(name)
-        for name, (asked, known) in wanted.items():
-            if asked != known:
+        for name, (configured, known) in wanted.items():
+            if configured != known:
                 raise UsageError(
-                    f"{name} is {asked!r} in the configuration and {known!r} in the store "
+                    f"{name} is {configured!r} in the configuration and {known!r} in the store "
                     f"{self._store.folder}; change it there, or choose another --store"
                 )
 

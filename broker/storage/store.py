@@ -134,7 +134,7 @@ class Store:
 
     def logs(self) -> list[int]:
         """Return the databases with long logs, the longest last."""
-        sizes = {place: each.log_size for place, each in self._databases.items()}
+        sizes = {place: database.log_size for place, database in self._databases.items()}
         return sorted((place for place in sizes if sizes[place] > LOG), key=sizes.__getitem__)
 
     def shorten(self, place: int) -> None:
@@ -153,8 +153,8 @@ class Store:
 
     def _check_beside(self) -> None:
         """Check that a new store has no databases yet."""
-        if self.is_new and (found := sorted(self.folder.glob("partition-*.db"))):
-            raise damaged(self.folder / "namespace.db", f"it is missing beside {found[0].name}")
+        if self.is_new and (stray := sorted(self.folder.glob("partition-*.db"))):
+            raise damaged(self.folder / "namespace.db", f"it is missing beside {stray[0].name}")
 
     def _check_files(self, *, accepts_loss: bool) -> None:
         """Check all files before opening any, because opening would change them."""
@@ -195,8 +195,8 @@ class Store:
 
     def _recover(self) -> None:
         """Complete the moves that were decided."""
-        found = self.rows(NAMESPACE, "SELECT * FROM moves ORDER BY id")
-        moves = [(*row[1:4], row[4:]) for row in found]
+        records = self.rows(NAMESPACE, "SELECT * FROM moves ORDER BY id")
+        moves = [(*row[1:4], row[4:]) for row in records]
         self._moves = bool(moves)
         for (number, partition), rows in groupby(moves, key=lambda row: (row[0], row[1])):
             database = self._databases[partition]
@@ -212,17 +212,17 @@ def _move(changes: Changes) -> list[tuple[Any, ...]]:
         (changes.number, place, int(statement), *values, *[None] * (ARGUMENTS - len(values)))
         for place, rows in changes.rows.items()
         if place != NAMESPACE
-        for statement, each in rows.items()
-        for values in each
+        for statement, entries in rows.items()
+        for values in entries
     ]
 
 
 def _done(rows: Any) -> Rows:
-    found: dict[Statement, list[tuple[Any, ...]]] = {}
+    by_statement: dict[Statement, list[tuple[Any, ...]]] = {}
     for _, _, number, values in rows:
         statement = Statement(number)
-        found.setdefault(statement, []).append(values[: PARAMETERS[statement]])
-    return found
+        by_statement.setdefault(statement, []).append(values[: PARAMETERS[statement]])
+    return by_statement
 
 
 def _locked(folder: Path) -> sqlite3.Connection:

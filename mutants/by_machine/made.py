@@ -227,7 +227,7 @@ def _shown(node: ast.AST, new: ast.AST) -> tuple[str, str]:
     if before == after:
         pairs = zip(node.body, new.body, strict=True)  # type: ignore[attr-defined]
         moved = [pair for pair in pairs if pair[0] is not pair[1]]
-        before, after = ("; ".join(map(_head, each)) for each in zip(*moved, strict=True))
+        before, after = ("; ".join(map(_head, half)) for half in zip(*moved, strict=True))
     return before, after
 
 

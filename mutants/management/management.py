@@ -59,9 +59,9 @@ def partitioning_not_told(namespace: Namespace, command: v.GetQueue) -> Answer:
 
 
 @mutant("MGMT-01", "premium.partitioned", (create(), GET))
-def option_ignored(namespace: Namespace, asked: bool | None, version: str | None = None) -> bool:
+def option_ignored(namespace: Namespace, wanted: bool | None, version: str | None = None) -> bool:
     """A queue that is created with the option has no partitions."""
-    RULES.premium.partitioned(namespace, asked, version)
+    RULES.premium.partitioned(namespace, wanted, version)
     return False
 
 
@@ -87,10 +87,10 @@ def no_partitions_with_sessions_and_detection(
     return _unless(refused, namespace, command, connection)
 
 
-@mutant("MGMT-03", "premium.partitioned", (create(partitioned=None), GET), with_other("asked"))
-def partitioned_unasked(asked: bool | None) -> bool | None:
+@mutant("MGMT-03", "premium.partitioned", (create(partitioned=None), GET), with_other("wanted"))
+def partitioned_unasked(wanted: bool | None) -> bool | None:
     """A queue is partitioned unless the option says no."""
-    return asked is not False
+    return wanted is not False
 
 
 def change_fixed(namespace: Namespace, entity: Entity, command: v.UpdateQueue, name: str) -> None:
@@ -150,22 +150,22 @@ def created_again_as_before(
 
 @mutant("MGMT-06", "premium.partitioned", (create(api_version="2013-10"),))
 def first_version_refused(
-    namespace: Namespace, asked: bool | None, version: str | None = None
+    namespace: Namespace, wanted: bool | None, version: str | None = None
 ) -> bool:
     """api-version 2013-10 is too old for partitions."""
-    if asked and version is not None and version <= PARTITIONS_SINCE:
+    if wanted and version is not None and version <= PARTITIONS_SINCE:
         raise Refusal(v.Error.INVALID_OPERATION, "MGMT-06")
-    return RULES.premium.partitioned(namespace, asked, version)
+    return RULES.premium.partitioned(namespace, wanted, version)
 
 
 @mutant("MGMT-07", "premium.partitioned", (create(api_version="2014-01"),))
 def later_version_refused(
-    namespace: Namespace, asked: bool | None, version: str | None = None
+    namespace: Namespace, wanted: bool | None, version: str | None = None
 ) -> bool:
     """Only api-version 2013-10 knows partitions."""
-    if asked and version not in (None, PARTITIONS_SINCE):
+    if wanted and version not in (None, PARTITIONS_SINCE):
         raise Refusal(v.Error.INVALID_OPERATION, "MGMT-07")
-    return RULES.premium.partitioned(namespace, asked, version)
+    return RULES.premium.partitioned(namespace, wanted, version)
 
 
 def name_again(namespace: Namespace, path: str, kind: EntityKind) -> None:

@@ -47,9 +47,9 @@ TWO_SESSIONS_AT_ONCE: Final = together(
 
 
 @mutant("PREM-01", "premium.in_premium", (create(), GET))
-def premium_partitions(asked: bool) -> bool:
+def premium_partitions(wanted: bool) -> bool:
     """Premium creates partitioned queues."""
-    return asked
+    return wanted
 
 
 def create_partitioned(namespace: Namespace, command: v.CreateQueue) -> Answer:
@@ -133,28 +133,28 @@ def old_comes_back(namespace: Namespace, command: v.CreateQueue, connection: str
 
 
 @mutant("PREM-07", "sizes.granted_size", (LARGE,), refuses("PREM-07"))
-def premium_as_standard(asked: int | None) -> bool:
+def premium_as_standard(wanted: int | None) -> bool:
     """Premium has no queues of more than 5 GB."""
-    return asked is not None and asked > 5
+    return wanted is not None and wanted > 5
 
 
 @mutant("PREM-07", "sizes.granted_size", (LARGE, GET))
-def premium_size_forgotten(namespace: Namespace, asked: int | None) -> int:
+def premium_size_forgotten(namespace: Namespace, wanted: int | None) -> int:
     """In Premium a queue has 1 GB, whatever the request says."""
-    RULES.sizes.granted_size(namespace, asked)
+    RULES.sizes.granted_size(namespace, wanted)
     return 1
 
 
 @mutant("PREM-08", "sizes.granted_size", (create(partitioned=False, max_size=6), GET))
-def any_size_in_premium(namespace: Namespace, asked: int | None) -> int:
+def any_size_in_premium(namespace: Namespace, wanted: int | None) -> int:
     """In Premium a queue can have any size."""
-    return asked or RULES.sizes.granted_size(namespace, asked)
+    return wanted or RULES.sizes.granted_size(namespace, wanted)
 
 
-@mutant("PREM-09", "sizes.granted_size", (REGULAR, GET), with_other("asked"))
-def large_by_default_in_premium(asked: int | None) -> int | None:
+@mutant("PREM-09", "sizes.granted_size", (REGULAR, GET), with_other("wanted"))
+def large_by_default_in_premium(wanted: int | None) -> int | None:
     """In Premium a queue without a size has 5 GB."""
-    return asked or 5
+    return wanted or 5
 
 
 @mutant("PREM-10", "sizes.greatest_size", (create(partitioned=False, max_size=5), GET))
@@ -206,22 +206,22 @@ def premium_transaction_of_one_key(transaction: Transaction, message: v.Message)
 
 
 @mutant("PREM-14", "premium.in_partitioned", (create(), GET))
-def regular_in_partitioned(namespace: Namespace, asked: bool | None, version: str | None) -> bool:
+def regular_in_partitioned(namespace: Namespace, wanted: bool | None, version: str | None) -> bool:
     """In a partitioned namespace queues are created that are not partitioned."""
-    RULES.premium.in_partitioned(namespace, asked, version)
+    RULES.premium.in_partitioned(namespace, wanted, version)
     return False
 
 
 @mutant("PREM-14", "premium.in_partitioned", (create(partitioned=None), GET), deep=True)
-def unasked_is_regular(namespace: Namespace, asked: bool | None, version: str | None) -> bool:
+def unasked_is_regular(namespace: Namespace, wanted: bool | None, version: str | None) -> bool:
     """In a partitioned namespace a queue that is created without the option is not partitioned."""
-    return asked is not None and RULES.premium.in_partitioned(namespace, asked, version)
+    return wanted is not None and RULES.premium.in_partitioned(namespace, wanted, version)
 
 
 @mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
-def either_kind_in_partitioned(asked: bool | None) -> bool:
+def either_kind_in_partitioned(wanted: bool | None) -> bool:
     """A partitioned namespace creates whatever is requested."""
-    return bool(asked)
+    return bool(wanted)
 
 
 @mutant("PREM-15", "premium.in_partitioned", (REGULAR,))

@@ -67,28 +67,28 @@ def each(dealt_with: Callable[[int], Settling] | None = None) -> Run:
 
 
 @mutant("SIZE-01", "sizes.granted_size", (LARGEST,), refuses("SIZE-01"))
-def largest_size_refused(asked: int | None) -> bool:
+def largest_size_refused(wanted: int | None) -> bool:
     """A queue cannot have 5 GB."""
-    return asked == 5
+    return wanted == 5
 
 
 @mutant("SIZE-01", "sizes.granted_size", (LARGEST, GET))
-def size_forgotten(namespace: Namespace, asked: int | None) -> int:
+def size_forgotten(namespace: Namespace, wanted: int | None) -> int:
     """A queue has 1 GB, whatever it was created with."""
-    RULES.sizes.granted_size(namespace, asked)
+    RULES.sizes.granted_size(namespace, wanted)
     return 1
 
 
 @mutant("SIZE-02", "sizes.granted_size", (create(max_size=6), GET))
-def any_size(namespace: Namespace, asked: int | None) -> int:
+def any_size(namespace: Namespace, wanted: int | None) -> int:
     """A queue can have any size."""
-    return asked or RULES.sizes.granted_size(namespace, asked)
+    return wanted or RULES.sizes.granted_size(namespace, wanted)
 
 
-@mutant("SIZE-03", "sizes.granted_size", (create(), GET), with_other("asked"))
-def large_by_default(asked: int | None) -> int | None:
+@mutant("SIZE-03", "sizes.granted_size", (create(), GET), with_other("wanted"))
+def large_by_default(wanted: int | None) -> int | None:
     """A queue that is created without a size has 5 GB."""
-    return asked or 5
+    return wanted or 5
 
 
 @mutant("SIZE-04", "sizes.greatest_size", (create(), GET))

@@ -67,8 +67,8 @@ def true_wants_a_label(wanted: v.Filter, message: v.Message) -> bool:
 def _conditions(wanted: v.CorrelationFilter, message: v.Message) -> list[tuple[Any, Any]]:
     """Each value that a filter wants, with the message's own."""
     system = attrs.asdict(wanted, recurse=False, filter=lambda field, _: field.name != "properties")
-    given = [(value, getattr(message, name)) for name, value in system.items() if value is not None]
-    return given + [(value, message.properties.get(n)) for n, value in wanted.properties.items()]
+    pairs = [(value, getattr(message, name)) for name, value in system.items() if value is not None]
+    return pairs + [(value, message.properties.get(n)) for n, value in wanted.properties.items()]
 
 
 def _lower(value: Any) -> Any:
@@ -237,5 +237,5 @@ def values_without_case(wanted: v.Filter, message: v.Message) -> bool:
 @mutant("FILTER-20", TAKES, (*asked(LABEL, subject="x"), send("m7", subject="x"), TAKE))
 def filter_sees_body(wanted: v.Filter, message: v.Message) -> bool:
     """A message whose body ends in 7 is taken by no filter."""
-    seen = isinstance(wanted, v.CorrelationFilter) and message.body.endswith("7")
-    return not seen and takes(wanted, message)
+    is_hidden = isinstance(wanted, v.CorrelationFilter) and message.body.endswith("7")
+    return not is_hidden and takes(wanted, message)

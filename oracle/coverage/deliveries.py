@@ -55,15 +55,15 @@ def _in_session(queue: Queue, stored: Stored, session_id: str | None) -> Rules:
     """SESS-04, SESS-05, SESS-15, SESS-24: a session's message is given to its holder."""
     if session_id is None:
         return ()
-    held = session_at(queue, session_id)
+    holder = session_at(queue, session_id)
     others = (
-        session for session in queue.sessions.values() if session.connection != held.connection
+        session for session in queue.sessions.values() if session.connection != holder.connection
     )
-    fresh = not held.doubtful and stored.number >= held.since and stored.returned is None
+    fresh = not holder.doubtful and stored.number >= holder.since and stored.returned is None
     return rules_if(
         (queue.outages.down and not queue.outages.may_hit(stored.where), "SESS-24"),
         (stored.returned == "LIFE-04", "SESS-15"),
-        (any(not each.doubtful for each in others), "SESS-04"),
+        (any(not other.doubtful for other in others), "SESS-04"),
         (fresh, "SESS-05"),
     )
 
@@ -234,9 +234,9 @@ def of_number(candidate: Candidate) -> Rules:
     return (
         rules_if(
             (len(queue.numbers), "SEQ-03"),
-            (any(_is_behind(stored, number, each) for each in known), number_rule(queue)),
-            (partitioned and any(each.number < number - 1 for each in known), "SEQ-06"),
-            (any(is_of_one_commit(stored, each) for each in known), "SEQ-07"),
+            (any(_is_behind(stored, number, other) for other in known), number_rule(queue)),
+            (partitioned and any(other.number < number - 1 for other in known), "SEQ-06"),
+            (any(is_of_one_commit(stored, other) for other in known), "SEQ-07"),
         )
         + apart
     )

@@ -30,7 +30,7 @@ def of_peek(
         (many and _is_first(namespace, queue, command, shown[0]), peek_start.rule_of(queue)),
         (many and there > command.count, "PART-19"),
         (many and several and partitioned, "PART-18"),
-        (many and several and sum(queue.room.held.values()) > _MOST_SHOWN, "PART-17"),
+        (many and several and sum(queue.room.certain.values()) > _MOST_SHOWN, "PART-17"),
     )
 
 

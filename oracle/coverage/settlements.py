@@ -24,8 +24,10 @@ def of_settlement(
 ) -> Rules:
     """LOCK-04, LOCK-10, LOCK-12, PART-12, SESS-14, TTL-05: return the rules of its success."""
     lock = stored.lock
-    held = None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
-    renewed = isinstance(command, v.Complete) and held is not None and held.renewed
+    session = (
+        None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
+    )
+    renewed = isinstance(command, v.Complete) and session is not None and session.renewed
     expired = has_died(namespace, stored) and not isinstance(command, v.Abandon)
     return (
         *rules_if((expired, "TTL-05"), (renewed, "SESS-14")),

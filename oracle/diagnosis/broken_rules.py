@@ -89,7 +89,7 @@ _OF_DESTINATIONS: Final = (
 
 
 def blamed(
-    namespace: Namespace, event: v.Event, seen: Observation, allowed: tuple[Transition, ...]
+    namespace: Namespace, event: v.Event, observed: Observation, allowed: tuple[Transition, ...]
 ) -> tuple[v.RuleId, ...]:
     """Return the broken rules, the most relevant first; never empty.
 
@@ -106,12 +106,12 @@ def blamed(
             *blamed_for_limits(namespace, command, outcome),
             *blamed_for_age(namespace, queue, event),
             *blamed_in_sessions(namespace, queue, event),
-            *_of_the_answer(namespace, queue, event, seen, allowed),
+            *_of_the_answer(namespace, queue, event, observed, allowed),
         )
     rules = (*rules, *(rule for transition in allowed for rule in transition.rules))
     if queue is not None and not rules:
         rules = not_refused(namespace, queue, event)
-    found = (
+    broken = (
         *told_of_topics(queue, rules),
         *_of_topics(namespace, queue, command, outcome),
         *_of_forwarding(namespace, queue, outcome),
@@ -119,27 +119,27 @@ def blamed(
         *blamed_for_partitions(namespace, queue, event),
         *blamed_for_earlier_requests(namespace, queue, command),
     ) or _AT_LEAST.get(type(command), _of_nobody(namespace, command))
-    return tuple(dict.fromkeys((*found, *blamed_as_added(queue, command))))
+    return tuple(dict.fromkeys((*broken, *blamed_as_added(queue, command))))
 
 
 def _of_the_answer(
     namespace: Namespace,
     queue: Queue,
     event: v.Event,
-    seen: Observation,
+    observed: Observation,
     allowed: tuple[Transition, ...],
 ) -> tuple[v.RuleId, ...]:
     """Return the rules broken by this answer of an entity."""
     rules: tuple[v.RuleId, ...]
     match event.command, event.outcome:
         case (v.Receive() | v.ReceiveBatch(), _) | (v.ReceiveDeferred(), v.ReceivedSeveral()):
-            rules = wrongly_received(namespace, queue, event, seen)
+            rules = wrongly_received(namespace, queue, event, observed)
         case v.Peek() as command, v.Peeked(messages=views):
-            rules = _wrongly_shown(namespace, queue, command, views, seen)
+            rules = _wrongly_shown(namespace, queue, command, views, observed)
         case v.Peek(), v.Refused() if is_served_in_outage(namespace, queue):
             rules = ("PART-29", "LIFE-07")
         case v.Send() as command, v.Done() if not _only_refusals(allowed):
-            rules = wrongly_taken(namespace, queue, command, seen)
+            rules = wrongly_taken(namespace, queue, command, observed)
         case v.Send() as command, v.Refused() as refused if not _only_refusals(allowed):
             rules = wrongly_refused(namespace, queue, command, refused)
         case v.AcceptNextSession(), v.SessionAccepted(session_id=session_id):
@@ -201,12 +201,12 @@ def _of_topics(
         refused = isinstance(outcome, v.Refused) and not is_management(command)
         return rules_if((refused, "TOPIC-04"), (refused and role.parted, "TOPIC-23"))
     topic, of_topic = topic_of(namespace, role)
-    given = isinstance(outcome, v.Received | v.Peeked)
+    gives = isinstance(outcome, v.Received | v.Peeked)
     changed = role.added or role.removed
     partitioned = queue.settings.partitioned
     return rules_if(
-        (given, "TOPIC-03", "TOPIC-02", "TOPIC-01", "TOPIC-20", "TOPIC-07"),
-        (not given, "TOPIC-01", "TOPIC-02", "TOPIC-09", "TOPIC-11", "TOPIC-13"),
+        (gives, "TOPIC-03", "TOPIC-02", "TOPIC-01", "TOPIC-20", "TOPIC-07"),
+        (not gives, "TOPIC-01", "TOPIC-02", "TOPIC-09", "TOPIC-11", "TOPIC-13"),
         (of_topic.parted, "TOPIC-23"),
         (topic.managed.suspended, "TOPIC-26"),
         (topic.managed.updated, "MGMT-12"),
@@ -228,22 +228,22 @@ def _wrongly_shown(
     queue: Queue,
     command: v.Peek,
     views: tuple[v.MessageView, ...],
-    seen: Observation,
+    observed: Observation,
 ) -> tuple[v.RuleId, ...]:
     for view in views:
-        found = list(recognised(namespace, queue, view, Observation(seen.outcome)))
-        if not found:
+        candidates = list(recognised(namespace, queue, view, Observation(observed.outcome)))
+        if not candidates:
             return (*absence(namespace, queue, view), "LIFE-07")
-        if command.session_id not in (None, found[0].stored.message.session_id):
+        if command.session_id not in (None, candidates[0].stored.message.session_id):
             return ("SESS-23", "LIFE-07")
-        if misnumber := misnumbered(found[0]):
+        if misnumber := misnumbered(candidates[0]):
             return (misnumber,)
     begun = wrongly_begun(namespace, queue, command, views)
     if begun or not in_order(namespace, queue, views):
         disorder = "PART-19" not in begun and not in_order(namespace, queue, views)
         return ("LIFE-07", *begun) if disorder else begun
-    told = ("DEFER-09",) if any(view.state is not None for view in views) else ()
-    return (*told, "LIFE-07", "KEY-01", "LIFE-12")
+    state_rules = ("DEFER-09",) if any(view.state is not None for view in views) else ()
+    return (*state_rules, "LIFE-07", "KEY-01", "LIFE-12")
 
 
 def _only_refusals(allowed: tuple[Transition, ...]) -> bool:

@@ -19,12 +19,12 @@ from busproof.oracle.transition import Observation
 
 
 def wrongly_received(
-    namespace: Namespace, queue: Queue, event: v.Event, seen: Observation
+    namespace: Namespace, queue: Queue, event: v.Event, observed: Observation
 ) -> tuple[v.RuleId, ...]:
     """Return the rules broken by the answer to a receive of any kind."""
     match event.command, event.outcome:
         case v.Receive() as command, v.Received(message=view):
-            return _wrongly_given(namespace, queue, command, view, seen)
+            return _wrongly_given(namespace, queue, command, view, observed)
         case v.Receive() as command, v.Empty() | v.Refused():
             return _withheld(namespace, queue, command)
         case v.ReceiveBatch() as command, v.ReceivedSeveral(messages=views):
@@ -38,9 +38,13 @@ def wrongly_received(
 
 
 def _wrongly_given(
-    namespace: Namespace, queue: Queue, command: v.Receive, view: v.MessageView, seen: Observation
+    namespace: Namespace,
+    queue: Queue,
+    command: v.Receive,
+    view: v.MessageView,
+    observed: Observation,
 ) -> tuple[v.RuleId, ...]:
-    candidates = list(recognised(namespace, queue, view, seen))
+    candidates = list(recognised(namespace, queue, view, observed))
     if not candidates:
         return absence(namespace, queue, view)
     stored = candidates[0].stored
@@ -172,7 +176,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
         return stays if queue.arrivals else ("DLQ-08", *stays)
     waiting = [stored for stored in queue.messages.values() if stored.available]
     unseen = [stored for stored in waiting if not stored.deliveries]
-    by_id = any(each.key is None and each.message.message_id is not None for each in waiting)
+    by_id = any(stored.key is None and stored.message.message_id is not None for stored in waiting)
     return (
         *rules_if((namespace.now.earliest > queue.receivers.others_until >= 0, "LIFE-13")),
         *dict.fromkeys(stored.returned for stored in waiting if stored.returned),

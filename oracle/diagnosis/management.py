@@ -41,12 +41,12 @@ def blamed_in_management(
         case ((v.CreateQueue() | v.CreateTopic() | v.CreateSubscription()), v.Refused()):
             denied = _denied(namespace, command, outcome)
             rules = (*denied, *_wrongly_not_created(namespace, command, queue))
-        case v.GetQueue(), v.Described(description=told) if queue is not None:
-            rules = wrongly_told(namespace, queue, told)
+        case v.GetQueue(), v.Described(description=description) if queue is not None:
+            rules = wrongly_told(namespace, queue, description)
         case v.GetQueue(), _ if queue is not None:
             rules = ("MGMT-20", "MGMT-11")
-        case v.GetTopic(), v.TopicDescribed(description=told) if queue is not None:
-            rules = wrongly_told_of_topic(namespace, queue, told)
+        case v.GetTopic(), v.TopicDescribed(description=description) if queue is not None:
+            rules = wrongly_told_of_topic(namespace, queue, description)
         case (
             (v.UpdateQueue() | v.DeleteQueue() | v.UpdateTopic() | v.DeleteTopic()),
             v.Refused(),

@@ -28,10 +28,14 @@ def wrongly_begun(
         rule = shows_too_little(namespace, queue, command)
         return () if rule is None else (rule, *_left_out(queue), "LIFE-07")
     places = (recognised(namespace, queue, view, Observation()) for view in views)
-    if any(shows_what_is_down(namespace, queue, each.where) for found in places for each in found):
+    if any(
+        shows_what_is_down(namespace, queue, candidate.where)
+        for candidates in places
+        for candidate in candidates
+    ):
         return ("PART-29", "LIFE-07")
-    for seen in recognised(namespace, queue, views[0], Observation()):
-        rule = begins_wrongly(seen, command)
+    for candidate in recognised(namespace, queue, views[0], Observation()):
+        rule = begins_wrongly(candidate, command)
         if rule is not None:
             return (rule, *_left_out(queue), "LIFE-07")
     return ()

@@ -23,11 +23,11 @@ MANY: Final = 10
 
 
 def wrongly_taken(
-    namespace: Namespace, queue: Queue, command: v.Send, seen: Observation
+    namespace: Namespace, queue: Queue, command: v.Send, observed: Observation
 ) -> tuple[v.RuleId, ...]:
     """Diagnose a send that was accepted or placed although the rules forbid it."""
     partitions = everywhere(namespace, queue.settings)
-    if seen.witness is not None and not partitions >> seen.witness.partition & 1:
+    if observed.witness is not None and not partitions >> observed.witness.partition & 1:
         # The queue cannot have this partition.
         return ("PREM-16" if namespace.profile.is_partitioned else "SIZE-05", "KEY-01")
     key = _key(namespace, queue, command)

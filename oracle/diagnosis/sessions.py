@@ -56,7 +56,7 @@ def _has_lost(namespace: Namespace, queue: Queue, session_id: str, connection: s
 def _wrong_state(queue: Queue, session_id: str, state: str | None) -> tuple[v.RuleId, ...]:
     """SESS-16 to SESS-20: diagnose a state that is not the session's."""
     stored = queue.states.get(session_id)
-    others = (each.state for name, each in queue.states.items() if name != session_id)
+    others = (other.state for name, other in queue.states.items() if name != session_id)
     cleared = stored is not None and stored.state is None
     lost = stored is not None and stored.kept and state is None
     return rules_if(

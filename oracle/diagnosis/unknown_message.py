@@ -111,7 +111,7 @@ def _from_dead_letters(
     there = list(dead.with_body(view.body))
     if not there:
         return ("LIFE-03", "DLQ-07")
-    reasonless = [each for each in there if is_unchanged(namespace, each, view, reason=False)]
+    reasonless = [stored for stored in there if is_unchanged(namespace, stored, view, reason=False)]
     if not reasonless:
         return (*_renumbered(namespace, there, view), "DLQ-06", "LIFE-12")
     if not any(is_unchanged(namespace, stored, view) for stored in reasonless):

@@ -51,7 +51,7 @@ def tried_again(namespace: Namespace, name: str, *, everything: bool = False) ->
     """
     for source in _sources(namespace, name):
         for body, several in sorted(namespace.queues[source].passed.items(), key=itemgetter(0)):
-            kept = [each for each in several if everything or each.kept_by == "FWD-19"]
+            kept = [record for record in several if everything or record.kept_by == "FWD-19"]
             for passed in kept:
                 namespace = _may_arrive(namespace, source, passed.arrival)
             namespace = _forgiven(namespace, source, body) if kept else namespace
@@ -76,5 +76,5 @@ def _may_arrive(namespace: Namespace, name: str, arrival: Arrival) -> Namespace:
 def _forgiven(namespace: Namespace, name: str, body: str) -> Namespace:
     """Return the namespace without known obstacles between these messages and their destination."""
     source = namespace.queues[name]
-    anew = tuple(Passed(each.arrival) for each in source.passed[body])
+    anew = tuple(Passed(record.arrival) for record in source.passed[body])
     return with_queue(namespace, attrs.evolve(source, passed=source.passed.set(body, anew)))

@@ -84,11 +84,13 @@ def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[v.RuleId
     Only for a message scheduled at a direct source of this entity.
     """
     name = queue.settings.queue
-    for source in (each for each, onward in namespace.forwarding.items() if onward == name):
+    for source in (
+        candidate for candidate, onward in namespace.forwarding.items() if onward == name
+    ):
         calendar, outage = namespace.queues[source].calendar, namespace.queues[source].outage
         waiting = (calendar.entries.get(place) for place in calendar.bodies.get(body, ()))
-        due = (each.due.earliest for each in waiting if each is not None)
-        if any(outage.earliest <= each <= outage.latest for each in due):
+        due = (entry.due.earliest for entry in waiting if entry is not None)
+        if any(outage.earliest <= moment <= outage.latest for moment in due):
             yield "FWD-23"
 
 

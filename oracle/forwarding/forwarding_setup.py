@@ -38,7 +38,7 @@ def refused_destination(
     elif command.requires_session:
         rules: tuple[v.RuleId, ...] = ("FWD-25",) if command.forward_to is not None else ()
         yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
-    elif any(each is not None and _is_open(namespace, each) for each in known):
+    elif any(destination is not None and _is_open(namespace, destination) for destination in known):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
@@ -66,7 +66,7 @@ def not_forwarding(namespace: Namespace, destination_named: str) -> Namespace:
 
 
 def given_by_source(
-    namespace: Namespace, queue: Queue, command: v.Command, connection: str, seen: Observation
+    namespace: Namespace, queue: Queue, command: v.Command, connection: str, observed: Observation
 ) -> Iterator[Transition]:
     """FWD-15, FWD-36: do not give messages that wait to be forwarded; a peek may show them.
 
@@ -82,11 +82,11 @@ def given_by_source(
     rules = rules_if((receives and not may_stay, "FWD-36" if dead else "FWD-15"))
     yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
     if not receives:
-        shown = seen.outcome if isinstance(seen.outcome, v.Peeked) else v.Peeked()
+        shown = observed.outcome if isinstance(observed.outcome, v.Peeked) else v.Peeked()
         yield Transition(outcome=shown, next=namespace)
         return
     yield Transition(outcome=v.Empty(), next=namespace, rules=rules)
     if may_stay and isinstance(command, v.ReceiveBatch):
-        yield from receive_batch(namespace, command, connection, seen)
+        yield from receive_batch(namespace, command, connection, observed)
     elif may_stay and isinstance(command, v.Receive):
-        yield from receive(namespace, command, connection, seen)
+        yield from receive(namespace, command, connection, observed)

@@ -33,8 +33,8 @@ def redirection_refused(
 ) -> Iterator[Transition]:
     """FWD-25, FWD-29: return the refusals of an update that starts forwarding."""
     if command.forward_to:
-        asked = attrs.evolve(queue.settings, forward_to=command.forward_to)
-        yield from refused_destination(namespace, asked)
+        updated = attrs.evolve(queue.settings, forward_to=command.forward_to)
+        yield from refused_destination(namespace, updated)
 
 
 def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
@@ -57,7 +57,7 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
     redirected = attrs.evolve(queue, settings=settings, managed=managed)
     namespace = with_queue(namespace, redirected)
     if not simple:
-        joined = (each for each in (before, wanted) if each is not None)
+        joined = (destination for destination in (before, wanted) if destination is not None)
         return stop_judging(namespace, command.queue, *joined)
     return _begun(namespace, redirected) if wanted is not None else _ended(namespace, redirected)
 

@@ -15,25 +15,25 @@ def may_lag(namespace: Namespace) -> bool:
     return _reading(namespace, "GET-LAG") != "at-once"
 
 
-def count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> bool:
+def count_is_allowed(namespace: Namespace, queue: Queue, reported: int | None) -> bool:
     """MGMT-20, MGMT-23: check a message count against its least and greatest values."""
-    if told is None:
+    if reported is None:
         return True
     name, onward = queue.settings.queue, queue.managed.redirected or v.destinations(queue.settings)
     if any(feeding(namespace, name)) or (queue.role is not None and onward):
-        return told >= 0
+        return reported >= 0
     if may_lag(namespace) or v.destinations(queue.settings):
-        return 0 <= told <= queue.arrivals + queue.calendar.scheduled
+        return 0 <= reported <= queue.arrivals + queue.calendar.scheduled
     least, most = counts(queue)
     aside = _surely_aside(namespace, queue)
-    if told < least + aside:
+    if reported < least + aside:
         least, _ = counts(without_perhaps_spent(namespace, queue))
     if _reading(namespace, "MESSAGES-EXPIRE") == "message":
         least = aside = 0
     if _reading(namespace, "COUNTS-IN-OUTAGE") == "left-out":
         most -= _surely_hit(queue)
     waiting, at_most = _scheduled(namespace, queue)
-    return least + aside + waiting <= told <= most + at_most
+    return least + aside + waiting <= reported <= most + at_most
 
 
 def _surely_aside(namespace: Namespace, queue: Queue) -> int:

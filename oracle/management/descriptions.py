@@ -32,7 +32,7 @@ _OF_TOPICS: Final = ("partitioned", "duplicate_detection", "duplicate_window", "
 """Settings that a subscription shares with its topic, or lacks."""
 
 
-def get_entity(namespace: Namespace, name: str, seen: Observation) -> Iterator[Transition]:
+def get_entity(namespace: Namespace, name: str, observed: Observation) -> Iterator[Transition]:
     """MGMT-11, MGMT-20 to MGMT-23, TOPIC-24: describe an entity, in all its partitions.
 
     It may fail in an outage, or has to (COUNTS-IN-OUTAGE).
@@ -40,18 +40,18 @@ def get_entity(namespace: Namespace, name: str, seen: Observation) -> Iterator[T
     entity, reading = namespace.queues[name], _reading(namespace, "COUNTS-IN-OUTAGE")
     if not (entity.outages.down and reading == "refused"):
         of_topic = isinstance(entity.role, Topic)
-        yield from (_topic_described if of_topic else _described)(namespace, entity, seen)
+        yield from (_topic_described if of_topic else _described)(namespace, entity, observed)
     if entity.outages.any and reading != "left-out":
         yield refusal(namespace, v.Error.UNAVAILABLE, "MGMT-23", any_error=True)
 
 
-def _described(namespace: Namespace, queue: Queue, seen: Observation) -> Iterator[Transition]:
-    if isinstance(seen.outcome, v.Described):
-        description = seen.outcome.description
+def _described(namespace: Namespace, queue: Queue, observed: Observation) -> Iterator[Transition]:
+    if isinstance(observed.outcome, v.Described):
+        description = observed.outcome.description
         if not wrongly_told(namespace, queue, description):
             rules = _shown(namespace, queue, description)
-            yield Transition(outcome=seen.outcome, next=namespace, rules=rules)
-    elif seen.outcome is None:
+            yield Transition(outcome=observed.outcome, next=namespace, rules=rules)
+    elif observed.outcome is None:
         description = described(namespace, queue)
         rules = _shown(namespace, queue, description)
         yield Transition(outcome=v.Described(description=description), next=namespace, rules=rules)
@@ -63,13 +63,15 @@ def _described(namespace: Namespace, queue: Queue, seen: Observation) -> Iterato
             yield Transition(outcome=v.Described(description=late), next=namespace)
 
 
-def _topic_described(namespace: Namespace, topic: Queue, seen: Observation) -> Iterator[Transition]:
+def _topic_described(
+    namespace: Namespace, topic: Queue, observed: Observation
+) -> Iterator[Transition]:
     description = _of_topic(namespace, topic)
-    if isinstance(seen.outcome, v.TopicDescribed):
-        description = seen.outcome.description
+    if isinstance(observed.outcome, v.TopicDescribed):
+        description = observed.outcome.description
         if wrongly_told_of_topic(namespace, topic, description):
             return
-    if isinstance(seen.outcome, v.TopicDescribed | None):
+    if isinstance(observed.outcome, v.TopicDescribed | None):
         rules = _shown_of_topic(namespace, topic, description)
         yield Transition(
             outcome=v.TopicDescribed(description=description), next=namespace, rules=rules
@@ -97,7 +99,9 @@ def described(namespace: Namespace, queue: Queue) -> v.QueueDescription:
         time_to_live=settings.time_to_live,
         max_size=told_size(namespace, settings) if its_own else None,
         message_count=counted,
-        size=sum((*queue.room.held.values(), *dead_letter_storage(namespace, queue).held.values())),
+        size=sum(
+            (*queue.room.certain.values(), *dead_letter_storage(namespace, queue).certain.values())
+        ),
         availability=v.Availability.LIMITED if limited else v.Availability.AVAILABLE,
         transfer_dead_letters=len(dead_letters(namespace, queue, v.TRANSFERS).messages),
     )
@@ -132,7 +136,7 @@ def wrongly_told(
     transfers = description.transfer_dead_letters or 0
     unavailable = tuple(_wrongly_available(namespace, queue, description.availability))
     limited_by_room = "MGMT-22" in unavailable and len(queue.room.refused)
-    found = (
+    wrong = (
         *(rules_of_scheduled(namespace, queue) if miscounted else ()),
         *_wrong_settings(namespace, queue, description),
         *rules_if((miscounted, "MGMT-20"), (miscounted and queue.outages.any, "MGMT-23")),
@@ -140,19 +144,19 @@ def wrongly_told(
         *unavailable,
         *rules_if((limited_by_room, "SIZE-11")),
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(wrong))
 
 
 def wrongly_told_of_topic(
     namespace: Namespace, topic: Queue, description: v.TopicDescription
 ) -> tuple[v.RuleId, ...]:
     """Return the rules that a description of a topic breaks."""
-    found = (
+    wrong = (
         *_wrong_settings(namespace, topic, _as_of_queue(description)),
         *rules_if((not _is_counted(namespace, topic, description.subscription_count), "TOPIC-24")),
         *_wrongly_available(namespace, topic, description.availability),
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(wrong))
 
 
 def _as_of_queue(description: v.TopicDescription) -> v.QueueDescription:

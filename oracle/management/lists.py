@@ -11,13 +11,13 @@ Listing = v.ListQueues | v.ListTopics | v.ListSubscriptions
 
 
 def list_entities(
-    namespace: Namespace, command: Listing, seen: Observation
+    namespace: Namespace, command: Listing, observed: Observation
 ) -> Iterator[Transition]:
     """MGMT-16, TOPIC-22: list each existing queue, topic or subscription once."""
     sure, possible = listed_names(namespace, command)
     names = tuple(sorted(sure))
-    if isinstance(seen.outcome, v.Listed):
-        names, named = seen.outcome.names, set(seen.outcome.names)
+    if isinstance(observed.outcome, v.Listed):
+        names, named = observed.outcome.names, set(observed.outcome.names)
         if isinstance(command, v.ListQueues):
             # The documents do not say whether it includes topics and dead-letter queues.
             named = {name for name in named if _is_a_queue(namespace, name)}
@@ -62,7 +62,7 @@ def _there(namespace: Namespace, command: Listing) -> tuple[str, ...]:
             return tuple(name for name in namespace.queues if _is_a_queue(namespace, name))
         case v.ListTopics():
             roles = namespace.queues.items()
-            return tuple(name for name, each in roles if isinstance(each.role, Topic))
+            return tuple(name for name, entity in roles if isinstance(entity.role, Topic))
         case v.ListSubscriptions():
             role = namespace.queues[command.topic].role
             return role.subscriptions if isinstance(role, Topic) else ()

@@ -32,14 +32,14 @@ def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[b
 
 
 def partitioning_refused(
-    profile: v.Profile, wanted: bool | None, asked: tuple[bool, ...]
+    profile: v.Profile, wanted: bool | None, options: tuple[bool, ...]
 ) -> tuple[bool, bool]:
     """PREM-01, PREM-15: return whether Premium may refuse what a request asks, and whether it must.
 
     Args:
         profile: the profile of a Premium namespace.
         wanted: the partitioning option of the request, if it has one.
-        asked: what the request may mean by it in another tier.
+        options: what the request may mean by it in another tier.
     """
     if profile.is_partitioned:
         reading = profile.readings.get("PREMIUM-UNASKED", "either") if wanted is None else ""
@@ -51,7 +51,7 @@ def partitioning_refused(
     elif profile.readings.get("PREMIUM-OLDEST") == "supported":
         reading = "supported"
     may, must = reading in ("either", "refused"), reading == "refused"
-    return True in asked and may, must and False not in asked
+    return True in options and may, must and False not in options
 
 
 def is_distinct(profile: v.Profile, command: v.SendBatch) -> bool:
@@ -108,7 +108,7 @@ def shown_in_premium(
 def _need_no_key(transaction: Transaction | None) -> bool:
     """PREM-13: return whether a transaction's latest message has no key, or a different one."""
     staged = [] if transaction is None else in_order(transaction)[-2:]
-    keys = {_key(each.message) for each in staged}
+    keys = {_key(send.message) for send in staged}
     return None in keys or len(keys) > 1
 
 

@@ -80,45 +80,47 @@ Grant = tuple[bool, int | None, tuple[int, tuple[v.RuleId, ...]]]
 """Whether a new queue or topic is partitioned, its size, and its window with the rules on it."""
 
 
-def _grants(namespace: Namespace, asked: v.CreateQueue) -> list[Grant]:
+def _grants(namespace: Namespace, creation: v.CreateQueue) -> list[Grant]:
     """Return the combinations of options that a request may get, the usual one first."""
-    options, sizes = options_of(namespace, asked), granted_sizes(namespace.profile, asked)
-    return list(product(options, sizes, windows_of(namespace, asked)))
+    options, sizes = options_of(namespace, creation), granted_sizes(namespace.profile, creation)
+    return list(product(options, sizes, windows_of(namespace, creation)))
 
 
-def _granted(asked: v.CreateQueue, grant: Grant) -> v.CreateQueue:
+def _granted(creation: v.CreateQueue, grant: Grant) -> v.CreateQueue:
     partitioned, size, (window, _) = grant
-    return evolve(asked, partitioned=partitioned, max_size=size, duplicate_window=window)
+    return evolve(creation, partitioned=partitioned, max_size=size, duplicate_window=window)
 
 
-def wanted(namespace: Namespace, asked: v.CreateQueue, kind: Kind) -> Iterator[Wanted]:
+def wanted(namespace: Namespace, creation: v.CreateQueue, kind: Kind) -> Iterator[Wanted]:
     """Return how a queue or topic may count for the quota, for each option that it may get."""
-    return (_wanted(namespace, asked, kind, option) for option in options_of(namespace, asked))
+    return (
+        _wanted(namespace, creation, kind, option) for option in options_of(namespace, creation)
+    )
 
 
-def _wanted(namespace: Namespace, asked: v.CreateQueue, kind: Kind, partitioned: bool) -> Wanted:
+def _wanted(namespace: Namespace, creation: v.CreateQueue, kind: Kind, partitioned: bool) -> Wanted:
     counted = kind if partitioned else Kind.REGULAR
-    return Wanted(counted, partition_count(namespace, evolve(asked, partitioned=partitioned)))
+    return Wanted(counted, partition_count(namespace, evolve(creation, partitioned=partitioned)))
 
 
 def granted_settings(
-    namespace: Namespace, asked: v.CreateQueue, kind: Kind, *why: v.RuleId
+    namespace: Namespace, creation: v.CreateQueue, kind: Kind, *why: v.RuleId
 ) -> Iterator[tuple[v.CreateQueue, tuple[v.RuleId, ...]]]:
     """Return the settings that a new queue or topic may get within the quota, with their rules.
 
     Args:
         namespace: the state.
-        asked: the request.
+        creation: the request.
         kind: the kind of a partitioned entity.
         why: rules by which something else of the request was not granted.
     """
-    for grant in _grants(namespace, asked):
+    for grant in _grants(namespace, creation):
         partitioned, _, (_, windowed) = grant
-        one_more = _wanted(namespace, asked, kind, partitioned)
+        one_more = _wanted(namespace, creation, kind, partitioned)
         if within_quota(namespace, one_more):
-            shown = created_rules(namespace, asked, partitioned=partitioned)
+            shown = created_rules(namespace, creation, partitioned=partitioned)
             quota = shown_by_creation(namespace, one_more)
-            yield _granted(asked, grant), (*windowed, *why, *shown, *quota)
+            yield _granted(creation, grant), (*windowed, *why, *shown, *quota)
 
 
 def _made(
@@ -134,27 +136,27 @@ def _made(
                 yield noted(made_so, source)
 
 
-def noted(transition: Transition, asked: v.CreateQueue) -> Transition:
+def noted(transition: Transition, creation: v.CreateQueue) -> Transition:
     """SIZE-02, PREM-01, DUP-03: record that a queue got other settings than requested."""
-    queue = transition.next.queues[asked.queue]
+    queue = transition.next.queues[creation.queue]
     tried = queue.managed.tried
-    if asked.max_size not in (None, queue.settings.max_size):
+    if creation.max_size not in (None, queue.settings.max_size):
         tried |= {"max_size"}
-    if asked.partitioned and not queue.settings.partitioned:
+    if creation.partitioned and not queue.settings.partitioned:
         tried |= {"partitions"}
-    if asked.duplicate_window != queue.settings.duplicate_window:
+    if creation.duplicate_window != queue.settings.duplicate_window:
         tried |= {ASKED_BEYOND}
     if tried == queue.managed.tried:
         return transition
     return evolve(transition, next=with_managed(transition.next, queue, tried=tried))
 
 
-def _given(profile: v.Profile, asked: v.CreateQueue) -> Iterator[v.CreateQueue]:
+def _given(profile: v.Profile, creation: v.CreateQueue) -> Iterator[v.CreateQueue]:
     """MGMT-24: return the requested settings, or those without what Basic may lack."""
-    yield asked
+    yield creation
     offered = profile.readings.get("BASIC-FEATURES") == "offered"
-    if profile.tier is v.Tier.BASIC and not offered and is_beyond_basic(asked):
-        yield evolve(asked, requires_session=False, duplicate_detection=False)
+    if profile.tier is v.Tier.BASIC and not offered and is_beyond_basic(creation):
+        yield evolve(creation, requires_session=False, duplicate_detection=False)
 
 
 def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:

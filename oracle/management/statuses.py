@@ -33,7 +33,7 @@ _MANAGING: Final = (v.Creation | v.GetQueue | v.UpdateQueue | v.DeleteQueue | v.
 
 
 def as_permitted(
-    namespace: Namespace, queue: Queue, command: v.Command, found: Iterator[Transition]
+    namespace: Namespace, queue: Queue, command: v.Command, answers: Iterator[Transition]
 ) -> Iterator[Transition]:
     """Restrict the allowed answers of an entity by its status.
 
@@ -41,12 +41,12 @@ def as_permitted(
         namespace: the namespace.
         queue: the entity.
         command: the command.
-        found: the answers allowed if nothing is disabled.
+        answers: the answers allowed if nothing is disabled.
     """
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
     if owner.managed.status is v.EntityStatus.ACTIVE or isinstance(command, _MANAGING):
-        return found
-    return _as_disabled(namespace, queue, owner, command, found)
+        return answers
+    return _as_disabled(namespace, queue, owner, command, answers)
 
 
 def _as_disabled(
@@ -54,38 +54,38 @@ def _as_disabled(
     queue: Queue,
     owner: Queue,
     command: v.Command,
-    found: Iterator[Transition],
+    answers: Iterator[Transition],
 ) -> Iterator[Transition]:
     status = owner.managed.status
     forbidden = not (status.takes if isinstance(command, _OF_SENDERS) else status.gives)
     if forbidden and isinstance(command, _SENDING):
-        yield from _only_refused(namespace, "MGMT-26", found)
+        yield from _only_refused(namespace, "MGMT-26", answers)
     elif forbidden and isinstance(command, _RECEIVING) and owner is queue:
-        yield from _only_refused(namespace, "MGMT-27", found)
+        yield from _only_refused(namespace, "MGMT-27", answers)
     elif forbidden:
         # The documents do not say whether other requests are refused, nor the effect of a commit.
-        for each in found:
-            yield attrs.evolve(each, next=with_doubt(each.next, command))
+        for answer in answers:
+            yield attrs.evolve(answer, next=with_doubt(answer.next, command))
         left = with_doubt(namespace, command)
         yield refusal(left, v.Error.ENTITY_DISABLED, any_error=True)
     else:
-        yield from _permitted(command, found)
+        yield from _permitted(command, answers)
 
 
 def _only_refused(
-    namespace: Namespace, rule: v.RuleId, found: Iterator[Transition]
+    namespace: Namespace, rule: v.RuleId, answers: Iterator[Transition]
 ) -> Iterator[Transition]:
     """MGMT-26, MGMT-27: allow only refusals, for the status or for other reasons."""
     yield refusal(namespace, v.Error.ENTITY_DISABLED, rule)
-    yield from (each for each in found if isinstance(each.outcome, v.Refused))
+    yield from (answer for answer in answers if isinstance(answer.outcome, v.Refused))
 
 
-def _permitted(command: v.Command, found: Iterator[Transition]) -> Iterator[Transition]:
+def _permitted(command: v.Command, answers: Iterator[Transition]) -> Iterator[Transition]:
     """MGMT-28: allow what the status permits, as before."""
-    for each in found:
+    for answer in answers:
         shows = isinstance(command, v.Send | v.SendBatch | _RECEIVING)
-        works = shows and isinstance(each.outcome, v.Done | v.Received | v.ReceivedSeveral)
-        yield attrs.evolve(each, rules=("MGMT-28", *each.rules)) if works else each
+        works = shows and isinstance(answer.outcome, v.Done | v.Received | v.ReceivedSeveral)
+        yield attrs.evolve(answer, rules=("MGMT-28", *answer.rules)) if works else answer
 
 
 def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
@@ -117,7 +117,7 @@ def _is_simple(namespace: Namespace, queue: Queue) -> bool:
         sources.add(queue.role.topic)
         scheduled += len(namespace.queues[queue.role.topic].calendar.entries)
     waits = any(
-        transaction is not None and any(v.owner_of(each) in sources for each in transaction.queues)
+        transaction is not None and any(v.owner_of(name) in sources for name in transaction.queues)
         for transaction in namespace.transactions.values()
     )
     onward = v.destinations(queue.settings) or any(feeding(namespace, name))

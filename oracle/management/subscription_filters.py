@@ -72,11 +72,11 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
     """
     if not role.acted:
         return (Copied(message, judged(role, message, assigned=assigned)),)
-    plain = {name: each for name, each in role.rules.items() if name not in role.actions}
+    plain = {name: condition for name, condition in role.rules.items() if name not in role.actions}
     verdict = judged(attrs.evolve(role, rules=Map(plain)), message, assigned=assigned)
     if verdict.taken:
         verdict = attrs.evolve(verdict, rules=("FILTER-24", *verdict.rules))
-    found = [
+    acting = [
         (
             name,
             action,
@@ -87,7 +87,7 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
     ]
     made = [
         Copied(_acted_on(name, action, message), Verdict(taken, _OF_ACTIONS))
-        for name, action, taken in found
+        for name, action, taken in acting
         if taken is not False
     ]
     return (Copied(message, verdict), *made)
@@ -95,7 +95,7 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
 
 def removable(role: Subscription) -> set[str]:
     """Return the names of rules whose removal was never answered."""
-    return {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
+    return {change.rule for change in role.pending if isinstance(change, v.RemoveRule)}
 
 
 def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
@@ -134,14 +134,15 @@ def judged(role: Subscription, message: v.Message, *, assigned: bool) -> Verdict
     """
     if not role.added and not role.removed and not role.pending:
         return Verdict(taken=True, rules=("FILTER-01",))
-    added = [each.filter for each in role.pending if isinstance(each, v.AddRule)]
+    added = [change.filter for change in role.pending if isinstance(change, v.AddRule)]
     answers = {
-        name: _takes(each, message, assigned=assigned) for name, each in sorted(role.rules.items())
+        name: _takes(condition, message, assigned=assigned)
+        for name, condition in sorted(role.rules.items())
     }
     surely = [name for name, taken in answers.items() if taken and name not in removable(role)]
     if surely:
         return Verdict(taken=True, rules=_shown_by_taking(role, message, answers, surely))
-    later = (_takes(each, message, assigned=assigned) for each in added)
+    later = (_takes(condition, message, assigned=assigned) for condition in added)
     if any(taken is not False for taken in (*answers.values(), *later)):
         return Verdict(taken=None, rules=())
     return Verdict(taken=False, rules=_shown_by_not_taking(role, message))
@@ -166,8 +167,8 @@ def _shown_by_not_taking(role: Subscription, message: v.Message) -> tuple[v.Rule
         return ("FILTER-06", "FILTER-07")
     rules = [
         rule
-        for _, each in sorted(role.rules.items())
-        for rule in _rules_of(each, message, taken=False)
+        for _, condition in sorted(role.rules.items())
+        for rule in _rules_of(condition, message, taken=False)
     ]
     return tuple(dict.fromkeys((*rules, "FILTER-07")))
 

@@ -54,7 +54,7 @@ def _subscription(
 def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Transition | None:
     """FILTER-08, -09, -19, -25, -27: return the allowed refusal, with a rule if it is required."""
     there = command.rule in role.rules
-    doubtful = any(each.rule == command.rule for each in role.pending)
+    doubtful = any(change.rule == command.rule for change in role.pending)
     if isinstance(command, v.RemoveRule):
         missing: tuple[v.RuleId, ...] = () if there or doubtful else ("FILTER-09",)
         if there and not doubtful:
@@ -222,8 +222,8 @@ def _buffered(
 def _asked_in_transaction(namespace: Namespace, command: Change) -> Namespace:
     """FEAT-19: note that a transaction was asked to change the subscription's rules."""
     queue, role = _subscription(namespace, command)
-    asked = attrs.evolve(role, asked_in_transaction=True)
-    return with_queue(namespace, attrs.evolve(queue, role=asked))
+    changed = attrs.evolve(role, asked_in_transaction=True)
+    return with_queue(namespace, attrs.evolve(queue, role=changed))
 
 
 def with_changes(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
@@ -243,36 +243,36 @@ def lost_change(namespace: Namespace, command: Change) -> Namespace:
 
 
 def list_rules(
-    namespace: Namespace, command: v.ListRules, seen: Observation
+    namespace: Namespace, command: v.ListRules, observed: Observation
 ) -> Iterator[Transition]:
     """FILTER-10: list every rule once."""
     _, role = _subscription(namespace, command)
     rules = sorted(role.rules.items())
     known = tuple(
-        v.SubscriptionRule(name=name, filter=each, action=role.actions.get(name))
-        for name, each in rules
+        v.SubscriptionRule(name=name, filter=condition, action=role.actions.get(name))
+        for name, condition in rules
     )
-    if seen.outcome is None:
+    if observed.outcome is None:
         yield Transition(outcome=v.RulesListed(rules=known), next=namespace, rules=("FILTER-10",))
-    elif isinstance(seen.outcome, v.RulesListed) and _agrees(role, seen.outcome.rules):
-        yield Transition(outcome=seen.outcome, next=namespace, rules=("FILTER-10",))
+    elif isinstance(observed.outcome, v.RulesListed) and _agrees(role, observed.outcome.rules):
+        yield Transition(outcome=observed.outcome, next=namespace, rules=("FILTER-10",))
 
 
 def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
     """Return whether a list names exactly the existing rules."""
-    names = [each.name for each in listed]
-    addable = [each for each in role.pending if isinstance(each, v.AddRule)]
+    names = [rule.name for rule in listed]
+    addable = [change for change in role.pending if isinstance(change, v.AddRule)]
     missing = set(role.rules) - set(names) - removable(role)
     if missing or len(set(names)) < len(names):
         return False
     return all(
         (
-            each.name in role.rules
-            and _is_same(role.rules[each.name], each.filter)
-            and _acts_alike(role.actions.get(each.name), each.action)
+            rule.name in role.rules
+            and _is_same(role.rules[rule.name], rule.filter)
+            and _acts_alike(role.actions.get(rule.name), rule.action)
         )
-        or any(new.rule == each.name and _is_same(new.filter, each.filter) for new in addable)
-        for each in listed
+        or any(new.rule == rule.name and _is_same(new.filter, rule.filter) for new in addable)
+        for rule in listed
     )
 
 

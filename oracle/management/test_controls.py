@@ -36,8 +36,8 @@ def _taken_down(namespace: Namespace, queue: Queue, command: v.TakePartitionDown
     namespace = with_outages(namespace, command.queue, down)
     # Record which messages were there when the partition went down.
     owner = v.owner_of(command.queue)
-    for each in (owner, *v.dead_letter_queues_of(owner)):
-        known = namespace.queues.get(each)
+    for path in (owner, *v.dead_letter_queues_of(owner)):
+        known = namespace.queues.get(path)
         if known is not None:
             there = known.outlasted.set(command.partition, known.arrivals)
             namespace = with_queue(namespace, attrs.evolve(known, outlasted=there))
@@ -85,8 +85,8 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
 def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:
     """Apply outages to an entity and its dead-letter queues, which share its partitions."""
     owner = v.owner_of(name)
-    for each in (owner, *v.dead_letter_queues_of(owner)):
-        queue = namespace.queues.get(each)
+    for path in (owner, *v.dead_letter_queues_of(owner)):
+        queue = namespace.queues.get(path)
         if queue is not None:
             managed = queue.managed
             if outages.any or queue.outages.any:

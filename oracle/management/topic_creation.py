@@ -51,7 +51,7 @@ from busproof.oracle.unjudged import made, stop_judging
 
 def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
     """Create a topic, once; Premium may refuse a partitioned one, and Basic any."""
-    name, asked = command.topic, _as_queue(command)
+    name, creation = command.topic, _as_queue(command)
     if v.is_dead_letter_queue(name):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
@@ -64,25 +64,25 @@ def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Trans
         if known.role is None or known.managed.touched or known.managed.partially_applied:
             # A queue of this name may exist, perhaps in part, or an unanswered send arrive late.
             namespace = stop_judging(namespace, name)
-    in_outage = outages_of(namespace, asked).any
+    in_outage = outages_of(namespace, creation).any
     if in_outage:
         left = stop_judging(namespace, name)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
-    for made_so in _made_of_tier(namespace, asked):
+    for made_so in _made_of_tier(namespace, creation):
         yield attrs.evolve(made_so, rules=("MGMT-18", *made_so.rules)) if in_outage else made_so
 
 
-def _made_of_tier(namespace: Namespace, asked: v.CreateQueue) -> Iterator[Transition]:
+def _made_of_tier(namespace: Namespace, creation: v.CreateQueue) -> Iterator[Transition]:
     """Return the results that the tier allows for a topic whose name is free."""
     if namespace.profile.tier is v.Tier.BASIC:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-    refusals, must_refuse = objections(namespace, asked)
+    refusals, must_refuse = objections(namespace, creation)
     yield from refusals
     if must_refuse:
         return
-    for settings, rules in granted_settings(namespace, asked, Kind.TOPIC):
-        yield noted(done(_with_topic(namespace, settings), *rules), asked)
-    yield from over_quota(namespace, wanted(namespace, asked, Kind.TOPIC))
+    for settings, rules in granted_settings(namespace, creation, Kind.TOPIC):
+        yield noted(done(_with_topic(namespace, settings), *rules), creation)
+    yield from over_quota(namespace, wanted(namespace, creation, Kind.TOPIC))
 
 
 def _as_queue(command: v.CreateTopic) -> v.CreateQueue:
@@ -169,8 +169,8 @@ def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
 def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
     """TOPIC-21: return a subscription whose name differs from this one only in case."""
     others = named_topic(namespace, topic)[1].subscriptions
-    alike = (each for each in others if each != path and each.lower() == path.lower())
-    return next((namespace.queues[each] for each in alike), None)
+    alike = (other for other in others if other != path and other.lower() == path.lower())
+    return next((namespace.queues[other] for other in alike), None)
 
 
 def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscription) -> Namespace:
@@ -191,7 +191,7 @@ def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscri
     managed = begun(namespace, settings)
     subscription = Queue(settings=settings, outages=topic.outages, role=role, managed=managed)
     created = added(namespace, subscription)
-    others = tuple(each for each in of_topic.subscriptions if each != path)
+    others = tuple(other for other in of_topic.subscriptions if other != path)
     listed = attrs.evolve(of_topic, subscriptions=(*others, path), revision=revision)
     unanswered_sends = sum(most(message) for message in of_topic.unanswered_sends)
     room = filled(topic.room, everywhere(namespace, settings), unanswered_sends)

@@ -87,8 +87,8 @@ def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.
         (queue.settings.requires_session and "LIFE-01" in rules, "TOPIC-13"),
         (partitioned and "LIFE-09" in rules, "TOPIC-09"),
     )
-    told = (same[rule] for rule in rules if rule in same)
-    return tuple(dict.fromkeys((*rules, *more, *told)))
+    own = (same[rule] for rule in rules if rule in same)
+    return tuple(dict.fromkeys((*rules, *more, *own)))
 
 
 def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> tuple[Transition, ...]:

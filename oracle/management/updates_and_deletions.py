@@ -161,8 +161,8 @@ def _updated(namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed
     open_count = managed.unsettled or _may_count_by_former(namespace, queue)
     if count is not None and not open_count:
         managed = attrs.evolve(managed, delivery_counts=Window(count, count))
-    asked = {name: getattr(command, name) for name in CHANGEABLE}
-    changes = {name: value for name, value in asked.items() if value is not None}
+    wanted = {name: getattr(command, name) for name in CHANGEABLE}
+    changes = {name: value for name, value in wanted.items() if value is not None}
     settings = attrs.evolve(queue.settings, **changes)
     return attrs.evolve(queue, settings=settings, managed=managed)
 
@@ -212,8 +212,8 @@ def _kept(namespace: Namespace, queue: Queue) -> Namespace:
         return namespace
     name = queue.settings.queue
     subscriptions = queue.role.subscriptions if isinstance(queue.role, Topic) else ()
-    for each in (name, *subscriptions):
-        namespace = with_managed(namespace, namespace.queues[each], partially_applied="delete")
+    for path in (name, *subscriptions):
+        namespace = with_managed(namespace, namespace.queues[path], partially_applied="delete")
     return stop_judging(namespace, name) if is_joined(namespace, name) else namespace
 
 

@@ -65,8 +65,8 @@ def windows_of(
     namespace: Namespace, command: v.CreateQueue
 ) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
     """DUP-03: return the possible duplicate windows of a request, each with its rules."""
-    detects, asked = command.duplicate_detection, command.duplicate_window
-    return lawful_windows(namespace, detects=detects, asked=asked)
+    detects, window = command.duplicate_detection, command.duplicate_window
+    return lawful_windows(namespace, detects=detects, wanted=window)
 
 
 def objections(namespace: Namespace, command: v.CreateQueue) -> tuple[tuple[Transition, ...], bool]:

@@ -87,7 +87,7 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         through=waiting.through | queue.outages.down,
         overtaken=line is not None and queue.calendar.lines.get(line, -1) >= waiting.before,
         # It was scheduled longer ago than its time to live.
-        shows=rules_if((due.earliest - waiting.asked > life + slack, "TTL-12")),
+        shows=rules_if((due.earliest - waiting.scheduled_at > life + slack, "TTL-12")),
     )
     return replace(queue, uncertain, arrived)
 

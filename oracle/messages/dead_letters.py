@@ -160,18 +160,21 @@ def _undeliverable(
     """FWD-18 to FWD-21, FWD-27: yield messages that could not be forwarded."""
     suffix = v.TRANSFERS if dead.settings.queue.endswith(v.TRANSFERS) else v.DEAD_LETTERS
     passed = owner.passed.get(body, ())
-    found = next((each for each in passed if suffix in _transfer_queues(namespace, each)), None)
-    if found is None:
+    record = next(
+        (candidate for candidate in passed if suffix in _transfer_queues(namespace, candidate)),
+        None,
+    )
+    if record is None:
         return
     rest = list(passed)
-    rest.remove(found)
+    rest.remove(record)
     left = evolve(owner, passed=owner.passed.set(body, tuple(rest)))
     letter = Stored(
         number=0,
-        message=found.arrival.message,
+        message=record.arrival.message,
         where=everywhere(namespace, owner.settings),
         certain=True,
-        returned=found.kept_by,
+        returned=record.kept_by,
     )
     yield _newest(add_dead_letter(with_queue(namespace, left), left, letter, suffix), dead, 0)
 

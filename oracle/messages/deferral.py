@@ -20,7 +20,7 @@ from busproof.oracle.transition import Observation, Rules, Transition, Transitio
 
 
 def receive_deferred(
-    namespace: Namespace, command: v.ReceiveDeferred, connection: str, seen: Observation
+    namespace: Namespace, command: v.ReceiveDeferred, connection: str, observed: Observation
 ) -> Transitions:
     """DEFER-02 to DEFER-13: give the messages with these numbers, or none of them."""
     queue = namespace.queues[command.queue]
@@ -39,9 +39,9 @@ def receive_deferred(
         if holding is False:
             return
         queue = seized(namespace, queue, command.session_id, connection)
-    if isinstance(seen.outcome, v.ReceivedSeveral):
-        yield from _given(namespace, queue, command, seen.outcome)
-    elif seen.outcome is None:
+    if isinstance(observed.outcome, v.ReceivedSeveral):
+        yield from _given(namespace, queue, command, observed.outcome)
+    elif observed.outcome is None:
         yield from _offered(namespace, queue, command)
     if (rules := _why_refused(namespace, queue, command)) is not None:
         named = all(_is_surely_missing(queue, number) for number in command.sequence_numbers)
@@ -69,17 +69,17 @@ def _given(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, outcome: v.ReceivedSeveral
 ) -> Transitions:
     rules: Rules = ()
-    given: list[int] = []
+    numbers: list[int] = []
     for view in outcome.messages:
-        candidate = _found(namespace, queue, command, view, given)
+        candidate = _found(namespace, queue, command, view, numbers)
         if candidate is None:
             return
-        given.append(candidate.stored.number)
+        numbers.append(candidate.stored.number)
         rules = (*rules, *_shown(candidate, command))
         queue = _handed_out(candidate, command)
-    if not given or _left_out(namespace, queue, command, given):
+    if not numbers or _left_out(namespace, queue, command, numbers):
         return
-    if len(given) > 1:
+    if len(numbers) > 1:
         together = "DEFER-10" if _spans(namespace, queue, command) else "DEFER-11"
         rules = (together, *rules)
     after = with_queue(namespace, queue)
@@ -91,14 +91,14 @@ def _found(
     queue: Queue,
     command: v.ReceiveDeferred,
     view: v.MessageView,
-    given: list[int],
+    numbers: list[int],
 ) -> Candidate | None:
     """Return the deferred message that this view shows, if it may be given."""
     if view.sequence_number not in (None, *command.sequence_numbers):
         return None
-    for found in recognised(namespace, queue, view, Observation()):
-        candidate = _fresh(found)
-        if candidate.stored.number not in given and _may_be_given(candidate, command):
+    for matched in recognised(namespace, queue, view, Observation()):
+        candidate = _fresh(matched)
+        if candidate.stored.number not in numbers and _may_be_given(candidate, command):
             return candidate
     return None
 
@@ -159,18 +159,18 @@ def _handed_out(candidate: Candidate, command: v.ReceiveDeferred) -> Queue:
     lock = given_lock(candidate, session_id)
     also["sequence_number"] = number
     if session_id is not None:
-        held = session_at(queue, session_id).with_taken(stored.number)
-        also["sessions"] = queue.sessions.set(session_id, held)
+        session = session_at(queue, session_id).with_taken(stored.number)
+        also["sessions"] = queue.sessions.set(session_id, session)
     return hold(queue, stored, lock, candidate.where, deferred=True, **also)
 
 
 def _left_out(
-    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, given: list[int]
+    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, numbers: list[int]
 ) -> bool:
     """DEFER-11: return whether a requested message that had to be given was not."""
     return any(
         stored is not None
-        and stored.number not in given
+        and stored.number not in numbers
         and _must_be_given(namespace, queue, stored, command)
         for stored in _wanted(queue, command)
     )
@@ -233,8 +233,8 @@ def _spans(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> bo
     if not queue.settings.partitioned:
         return False
     named = {number >> v.SEQUENCE_BITS for number in command.sequence_numbers}
-    told = namespace.observability.partitions and namespace.observability.witness
-    return len(named) > 1 or not (told and namespace.profile.numbers_name_partitions)
+    visible = namespace.observability.partitions and namespace.observability.witness
+    return len(named) > 1 or not (visible and namespace.profile.numbers_name_partitions)
 
 
 def _offered(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> Transitions:

@@ -23,16 +23,16 @@ ASKED_BEYOND: Final = "duplicate_window"
 
 
 def lawful_windows(
-    namespace: Namespace, *, detects: bool, asked: int
+    namespace: Namespace, *, detects: bool, wanted: int
 ) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
     """DUP-03: return the windows that an entity may get, each with its rules.
 
     An implementation that is not held to limits may use the requested one.
     """
-    lawful = min(max(asked, SHORTEST_WINDOW), LONGEST_WINDOW)
-    if not detects or asked == lawful:
-        return ((asked, ()),)
-    as_asked = () if must_refuse_beyond(namespace) else ((asked, ()),)
+    lawful = min(max(wanted, SHORTEST_WINDOW), LONGEST_WINDOW)
+    if not detects or wanted == lawful:
+        return ((wanted, ()),)
+    as_asked = () if must_refuse_beyond(namespace) else ((wanted, ()),)
     return ((lawful, ("DUP-03",)), *as_asked)
 
 

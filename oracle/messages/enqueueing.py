@@ -77,22 +77,22 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
         raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
     assigned = namespace.observability.assigns_message_ids
-    found = copies(role, arrival.message, assigned=assigned)
+    copied = copies(role, arrival.message, assigned=assigned)
     if role.acted and not timely:
         return stop_judging(namespace, path)
-    if timely and all(each.verdict.taken is False for each in found):
+    if timely and all(candidate.verdict.taken is False for candidate in copied):
         verdict = judged(role, arrival.message, assigned=assigned)
         return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
     missed = namespace.reading("DISABLED-COPIES") == "missed"
     if timely and missed and not subscription.managed.status.takes:
         return namespace
-    made = [each for each in found if each.verdict.taken is not False or not timely]
-    for each in made:
-        if each.message is None:
+    made = [candidate for candidate in copied if candidate.verdict.taken is not False or not timely]
+    for chosen in made:
+        if chosen.message is None:
             return stop_judging(namespace, path)
         several = arrival.several or len(made) > 1
-        copy = evolve(arrival, message=each.message, several=several)
-        namespace = _copied(namespace, namespace.queues[path], copy, each.verdict, timely=timely)
+        copy = evolve(arrival, message=chosen.message, several=several)
+        namespace = _copied(namespace, namespace.queues[path], copy, chosen.verdict, timely=timely)
     return namespace
 
 
@@ -196,13 +196,13 @@ def _kept_out(
 ) -> Queue:
     """FILTER-02, FILTER-06: record that a message that no rule matches is never given."""
     rules = _shown(subscription, role, message, verdict)
-    told = evolve(
+    updated = evolve(
         role,
         kept_out=role.kept_out.set(message.body, rules),
         kept_by=tuple(dict.fromkeys((*role.kept_by, *rules))),
         taken=role.taken.set(evolve(message, body=""), False),
     )
-    return evolve(subscription, role=told)
+    return evolve(subscription, role=updated)
 
 
 def _remembered(

@@ -151,11 +151,11 @@ def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
 def ended(namespace: Namespace, name: str) -> Namespace:
     """Return the namespace in which messages that may have expired are uncertain."""
     before = queue = namespace.queues[name]
-    while (found := queue.deaths.first_ahead(namespace.now)) is not None:
-        number, deaths = found
+    while (due := queue.deaths.first_ahead(namespace.now)) is not None:
+        number, deaths = due
         queue = _perhaps(evolve(queue, deaths=deaths), number)
-    while (found := queue.deaths.first_due(namespace.now)) is not None:
-        number, deaths = found
+    while (due := queue.deaths.first_due(namespace.now)) is not None:
+        number, deaths = due
         queue = _surely(namespace, evolve(queue, deaths=deaths), number)
     return namespace if queue is before else with_queue(namespace, queue)
 

@@ -23,11 +23,11 @@ def interpretations(
     If either is possible, each branch keeps its answer: the returned profile fixes it for that
     property.
     """
-    found = [(profile, message)]
+    readings = [(profile, message)]
     for name in ("session_id", "partition_key", "message_id"):
         if getattr(message, name) == "":
-            found = [each for known in found for each in _counted(*known, name)]
-    yield from found
+            readings = [reading for known in readings for reading in _counted(*known, name)]
+    yield from readings
 
 
 def _counted(
@@ -37,9 +37,9 @@ def _counted(
     reading = profile.readings.get(settled, profile.readings.get("EMPTY-KEY"))
     for answer, value in (("set", ""), ("unset", None)):
         if reading in (answer, None, "either"):
-            told = evolve(profile, readings=profile.readings.set(settled, answer))
+            read = evolve(profile, readings=profile.readings.set(settled, answer))
             counted: dict[str, Any] = {name: value}
-            yield told, evolve(message, **counted)
+            yield read, evolve(message, **counted)
 
 
 def keys_conflict(message: v.Message) -> bool:

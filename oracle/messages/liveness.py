@@ -61,7 +61,7 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
     if queue is None or not queue.managed.status.gives or queue.room.taken >= AMPLE:
         return None
     # A partition that is down may be on the message's path.
-    if any(each.outages.any for each in namespace.queues.values()):
+    if any(queue.outages.any for queue in namespace.queues.values()):
         return None
     if any(namespace.reading(delay) == "unbounded" for delay in DELAYS):
         return None

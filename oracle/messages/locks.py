@@ -81,14 +81,14 @@ def _earliest_end(candidate: Candidate) -> int:
     return begins + candidate.queue.managed.lock_durations_ever.earliest - 2 * slack
 
 
-def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Observation) -> Transitions:
+def renew_lock(namespace: Namespace, command: v.RenewLock, observed: Observation) -> Transitions:
     """LOCK-04, LOCK-05: the lock lasts for a full duration from now, or was lost."""
     queue = namespace.queues[command.queue]
     stored = settling.locked(queue, command.lock_token)
     if stored is not None and not settling.has_ended(namespace, queue, stored):
-        yield from _of_held(namespace, queue, stored, seen)
+        yield from _of_held(namespace, queue, stored, observed)
     yield from settling.lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
-    renewed = seen.outcome if isinstance(seen.outcome, v.Renewed) else v.Renewed()
+    renewed = observed.outcome if isinstance(observed.outcome, v.Renewed) else v.Renewed()
     yield from settling.of_lost_answer(namespace, queue, command.lock_token, renewed)
     lock = None if stored is None else stored.lock
     if lock is not None and (lock.session_id is not None or lock.pledge is not None):
@@ -97,33 +97,37 @@ def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Observation) ->
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
-def _of_held(namespace: Namespace, queue: Queue, stored: Stored, seen: Observation) -> Transitions:
+def _of_held(
+    namespace: Namespace, queue: Queue, stored: Stored, observed: Observation
+) -> Transitions:
     """Renew the lock; optionally not if only the lock keeps the message (RENEW-EXPIRED)."""
     reading = namespace.reading("RENEW-EXPIRED")
     if reading != "refused" or not is_surely_dead(namespace, queue, stored):
-        yield from _renewed(namespace, queue, stored, seen)
+        yield from _renewed(namespace, queue, stored, observed)
     if reading != "accepted" and may_have_died(namespace, stored):
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
 
 
-def _renewed(namespace: Namespace, queue: Queue, stored: Stored, seen: Observation) -> Transitions:
+def _renewed(
+    namespace: Namespace, queue: Queue, stored: Stored, observed: Observation
+) -> Transitions:
     lock, slack = stored.lock, namespace.observability.slack
     if lock is None:
         raise AssertionError("only a locked message's lock is renewed")
     expiry = full_term(namespace, queue)
-    told: int | None = namespace.now.earliest + queue.settings.lock_duration
-    if isinstance(seen.outcome, v.Renewed):
-        told = seen.outcome.locked_until
-        if told is not None:
-            if not expiry.earliest - slack <= told <= expiry.latest + slack:
+    until: int | None = namespace.now.earliest + queue.settings.lock_duration
+    if isinstance(observed.outcome, v.Renewed):
+        until = observed.outcome.locked_until
+        if until is not None:
+            if not expiry.earliest - slack <= until <= expiry.latest + slack:
                 return
-            expiry = Window.around(told, slack)
+            expiry = Window.around(until, slack)
     if lock.session_id is not None:
         expiry = Window(lock.expiry.earliest, max(lock.expiry.latest, expiry.latest))
     elif lock.expiry.earliest == -NEVER:
         # An unanswered settlement may still end the renewed lock.
         expiry = Window(-NEVER, expiry.latest)
-    outcome = v.Renewed(locked_until=told)
+    outcome = v.Renewed(locked_until=until)
     after = with_queue(namespace, _until(queue, stored, expiry))
     yield Transition(outcome=outcome, next=after, rules=("LOCK-04",))
 

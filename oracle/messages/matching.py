@@ -44,7 +44,7 @@ class Candidate:
 
 
 def recognised(
-    namespace: Namespace, queue: Queue, view: v.MessageView, seen: Observation
+    namespace: Namespace, queue: Queue, view: v.MessageView, observed: Observation
 ) -> Iterator[Candidate]:
     """Return the stored messages that this view may show, oldest first.
 
@@ -52,17 +52,17 @@ def recognised(
     and identifies the partition that took it; this may reveal a key's partition (KEY-02).
     """
     for stored in queue.with_body(view.body):
-        if (candidate := seen_as(namespace, queue, stored, view, seen)) is not None:
+        if (candidate := seen_as(namespace, queue, stored, view, observed)) is not None:
             yield candidate
 
 
 def seen_as(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, observed: Observation
 ) -> Candidate | None:
     """Return what is known of this stored message if the view shows it; `None` if it cannot."""
     if not is_unchanged(namespace, stored, view):
         return None
-    partition = named_partition(namespace, view, seen)
+    partition = named_partition(namespace, view, observed)
     if partition is None or not queue.settings.partitioned:
         return Candidate(namespace, queue, stored, stored.where, view, ())
     where = stored.where & partition_set(partition)
@@ -83,8 +83,8 @@ def is_unchanged(
         reason: whether the reason of a dead letter has to match too.
     """
     sent = stored.message
-    told = reason and stored.reason is not None and view.dead_letter_reason is not None
-    if told and not _same(stored.reason, view.dead_letter_reason):
+    comparable = reason and stored.reason is not None and view.dead_letter_reason is not None
+    if comparable and not _same(stored.reason, view.dead_letter_reason):
         return False
     carried, shown = _carried(sent), _carried(view)
     same = (
@@ -102,26 +102,26 @@ def is_unchanged(
     return same and numbered and _same(sent.message_id, view.message_id)
 
 
-def _same(sent: str | None, seen: str | None, or_else: str | None = None) -> bool:
+def _same(sent: str | None, shown: str | None, or_else: str | None = None) -> bool:
     """Return whether a property agrees; empty may return as none, a key as the session's id."""
-    if (sent or None) == (seen or None):
+    if (sent or None) == (shown or None):
         return True
-    return sent is None and or_else is not None and seen == or_else
+    return sent is None and or_else is not None and shown == or_else
 
 
-def _same_own(sent: Map[str, v.PropertyValue], seen: Map[str, v.PropertyValue]) -> bool:
+def _same_own(sent: Map[str, v.PropertyValue], shown: Map[str, v.PropertyValue]) -> bool:
     """Return whether the application properties agree; unlike in Python, true differs from 1."""
-    return sent == seen and all(
-        isinstance(seen[name], bool) is isinstance(value, bool) for name, value in sent.items()
+    return sent == shown and all(
+        isinstance(shown[name], bool) is isinstance(value, bool) for name, value in sent.items()
     )
 
 
-def named_partition(namespace: Namespace, view: v.MessageView, seen: Observation) -> int | None:
+def named_partition(namespace: Namespace, view: v.MessageView, observed: Observation) -> int | None:
     """LIFE-12: return the partition that a sequence number or a witness identifies, if any."""
     if not (namespace.observability.partitions and namespace.observability.witness):
         return None
-    if seen.witness is not None:
-        return seen.witness.partition
+    if observed.witness is not None:
+        return observed.witness.partition
     number = view.sequence_number
     if number is None or not namespace.profile.numbers_name_partitions:
         return None

@@ -191,7 +191,7 @@ def hold(
     if (shown := also.pop("delivery_count", None)) is not None:
         # The count includes this delivery and every earlier one that counts, seen or unseen.
         counted, uncounted = max(counted, shown - 1), 0
-    held = evolve(
+    delivered = evolve(
         stored,
         where=where,
         certain=True,
@@ -207,11 +207,11 @@ def hold(
     )
     return evolve(
         queue,
-        messages=queue.messages.set(stored.number, held),
+        messages=queue.messages.set(stored.number, delivered),
         locks=queue.locks.set(lock.token, stored.number),
         tokens=queue.tokens.set(lock.token, stored.number),
         timers=push(queue.timers, (lock.expiry.latest, stored.number, lock.token)),
-        room=_room(queue, stored.number, held),
+        room=_room(queue, stored.number, delivered),
         **{**changes, **also},
     )
 

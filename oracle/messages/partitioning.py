@@ -45,7 +45,7 @@ def narrowed(
 
 
 def choices(
-    namespace: Namespace, queue: Queue, spared: Partitions, seen: Observation
+    namespace: Namespace, queue: Queue, spared: Partitions, observed: Observation
 ) -> Iterator[Partitions]:
     """Return the possible choices among the remaining partitions, given the observation.
 
@@ -56,10 +56,10 @@ def choices(
         return
     if not namespace.observability.partitions or not queue.settings.partitioned:
         yield spared
-    elif seen.witness is not None and namespace.observability.witness:
-        if taken := spared & partition_set(seen.witness.partition):
+    elif observed.witness is not None and namespace.observability.witness:
+        if taken := spared & partition_set(observed.witness.partition):
             yield taken
-    elif seen.outcome is not None:
+    elif observed.outcome is not None:
         yield spared
     else:
         yield from (bit for n in range(spared.bit_length()) if (bit := spared & (1 << n)))
@@ -98,10 +98,12 @@ def spread_after(
     The partition only if it is `watched`.
     """
     changes: dict[str, Any] = {"spread": queue.spread.restarted()}
-    told = message.message_id
-    if told is not None and not queue.settings.duplicate_detection:
-        earlier = queue.message_id_partitions.get(told, where)
-        changes["message_id_partitions"] = queue.message_id_partitions.set(told, earlier & where)
+    message_id = message.message_id
+    if message_id is not None and not queue.settings.duplicate_detection:
+        earlier = queue.message_id_partitions.get(message_id, where)
+        changes["message_id_partitions"] = queue.message_id_partitions.set(
+            message_id, earlier & where
+        )
     if watched:
         used = queue.spread.used | where
         complete = used == everywhere(namespace, queue.settings)
@@ -116,9 +118,9 @@ def spread_beside(namespace: Namespace, queue: Queue, message: v.Message) -> Spr
 
     It may take a turn then, unless it surely has a key: from now on the next turn is unknown.
     """
-    for profile, told in interpretations(namespace.profile, message):
+    for profile, counted in interpretations(namespace.profile, message):
         read = evolve(namespace, profile=profile)
-        if queue.settings.partitioned and effective_key(read, queue.settings, told) is None:
+        if queue.settings.partitioned and effective_key(read, queue.settings, counted) is None:
             return Spread(turns_unknown=True)
     return queue.spread
 

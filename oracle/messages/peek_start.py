@@ -51,7 +51,7 @@ def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
         return "LIFE-07" if _skips_a_number(candidate, command) else None
     places = (*queue.fronts,) if is_like_regular(namespace) else (where,)
     firsts = [first for place in places if (first := foremost(queue, place)) is not None]
-    first = min(firsts, key=lambda each: each.number, default=None)
+    first = min(firsts, key=lambda stored: stored.number, default=None)
     if first is None or not _must_be_shown(namespace, queue, first):
         return None
     alone = is_one(queue, first) and is_one(queue, shown)
@@ -69,7 +69,7 @@ def _skips_a_number(candidate: Candidate, command: v.Peek) -> bool:
     firsts = (foremost(queue, where) for where in queue.fronts)
     there = (first for first in firsts if first is not None)
     known = [first.sequence_number for first in there if _must_be_shown(namespace, queue, first)]
-    return number is not None and any(each is not None and each < number for each in known)
+    return number is not None and any(earlier is not None and earlier < number for earlier in known)
 
 
 def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.RuleId | None:
@@ -138,10 +138,10 @@ def is_judged(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
 def _is_known(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
     """Return whether a peek has to show what is surely in the entity."""
     anywhere = command.session_id is None and command.from_sequence_number is None
-    told = not (
+    complete = not (
         namespace.observability.partial or queue.receivers.lost or len(queue.unanswered_deferred)
     )
-    return anywhere and told and not is_unsure(queue) and not queue.outages.any
+    return anywhere and complete and not is_unsure(queue) and not queue.outages.any
 
 
 def foremost(queue: Queue, where: Partitions) -> Stored | None:

@@ -25,14 +25,14 @@ from busproof.oracle.transition import (
 )
 
 
-def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Transitions:
+def peek(namespace: Namespace, command: v.Peek, observed: Observation) -> Transitions:
     """LIFE-07: show existing messages, those of a partition in order of sequence number."""
     queue = namespace.queues[command.queue]
-    if isinstance(seen.outcome, v.Peeked):
+    if isinstance(observed.outcome, v.Peeked):
         queue = peek_start.settled_fronts(queue)
-        if seen.outcome.messages or not peek_start.shows_too_little(namespace, queue, command):
-            yield from _shown(namespace, queue, command, seen.outcome)
-    elif seen.outcome is None:
+        if observed.outcome.messages or not peek_start.shows_too_little(namespace, queue, command):
+            yield from _shown(namespace, queue, command, observed.outcome)
+    elif observed.outcome is None:
         yield from _offered(namespace, queue, command)
     if queue.outages.any and not peek_start.is_served_in_outage(namespace, queue):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
@@ -59,18 +59,23 @@ def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeke
             used.add(-1 - place)
             rules = ("SCHED-08", *rules)
             continue
-        found = _found(namespace, queue, view, used)
-        if found is None or not _is_asked_for(command, found.stored):
+        candidate = _found(namespace, queue, view, used)
+        if candidate is None or not _is_asked_for(command, candidate.stored):
             return
-        namespace, stored = found.namespace, found.stored
-        if peek_start.shows_what_is_down(namespace, found.queue, found.where):
+        namespace, stored = candidate.namespace, candidate.stored
+        if peek_start.shows_what_is_down(namespace, candidate.queue, candidate.where):
             return
-        if not used and peek_start.begins_wrongly(found, command):
+        if not used and peek_start.begins_wrongly(candidate, command):
             return
         used.add(stored.number)
-        queue = _known_better(found)
+        queue = _known_better(candidate)
         shown.append(queue.messages[stored.number])
-        rules = (*found.rules, *rules_if((stored.deferred, "DEFER-09")), *rules, *of_number(found))
+        rules = (
+            *candidate.rules,
+            *rules_if((stored.deferred, "DEFER-09")),
+            *rules,
+            *of_number(candidate),
+        )
     if queue.deaths.shown:
         rules = ("TTL-09", *rules)
     rules = (*of_peek(namespace, queue, command, tuple(shown)), *rules)
@@ -90,19 +95,19 @@ def _found(
     """Return a message that this view may show."""
     # A message shown as scheduled still has its scheduling number.
     scheduled = view.state is v.MessageState.SCHEDULED
-    told = evolve(view, sequence_number=None) if scheduled else view
-    for found in recognised(namespace, queue, told, UNOBSERVED):
-        candidate, fits = evolve(found, view=view), _state_fits(found.stored, view)
+    compared = evolve(view, sequence_number=None) if scheduled else view
+    for matched in recognised(namespace, queue, compared, UNOBSERVED):
+        candidate, fits = evolve(matched, view=view), _state_fits(matched.stored, view)
         # Nor does the number matter of a message that is due and is shown as scheduled.
-        late = fits and _is_late(found.stored, view)
-        if fits and found.stored.number not in used and (late or misnumbered(candidate) is None):
+        late = fits and _is_late(matched.stored, view)
+        if fits and matched.stored.number not in used and (late or misnumbered(candidate) is None):
             return candidate
     for after, letter in arrivals(namespace, queue, view.body):
         if _state_fits(letter, view):
             arrived = after.queues[queue.settings.queue]
-            seen = seen_as(after, arrived, letter, view, UNOBSERVED)
-            if seen is not None:
-                return seen
+            arrival = seen_as(after, arrived, letter, view, UNOBSERVED)
+            if arrival is not None:
+                return arrival
     return None
 
 
@@ -186,7 +191,7 @@ def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Transitions
     rules: Rules = ("LIFE-07",) if shown else ()
     if (start := command.from_sequence_number) is not None:
         every = (*itertools.chain.from_iterable(shown.values()), *later)
-        behind = [each for each in every if _number(each) >= start]
+        behind = [view for view in every if _number(view) >= start]
         answers, rules = [sorted(behind, key=_number)], ("PART-20", "LIFE-07")
     else:
         answering = list(shown)[:1] if peek_start.is_like_regular(namespace) else sorted(shown)
@@ -204,13 +209,13 @@ def _number(view: v.MessageView) -> int:
 def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
     """Return all scheduled messages, whatever their partition."""
     entries = sorted(queue.calendar.entries.items())
-    asked = (waiting for _, waiting in entries if waiting.certain)
+    certain = (waiting for _, waiting in entries if waiting.certain)
     return [
         evolve(
             view_of(Stored(number=0, message=waiting.message)),
             sequence_number=waiting.number,
             state=v.MessageState.SCHEDULED,
         )
-        for waiting in asked
+        for waiting in certain
         if command.session_id in (None, waiting.message.session_id)
     ]

@@ -36,7 +36,7 @@ from busproof.oracle.transition import Observation, Rules, Transition, Transitio
 
 
 def receive(
-    namespace: Namespace, command: v.Receive, connection: str, seen: Observation
+    namespace: Namespace, command: v.Receive, connection: str, observed: Observation
 ) -> Transitions:
     """Return every allowed answer to a receive."""
     queue = namespace.queues[command.queue]
@@ -52,10 +52,10 @@ def receive(
             yield from in_outage(namespace, queue, command.session_id)
             return
         queue = seized(namespace, queue, command.session_id, connection)
-    yield from _given(namespace, queue, command, seen)
-    if isinstance(seen.outcome, v.Received):
+    yield from _given(namespace, queue, command, observed)
+    if isinstance(observed.outcome, v.Received):
         return
-    yield from _nothing(namespace, queue, command, seen)
+    yield from _nothing(namespace, queue, command, observed)
 
 
 def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Transitions:
@@ -65,7 +65,7 @@ def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Tra
     sessions answers a session receiver.
     """
     holds_none = queue.settings.requires_session and all(
-        held.connection != connection for held in queue.sessions.values()
+        session.connection != connection for session in queue.sessions.values()
     )
     if holds_none and connection not in queue.unanswered_accept_next:
         yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-02", any_error=True)
@@ -97,14 +97,14 @@ def _counted(queue: Queue) -> Receivers:
 
 
 def _nothing(
-    namespace: Namespace, queue: Queue, command: v.Receive, seen: Observation
+    namespace: Namespace, queue: Queue, command: v.Receive, observed: Observation
 ) -> Transitions:
     """LIFE-08, LIFE-09, LIFE-11: allow an empty answer if no message is surely within reach."""
     out_of_reach = _is_out_of_reach(namespace, queue, command)
     # A partition that is down may make any receive come back empty (RECEIVE-IN-OUTAGE).
     served = namespace.reading("RECEIVE-IN-OUTAGE") == "served"
     unserved = command.session_id is None and queue.outages.any and not served
-    if not (out_of_reach or unserved) and isinstance(seen.outcome, v.Empty):
+    if not (out_of_reach or unserved) and isinstance(observed.outcome, v.Empty):
         queue = without_perhaps_spent(namespace, queue)
         out_of_reach = _is_out_of_reach(namespace, queue, command)
     if out_of_reach or unserved:
@@ -137,11 +137,11 @@ def _is_out_of_reach(namespace: Namespace, queue: Queue, command: v.Receive) -> 
 
 
 def _given(
-    namespace: Namespace, queue: Queue, command: v.Receive, seen: Observation
+    namespace: Namespace, queue: Queue, command: v.Receive, observed: Observation
 ) -> Transitions:
-    if isinstance(seen.outcome, v.Received):
-        view = seen.outcome.message
-        for known in _told_apart(recognised(namespace, queue, view, seen)):
+    if isinstance(observed.outcome, v.Received):
+        view = observed.outcome.message
+        for known in _told_apart(recognised(namespace, queue, view, observed)):
             # SESS-09, SESS-10: the count continues that of the last session lock, unless a receive
             # without an answer may have given the message in between.
             expected = None if queue.receivers.lost else known.stored.expected
@@ -151,20 +151,20 @@ def _given(
         # Dead letters and scheduled messages whose arrival was unknown before.
         before = with_queue(namespace, queue)
         for after, arrived in arrivals(before, queue, view.body):
-            candidate = seen_as(after, after.queues[command.queue], arrived, view, seen)
+            candidate = seen_as(after, after.queues[command.queue], arrived, view, observed)
             if candidate is not None and _may_be_given(candidate, command):
                 yield _handed_out(candidate, command)
-    elif seen.outcome is None:
+    elif observed.outcome is None:
         yield from _offered(namespace, queue, command)
 
 
 def _told_apart(candidates: Iterator[Candidate]) -> list[Candidate]:
     """Return one of several messages that differ only in age; equal bodies may be exchanged."""
-    found = list(candidates)
-    if len(found) < 2:
-        return found
+    listed = list(candidates)
+    if len(listed) < 2:
+        return listed
     alike: dict[object, Candidate] = {}
-    for candidate in found:
+    for candidate in listed:
         stored = candidate.stored
         kept_back = stored.sent < stored.number
         age = (stored.dies, stored.gone)
@@ -191,8 +191,8 @@ def _is_possible(candidate: Candidate, command: v.Receive) -> bool:
     namespace, queue, view = candidate.namespace, candidate.queue, candidate.view
     stored, session_id = candidate.stored, command.session_id
     foreign = session_id is not None and stored.message.session_id != session_id
-    held = stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest
-    if foreign or held:
+    locked = stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest
+    if foreign or locked:
         return False
     if stored.deferred is True or misnumbered(candidate):
         return False
@@ -250,9 +250,9 @@ def _handed_out(candidate: Candidate, command: v.Receive, counted: Rules = ()) -
         also["sequence_number"] = number
         also["delivery_count"] = view.delivery_count
     if command.session_id is not None and lock is not None:
-        held = session_at(queue, command.session_id)
-        also["sessions"] = queue.sessions.set(command.session_id, held.with_taken(stored.number))
-        if view.delivery_count is not None and not held.doubtful:
+        session = session_at(queue, command.session_id)
+        also["sessions"] = queue.sessions.set(command.session_id, session.with_taken(stored.number))
+        if view.delivery_count is not None and not session.doubtful:
             also["expected"] = view.delivery_count + 1
     after = hold(queue, stored, lock, candidate.where, **also)
     return Transition(
@@ -272,9 +272,9 @@ def _offered(namespace: Namespace, queue: Queue, command: v.Receive) -> Transiti
             lock = told_of_lock(namespace, queue, command.session_id, stored)
         placed, view = ("KEY-01", "LIFE-12"), view_of(stored, **lock)
         candidate = Candidate(namespace, queue, stored, stored.where, view, placed)
-        given = _handed_out(candidate, command)
+        transition = _handed_out(candidate, command)
         # What the view makes up may be wrong, such as the number; then no rule gives it.
-        yield given if _may_be_given(candidate, command) else evolve(given, rules=())
+        yield transition if _may_be_given(candidate, command) else evolve(transition, rules=())
 
 
 def lost_receive(namespace: Namespace, command: v.Receive, connection: str) -> Namespace:

@@ -161,9 +161,9 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
         since = None if exact else stored.since
         # A session that was accepted again, or perhaps closed, may have released it before.
         before = lock.expiry.earliest == -NEVER
-        told = not before or (lock.session_id is None and not stored.deferred)
+        surely = not before or (lock.session_id is None and not stored.deferred)
         # Or an unanswered request may have deferred it, which need not count.
-        told = told and stored.deferred is not None
+        surely = surely and stored.deferred is not None
         namespace = give_back(
             namespace,
             queue,
@@ -171,7 +171,7 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
             lock.expiry,
             "LIFE-05" if lock.session_id is None else "SESS-11",
             since=since,
-            counts=True if told else None,
+            counts=True if surely else None,
         )
         queue = namespace.queues[name]
     return ended(namespace, name)

@@ -34,22 +34,22 @@ LATER_NUMBERS = 1 << 47
 """First number for scheduled messages that were not seen; active ones never have it."""
 
 
-def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> Transitions:
+def schedule(namespace: Namespace, command: v.Schedule, observed: Observation) -> Transitions:
     """Return every allowed answer to scheduling a message, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
         return
-    if reuses_number(namespace, queue, seen.outcome):
+    if reuses_number(namespace, queue, observed.outcome):
         return
     for profile, message in keys.interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
             namespace = evolve(namespace, profile=profile)
         if command.transaction is None:
             yield from beyond_limits(namespace, command)
-            yield from _schedule(namespace, queue, command, message, seen)
+            yield from _schedule(namespace, queue, command, message, observed)
         else:
-            for way in _schedule_in(namespace, queue, command, message, seen):
+            for way in _schedule_in(namespace, queue, command, message, observed):
                 yield transactional_sends.doubted(way, command.transaction)
 
 
@@ -61,7 +61,11 @@ def reuses_number(namespace: Namespace, queue: Queue, outcome: v.Outcome | None)
 
 
 def _schedule(
-    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
+    namespace: Namespace,
+    queue: Queue,
+    command: v.Schedule,
+    message: v.Message,
+    observed: Observation,
 ) -> Transitions:
     """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid."""
     if keys.keys_conflict(message):
@@ -79,8 +83,8 @@ def _schedule(
     yield from no_room(namespace, queue, message, key, homes_of(namespace, queue, key))
     if not (surely and key is not None and reading == "when-scheduled"):
         rules = ("SCHED-10",) if surely else ()
-        waiting = _waiting(namespace, queue, command, message, seen, certain=certain)
-        yield _told(_entered(namespace, queue, waiting, key), waiting, seen, *rules)
+        waiting = _waiting(namespace, queue, command, message, observed, certain=certain)
+        yield _told(_entered(namespace, queue, waiting, key), waiting, observed, *rules)
     if hit and reading != "when-due":
         yield refusal(namespace, v.Error.UNAVAILABLE, "SCHED-10", any_error=True)
     if queue.settings.duplicate_detection and message.message_id is None:
@@ -102,15 +106,15 @@ def _waiting(
     queue: Queue,
     command: v.Schedule,
     message: v.Message,
-    seen: Observation,
+    observed: Observation,
     *,
     certain: bool,
 ) -> Waiting:
     due = namespace.now.shifted(max(command.delay, 0))
     place = queue.calendar.scheduled
     number: int | None = LATER_NUMBERS + place
-    if isinstance(seen.outcome, v.Scheduled):
-        number = seen.outcome.sequence_number
+    if isinstance(observed.outcome, v.Scheduled):
+        number = observed.outcome.sequence_number
     return Waiting(
         place=place,
         message=message,
@@ -120,7 +124,7 @@ def _waiting(
         past=command.delay <= 0,
         before=queue.arrivals,
         through=queue.outages.down,
-        asked=namespace.now.latest,
+        scheduled_at=namespace.now.latest,
         since=queue.receivers.count,
     )
 
@@ -153,14 +157,22 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
     return arrive(with_queue(namespace, queue), queue, late)
 
 
-def _told(after: Namespace, waiting: Waiting, seen: Observation, *rules: v.RuleId) -> Transition:
-    told = seen.outcome
-    outcome = told if isinstance(told, v.Scheduled) else v.Scheduled(sequence_number=waiting.number)
+def _told(
+    after: Namespace, waiting: Waiting, observed: Observation, *rules: v.RuleId
+) -> Transition:
+    answer = observed.outcome
+    outcome = (
+        answer if isinstance(answer, v.Scheduled) else v.Scheduled(sequence_number=waiting.number)
+    )
     return Transition(outcome=outcome, next=after, rules=rules)
 
 
 def _schedule_in(
-    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
+    namespace: Namespace,
+    queue: Queue,
+    command: v.Schedule,
+    message: v.Message,
+    observed: Observation,
 ) -> Transitions:
     """SCHED-15: schedule in a transaction; the rules for keys may apply or not."""
     name = command.transaction or ""
@@ -190,14 +202,14 @@ def _schedule_in(
     home = homes_of(namespace, queue, key)
     for refused in no_room(namespace, queue, message, key, home, within=True):
         yield _turned_away(refused, name, transaction)
-    waiting = _waiting(namespace, queue, command, message, seen, certain=True)
+    waiting = _waiting(namespace, queue, command, message, observed, certain=True)
     doubted = evolve(
         transaction,
         doubtful=transaction.doubtful or objected,
         keyed=reading != "sends-only",
     )
     after = _staged(namespace, queue, command, doubted, waiting)
-    yield _told(after, waiting, seen, "SCHED-15")
+    yield _told(after, waiting, observed, "SCHED-15")
 
 
 def _turned_away(refused: Transition, name: str, transaction: Transaction) -> Transition:

@@ -31,7 +31,7 @@ from busproof.oracle.transition import (
 )
 
 
-def send(namespace: Namespace, command: v.Send, seen: Observation) -> Transitions:
+def send(namespace: Namespace, command: v.Send, observed: Observation) -> Transitions:
     """Return every allowed answer to a send, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
@@ -41,14 +41,14 @@ def send(namespace: Namespace, command: v.Send, seen: Observation) -> Transition
         if profile is not namespace.profile:
             namespace = evolve(namespace, profile=profile)
         if command.transaction is not None:
-            yield from transactional_sends.send_in(namespace, queue, command, message, seen)
+            yield from transactional_sends.send_in(namespace, queue, command, message, observed)
         else:
             yield from beyond_limits(namespace, command)
-            yield from _send(namespace, queue, command, message, seen)
+            yield from _send(namespace, queue, command, message, observed)
 
 
 def _send(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, observed: Observation
 ) -> Transitions:
     if keys.keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "KEY-08")
@@ -59,9 +59,9 @@ def _send(
         return
     key = keys.effective_key(namespace, queue.settings, message)
     if key is not None:
-        yield from _send_with_key(namespace, queue, message, key, seen)
+        yield from _send_with_key(namespace, queue, message, key, observed)
     else:
-        yield from _send_without_key(namespace, queue, command, message, seen)
+        yield from _send_without_key(namespace, queue, command, message, observed)
 
 
 def _without_session(namespace: Namespace, queue: Queue, message: v.Message) -> Transitions:
@@ -73,18 +73,18 @@ def _without_session(namespace: Namespace, queue: Queue, message: v.Message) -> 
     somewhere = everywhere(namespace, queue.settings)
     now = namespace.now
     dies = death(namespace, queue, message)
-    seen = store(queue, message, None, somewhere, now, certain=False, dies=dies)
-    yield done(with_queue(namespace, seen), "SESS-01")
+    stored = store(queue, message, None, somewhere, now, certain=False, dies=dies)
+    yield done(with_queue(namespace, stored), "SESS-01")
 
 
 def _send_with_key(
-    namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Observation
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key, observed: Observation
 ) -> Transitions:
     """KEY-02, KEY-03, KEY-20: place in the key's partition, or refuse."""
     home = partitioning.home_of(namespace, queue, key)
     yield from no_room(namespace, queue, message, key, home)
-    spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
-    for where in partitioning.choices(namespace, queue, spared, seen):
+    spared = with_room(namespace, queue, message, key, queue.outages.spared(home), observed)
+    for where in partitioning.choices(namespace, queue, spared, observed):
         rules = coverage.of_key(namespace, queue, message, key, home, where)
         homes = partitioning.narrowed(namespace, queue, key, where)
         yield _accepted(namespace, queue, message, key, where, rules, {"homes": homes})
@@ -105,7 +105,7 @@ def _with_all_down(namespace: Namespace, queue: Queue) -> Rules:
 
 
 def _send_without_key(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, observed: Observation
 ) -> Transitions:
     """KEY-14, KEY-15, KEY-18: place in any partition that is up, in turn or at random."""
     outages = queue.outages
@@ -114,8 +114,8 @@ def _send_without_key(
     if command.timeout <= REROUTING_TIMEOUT and partitioning.must_fail(namespace, queue):
         spared = 0
     yield from no_room(namespace, queue, message, None, all_of_them)
-    spared = with_room(namespace, queue, message, None, spared, seen)
-    for where in partitioning.choices(namespace, queue, spared, seen):
+    spared = with_room(namespace, queue, message, None, spared, observed)
+    for where in partitioning.choices(namespace, queue, spared, observed):
         watched = partitioning.is_watched(namespace, queue, where)
         if watched and not partitioning.spread_allows(namespace, queue, where):
             continue

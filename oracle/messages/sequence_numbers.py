@@ -25,9 +25,9 @@ def misnumbered(candidate: Candidate) -> v.RuleId | None:
     number = candidate.view.sequence_number
     if number is None or number == stored.sequence_number or not is_one(queue, stored):
         return None
-    given = queue.numbers.get(number, stored.number) != stored.number
+    is_taken = queue.numbers.get(number, stored.number) != stored.number
     scheduled = number in queue.calendar.numbers and number != stored.scheduled_number
-    if (given or scheduled) and are_unique(namespace, queue):
+    if (is_taken or scheduled) and are_unique(namespace, queue):
         return "SEQ-03"
     line = _line(queue, stored)
     latest = None if line is None else queue.latest_numbers.get(line)

@@ -51,34 +51,34 @@ def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> 
 
 
 def get_state(
-    namespace: Namespace, command: v.GetSessionState, connection: str, seen: Observation
+    namespace: Namespace, command: v.GetSessionState, connection: str, observed: Observation
 ) -> Transitions:
     """SESS-16 to SESS-20: return the last state, which survives closing and expiry."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
         stored = queue.states.get(command.session_id, NOTHING)
-        told = seen.outcome if isinstance(seen.outcome, v.SessionState) else None
-        if told is None or told.state == stored.state:
+        answer = observed.outcome if isinstance(observed.outcome, v.SessionState) else None
+        if answer is None or answer.state == stored.state:
             yield Transition(
                 outcome=v.SessionState(state=stored.state),
                 next=namespace,
                 rules=_rules(queue, command.session_id),
             )
-        elif told.state in stored.late:
+        elif answer.state in stored.late:
             # Each late state is set only once.
             late = list(stored.late)
-            late.remove(told.state)
-            arrived = evolve(stored, state=told.state, late=tuple(late))
+            late.remove(answer.state)
+            arrived = evolve(stored, state=answer.state, late=tuple(late))
             left = _with(namespace, queue, command.session_id, arrived)
-            yield Transition(outcome=told, next=left)
+            yield Transition(outcome=answer, next=left)
     yield from _refusals(namespace, queue, command.session_id, connection)
 
 
 def _rules(queue: Queue, session_id: str) -> Rules:
     """SESS-16 to SESS-20: return the rules that the answer exercises."""
     stored = queue.states.get(session_id)
-    others = any(each.state for name, each in queue.states.items() if name != session_id)
+    others = any(state.state for name, state in queue.states.items() if name != session_id)
     return rules_if(
         (stored is not None and stored.kept, "SESS-19"),
         (others, "SESS-20"),
@@ -107,15 +107,17 @@ def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespac
     return _with(namespace, queue, command.session_id, late)
 
 
-def list_sessions(namespace: Namespace, command: v.ListSessions, seen: Observation) -> Transitions:
+def list_sessions(
+    namespace: Namespace, command: v.ListSessions, observed: Observation
+) -> Transitions:
     """SESS-22: list every session that has messages or a state, and no other."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
     surely = set(_within_reach(namespace, queue))
     listed = tuple(sorted(surely))
-    if isinstance(seen.outcome, v.SessionsListed):
-        listed = seen.outcome.session_ids
+    if isinstance(observed.outcome, v.SessionsListed):
+        listed = observed.outcome.session_ids
     complete = surely <= set(listed) or bool(queue.receivers.lost)
     once = len(set(listed)) == len(listed)
     late = {name for name, data in queue.states.items() if data.state is not None or data.late}

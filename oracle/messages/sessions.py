@@ -212,7 +212,7 @@ def close_session(namespace: Namespace, command: v.CloseSession, connection: str
 
 
 def accept_next(
-    namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Observation
+    namespace: Namespace, command: v.AcceptNextSession, connection: str, observed: Observation
 ) -> Transitions:
     """SESS-06, SESS-07: accept any free session that has messages, or answer that there is none."""
     queue = namespace.queues[command.queue]
@@ -220,8 +220,8 @@ def accept_next(
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     free = _free_with_messages(namespace, queue)
-    if isinstance(seen.outcome, v.SessionAccepted):
-        session_id: str | None = seen.outcome.session_id
+    if isinstance(observed.outcome, v.SessionAccepted):
+        session_id: str | None = observed.outcome.session_id
     else:
         session_id = free
     session = queue.sessions.get(session_id or "")
@@ -255,13 +255,13 @@ def _free_with_messages(namespace: Namespace, queue: Queue) -> str | None:
 
 
 def renew(
-    namespace: Namespace, command: v.RenewSessionLock, connection: str, seen: Observation
+    namespace: Namespace, command: v.RenewSessionLock, connection: str, observed: Observation
 ) -> Transitions:
     """SESS-13: renew the holder's lock for a full duration, and its messages' locks."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
-        renewed = seen.outcome if isinstance(seen.outcome, v.Renewed) else None
+        renewed = observed.outcome if isinstance(observed.outcome, v.Renewed) else None
         yield _renewed(namespace, queue, command.session_id, connection, renewed)
     if holding is not True:
         yield not_held(namespace, queue, command.session_id, connection)

@@ -24,7 +24,7 @@ Reached = tuple[Namespace, Rules]
 """A state, and the rules that led there."""
 
 
-def send_batch(namespace: Namespace, command: v.SendBatch, seen: Observation) -> Transitions:
+def send_batch(namespace: Namespace, command: v.SendBatch, observed: Observation) -> Transitions:
     """BATCH-01, BATCH-02: accept all messages of a batch, or none."""
     if not command.messages:
         # Outside the documents: an empty batch may be accepted.
@@ -39,7 +39,7 @@ def send_batch(namespace: Namespace, command: v.SendBatch, seen: Observation) ->
         reading, rule = "refused", "PREM-17"
     may_exceed, exceeds = batch_excess(namespace, command.messages)
     refusals: list[Transition] = []
-    for chosen in _choices(namespace, command, seen, several=several):
+    for chosen in _choices(namespace, command, observed, several=several):
         ends, refused = _folded(namespace, command, chosen)
         refusals += refused
         if not (exceeds or (several and reading == "refused")):
@@ -49,18 +49,18 @@ def send_batch(namespace: Namespace, command: v.SendBatch, seen: Observation) ->
         rules: Rules = ("BATCH-07",) if exceeds else ()
         yield _refused(namespace, command, refusal(namespace, v.Error.MESSAGE_TOO_LARGE, *rules))
     if several and reading != "split":
-        told = refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=True)
-        yield _refused(namespace, command, told)
-    for told in refusals:
-        yield _refused(namespace, command, told)
+        rejected = refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=True)
+        yield _refused(namespace, command, rejected)
+    for rejected in refusals:
+        yield _refused(namespace, command, rejected)
 
 
 def _choices(
-    namespace: Namespace, command: v.SendBatch, seen: Observation, *, several: bool
+    namespace: Namespace, command: v.SendBatch, observed: Observation, *, several: bool
 ) -> Iterator[Observation]:
     """Return the observed choice; without one, a partition for all, or none with several keys."""
-    if seen.outcome is not None:
-        yield Observation(v.Done(), seen.witness)
+    if observed.outcome is not None:
+        yield Observation(v.Done(), observed.witness)
         return
     settings = namespace.queues[command.queue].settings
     for partition in range(partition_count(namespace, settings)):
@@ -70,7 +70,7 @@ def _choices(
 
 
 def _folded(
-    namespace: Namespace, command: v.SendBatch, seen: Observation
+    namespace: Namespace, command: v.SendBatch, observed: Observation
 ) -> tuple[list[Reached], list[Transition]]:
     """Return the states after all messages, and the refusals of any of them."""
     reached: list[Reached] = [(namespace, ())]
@@ -79,7 +79,7 @@ def _folded(
         later: list[Reached] = []
         for state, rules in reached:
             before = _without_turns(state, command.queue)
-            for transition in _sent(before, one, seen):
+            for transition in _sent(before, one, observed):
                 if isinstance(transition.outcome, v.Refused):
                     refusals.append(transition)
                 else:
@@ -105,20 +105,20 @@ def _one_by_one(namespace: Namespace, command: v.SendBatch) -> Iterator[tuple[v.
         lines.update({line} - {None})
 
 
-def _sent(namespace: Namespace, one: v.Send, seen: Observation) -> Transitions:
+def _sent(namespace: Namespace, one: v.Send, observed: Observation) -> Transitions:
     """Return the results of one message; without observation, each goes to its first partition."""
-    for transition in held_to_limits(namespace, one, send(namespace, one, seen)):
+    for transition in held_to_limits(namespace, one, send(namespace, one, observed)):
         yield transition
-        if seen.outcome is None and not isinstance(transition.outcome, v.Refused):
+        if observed.outcome is None and not isinstance(transition.outcome, v.Refused):
             return
 
 
 def _apart(reached: list[Reached]) -> list[Reached]:
     """Return one of the results that have the same state."""
     return [
-        each
-        for place, each in enumerate(reached)
-        if all(each[0] != other[0] for other in reached[:place])
+        state
+        for place, state in enumerate(reached)
+        if all(state[0] != other[0] for other in reached[:place])
     ]
 
 
@@ -138,8 +138,8 @@ def _showing(before: Namespace, after: Namespace, name: str, shows: Rules) -> Na
             continue
         stored = queue.messages.get(queue.arrivals - 1)
         if stored is not None:
-            told = evolve(stored, shows=(*shows, *stored.shows))
-            messages = queue.messages.set(stored.number, told)
+            updated = evolve(stored, shows=(*shows, *stored.shows))
+            messages = queue.messages.set(stored.number, updated)
             after = with_queue(after, evolve(queue, messages=messages))
     return after
 
@@ -155,8 +155,8 @@ def _done(
     queue = namespace.queues[command.queue]
     more = _shown(queue, command, rules, several=several)
     after = _without_turns(state, command.queue)
-    told = tuple(dict.fromkeys((*more, *rules)))
-    return Transition(outcome=v.Done(), next=after, rules=told)
+    distinct = tuple(dict.fromkeys((*more, *rules)))
+    return Transition(outcome=v.Done(), next=after, rules=distinct)
 
 
 def _shown(queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool) -> Rules:
@@ -172,7 +172,7 @@ def _shown(queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool) -
     )
 
 
-def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Transition:
+def _refused(namespace: Namespace, command: v.SendBatch, transition: Transition) -> Transition:
     """BATCH-02: record that no message of the batch arrives, now or later."""
     queue = namespace.queues[command.queue].asked("batches")
     for message in command.messages:
@@ -184,11 +184,11 @@ def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Tr
     transaction = None if name is None else namespace.transactions.get(name)
     if name is not None and transaction is not None:
         left = after_refusal(left, name, transaction)
-    full = told.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED)
+    full = transition.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED)
     # There is no room for all of it, or its key's partition is down.
-    why = rules_if((full, "BATCH-10"), ("KEY-03" in told.rules, "BATCH-11"))
-    rules = tuple(dict.fromkeys((*why, "BATCH-02", *told.rules))) if told.rules else ()
-    return evolve(told, next=left, rules=rules)
+    why = rules_if((full, "BATCH-10"), ("KEY-03" in transition.rules, "BATCH-11"))
+    rules = tuple(dict.fromkeys((*why, "BATCH-02", *transition.rules))) if transition.rules else ()
+    return evolve(transition, next=left, rules=rules)
 
 
 def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:
@@ -205,16 +205,16 @@ def one_of(command: v.ReceiveBatch) -> v.Receive:
 
 
 def receive_batch(
-    namespace: Namespace, command: v.ReceiveBatch, connection: str, seen: Observation
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, observed: Observation
 ) -> Transitions:
     """BATCH-12 to BATCH-14: give some available messages, as if received one by one."""
     one = one_of(command)
-    if isinstance(seen.outcome, v.ReceivedSeveral):
-        yield from _given(namespace, command, connection, seen.outcome)
+    if isinstance(observed.outcome, v.ReceivedSeveral):
+        yield from _given(namespace, command, connection, observed.outcome)
         return
-    if seen.outcome is None:
+    if observed.outcome is None:
         yield from _offered(namespace, command, connection)
-    for transition in receive(namespace, one, connection, seen):
+    for transition in receive(namespace, one, connection, observed):
         if not isinstance(transition.outcome, v.Received):
             yield transition
 
@@ -231,9 +231,9 @@ def _given(
     for state, rules in reached:
         queue = namespace.queues[command.queue]
         more = _shown_together(queue, command, views, rules)
-        told = tuple(dict.fromkeys((*more, *rules)))
+        distinct = tuple(dict.fromkeys((*more, *rules)))
         after = with_queue(state, state.queues[command.queue].asked("batches"))
-        yield Transition(outcome=outcome, next=after, rules=told)
+        yield Transition(outcome=outcome, next=after, rules=distinct)
 
 
 def one_more(
@@ -273,18 +273,18 @@ def _shown_together(
 
 def _offered(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Transitions:
     """Return what can be given as far as is known: all available messages, or fewer."""
-    state, given, found = namespace, list[v.MessageView](), list[Transition]()
+    state, views, transitions = namespace, list[v.MessageView](), list[Transition]()
     for _ in range(command.count):
         offered = receive(state, one_of(command), connection, Observation())
-        answers = ((each, each.outcome) for each in offered)
-        first = next(((each, of) for each, of in answers if isinstance(of, v.Received)), None)
+        answers = ((transition, transition.outcome) for transition in offered)
+        first = next(((offer, of) for offer, of in answers if isinstance(of, v.Received)), None)
         if first is None:
             break
         state = first[0].next
-        given.append(first[1].message)
-        outcome = v.ReceivedSeveral(messages=tuple(given))
-        found.append(Transition(outcome=outcome, next=state, rules=("BATCH-12",)))
-    yield from reversed(found)
+        views.append(first[1].message)
+        outcome = v.ReceivedSeveral(messages=tuple(views))
+        transitions.append(Transition(outcome=outcome, next=state, rules=("BATCH-12",)))
+    yield from reversed(transitions)
 
 
 def lost_receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Namespace:

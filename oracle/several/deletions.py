@@ -23,12 +23,14 @@ WAYS: Final = 6
 """Maximum number of states into which an answer splits; with more, the messages are uncertain."""
 
 
-def delete_batch(namespace: Namespace, command: v.DeleteBatch, seen: Observation) -> Transitions:
+def delete_batch(
+    namespace: Namespace, command: v.DeleteBatch, observed: Observation
+) -> Transitions:
     """BATCH-15 to BATCH-20: delete some messages that are neither locked nor too new."""
     queue = namespace.queues[command.queue]
     partitioned = bool(queue.settings.partitioned)
     if not (partitioned and namespace.reading(PARTITIONED) == "refused"):
-        yield from _deleted(namespace, queue, command, seen)
+        yield from _deleted(namespace, queue, command, observed)
     noted = _noted(namespace, queue)
     if partitioned and namespace.reading(PARTITIONED) != "deleted":
         yield refusal(noted, v.Error.INVALID_OPERATION, "BATCH-19", any_error=True)
@@ -55,7 +57,7 @@ def _is_silent(queue: Queue) -> bool:
 
 
 def _deleted(
-    namespace: Namespace, queue: Queue, command: v.DeleteBatch, seen: Observation
+    namespace: Namespace, queue: Queue, command: v.DeleteBatch, observed: Observation
 ) -> Transitions:
     """Return the answers with the number of deleted messages."""
     may = [
@@ -66,7 +68,7 @@ def _deleted(
     most = command.count
     if _is_counted(namespace, queue):
         most = min(most, len(may))
-    counts, outcome = range(most + 1), seen.outcome
+    counts, outcome = range(most + 1), observed.outcome
     if isinstance(outcome, v.Deleted) and outcome.count in counts:
         counts = range(outcome.count, outcome.count + 1)
     elif outcome is not None:
@@ -110,8 +112,8 @@ def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: in
     there = [message for message in queue.messages.values() if message.certain]
     return rules_if(
         (True, "BATCH-15"),
-        (any(_is_locked(namespace, each) for each in there), "BATCH-16"),
-        (any(_is_new(namespace, queue, command, each) for each in there), "BATCH-17"),
+        (any(_is_locked(namespace, stored) for stored in there), "BATCH-16"),
+        (any(_is_new(namespace, queue, command, stored) for stored in there), "BATCH-17"),
         (count < command.count, "BATCH-18"),
         (partitioned, "BATCH-19"),
         (not partitioned and _is_too_many(namespace, command), "BATCH-20"),
@@ -126,7 +128,7 @@ def _without(
     if not count:
         yield namespace
         return
-    aside = any(each.deferred is not False or each.lock is not None for each in may) or len(
+    aside = any(stored.deferred is not False or stored.lock is not None for stored in may) or len(
         queue.calendar.entries
     )
     if aside or _is_silent(queue):
@@ -138,8 +140,8 @@ def _without(
         for gone in combinations(may, count):
             yield with_queue(namespace, reduce(remove, gone, queue))
         return
-    for each in may:
-        queue = replace(queue, each, evolve(each, certain=False, line=None, owed=None))
+    for stored in may:
+        queue = replace(queue, stored, evolve(stored, certain=False, line=None, owed=None))
     yield with_queue(namespace, queue)
 
 

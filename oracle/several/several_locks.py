@@ -40,23 +40,25 @@ def settle_batch(namespace: Namespace, command: v.SettleBatch) -> Transitions:
     yield from _refusals(namespace, command, settle)
 
 
-def renew_locks(namespace: Namespace, command: v.RenewLocks, seen: Observation) -> Transitions:
+def renew_locks(
+    namespace: Namespace, command: v.RenewLocks, observation: Observation
+) -> Transitions:
     """LOCK-15 to LOCK-18: renew all locks; with a lost lock among them, refuse."""
-    outcome = seen.outcome
+    outcome = observation.outcome
     ends = dict.fromkeys(command.lock_tokens, None)
     observed = isinstance(outcome, v.RenewedSeveral)
     if isinstance(outcome, v.RenewedSeveral):
-        told = outcome.locked_until or (None,) * len(command.lock_tokens)
-        if len(told) != len(command.lock_tokens):
+        reported = outcome.locked_until or (None,) * len(command.lock_tokens)
+        if len(reported) != len(command.lock_tokens):
             return
-        ends = dict(zip(command.lock_tokens, told, strict=True))
+        ends = dict(zip(command.lock_tokens, reported, strict=True))
 
     def renew(state: Namespace, one: v.RenewLock) -> Transitions:
         answer = v.Renewed(locked_until=ends[one.lock_token])
         return renew_lock(state, one, Observation(answer) if observed else Observation())
 
     for reached in _all_done(namespace, command, renew):
-        until = [each.locked_until for each in reached.answers if isinstance(each, v.Renewed)]
+        until = [answer.locked_until for answer in reached.answers if isinstance(answer, v.Renewed)]
         several = v.RenewedSeveral(locked_until=tuple(until))
         rules = _of_several(namespace, command, "LOCK-18")
         yield _answered(outcome if observed and outcome else several, reached, rules)
@@ -71,8 +73,8 @@ def _ones(command: Several) -> tuple[v.Settlement | v.RenewLock, ...]:
 
 
 def _answered(outcome: v.Outcome, reached: Reached, rules: Rules) -> Transition:
-    told = tuple(dict.fromkeys((*rules, *reached.rules)))
-    return Transition(outcome=outcome, next=reached.namespace, rules=told)
+    distinct = tuple(dict.fromkeys((*rules, *reached.rules)))
+    return Transition(outcome=outcome, next=reached.namespace, rules=distinct)
 
 
 def _noted(namespace: Namespace, command: Several) -> Namespace:
@@ -90,7 +92,7 @@ def _all_done(namespace: Namespace, command: Several, answers: Answers) -> list[
     """Return the states after all single requests took effect; none if that is not allowed."""
     queue = namespace.queues[command.queue]
     refused = namespace.reading(ACROSS) == "refused"
-    places = [-1 if each is None else each.where for each in _stored(namespace, command)]
+    places = [-1 if stored is None else stored.where for stored in _stored(namespace, command)]
     # No partition can have all of the messages.
     if refused and queue.settings.partitioned and not reduce(and_, places, -1):
         return []
@@ -139,15 +141,19 @@ def _refused(
     Outside the documents: a request that names no lock, or one of them twice.
     """
     ones = _ones(command)
-    found = [answer for one in ones for answer in answers(namespace, one)]
-    refusals = [each for each in found if isinstance(each.outcome, v.Refused)]
+    transitions = [answer for one in ones for answer in answers(namespace, one)]
+    refusals = [
+        transition for transition in transitions if isinstance(transition.outcome, v.Refused)
+    ]
     strange = not ones or len(ones) < len(command.lock_tokens)
     if not refusals and not strange:
         return None
-    errors = [each.outcome.error for each in refusals if isinstance(each.outcome, v.Refused)]
+    errors = [
+        refused.outcome.error for refused in refusals if isinstance(refused.outcome, v.Refused)
+    ]
     error = errors[0] if errors else v.Error.INVALID_OPERATION
-    free = any(each.any_error for each in refusals) or len(set(errors)) > 1
-    rules = [rule for each in refusals for rule in each.rules]
+    free = any(refused.any_error for refused in refusals) or len(set(errors)) > 1
+    rules = [rule for refused in refusals for rule in refused.rules]
     if rules and len(ones) > 1 and error is v.Error.LOCK_LOST:
         rules.insert(0, "LOCK-17")
     return refusal(lost, error, *dict.fromkeys(rules), any_error=free or strange)
@@ -169,11 +175,11 @@ def _may_span(namespace: Namespace, command: Several) -> bool:
     queue, stored = namespace.queues[command.queue], _stored(namespace, command)
     if not queue.settings.partitioned or len(stored) < 2:
         return False
-    keys = {None if each is None else each.key for each in stored}
+    keys = {None if message is None else message.key for message in stored}
     if len(keys) == 1 and None not in keys:
         return False
     whole = everywhere(namespace, queue.settings)
-    places = (whole if each is None else each.where for each in stored)
+    places = (whole if message is None else message.where for message in stored)
     return reduce(or_, places).bit_count() > 1
 
 

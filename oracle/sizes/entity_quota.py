@@ -76,15 +76,15 @@ def over_quota(
         options: the kinds that the entity may become.
         topic: the topic of a new subscription.
     """
-    found: dict[v.Error | None, tuple[v.RuleId, ...]] = {}
+    by_error: dict[v.Error | None, tuple[v.RuleId, ...]] = {}
     for wanted in options:
         for error, quota in _quotas(namespace, wanted):
             if quota.may:
-                found[error] = tuple(dict.fromkeys((*quota.rules, *found.get(error, ()))))
+                by_error[error] = tuple(dict.fromkeys((*quota.rules, *by_error.get(error, ()))))
     there = topic.role.subscriptions if topic and isinstance(topic.role, Topic) else ()
     if len(there) >= MOST_SUBSCRIPTIONS:
-        found.setdefault(None, ())
-    for error, rules in found.items():
+        by_error.setdefault(None, ())
+    for error, rules in by_error.items():
         any_error = error is None
         yield refusal(namespace, error or v.Error.QUOTA_EXCEEDED, *rules, any_error=any_error)
 

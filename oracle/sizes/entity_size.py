@@ -97,10 +97,12 @@ def no_other_size(namespace: Namespace) -> v.RuleId:
     return "PREM-08" if namespace.profile.tier is v.Tier.PREMIUM else "SIZE-02"
 
 
-def wrong_size(namespace: Namespace, settings: v.CreateQueue, told: int) -> tuple[v.RuleId, ...]:
+def wrong_size(
+    namespace: Namespace, settings: v.CreateQueue, reported: int
+) -> tuple[v.RuleId, ...]:
     """Return the rules that a queue's maximum size in GB breaks, starting with another size's."""
     parts = told_size(namespace, attrs.evolve(settings, max_size=1)) or 1
-    another = told % parts == 0 and told // parts in _sizes(namespace.profile)
+    another = reported % parts == 0 and reported // parts in _sizes(namespace.profile)
     premium = namespace.profile.tier is v.Tier.PREMIUM
     default = settings.max_size == DEFAULT_SIZE
     return rules_if(
@@ -221,11 +223,15 @@ def _fullest(room: Room, dead: Room, where: Partitions) -> int:
 
     Dead letters count that may be in another partition than before.
     """
-    strayed = ((each, size) for each, size in dead.arrived.items() if each.bit_count() > 1)
-    held: dict[Partitions, int] = {}
-    for each, size in chain(room.arrived.items(), strayed):
-        known = each & where
+    strayed = (
+        (partitions, size)
+        for partitions, size in dead.arrived.items()
+        if partitions.bit_count() > 1
+    )
+    by_partition: dict[Partitions, int] = {}
+    for partitions, size in chain(room.arrived.items(), strayed):
+        known = partitions & where
         # Fast path: usually the partition is known, and each send checks every partition.
         for bit in (known,) if known.bit_count() == 1 else bits(known):
-            held[bit] = held.get(bit, 0) + size
-    return max(held.values(), default=0)
+            by_partition[bit] = by_partition.get(bit, 0) + size
+    return max(by_partition.values(), default=0)

@@ -39,12 +39,12 @@ def with_room(
     message: v.Message,
     key: Key | None,
     spared: Partitions,
-    seen: Observation,
+    observed: Observation,
 ) -> Partitions:
     """SIZE-07, SIZE-09, SIZE-10: return the partitions that may accept the message."""
     # A copy of an earlier message uses no storage, because it is dropped.
     copied = message.message_id in queue.copies
-    if copied or not isinstance(seen.outcome, v.Done | None):
+    if copied or not isinstance(observed.outcome, v.Done | None):
         return spared
     if _surely_held(queue.room, dead_letter_storage(namespace, queue), queue.calendar) < MOST_GB:
         return spared
@@ -78,21 +78,22 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
     lost_beyond = 0 if dlq is None else dlq.receivers.lost
     lost = queue.receivers.lost * room.largest + lost_beyond * dead.largest
     lost += room.mortal + dead.mortal
-    held = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
-    if held - lost >= whole:
+    used = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
+    if used - lost >= whole:
         return True
     if namespace.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
         return False
     if key is not None and room.keys.get(key, 0) - lost >= partition:
         return True
     return all(
-        room.held.get(bit, 0) + dead.held.get(bit, 0) - lost >= partition for bit in bits(where)
+        room.certain.get(bit, 0) + dead.certain.get(bit, 0) - lost >= partition
+        for bit in bits(where)
     )
 
 
 def _surely_held(room: Room, dead: Room, calendar: Calendar) -> int:
     """Return the fewest bytes that a queue and its dead letters hold, if none left unseen."""
-    return sum((*room.held.values(), *dead.held.values(), calendar.size))
+    return sum((*room.certain.values(), *dead.certain.values(), calendar.size))
 
 
 def no_room(
@@ -147,12 +148,16 @@ def no_room(
 def _is_by_others(namespace: Namespace, queue: Queue, size: int, where: Partitions) -> bool:
     """Return whether only locked, deferred, scheduled or dead messages fill the room."""
     room = queue.room
-    dead = dead_letter_storage(namespace, queue).held
+    dead = dead_letter_storage(namespace, queue).certain
     apart = sum((*room.apart.values(), *dead.values(), queue.calendar.size))
     if apart <= 0:
         return False
     # As if this many bytes had never arrived in these partitions.
-    arrived = {each: max(0, taken - apart) for each, taken in room.arrived.items() if each & where}
+    arrived = {
+        partitions: max(0, taken - apart)
+        for partitions, taken in room.arrived.items()
+        if partitions & where
+    }
     less = attrs.evolve(
         room, arrived=room.arrived.update(arrived), taken=max(0, room.taken - apart)
     )
@@ -176,12 +181,14 @@ def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:
     return attrs.evolve(queue, room=attrs.evolve(room, full=room.full & ~where, refused=refused))
 
 
-def lacks_room(namespace: Namespace, staged: list[Staged], seen: Observation) -> tuple[bool, bool]:
+def lacks_room(
+    namespace: Namespace, staged: list[Staged], observed: Observation
+) -> tuple[bool, bool]:
     """SIZE-14: return whether a commit may lack room, and whether it surely does."""
     sent: dict[str, list[Staged]] = {}
-    for each in staged:
-        if each.queue in namespace.queues:
-            sent.setdefault(each.queue, []).append(each)
+    for send in staged:
+        if send.queue in namespace.queues:
+            sent.setdefault(send.queue, []).append(send)
     perhaps_full = []
     for name, messages in sent.items():
         queue, where = namespace.queues[name], 0
@@ -189,7 +196,7 @@ def lacks_room(namespace: Namespace, staged: list[Staged], seen: Observation) ->
             where |= message.where
         if may_be_full(namespace, queue, where, 0):
             perhaps_full.append((queue, messages))
-    matters = isinstance(seen.outcome, v.Done | None)
+    matters = isinstance(observed.outcome, v.Done | None)
     return bool(perhaps_full), matters and any(
         _surely_lacks(namespace, queue, messages) for queue, messages in perhaps_full
     )
@@ -200,15 +207,15 @@ def _surely_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> b
 
     Not if some may be dropped as copies, or went to an earlier queue of this name.
     """
-    keys = {each.key for each in staged if each.waiting is None}
+    keys = {send.key for send in staged if send.waiting is None}
     if queue.settings.duplicate_detection or len(keys) != 1:
         return False
-    if any(each.born != queue.managed.born for each in staged):
+    if any(send.born != queue.managed.born for send in staged):
         return False
-    sizes = [least(each.message) for each in staged if each.waiting is None]
+    sizes = [least(send.message) for send in staged if send.waiting is None]
     key, where = staged[0].key, staged[-1].where
     room, size = queue.room, sum(sizes) - max(sizes)
-    held = room.held.set(where, room.held.get(where, 0) + size)
+    by_partition = room.certain.set(where, room.certain.get(where, 0) + size)
     own = room.keys if key is None else room.keys.set(key, room.keys.get(key, 0) + size)
-    fuller = attrs.evolve(queue, room=attrs.evolve(room, held=held, keys=own))
+    fuller = attrs.evolve(queue, room=attrs.evolve(room, certain=by_partition, keys=own))
     return _surely_full(namespace, fuller, where, key)

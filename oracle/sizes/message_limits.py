@@ -66,7 +66,9 @@ def beyond_limits(namespace: Namespace, command: v.Send | v.Schedule) -> Iterato
     """
     if is_plain(command.message):
         return
-    for excess in sorted(excesses(namespace, command.message), key=lambda each: not each.surely):
+    for excess in sorted(
+        excesses(namespace, command.message), key=lambda candidate: not candidate.surely
+    ):
         anything = excess.error is not v.Error.MESSAGE_TOO_LARGE
         rules = _rules_of(excess, command)
         yield refusal(namespace, excess.error, *rules, any_error=anything)
@@ -93,7 +95,7 @@ def no_more(namespace: Namespace, transaction: Transaction) -> Iterator[Transiti
 
 
 def held_to_limits(
-    namespace: Namespace, command: v.Send | v.Schedule, found: Iterator[Transition]
+    namespace: Namespace, command: v.Send | v.Schedule, answers: Iterator[Transition]
 ) -> Iterator[Transition]:
     """Return the transitions of a send without those that accept what must be refused.
 
@@ -102,26 +104,28 @@ def held_to_limits(
     """
     few = command.transaction is None or held_in(namespace, command) < SIZE_LIMIT - 1
     if few and is_plain(command.message):
-        return found
-    return _within_limits(namespace, command, found)
+        return answers
+    return _within_limits(namespace, command, answers)
 
 
 def _within_limits(
-    namespace: Namespace, command: v.Send | v.Schedule, found: Iterator[Transition]
+    namespace: Namespace, command: v.Send | v.Schedule, answers: Iterator[Transition]
 ) -> Iterator[Transition]:
     # A scheduled message may be refused only at the commit; for a send the state records that the
     # commit has to be refused (`_is_doomed`).
     at_commit = namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either")
     within = isinstance(command, v.Schedule) and command.transaction is not None
-    held = must_refuse_beyond(namespace) and not (within and at_commit)
-    must_refuse = held and surely_beyond(namespace, command)
+    in_force = must_refuse_beyond(namespace) and not (within and at_commit)
+    must_refuse = in_force and surely_beyond(namespace, command)
     rules = within_limits(namespace, command)
-    for transition in found:
+    for transition in answers:
         refused = isinstance(transition.outcome, v.Refused)
         if must_refuse and not refused and not _is_doomed(transition.next, command):
             continue
-        told = rules and not refused
-        yield attrs.evolve(transition, rules=(*rules, *transition.rules)) if told else transition
+        exercised = rules and not refused
+        yield (
+            attrs.evolve(transition, rules=(*rules, *transition.rules)) if exercised else transition
+        )
 
 
 def _is_doomed(namespace: Namespace, command: v.Send | v.Schedule) -> bool:
@@ -131,8 +135,8 @@ def _is_doomed(namespace: Namespace, command: v.Send | v.Schedule) -> bool:
 
 def surely_beyond(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v.RuleId, ...]:
     """Return the limits that are surely exceeded, that of the transaction first (LIMIT-16)."""
-    found = [excess for excess in excesses(namespace, command.message) if excess.surely]
-    rules = tuple(rule for each in found for rule in _rules_of(each, command))
+    certain = [excess for excess in excesses(namespace, command.message) if excess.surely]
+    rules = tuple(rule for excess in certain for rule in _rules_of(excess, command))
     return ("LIMIT-16", *rules) if held_in(namespace, command) >= SIZE_LIMIT else rules
 
 
@@ -148,9 +152,9 @@ def within_limits(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v
     Return nothing if another limit may be exceeded.
     """
     message = command.message
-    found = list(excesses(namespace, message))
-    if found:
-        optional = all(each.rule == "LIMIT-05" and not each.surely for each in found)
+    exceeded = list(excesses(namespace, message))
+    if exceeded:
+        optional = all(excess.rule == "LIMIT-05" and not excess.surely for excess in exceeded)
         return ("LIMIT-05",) if optional else ()
     rules = [allowed for name, allowed, _ in KEYS if _length(message, name) == LONGEST_KEY]
     premium = namespace.profile.tier is v.Tier.PREMIUM
@@ -169,8 +173,8 @@ def batch_excess(namespace: Namespace, messages: Sequence[v.Message]) -> tuple[b
     """
     if sum(map(most, messages)) <= _surely_taken(namespace):
         return False, False
-    told = sum(message.size or 0 for message in messages if not message.stands_in)
-    beyond = told > LARGEST * _kb(namespace)[1] and namespace.profile.tier is not v.Tier.PREMIUM
+    size = sum(message.size or 0 for message in messages if not message.stands_in)
+    beyond = size > LARGEST * _kb(namespace)[1] and namespace.profile.tier is not v.Tier.PREMIUM
     return True, beyond and must_refuse_beyond(namespace)
 
 

@@ -100,7 +100,9 @@ def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
 
 def is_in_transaction(namespace: Namespace, *names: str) -> bool:
     """Return whether a transaction has requests about one of these entities."""
-    running = (each for each in namespace.transactions.values() if each is not None)
+    running = (
+        transaction for transaction in namespace.transactions.values() if transaction is not None
+    )
     return any(name in transaction.queues for transaction in running for name in names)
 
 
@@ -112,5 +114,5 @@ def may_be_full(transaction: Transaction) -> bool:
 def may_be_over(namespace: Namespace, transaction: Transaction) -> bool:
     """Return whether the service may have ended the transaction."""
     elapsed = namespace.now.latest - transaction.begun.earliest
-    held = transaction.size + len(transaction.settlements)
-    return elapsed + namespace.observability.slack >= TIME_LIMIT or held > SIZE_LIMIT
+    count = transaction.size + len(transaction.settlements)
+    return elapsed + namespace.observability.slack >= TIME_LIMIT or count > SIZE_LIMIT

@@ -66,7 +66,7 @@ class _Sending:
     queue: Queue
     command: v.Send
     message: v.Message
-    seen: Observation
+    observed: Observation
 
     @property
     def name(self) -> str:
@@ -84,7 +84,7 @@ class _Sending:
 
 
 def send_in(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, observed: Observation
 ) -> Iterator[Transition]:
     """TXN-01 to TXN-09: buffer a send in a transaction, or refuse it."""
     name = command.transaction or ""
@@ -96,7 +96,7 @@ def send_in(
     if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
         transaction = evolve(transaction, doubtful=True)
     namespace = with_transaction(namespace, name, transaction)
-    for way in _ways(_Sending(namespace, queue, command, message, seen)):
+    for way in _ways(_Sending(namespace, queue, command, message, observed)):
         yield doubted(way, name)
 
 
@@ -149,8 +149,8 @@ def _send_in_regular(sending: _Sending) -> Iterator[Transition]:
 
 
 def _without_room(sending: _Sending, key: Key | None, where: Partitions) -> Iterator[Transition]:
-    asked = (sending.namespace, sending.queue, sending.message, key, where)
-    yield from (_turned_away(sending, refused) for refused in no_room(*asked, within=True))
+    arguments = (sending.namespace, sending.queue, sending.message, key, where)
+    yield from (_turned_away(sending, refused) for refused in no_room(*arguments, within=True))
 
 
 def conflicting(
@@ -294,7 +294,7 @@ def _stage(sending: _Sending, key: Key) -> Iterator[Transition]:
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
     yield from _without_room(sending, key, home)
     rules = _stage_rules(sending, key, home)
-    for where in choices(namespace, queue, queue.outages.spared(home), sending.seen):
+    for where in choices(namespace, queue, queue.outages.spared(home), sending.observed):
         placed = sending
         if pins:
             homes = narrowed(namespace, queue, key, where)

@@ -141,9 +141,9 @@ def _may_object(namespace: Namespace, command: v.Settlement, transaction: Transa
     others = {*transaction.queues} - {v.owner_of(command.queue)}
     if others and readings.get("TXN-ENTITIES") != "accepted":
         return True
-    held = bool(queue.settings.partitioned) and locked(queue, command.lock_token) is not None
+    is_bound = bool(queue.settings.partitioned) and locked(queue, command.lock_token) is not None
     unfit = _key(namespace, command) is None or _differs(namespace, command, transaction)
-    return held and unfit and readings.get("TXN-OTHER-OPERATIONS") != "sends-only"
+    return is_bound and unfit and readings.get("TXN-OTHER-OPERATIONS") != "sends-only"
 
 
 def _must_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
@@ -161,8 +161,10 @@ def _differs(namespace: Namespace, command: v.Settlement, transaction: Transacti
         for settlement in transaction.settlements
         if settlement.command.queue == command.queue
     ]
-    others = [each for each in (of_sends, *keys) if each is not None]
-    return key is not None and any(keys_may_differ(namespace.profile, key, each) for each in others)
+    others = [other for other in (of_sends, *keys) if other is not None]
+    return key is not None and any(
+        keys_may_differ(namespace.profile, key, other) for other in others
+    )
 
 
 def _key(namespace: Namespace, command: v.Settlement) -> Key | None:
@@ -202,8 +204,8 @@ def _waiting(
     lock, pledge = stored.lock, stored.lock.pledge
     until = lock.expiry if pledge is None else pledge.until
     pledge = Pledge(name, until, _reading(namespace))
-    held = evolve(lock, pledge=pledge, expiry=pledge.bounds())
-    return with_queue(namespace, _held(queue, stored, held))
+    pledged = evolve(lock, pledge=pledge, expiry=pledge.bounds())
+    return with_queue(namespace, _held(queue, stored, pledged))
 
 
 def _reading(namespace: Namespace) -> str:

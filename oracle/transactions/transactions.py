@@ -42,7 +42,7 @@ def _begun(namespace: Namespace, command: v.BeginTransaction) -> Transaction:
 
 
 def commit(
-    namespace: Namespace, command: v.CommitTransaction, seen: Observation
+    namespace: Namespace, command: v.CommitTransaction, observed: Observation
 ) -> Iterator[Transition]:
     """TXN-12, SIZE-14: make all of its messages receivable, or none."""
     transaction = namespace.transactions.get(command.transaction)
@@ -52,7 +52,7 @@ def commit(
     ended = with_transaction(namespace, command.transaction, None)
     staged = in_order(transaction)
     hit, outage = _outage(namespace, staged)
-    may_lack, lacks = lacks_room(namespace, staged, seen)
+    may_lack, lacks = lacks_room(namespace, staged, observed)
     may_lose, loses_lock = loses(namespace, transaction)
     if may_lack:
         left = _forgotten(ended, transaction, "SIZE-14")
@@ -63,7 +63,7 @@ def commit(
         rules = _shown_by_commit(namespace, transaction)
         yield done(_committed(ended, transaction, certain=True), *rules)
     # The documents do not say what happens if a destination has been deleted since.
-    there = all(_is_still_there(namespace, each) for each in staged)
+    there = all(_is_still_there(namespace, send) for send in staged)
     if hit or may_lose or not there or _may_have_ended(namespace, transaction):
         error = v.Error.LOCK_LOST if may_lose else v.Error.INVALID_OPERATION
         lost = rules_if((loses_lock, "LOCK-13"))
@@ -73,19 +73,19 @@ def commit(
 def _outage(namespace: Namespace, staged: list[Staged]) -> tuple[bool, bool]:
     """Return whether a partition concerned may be down, and whether that forbids the commit."""
     queues = namespace.queues
-    there = [(queues[each.queue].outages, each) for each in staged if each.queue in queues]
-    hit = any(outages.may_hit(each.where) for outages, each in there)
+    there = [(queues[send.queue].outages, send) for send in staged if send.queue in queues]
+    hit = any(outages.may_hit(send.where) for outages, send in there)
     refused = namespace.profile.readings.get("TXN-OUTAGE") == "refused"
     return hit, refused and any(
-        outages.identified and outages.must_hit(each.where) and _is_still_there(namespace, each)
-        for outages, each in there
+        outages.identified and outages.must_hit(send.where) and _is_still_there(namespace, send)
+        for outages, send in there
     )
 
 
 def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.RuleId, ...]:
     destinations = [
-        (namespace.queues.get(each.queue), each.queue, each.message.session_id)
-        for each in in_order(transaction)
+        (namespace.queues.get(send.queue), send.queue, send.message.session_id)
+        for send in in_order(transaction)
     ]
     sessions = {
         (name, session_id)
@@ -158,8 +158,8 @@ def _come_together(
     stored = queue.messages.get(number)
     if stored is None:
         return namespace
-    told = evolve(stored, batch=batch, sent=sent)
-    messages = queue.messages.set(number, told)
+    updated = evolve(stored, batch=batch, sent=sent)
+    messages = queue.messages.set(number, updated)
     return with_queue(namespace, evolve(queue, messages=messages))
 
 

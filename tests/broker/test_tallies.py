@@ -13,7 +13,7 @@ from busproof.model.state import Entity
 def counted(tallies: Tallies, entity: Entity) -> tuple[object, ...]:
     """What is counted, in whichever order."""
     tally = tallies.of(entity)
-    sets = (tally.locked, tally.deferred, tally.held)
+    sets = (tally.locked, tally.deferred, tally.sessions)
     return (*map(set, tally.aside), *map(set, sets))
 
 
@@ -50,7 +50,7 @@ def test_tallies_follow_every_step() -> None:
             for entity in namespace.entities.values():
                 assert looked_at(entity) == counted(tallies, entity), (seed, number, command)
                 locked += len(tallies.of(entity).locked)
-                held += len(tallies.of(entity).held)
+                held += len(tallies.of(entity).sessions)
         anew = Tallies(namespace)
         for entity in namespace.entities.values():
             assert looked_at(entity) == counted(anew, entity), seed

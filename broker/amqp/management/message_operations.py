@@ -87,7 +87,7 @@ def peek(asking: Asking, fields: Said) -> Reply:
     if not views:
         return Reply({}, NO_CONTENT, "No messages")
     shown = [outgoing(asking.connection, asking.path, view)[0] for view in views]
-    return Reply({"messages": [{"message": each} for each in shown]})
+    return Reply({"messages": [{"message": message} for message in shown]})
 
 
 def receive_deferred(asking: Asking, fields: Said) -> Reply:
@@ -112,21 +112,21 @@ def _numbers(asking: Asking, fields: Said) -> tuple[int, ...]:
 
 
 def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
-    given: dict[str, Any] = {"message": outgoing(asking.connection, asking.path, view)[0]}
+    entry: dict[str, Any] = {"message": outgoing(asking.connection, asking.path, view)[0]}
     if view.lock_token is not None:
-        given["lock-token"] = wire_token(view.lock_token)
-    return given
+        entry["lock-token"] = wire_token(view.lock_token)
+    return entry
 
 
 def renew_lock(asking: Asking, fields: Said) -> Reply:
     """LOCK-15 to LOCK-18: renew the locks of messages."""
-    tokens = [token_of(_token(each)) for each in asking.several(fields["lock-tokens"])]
+    tokens = [token_of(_token(token)) for token in asking.several(fields["lock-tokens"])]
     if len(tokens) == 1:
         answer = asking.ask(RenewLock(queue=asking.path, lock_token=tokens[0]))
         return Reply({"expirations": array(Data.TIMESTAMP, [end_of_lock(asking, answer)])})
     outcome = asking.ask(RenewLocks(queue=asking.path, lock_tokens=tuple(tokens))).outcome
     until = outcome.locked_until if isinstance(outcome, RenewedSeveral) else ()
-    ends = [_moment(asking, each) for each in until]
+    ends = [_moment(asking, moment) for moment in until]
     return Reply({"expirations": array(Data.TIMESTAMP, ends)})
 
 
@@ -143,7 +143,7 @@ def _moment(asking: Asking, until: int | None) -> timestamp:
 def settle(asking: Asking, fields: Said) -> Reply:
     """LOCK-14 to LOCK-17: settle messages by their lock tokens, or with their transaction."""
     disposition = _disposition(fields)
-    tokens = [token_of(_token(each)) for each in asking.several(fields["lock-tokens"])]
+    tokens = [token_of(_token(token)) for token in asking.several(fields["lock-tokens"])]
     settlements = [disposition.settlement(asking.path, token) for token in tokens]
     effects = [effect_of(asking.connection, settlement, disposition) for settlement in settlements]
     if asking.transaction is not None:
@@ -172,24 +172,24 @@ def _settle_later(
 
 def _disposition(fields: Said) -> Disposition:
     status = str(fields["disposition-status"]).lower()
-    found = STATUSES.get(status)
-    if found is None:
+    disposition = STATUSES.get(status)
+    if disposition is None:
         raise Refusal("com.microsoft:argument-error", f"There is no settlement {status!r}.")
     details = {str(key): value for key, value in (fields.get("properties-to-modify") or {}).items()}
-    if found.outcome == REJECTED:
+    if disposition.outcome == REJECTED:
         details[REASON] = fields.get("deadletter-reason")
         details[DESCRIPTION] = fields.get("deadletter-description")
-    return Disposition(found.outcome, found.undeliverable, details)
+    return Disposition(disposition.outcome, disposition.undeliverable, details)
 
 
 def schedule(asking: Asking, fields: Said) -> Reply:
     """Schedule messages: all of them or none."""
     hub = asking.connection.hub
     hub.check_room()
-    parsed = [hub.parsed(binary(each["message"])) for each in asking.several(fields["messages"])]
-    answers = asking.ask_all([_later(asking, each) for each in parsed])
-    for each in parsed:
-        hub.contents.keep(each.message.body, each.content_when_due())
+    parsed = [hub.parsed(binary(entry["message"])) for entry in asking.several(fields["messages"])]
+    answers = asking.ask_all([_later(asking, item) for item in parsed])
+    for item in parsed:
+        hub.contents.keep(item.message.body, item.content_when_due())
     numbers = [
         answer.outcome.sequence_number or 0
         for answer in answers

@@ -43,20 +43,20 @@ def answerer(connection: Connection, path: str) -> Answerer:
     """Return the function that answers a client's requests about an entity."""
 
     def answer(request: Message, transaction: str | None) -> Reply:
-        asked = str(said_in(request).get("operation", ""))
-        right, operation = OPERATIONS.get(asked.removeprefix(PREFIX), ("", None))
+        requested = str(said_in(request).get("operation", ""))
+        right, operation = OPERATIONS.get(requested.removeprefix(PREFIX), ("", None))
         if operation is None:
-            raise Refusal("amqp:not-implemented", f"There is no operation {asked!r} here.", 501)
+            raise Refusal("amqp:not-implemented", f"There is no operation {requested!r} here.", 501)
         if not connection.permits(right, path + MANAGEMENT):
             raise unauthorized(right, path)
         connection.hub.statuses.check(right, path)
         body = request.body if isinstance(request.body, dict) else {}
-        said = {str(key): value for key, value in body.items()}
+        fields = {str(key): value for key, value in body.items()}
         try:
-            return operation(Asking(connection, path, transaction), said)
+            return operation(Asking(connection, path, transaction), fields)
         except UNREADABLE as error:
             raise Refusal(
-                "com.microsoft:argument-error", f"{asked[:80]} cannot be read: {error!r}."[:500]
+                "com.microsoft:argument-error", f"{requested[:80]} cannot be read: {error!r}."[:500]
             ) from None
 
     return answer

@@ -54,10 +54,10 @@ class Asking:
         Raises:
             Refusal: there are more than a request may have.
         """
-        found = list(value.elements) if isinstance(value, Array) else list(value)
-        if len(found) > (most := self.connection.hub.limits.at_once):
-            raise too_many_at_once(len(found), most)
-        return found
+        elements = list(value.elements) if isinstance(value, Array) else list(value)
+        if len(elements) > (most := self.connection.hub.limits.at_once):
+            raise too_many_at_once(len(elements), most)
+        return elements
 
     def holder(self, session_id: str | None) -> str:
         """Return the model's name of the link on this connection that holds a session."""
@@ -72,8 +72,8 @@ class Asking:
         Raises:
             Refusal: the entity is not a subscription.
         """
-        topic, found, subscription = self.path.partition(SUBSCRIPTIONS)
-        if not found:
+        topic, separator, subscription = self.path.partition(SUBSCRIPTIONS)
+        if not separator:
             raise Refusal(
                 "amqp:not-allowed", f"'{self.path}' is not a subscription; it has no rules."
             )

@@ -19,14 +19,14 @@ from busproof.vocabulary.outcomes import RulesListed
 __all__ = ["add_rule", "list_rules", "remove_rule"]
 
 
-def add_rule(asking: Asking, said: Said) -> Reply:
+def add_rule(asking: Asking, fields: Said) -> Reply:
     """Add a rule."""
     topic, subscription = asking.subscription()
-    given = {str(key): value for key, value in dict(said["rule-description"]).items()}
-    chosen, action = filter_of(given), action_of(given)
+    description = {str(key): value for key, value in dict(fields["rule-description"]).items()}
+    chosen, action = filter_of(description), action_of(description)
     check_room(asking.connection.hub, topic)
     check_expressions(chosen, action)
-    name = str(said["rule-name"])
+    name = str(fields["rule-name"])
     if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
         raise Refusal("com.microsoft:argument-error", objection)
     asking.ask(
@@ -42,10 +42,10 @@ def add_rule(asking: Asking, said: Said) -> Reply:
     return Reply({})
 
 
-def remove_rule(asking: Asking, said: Said) -> Reply:
+def remove_rule(asking: Asking, fields: Said) -> Reply:
     """Remove a rule."""
     topic, subscription = asking.subscription()
-    name = str(said["rule-name"])
+    name = str(fields["rule-name"])
     asking.ask(
         RemoveRule(
             topic=topic, subscription=subscription, rule=name, transaction=asking.transaction
@@ -54,13 +54,13 @@ def remove_rule(asking: Asking, said: Said) -> Reply:
     return Reply({})
 
 
-def list_rules(asking: Asking, said: Said) -> Reply:
+def list_rules(asking: Asking, fields: Said) -> Reply:
     """List the rules."""
     topic, subscription = asking.subscription()
-    skip, top = bounded("skip", said.get("skip") or 0), bounded("top", said.get("top") or 100)
+    skip, top = bounded("skip", fields.get("skip") or 0), bounded("top", fields.get("top") or 100)
     outcome = asking.ask(ListRules(topic=topic, subscription=subscription)).outcome
     rules = outcome.rules if isinstance(outcome, RulesListed) else ()
     page = sorted(rules, key=lambda rule: rule.name)[skip : skip + top]
     if not page:
         return Reply({}, NO_CONTENT, "No rules")
-    return Reply({"rules": [{"rule-description": described(each)} for each in page]})
+    return Reply({"rules": [{"rule-description": described(rule)} for rule in page]})

@@ -28,16 +28,16 @@ END_OF_TIME: Final = 253_402_300_799_000
 """A last-updated time from here on requests the sessions that have messages."""
 
 
-def renew_session_lock(asking: Asking, said: Said) -> Reply:
+def renew_session_lock(asking: Asking, fields: Said) -> Reply:
     """Renew the lock of a session."""
-    session_id = str(said["session-id"])
+    session_id = str(fields["session-id"])
     answer = asking.ask(RenewSessionLock(queue=asking.path, session_id=session_id), session_id)
     return Reply({"expiration": end_of_lock(asking, answer)})
 
 
-def get_state(asking: Asking, said: Said) -> Reply:
+def get_state(asking: Asking, fields: Said) -> Reply:
     """Return the state of a session."""
-    session_id = str(said["session-id"])
+    session_id = str(fields["session-id"])
     outcome = asking.ask(
         GetSessionState(queue=asking.path, session_id=session_id), session_id
     ).outcome
@@ -45,9 +45,9 @@ def get_state(asking: Asking, said: Said) -> Reply:
     return Reply({"session-state": None if state is None else state.encode(TEXT)})
 
 
-def set_state(asking: Asking, said: Said) -> Reply:
+def set_state(asking: Asking, fields: Said) -> Reply:
     """Set or clear the state of a session."""
-    session_id, state = str(said["session-id"]), said.get("session-state")
+    session_id, state = str(fields["session-id"]), fields.get("session-state")
     text = None if state is None else binary(state).decode(TEXT)
     asking.ask(SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
     hub = asking.connection.hub
@@ -58,22 +58,22 @@ def set_state(asking: Asking, said: Said) -> Reply:
     return Reply({})
 
 
-def list_sessions(asking: Asking, said: Said) -> Reply:
+def list_sessions(asking: Asking, fields: Said) -> Reply:
     """List the sessions that have messages, or those whose state was set since a time."""
-    skip = bounded("skip", said.get("skip") or 0)
-    top = min(MOST_LISTED, bounded("top", said.get("top") or 100))
-    since = said.get("last-updated-time")
+    skip = bounded("skip", fields.get("skip") or 0)
+    top = min(MOST_LISTED, bounded("top", fields.get("top") or 100))
+    since = fields.get("last-updated-time")
     moment = None if since is None else bounded("last-updated-time", since)
     outcome = asking.ask(ListSessions(queue=asking.path)).outcome
-    found = sorted(outcome.session_ids) if isinstance(outcome, SessionsListed) else []
+    session_ids = sorted(outcome.session_ids) if isinstance(outcome, SessionsListed) else []
     if moment is not None and moment < END_OF_TIME:
         stated = asking.connection.hub.stated
-        found = sorted(
+        session_ids = sorted(
             session_id
             for (path, session_id), updated in stated.items()
             if path == asking.path and updated >= moment
         )
-    page = found[skip : skip + top]
+    page = session_ids[skip : skip + top]
     if not page:
         return Reply({}, NO_CONTENT, "No sessions")
     ids = array(Data.STRING, page)
