@@ -32,7 +32,7 @@ from busproof.cli.mutation.recordings import Recording, requests, traced
 from busproof.errors import UsageError
 from busproof.history.render.gherkin import request_of
 from busproof.history.render.situations import situation_name
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 from busproof.mutants.by_machine.made import FAMILIES, GeneratedMutant, mutant_named, rules_of
 from busproof.spec import load
 
@@ -80,11 +80,11 @@ def named(lines: Sequence[Line]) -> list[str]:
     return names
 
 
-def asked_in(line: Line) -> tuple[Asked, ...]:
+def asked_in(line: Line) -> tuple[RecordedCommand, ...]:
     """Return the commands of a sequence."""
     parts = [command.partition(" asks: ") for command in line["commands"]]
     return tuple(
-        Asked(number=number, connection=connection, command=request_of(request))
+        RecordedCommand(number=number, connection=connection, command=request_of(request))
         for number, (connection, _, request) in enumerate(parts, 1)
     )
 
@@ -103,9 +103,9 @@ def recordings(terms: Terms) -> list[Recording]:
     """Return the scenarios and the explored sequences of every tier, recorded on the model."""
     with tempfile.TemporaryDirectory(prefix="busproof-distil-") as scratch:
         return [
-            each
+            recording
             for request in requests(terms.sequences, terms.seed)
-            for each in traced(request, recorded_apart(request, Path(scratch)))
+            for recording in traced(request, recorded_apart(request, Path(scratch)))
         ]
 
 
@@ -164,17 +164,17 @@ def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> No
     miss; `busproof audit --generated` separates the two.
     """
     killed: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for mutant in mutants:
-        asked[mutant.family] += 1
+        counts[mutant.family] += 1
         rules = rules_of(mutant)
-        near = sorted(kept, key=lambda each: each.family != mutant.family)
-        found = any(kills(rules, each.profile, each.commands) for each in near)
-        killed[mutant.family] += found
-        print(f"{sum(asked.values())} of {len(mutants)}", end="\r", file=sys.stderr)
-    for family in asked:
-        print(f"{family}: {killed[family]} of {asked[family]}")
-    print(f"in all: {sum(killed.values())} of {sum(asked.values())}")
+        near = sorted(kept, key=lambda situation: situation.family != mutant.family)
+        killer = any(kills(rules, situation.profile, situation.commands) for situation in near)
+        killed[mutant.family] += killer
+        print(f"{sum(counts.values())} of {len(mutants)}", end="\r", file=sys.stderr)
+    for family in counts:
+        print(f"{family}: {killed[family]} of {counts[family]}")
+    print(f"in all: {sum(killed.values())} of {sum(counts.values())}")
 
 
 def distil(families: Sequence[str], terms: Terms) -> None:

@@ -23,7 +23,7 @@ from busproof.history.records import Scenario
 from busproof.history.render.gherkin import sentence
 from busproof.history.render.situations import situation_name
 from busproof.history.render.wrong_answers import what_is_wrong
-from busproof.history.replay import Asked, commands_of, numbered
+from busproof.history.replay import RecordedCommand, commands_of, numbered
 from busproof.judging.shrinking import minimised, simplified
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.contexts import may_arise
@@ -57,7 +57,7 @@ class Found:
     mutants: tuple[GeneratedMutant, ...]
     profile: v.Profile
     rule: str
-    commands: tuple[Asked, ...]
+    commands: tuple[RecordedCommand, ...]
     told: str = ""
     """Its sentence, if it is about no mutant."""
 
@@ -96,7 +96,9 @@ class Found:
         return f"Wrong if {told}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
 
 
-def kills(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> tuple[str, ...] | None:
+def kills(
+    rules: Rules, profile: v.Profile, commands: Sequence[RecordedCommand]
+) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks in this sequence; `None` if it survives."""
     try:
         found = played(rules, profile, commands, seconds=SECONDS)
@@ -153,10 +155,10 @@ def _shortest(
     mutant: GeneratedMutant,
     rules: Rules,
     profile: v.Profile,
-    commands: Sequence[Asked],
+    commands: Sequence[RecordedCommand],
     rule: str,
 ) -> Found | None:
-    def fails(candidate: Sequence[Asked]) -> bool:
+    def fails(candidate: Sequence[RecordedCommand]) -> bool:
         return rule in (kills(rules, profile, candidate) or ())
 
     if not fails(commands):

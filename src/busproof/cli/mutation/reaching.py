@@ -14,7 +14,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.cli.mutation.pairs import PLAIN, Pair, pairs_of
 from busproof.history.files import load
-from busproof.history.replay import Asked, commands_of, joined, numbered
+from busproof.history.replay import RecordedCommand, commands_of, joined, numbered
 from busproof.judging.shrinking import minimised, simplified
 
 __all__ = ["Reaching", "beside", "explored_reaching", "scenarios_reaching", "thrice"]
@@ -50,12 +50,12 @@ class Reaching:
     rule: v.RuleId
     contexts: tuple[str, ...]
     profile: v.Profile
-    commands: tuple[Asked, ...]
+    commands: tuple[RecordedCommand, ...]
 
 
 @attrs.frozen
 class _Recorded:
-    commands: tuple[Asked, ...]
+    commands: tuple[RecordedCommand, ...]
     profile: v.Profile
     pairs: frozenset[Pair]
 
@@ -99,12 +99,14 @@ def _put(pairs: Sequence[Pair], recorded: Sequence[_Recorded]) -> Reaching | Non
     return None
 
 
-def beside(contexts: Sequence[str], commands: Sequence[Asked]) -> tuple[Asked, ...]:
+def beside(
+    contexts: Sequence[str], commands: Sequence[RecordedCommand]
+) -> tuple[RecordedCommand, ...]:
     """Return the commands after those that make the contexts, which have a connection of theirs."""
     return joined(_asked([command for name in contexts for command in MAKE[name]]), commands)
 
 
-def thrice(commands: Sequence[Asked]) -> tuple[Asked, ...]:
+def thrice(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     """Return commands three times in one namespace, each time on entities of other names.
 
     First as usual, then beside a transaction and an outage elsewhere, and at last after the outage.
@@ -118,14 +120,14 @@ def thrice(commands: Sequence[Asked]) -> tuple[Asked, ...]:
     )
 
 
-def _asked(commands: Sequence[v.Command]) -> tuple[Asked, ...]:
+def _asked(commands: Sequence[v.Command]) -> tuple[RecordedCommand, ...]:
     return tuple(
-        Asked(number=number, connection=OTHER, command=command)
+        RecordedCommand(number=number, connection=OTHER, command=command)
         for number, command in enumerate(commands, 1)
     )
 
 
-def _renamed(prefix: str, commands: Sequence[Asked]) -> list[Asked]:
+def _renamed(prefix: str, commands: Sequence[RecordedCommand]) -> list[RecordedCommand]:
     """Return commands on entities and in transactions whose names have a prefix."""
     return [attrs.evolve(asked, command=_with_prefix(prefix, asked.command)) for asked in commands]
 
@@ -148,8 +150,10 @@ def _recorded(histories: Sequence[Path]) -> list[_Recorded]:
     return sorted(recorded, key=lambda each: len(each.commands))
 
 
-def _shortest(pairs: Sequence[Pair], commands: Sequence[Asked], profile: v.Profile) -> Reaching:
-    def reaches(candidate: Sequence[Asked]) -> bool:
+def _shortest(
+    pairs: Sequence[Pair], commands: Sequence[RecordedCommand], profile: v.Profile
+) -> Reaching:
+    def reaches(candidate: Sequence[RecordedCommand]) -> bool:
         return pairs_of(candidate, profile).issuperset(pairs)
 
     shortest = simplified(minimised(commands, reaches), reaches)
