@@ -199,8 +199,8 @@ def _above(number: int, parents: dict[int, int]) -> Iterator[int]:
 def cost(act: Callable[[], T]) -> tuple[float, T]:
     """Return the cost of an action, and its result."""
     before = METER.seconds()
-    found = act()
-    return METER.seconds() - before, found
+    result = act()
+    return METER.seconds() - before, result
 
 
 def row(spark: SparkSession, path: Path) -> Row:

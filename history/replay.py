@@ -127,10 +127,12 @@ def joined(*parts: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     """Return the commands of each part in turn, numbered from 1; a part refers to its own locks."""
     commands: list[RecordedCommand] = []
     for part in parts:
-        new = {asked.number: place for place, asked in enumerate(part, len(commands) + 1)}
+        new = {recorded.number: place for place, recorded in enumerate(part, len(commands) + 1)}
         commands += [
-            attrs.evolve(asked, number=new[asked.number], command=_renumbered(asked.command, new))
-            for asked in part
+            attrs.evolve(
+                recorded, number=new[recorded.number], command=_renumbered(recorded.command, new)
+            )
+            for recorded in part
         ]
     return tuple(commands)
 

@@ -145,9 +145,9 @@ def _shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any
         "scenarios": [[entry["file"], entry["name"]] for entry in shown.get("scenarios", ())],
         "operators": _named(specs, "operators"),
         "properties": _named(specs, "properties"),
-        "edges": [[each["graph"], each["edges"]] for each in specs.get("edges", ())],
-        "mutants": [[each["name"], each["killed_by"]] for each in specs.get("mutants", ())],
-        "faults": [_fault(each, fates.get(each["id"])) for each in shown.get("faults", ())],
+        "edges": [[entry["graph"], entry["edges"]] for entry in specs.get("edges", ())],
+        "mutants": [[entry["name"], entry["killed_by"]] for entry in specs.get("mutants", ())],
+        "faults": [_fault(entry, fates.get(entry["id"])) for entry in shown.get("faults", ())],
         "generated": _generated(shown.get("generated", {})),
     }
     return {key: value for key, value in fields.items() if value}

@@ -69,7 +69,7 @@ def write(files: dict[str, list[Line]]) -> None:
 
 def named(lines: Sequence[Line]) -> list[str]:
     """Return a unique name for each sequence; equal ones have the rule, or also a number."""
-    plain = [situation_name([asked.command for asked in asked_in(line)]) for line in lines]
+    plain = [situation_name([recorded.command for recorded in asked_in(line)]) for line in lines]
     often = Counter(plain)
     used = Counter[str]()
     names = []
@@ -89,11 +89,11 @@ def asked_in(line: Line) -> tuple[RecordedCommand, ...]:
     )
 
 
-def lines_of_family(found: Iterable[Found]) -> list[Line]:
+def lines_of_family(sequences: Iterable[Found]) -> list[Line]:
     """Return sequences for a file, those with the same commands and rule as one."""
     alike: dict[object, Line] = {}
-    for each in found:
-        line = json.loads(each.line(""))
+    for sequence in sequences:
+        line = json.loads(sequence.line(""))
         first = alike.setdefault((line["tier"], line["rule"], *line["commands"]), line)
         first["mutants"] = list(dict.fromkeys((*first["mutants"], *line["mutants"])))
     return list(alike.values())
@@ -116,7 +116,7 @@ def stored(lines: Iterable[Line]) -> Iterator[Found]:
         if mutants or not line["mutants"]:
             yield Found(
                 mutants=mutants,
-                told="" if mutants else line["about"],
+                description="" if mutants else line["about"],
                 profile=v.profile_for(CATALOGUE, edition=FULLEST, tier=line["tier"]),
                 rule=line["rule"],
                 commands=asked_in(line),
@@ -139,7 +139,7 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
         kept: the sequences so far.
     """
     known = {pair for path in histories[:1] for pair in pairs_in(path)}
-    known |= {pair for each in kept for pair in pairs_of(each.commands, each.profile)}
+    known |= {pair for sequence in kept for pair in pairs_of(sequence.commands, sequence.profile)}
     yield from map(found_of, explored_reaching(histories[1:], known))
     yield from map(found_of, scenarios_reaching(histories[:1], known))
 
@@ -153,7 +153,7 @@ def found_of(reached: Reaching) -> Found:
         profile=reached.profile,
         rule=rule,
         commands=reached.commands,
-        told=f"Reaches {rule} {words}. {rule}: {CATALOGUE.rule(rule).title}.",
+        description=f"Reaches {rule} {words}. {rule}: {CATALOGUE.rule(rule).title}.",
     )
 
 
@@ -207,11 +207,11 @@ def main() -> None:
     if args.reword:
         write({name: lines_of_family(stored(lines)) for name, lines in files.items()})
     elif args.pairs:
-        kept = [found for lines in files.values() for found in stored(lines)]
+        kept = [sequence for lines in files.values() for sequence in stored(lines)]
         new = lines_of_family(reaching(args.pairs, kept))
         write({**files, PAIRS: [*files.get(PAIRS, []), *new]})
     elif args.score:
-        kept = [found for lines in files.values() for found in stored(lines)]
+        kept = [sequence for lines in files.values() for sequence in stored(lines)]
         print_score(chosen(args.families, terms), kept)
     else:
         distil(args.families or FAMILIES, terms)

@@ -223,7 +223,7 @@ def counts(bus: Bus, queue: str, number: int) -> None:
 def counts_either(bus: Bus, queue: str, low: int, high: int) -> None:
     """Check the message count where the documents permit two, possibly after a delay (GET-LAG)."""
     either = (low, high)
-    description = until(bus, queue, "message_count", lambda each: each.message_count in either)
+    description = until(bus, queue, "message_count", lambda latest: latest.message_count in either)
     assert description.message_count in either
 
 

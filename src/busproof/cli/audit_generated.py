@@ -95,7 +95,7 @@ def run(args: Options) -> int:
     return 0
 
 
-def _record(mutants: "list[GeneratedMutant]", found: "list[Fate]", terms: "Terms") -> None:
+def _record(mutants: "list[GeneratedMutant]", fates: "list[Fate]", terms: "Terms") -> None:
     from busproof.mutants.by_machine.record import Sample, write  # noqa: PLC0415
 
     today = datetime.now(UTC).date().isoformat()
@@ -105,7 +105,7 @@ def _record(mutants: "list[GeneratedMutant]", found: "list[Fate]", terms: "Terms
             seed=terms.seed,
             tries=terms.tries,
             made=_made(mutants),
-            fates=tuple(found),
+            fates=tuple(fates),
         )
     )
 
@@ -185,7 +185,7 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
         keep.write_text("".join(f"{line}\n" for line in (first, *lines)), encoding="utf-8")
     except OSError as error:
         raise HistoryError(f"cannot use {keep}: {error.strerror}") from None
-    fates = [fate_from(json.loads(each)) for each in lines]
+    fates = [fate_from(json.loads(line)) for line in lines]
     return {fate.id: fate for fate in fates}
 
 

@@ -67,9 +67,9 @@ def explored_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[R
         HistoryError: a file is not a history.
     """
     recorded = _recorded(histories)
-    for pair in sorted({pair for each in recorded for pair in each.pairs}):
+    for pair in sorted({pair for recording in recorded for pair in recording.pairs}):
         if pair not in known:
-            shortest = next(each for each in recorded if pair in each.pairs)
+            shortest = next(recording for recording in recorded if pair in recording.pairs)
             yield _noted(_shortest([pair], shortest.commands, shortest.profile), known)
 
 
@@ -79,23 +79,23 @@ def scenarios_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[
     Raises:
         HistoryError: a file is not a history.
     """
-    recorded = [each for each in _recorded(histories) if len(each.commands) <= LONGEST]
-    for rule in sorted({rule for each in recorded for rule, _ in each.pairs}):
-        of_rule = [each for each in recorded if (rule, PLAIN) in each.pairs]
+    recorded = [scenario for scenario in _recorded(histories) if len(scenario.commands) <= LONGEST]
+    for rule in sorted({rule for scenario in recorded for rule, _ in scenario.pairs}):
+        of_rule = [scenario for scenario in recorded if (rule, PLAIN) in scenario.pairs]
         for contexts in TOGETHER:
             pairs = [(rule, context) for context in contexts]
             if known.isdisjoint(pairs):
-                found = _put(pairs, of_rule)
-                if found is not None:
-                    yield _noted(found, known)
+                reaching = _put(pairs, of_rule)
+                if reaching is not None:
+                    yield _noted(reaching, known)
 
 
 def _put(pairs: Sequence[Pair], recorded: Sequence[_Recorded]) -> Reaching | None:
     """Return the shortest recording that reaches the pairs in their contexts, if one does."""
-    for each in recorded:
-        commands = beside([context for _, context in pairs], each.commands)
-        if pairs_of(commands, each.profile).issuperset(pairs):
-            return _shortest(pairs, commands, each.profile)
+    for scenario in recorded:
+        commands = beside([context for _, context in pairs], scenario.commands)
+        if pairs_of(commands, scenario.profile).issuperset(pairs):
+            return _shortest(pairs, commands, scenario.profile)
     return None
 
 
@@ -129,7 +129,10 @@ def _asked(commands: Sequence[v.Command]) -> tuple[RecordedCommand, ...]:
 
 def _renamed(prefix: str, commands: Sequence[RecordedCommand]) -> list[RecordedCommand]:
     """Return commands on entities and in transactions whose names have a prefix."""
-    return [attrs.evolve(asked, command=_with_prefix(prefix, asked.command)) for asked in commands]
+    return [
+        attrs.evolve(recorded, command=_with_prefix(prefix, recorded.command))
+        for recorded in commands
+    ]
 
 
 def _with_prefix(prefix: str, command: Any) -> v.Command:
@@ -147,7 +150,7 @@ def _recorded(histories: Sequence[Path]) -> list[_Recorded]:
         for history in map(load, histories)
         for commands in (commands_of(scenario.events) for scenario in history.scenarios)
     ]
-    return sorted(recorded, key=lambda each: len(each.commands))
+    return sorted(recorded, key=lambda scenario: len(scenario.commands))
 
 
 def _shortest(
@@ -165,6 +168,6 @@ def _shortest(
     )
 
 
-def _noted(found: Reaching, known: set[Pair]) -> Reaching:
-    known |= pairs_of(found.commands, found.profile)
-    return found
+def _noted(reaching: Reaching, known: set[Pair]) -> Reaching:
+    known |= pairs_of(reaching.commands, reaching.profile)
+    return reaching
