@@ -231,7 +231,7 @@ def sequences(
         kept.append(sequence)
         yield sequence
     material = Material.of(
-        event.command for recording in recorded for event in each.scenario.events
+        event.command for recording in recorded for event in recording.scenario.events
     )
     for mutant in sample:
         if not _killed(mutant, kept):

@@ -244,17 +244,17 @@ def _searched(
         answered: whether the mutant answered otherwise in a recording, as the judge allows.
     """
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
-    bases = [each.base() for each in random.sample(there, min(BASES, len(there)))]
-    found = search(rules, bases, material, tries=terms.tries, random=random)
-    if isinstance(found, Difference):
-        commands = tuple(sentence(asked) for asked in commands_of(found.events))
+    bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
+    outcome = search(rules, bases, material, tries=terms.tries, random=random)
+    if isinstance(outcome, Difference):
+        commands = tuple(sentence(recorded) for recorded in commands_of(outcome.events))
         return Fate(
-            id=mutant.id, result=Result.FOUND, part="search", rules=found.rules, commands=commands
+            id=mutant.id, result=Result.FOUND, part="search", rules=outcome.rules, commands=commands
         )
     reason = equivalents().get(mutant.id)
     if reason is not None:
         return Fate(id=mutant.id, result=Result.EQUIVALENT, why=reason)
-    why = Reached.ANSWERS if answered else found
+    why = Reached.ANSWERS if answered else outcome
     return Fate(id=mutant.id, result=Result.UNDECIDED, why=why.value)
 
 

@@ -64,7 +64,7 @@ def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[s
     for fate in fates:
         results[fate.family][fate.result] += 1
         parts[fate.family][fate.part] += 1
-    for name, families in (*((each, [each]) for each in made), (ALL, list(made))):
+    for name, families in (*((family, [family]) for family in made), (ALL, list(made))):
         result = sum((results[family] for family in families), Counter[Result]())
         part = sum((parts[family] for family in families), Counter[str]())
         scores = {
@@ -85,8 +85,8 @@ def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[s
             "family": name,
             "made": sum(made[family] for family in families),
             "tried": result.total(),
-            **{each.value.replace(" ", "_"): result[each] for each in Result},
-            **{each: part[each] for each in PARTS},
+            **{kind.value.replace(" ", "_"): result[kind] for kind in Result},
+            **{part_name: part[part_name] for part_name in PARTS},
             **{f"score{ending}": score and score.share for ending, score in scores.items()},
             "interval": (score := scores[""]) and (score.low, score.high),
         }
