@@ -1,18 +1,20 @@
-"""Mutants of PART: which messages a peek shows, and from where."""
+"""Mutants of PART: which messages a peek shows, from where, and in an outage."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain, islice
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
+from busproof.model.partitions import shown
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
-from busproof.mutants.mutant import mutant
+from busproof.mutants.mutant import mutant, run
 from busproof.mutants.partitions import HOME, KEYED, ONE_EACH, REGULAR, View
-from busproof.mutants.runs import QUEUE, Run, create, receive, send
-from busproof.mutants.wrappers import asks, instead
+from busproof.mutants.runs import QUEUE, Run, create, down, home, receive, send
+from busproof.mutants.wrappers import asks, instead, refuses
 
 SEVEN_OF_ONE: Final[Run] = tuple(send(f"m{number}", partition_key="a") for number in range(1, 8))
 PEEK: Final = v.Peek(queue=QUEUE)
@@ -142,3 +144,30 @@ def peek_on_ends_with_its_partition(
         return RULES.partitions.peek(namespace, command, connection)
     views = _shown(namespace, command, connection, command.count)
     return _peeked([view for view in views if _partition(view) == start >> v.SEQUENCE_BITS])
+
+
+SERVED: Final = {"PEEK-IN-OUTAGE": "served"}
+IN_OUTAGE: Final[Run] = (
+    create(),
+    *(send(f"m{key}", partition_key=key) for key in "abcdef"),
+    down(home("a")),
+    v.Peek(queue=QUEUE, count=20),
+)
+
+
+@mutant("PART-29", "partitions.peek", how=refuses("LIFE-11", v.Error.UNAVAILABLE), readings=SERVED)
+@run(*IN_OUTAGE)
+def peek_refused_in_an_outage(namespace: Namespace, command: v.Peek) -> bool:
+    """A peek is refused while any partition is down."""
+    return bool(namespace.rules.topics.readable(namespace, command.queue).base.down)
+
+
+@mutant("PART-29", "partitions.peek", IN_OUTAGE, readings=SERVED)
+def peek_shows_what_is_down(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek shows messages of a partition that is down."""
+    entity = namespace.rules.topics.readable(namespace, command.queue)
+    if not entity.base.down:
+        return RULES.partitions.peek(namespace, command, connection)
+    lines = (partition.line.behind(entity.messages, 0) for partition in entity.partitions)
+    views = islice(map(shown, chain.from_iterable(lines)), command.count)
+    return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
