@@ -2,7 +2,7 @@
 
 from busproof import vocabulary as v
 from busproof.oracle.entity_counts import MOST_PARTITIONED, Kind
-from busproof.oracle.management.descriptions import wrongly_told, wrongly_told_of_topic
+from busproof.oracle.management.descriptions import wrongly_told
 from busproof.oracle.management.validation import version_shown
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_quota import Wanted, quota_denied
@@ -41,12 +41,13 @@ def blamed_in_management(
         case ((v.CreateQueue() | v.CreateTopic() | v.CreateSubscription()), v.Refused()):
             denied = _denied(namespace, command, outcome)
             rules = (*denied, *_wrongly_not_created(namespace, command, queue))
-        case v.GetQueue(), v.Described(description=told) if queue is not None:
+        case (v.GetQueue(), v.Described(description=told)) | (
+            v.GetTopic(),
+            v.TopicDescribed(description=told),
+        ) if queue is not None:
             rules = wrongly_told(namespace, queue, told)
         case v.GetQueue(), _ if queue is not None:
             rules = ("MGMT-20", "MGMT-11")
-        case v.GetTopic(), v.TopicDescribed(description=told) if queue is not None:
-            rules = wrongly_told_of_topic(namespace, queue, told)
         case (
             (v.UpdateQueue() | v.DeleteQueue() | v.UpdateTopic() | v.DeleteTopic()),
             v.Refused(),
