@@ -6,12 +6,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.management.counts import (
-    count_is_allowed,
-    counts,
-    may_lag,
-    rules_of_scheduled,
-)
+from busproof.oracle.management.counts import count_is_allowed, counts, may_lag, rules_of_scheduled
 from busproof.oracle.management.lists import listed_names
 from busproof.oracle.management.topics import shared_fields
 from busproof.oracle.management.updates_and_deletions import FIXED
@@ -39,7 +34,7 @@ def get_entity(namespace: Namespace, name: str, seen: Observation) -> Iterator[T
 
     It may fail in an outage, or has to (COUNTS-IN-OUTAGE).
     """
-    entity, reading = namespace.queues[name], namespace.profile.readings.get("COUNTS-IN-OUTAGE")
+    entity, reading = namespace.queues[name], namespace.reading("COUNTS-IN-OUTAGE")
     if not (entity.outages.down and reading == "refused"):
         yield from _described(namespace, entity, seen)
     if entity.outages.any and reading != "left-out":
