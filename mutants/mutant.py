@@ -15,8 +15,6 @@ from busproof.model.state import Namespace
 from busproof.mutants.runs import Request, Run
 from busproof.mutants.wrappers import USUAL, Wrapper
 
-__all__ = ["Mutant", "Rule", "beside", "memory", "mutant", "mutants_of", "replaced", "run"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kept = TypeVar("Kept")
 

@@ -12,9 +12,6 @@ from busproof.mutants.mutant import Function, mutant
 from busproof.mutants.runs import Run
 from busproof.mutants.wrappers import tells
 
-__all__ = ["Views", "as_active", "showing", "shown", "without"]
-
-
 Views = tuple[v.MessageView, ...]
 
 

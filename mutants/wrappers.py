@@ -14,24 +14,6 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.values import Refusal
 
-__all__ = [
-    "USUAL",
-    "Wrapper",
-    "afterwards",
-    "alters",
-    "asks",
-    "beforehand",
-    "does",
-    "instead",
-    "instead_of",
-    "only_where",
-    "refuses",
-    "refuses_as",
-    "refuses_yet",
-    "tells",
-    "with_other",
-]
-
 Rule = Callable[..., Any]
 Wrapper = Callable[[Rule, Rule], Rule]
 USUAL: Final = "usual"
