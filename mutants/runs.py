@@ -18,7 +18,7 @@ REASON: Final = "unreadable"
 
 @attrs.frozen
 class Known:
-    """What earlier answers of a run gave: messages, and numbers of scheduled ones."""
+    """Messages that earlier answers of a run gave, and the numbers of scheduled ones."""
 
     messages: list[v.MessageView] = attrs.field(factory=list)
     scheduled: list[int] = attrs.field(factory=list)
