@@ -216,8 +216,8 @@ def _evidence(evidence: Mapping[str, Any]) -> Table:
         table.add_row("seeded fault", fault["id"], fault["summary"])
     generated = evidence["generated"]
     if generated["of"]:
-        words = f"would have noticed {generated['noticed']} of {generated['of']} that break it"
-        table.add_row("generated faults", "of a sample", words)
+        noticed = f"would have noticed {generated['noticed']} of {generated['of']} that break it"
+        table.add_row("generated faults", "of a sample", noticed)
     return table
 
 

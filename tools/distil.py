@@ -89,11 +89,11 @@ def asked_in(line: Line) -> tuple[RecordedCommand, ...]:
     )
 
 
-def lines_of_family(situations: Iterable[Found]) -> list[Line]:
+def lines_of_family(sequences: Iterable[Found]) -> list[Line]:
     """Return sequences for a file, those with the same commands and rule as one."""
     alike: dict[object, Line] = {}
-    for situation in situations:
-        line = json.loads(situation.line(""))
+    for sequence in sequences:
+        line = json.loads(sequence.line(""))
         first = alike.setdefault((line["tier"], line["rule"], *line["commands"]), line)
         first["mutants"] = list(dict.fromkeys((*first["mutants"], *line["mutants"])))
     return list(alike.values())
@@ -139,9 +139,7 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
         kept: the sequences so far.
     """
     known = {pair for path in histories[:1] for pair in pairs_in(path)}
-    known |= {
-        pair for situation in kept for pair in pairs_of(situation.commands, situation.profile)
-    }
+    known |= {pair for sequence in kept for pair in pairs_of(sequence.commands, sequence.profile)}
     yield from map(found_of, explored_reaching(histories[1:], known))
     yield from map(found_of, scenarios_reaching(histories[:1], known))
 
@@ -209,11 +207,11 @@ def main() -> None:
     if args.reword:
         write({name: lines_of_family(stored(lines)) for name, lines in files.items()})
     elif args.pairs:
-        kept = [situation for lines in files.values() for situation in stored(lines)]
+        kept = [sequence for lines in files.values() for sequence in stored(lines)]
         new = lines_of_family(reaching(args.pairs, kept))
         write({**files, PAIRS: [*files.get(PAIRS, []), *new]})
     elif args.score:
-        kept = [situation for lines in files.values() for situation in stored(lines)]
+        kept = [sequence for lines in files.values() for sequence in stored(lines)]
         print_score(chosen(args.families, terms), kept)
     else:
         distil(args.families or FAMILIES, terms)

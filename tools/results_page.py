@@ -230,10 +230,10 @@ def scores_of(row: Mapping[str, Any]) -> tuple[object, ...]:
 
 def survivors(sample: Sample) -> Iterator[str]:
     """Yield the mutants that only an exploration or a search noticed."""
-    survived = [fate for fate in sample.fates if fate.result is Result.FOUND]
-    if survived:
+    only_searched = [fate for fate in sample.fates if fate.result is Result.FOUND]
+    if only_searched:
         yield "Survivors, which only random commands noticed, and what has become of them:\n"
-        yield "".join(f"- `{fate.id}`: {became(fate)}\n" for fate in survived)
+        yield "".join(f"- `{fate.id}`: {became(fate)}\n" for fate in only_searched)
 
 
 def became(fate: Fate) -> str:

@@ -185,7 +185,7 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
         keep.write_text("".join(f"{line}\n" for line in (first, *lines)), encoding="utf-8")
     except OSError as error:
         raise HistoryError(f"cannot use {keep}: {error.strerror}") from None
-    fates = [fate_from(json.loads(record)) for record in lines]
+    fates = [fate_from(json.loads(line)) for line in lines]
     return {fate.id: fate for fate in fates}
 
 

@@ -92,8 +92,8 @@ class Found:
         if wrong.events[place].outcome == right.events[place].outcome:  # only its partition differs
             place = len(wrong.events) - 1
         last = place == len(wrong.events) - 1
-        answer = what_is_wrong(wrong.events[place], right.events[place], last=last)
-        return f"Wrong if {answer}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
+        wrong_answer = what_is_wrong(wrong.events[place], right.events[place], last=last)
+        return f"Wrong if {wrong_answer}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
 
 
 def kills(
@@ -115,9 +115,9 @@ def distilled(
     """Return the shortest sequence found that kills a mutant; `None` if there is none."""
     rules = rules_of(mutant)
     there = _there(mutant, recorded)
-    direct = _by_recording(mutant, rules, there)
-    if direct is not None or not there:
-        return direct
+    recorded_one = _by_recording(mutant, rules, there)
+    if recorded_one is not None or not there:
+        return recorded_one
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
     bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
     variant = search(rules, bases, material, tries=terms.tries, random=random)
@@ -186,7 +186,7 @@ def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
         if mutant.context or mutant.operator not in EFFECTS:
             continue
         places = {(family, line) for line in mutant.lines}
-        near = [other for other, lines in kept if not places.isdisjoint(lines)]
+        near = [sequence for sequence, lines in kept if not places.isdisjoint(lines)]
         variants = [mutants.get(f"{mutant.id}@{context}") for context in CONTEXTS]
         missed = [
             variant for variant in variants if variant is not None and not _killed(variant, near)
@@ -194,25 +194,25 @@ def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
         plain = missed and _by_recording(mutant, rules_of(mutant), _there(mutant, recorded))
         if not plain:
             continue
-        situation = attrs.evolve(plain, commands=thrice(plain.commands))
-        killed = tuple(variant for variant in missed if _killed(variant, [situation]))
-        situation = attrs.evolve(situation, mutants=killed)
-        if killed and len(situation.line(situation.name())) <= LINE:
-            kept.append((situation, _lines(situation)))
-            yield situation
+        sequence = attrs.evolve(plain, commands=thrice(plain.commands))
+        killed = tuple(variant for variant in missed if _killed(variant, [sequence]))
+        sequence = attrs.evolve(sequence, mutants=killed)
+        if killed and len(sequence.line(sequence.name())) <= LINE:
+            kept.append((sequence, _lines(sequence)))
+            yield sequence
 
 
-def _lines(situation: Found) -> frozenset[Line]:
+def _lines(sequence: Found) -> frozenset[Line]:
     """Return the lines of the model that a sequence executes."""
-    events = played(RULES, situation.profile, situation.commands).events
-    return lines_of(situation.profile, Scenario(name="", rules=(), events=events))
+    events = played(RULES, sequence.profile, sequence.commands).events
+    return lines_of(sequence.profile, Scenario(name="", rules=(), events=events))
 
 
 def _killed(mutant: GeneratedMutant, kept: Sequence[Found]) -> bool:
     rules = rules_of(mutant)
     return any(
-        situation.rule in (kills(rules, situation.profile, situation.commands) or ())
-        for situation in kept
+        sequence.rule in (kills(rules, sequence.profile, sequence.commands) or ())
+        for sequence in kept
     )
 
 
@@ -227,9 +227,9 @@ def sequences(
     They depend on no other family.
     """
     kept = []
-    for situation in in_contexts(family, recorded):
-        kept.append(situation)
-        yield situation
+    for sequence in in_contexts(family, recorded):
+        kept.append(sequence)
+        yield sequence
     material = Material.of(
         event.command for recording in recorded for event in recording.scenario.events
     )

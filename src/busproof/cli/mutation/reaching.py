@@ -67,9 +67,9 @@ def explored_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[R
         HistoryError: a file is not a history.
     """
     recorded = _recorded(histories)
-    for pair in sorted({pair for sequence in recorded for pair in sequence.pairs}):
+    for pair in sorted({pair for recording in recorded for pair in recording.pairs}):
         if pair not in known:
-            shortest = next(sequence for sequence in recorded if pair in sequence.pairs)
+            shortest = next(recording for recording in recorded if pair in recording.pairs)
             yield _noted(_shortest([pair], shortest.commands, shortest.profile), known)
 
 
@@ -79,23 +79,23 @@ def scenarios_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[
     Raises:
         HistoryError: a file is not a history.
     """
-    recorded = [sequence for sequence in _recorded(histories) if len(sequence.commands) <= LONGEST]
-    for rule in sorted({rule for sequence in recorded for rule, _ in sequence.pairs}):
-        of_rule = [sequence for sequence in recorded if (rule, PLAIN) in sequence.pairs]
+    recorded = [scenario for scenario in _recorded(histories) if len(scenario.commands) <= LONGEST]
+    for rule in sorted({rule for scenario in recorded for rule, _ in scenario.pairs}):
+        of_rule = [scenario for scenario in recorded if (rule, PLAIN) in scenario.pairs]
         for contexts in TOGETHER:
             pairs = [(rule, context) for context in contexts]
             if known.isdisjoint(pairs):
-                reached = _put(pairs, of_rule)
-                if reached is not None:
-                    yield _noted(reached, known)
+                reaching = _put(pairs, of_rule)
+                if reaching is not None:
+                    yield _noted(reaching, known)
 
 
 def _put(pairs: Sequence[Pair], recorded: Sequence[_Recorded]) -> Reaching | None:
     """Return the shortest recording that reaches the pairs in their contexts, if one does."""
-    for sequence in recorded:
-        commands = beside([context for _, context in pairs], sequence.commands)
-        if pairs_of(commands, sequence.profile).issuperset(pairs):
-            return _shortest(pairs, commands, sequence.profile)
+    for scenario in recorded:
+        commands = beside([context for _, context in pairs], scenario.commands)
+        if pairs_of(commands, scenario.profile).issuperset(pairs):
+            return _shortest(pairs, commands, scenario.profile)
     return None
 
 
@@ -150,7 +150,7 @@ def _recorded(histories: Sequence[Path]) -> list[_Recorded]:
         for history in map(load, histories)
         for commands in (commands_of(scenario.events) for scenario in history.scenarios)
     ]
-    return sorted(recorded, key=lambda sequence: len(sequence.commands))
+    return sorted(recorded, key=lambda scenario: len(scenario.commands))
 
 
 def _shortest(
@@ -168,6 +168,6 @@ def _shortest(
     )
 
 
-def _noted(reached: Reaching, known: set[Pair]) -> Reaching:
-    known |= pairs_of(reached.commands, reached.profile)
-    return reached
+def _noted(reaching: Reaching, known: set[Pair]) -> Reaching:
+    known |= pairs_of(reaching.commands, reaching.profile)
+    return reaching

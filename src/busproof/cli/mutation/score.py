@@ -86,7 +86,7 @@ def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[s
             "made": sum(made[family] for family in families),
             "tried": result.total(),
             **{kind.value.replace(" ", "_"): result[kind] for kind in Result},
-            **{source: part[source] for source in PARTS},
+            **{part_name: part[part_name] for part_name in PARTS},
             **{f"score{ending}": score and score.share for ending, score in scores.items()},
             "interval": (score := scores[""]) and (score.low, score.high),
         }
