@@ -20,6 +20,7 @@ from observing import (
 
 from busproof.vocabulary.commands import (
     CreateQueue,
+    CreateTopic,
     DeleteQueue,
     GetQueue,
     ListQueues,
@@ -30,7 +31,7 @@ from busproof.vocabulary.commands import (
 from busproof.vocabulary.entity_settings import Availability
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Empty, Listed, Refused
-from busproof.vocabulary.values import Error
+from busproof.vocabulary.values import Error, Tier
 
 TAKEN = Refused(error=Error.ALREADY_EXISTS)
 GET = GetQueue(queue="q")
@@ -52,6 +53,18 @@ def test_a_change_in_an_outage(reading: str, done: bool, command: object) -> Non
         refuses(observer, command, DONE, "MGMT-18")
     else:
         shows(observer, command, DONE, "MGMT-18")
+
+
+@pytest.mark.parametrize("command", [CreateQueue, CreateTopic])
+@pytest.mark.parametrize("reading", ["either", "fails"])
+def test_creation_may_fail_for_partitions_that_the_tier_may_give(reading: str, command) -> None:
+    """A request without the option may get partitions in Basic, and one of them is down."""
+    readings = {"BASIC-REGULAR": "either", "MANAGEMENT-IN-OUTAGE": reading}
+    observer = observing(readings, tier=Tier.BASIC)
+    observer.has(down(2))
+    asked = command(**{"queue" if command is CreateQueue else "topic": "q"}, partitioned=None)
+    assert observer.saw(asked, OTHER).possible
+    assert observer.saw(asked, DONE).possible
 
 
 @pytest.mark.parametrize("reading", ["either", "whole"])
