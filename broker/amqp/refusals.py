@@ -117,8 +117,8 @@ def insist(answer: Answer, about: str = "") -> None:
     Raises:
         Refusal: the request was refused.
     """
-    if answer.refused is not None:
-        raise _refusal(answer.refused, answer.rules, about)
+    if isinstance(answer.outcome, Refused):
+        raise _refusal(answer.outcome, answer.rules, about)
 
 
 def not_found(path: str) -> Refusal:
