@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -61,6 +62,12 @@ before = time.process_time()
 connection.execute(sys.argv[1]).fetchall()
 print(time.process_time() - before)
 """
+
+_STARTED: Final = 19
+_OWN_TIMES: Final = slice(11, 13)
+"""Fields of `/proc/PID/stat` after the name: the start, and the times without children."""
+
+_BETWEEN_READINGS: Final = 0.5
 
 T = TypeVar("T")
 
@@ -126,24 +133,48 @@ def long(path: Path, events: int) -> None:
         writer.write(Ended(verdict=ScenarioVerdict.PASSED))
 
 
-def worked() -> float:
-    """Return the processor seconds of this process and its descendants."""
-    mine = _mine()
-    return sum(sum(map(int, fields[11:15])) for fields in mine.values()) / os.sysconf("SC_CLK_TCK")
+class Meter:
+    """Processor time of this process and its descendants, including those that have ended.
+
+    Spark's Python daemon ignores the end of its children, so that the kernel adds their time to
+    nobody's, and idle ones end after a minute. So all are read regularly, and the last reading of
+    each counts.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._read: dict[tuple[int, str], int] = {}
+        threading.Thread(target=self._keep_reading, daemon=True).start()
+
+    def seconds(self) -> float:
+        """Return the processor seconds so far."""
+        with self._lock:
+            for number, fields in _mine().items():
+                # A number may be used again, but not with the same time of its start.
+                self._read[number, fields[_STARTED]] = sum(map(int, fields[_OWN_TIMES]))
+            return sum(self._read.values()) / os.sysconf("SC_CLK_TCK")
+
+    def _keep_reading(self) -> None:
+        while True:
+            self.seconds()
+            time.sleep(_BETWEEN_READINGS)
 
 
 def _mine() -> dict[int, list[str]]:
-    """Return what the kernel says of this process and its descendants."""
-    said = {}
+    """Return the kernel's figures on this process and its descendants, by process id."""
+    figures = {}
     for place in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            said[int(place.parent.name)] = place.read_text().rpartition(")")[2].split()
-    parents = {number: int(fields[1]) for number, fields in said.items()}
+            figures[int(place.parent.name)] = place.read_text().rpartition(")")[2].split()
+    parents = {number: int(fields[1]) for number, fields in figures.items()}
     return {
         number: fields
-        for number, fields in said.items()
+        for number, fields in figures.items()
         if os.getpid() in (number, *_above(number, parents))
     }
+
+
+METER: Final = Meter()
 
 
 def most_memory() -> float:
@@ -165,16 +196,14 @@ def _above(number: int, parents: dict[int, int]) -> Iterator[int]:
 
 def cost(act: Callable[[], T]) -> tuple[float, T]:
     """Return the cost of an action, and its result."""
-    before = worked()
+    before = METER.seconds()
     found = act()
-    return worked() - before, found
+    return METER.seconds() - before, found
 
 
 def row(spark: SparkSession, path: Path) -> Row:
     """Judge one file on both sides; their results must be equal."""
-    before = time.process_time()  # this process alone: Spark ends idle ones meanwhile
-    one = conformance(load(path), load_catalogue())
-    local = time.process_time() - before
+    local, one = cost(lambda: conformance(load(path), load_catalogue()))
     on_spark, other = cost(lambda: check(spark, find_source(str(path))).conformance)
     if one != other:
         raise AssertionError("the engines differ")
@@ -190,10 +219,10 @@ def main() -> int:
     options.add_argument("--duckdb", metavar="PYTHON", help="a Python that has DuckDB")
     options.add_argument("--cores", type=int, default=1, help="cores of Spark (default: 1)")
     args = options.parse_args()
-    before = worked()
+    before = METER.seconds()
     spark = spark_session(master=f"local[{args.cores}]")
     spark.range(1).count()
-    found = [Figure("seconds of processors to start Spark", worked() - before)]
+    found = [Figure("seconds of processors to start Spark", METER.seconds() - before)]
     with tempfile.TemporaryDirectory() as folder:
         for measure, sizes in (
             (memory, args.long),  # first, while the Python of the executors is small
