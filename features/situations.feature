@@ -1008,6 +1008,24 @@ Feature: Late effects, changed settings and refused requests
       And everything of session "s" is received and completed
       Then in the end its message count is 2
 
+    @DLQ-05 @DLQ-14
+    Scenario Outline: A message of a session that is dead-lettered is in its queue no more
+      Given a <kind> queue that requires sessions
+      And 3 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And a message of session "s" is received and kept
+      And the message kept is dead-lettered
+      Then in the end its message count is 2
+      When everything of session "s" is received and completed
+      Then exactly 2 messages were received
+      When all dead letters are received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @MGMT-20
     Scenario Outline: A message of a session that is received and deleted is counted no more
       Given a <kind> queue that requires sessions

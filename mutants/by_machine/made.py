@@ -28,7 +28,14 @@ from busproof.mutants.by_machine.contexts import applies, contexts_for
 from busproof.mutants.by_machine.operators import EFFECTS, Change, changes_of
 from busproof.mutants.mutant import memory
 
-__all__ = ["FAMILIES", "GeneratedMutant", "generated", "mutant_named", "rules_of"]
+__all__ = [
+    "FAMILIES",
+    "GeneratedMutant",
+    "generated",
+    "mutant_named",
+    "rules_noting",
+    "rules_of",
+]
 
 FAMILIES: Final = tuple(field.name for field in attrs.fields(Rules))
 
@@ -115,6 +122,29 @@ def rules_of(mutant: GeneratedMutant) -> Rules:
     if mutant.context:
         changed = _in_context(mutant.context, usual, changed)
     return attrs.evolve(RULES, **{mutant.family: changed})
+
+
+def rules_noting(mutant: GeneratedMutant, note: Callable[[], None]) -> Rules:
+    """Return the model's rules, which call `note` wherever a mutant would be wrong.
+
+    Its function must be one that other rules call; otherwise any call of its family counts.
+    """
+    usual = getattr(RULES, mutant.family)
+    names = [field.name for field in attrs.fields(type(usual))]
+    concerned = [mutant.function] if mutant.function in names else names
+    functions = {name: _noting(getattr(usual, name), note) for name in concerned}
+    noting = attrs.evolve(usual, **functions)
+    changed = _in_context(mutant.context, usual, noting) if mutant.context else noting
+    return attrs.evolve(RULES, **{mutant.family: changed})
+
+
+def _noting(function: Callable[..., Any], note: Callable[[], None]) -> Callable[..., Any]:
+    @wraps(function)
+    def noted(*args: Any, **named: Any) -> Any:
+        note()
+        return function(*args, **named)
+
+    return noted
 
 
 def _in_context(context: str, usual: Any, changed: Any) -> Any:
