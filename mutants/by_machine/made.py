@@ -33,7 +33,7 @@ __all__ = [
     "GeneratedMutant",
     "generated",
     "mutant_named",
-    "rules_noting",
+    "rules_reporting",
     "rules_of",
 ]
 
@@ -124,27 +124,27 @@ def rules_of(mutant: GeneratedMutant) -> Rules:
     return attrs.evolve(RULES, **{mutant.family: changed})
 
 
-def rules_noting(mutant: GeneratedMutant, note: Callable[[], None]) -> Rules:
-    """Return the model's rules, which call `note` wherever a mutant would be wrong.
+def rules_reporting(mutant: GeneratedMutant, report: Callable[[], None]) -> Rules:
+    """Return the model's rules, which call `report` wherever a mutant would be wrong.
 
     Its function must be one that other rules call; otherwise any call of its family counts.
     """
     usual = getattr(RULES, mutant.family)
     names = [field.name for field in attrs.fields(type(usual))]
     concerned = [mutant.function] if mutant.function in names else names
-    functions = {name: _noting(getattr(usual, name), note) for name in concerned}
-    noting = attrs.evolve(usual, **functions)
-    changed = _in_context(mutant.context, usual, noting) if mutant.context else noting
+    functions = {name: _reporting(getattr(usual, name), report) for name in concerned}
+    reporting = attrs.evolve(usual, **functions)
+    changed = _in_context(mutant.context, usual, reporting) if mutant.context else reporting
     return attrs.evolve(RULES, **{mutant.family: changed})
 
 
-def _noting(function: Callable[..., Any], note: Callable[[], None]) -> Callable[..., Any]:
+def _reporting(function: Callable[..., Any], report: Callable[[], None]) -> Callable[..., Any]:
     @wraps(function)
-    def noted(*args: Any, **named: Any) -> Any:
-        note()
+    def function_reporting(*args: Any, **named: Any) -> Any:
+        report()
         return function(*args, **named)
 
-    return noted
+    return function_reporting
 
 
 def _in_context(context: str, usual: Any, changed: Any) -> Any:

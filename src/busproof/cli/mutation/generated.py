@@ -38,7 +38,7 @@ from busproof.mutants.by_machine.made import (
     GeneratedMutant,
     generated,
     mutant_named,
-    rules_noting,
+    rules_reporting,
     rules_of,
 )
 from busproof.mutants.by_machine.record import Fate, Result, equivalents
@@ -260,7 +260,7 @@ def _searched(
 def _arises(mutant: GeneratedMutant, there: Sequence[Recording]) -> bool:
     """Return whether the place of a mutant runs in its context in one of these recordings."""
     calls: list[None] = []
-    rules = rules_noting(mutant, lambda: calls.append(None))
+    rules = rules_reporting(mutant, lambda: calls.append(None))
     for recording in there:
         if _may_matter(mutant, recording):
             answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
