@@ -33,8 +33,8 @@ __all__ = [
     "GeneratedMutant",
     "generated",
     "mutant_named",
-    "rules_reporting",
     "rules_of",
+    "rules_reporting",
 ]
 
 FAMILIES: Final = tuple(field.name for field in attrs.fields(Rules))

@@ -38,8 +38,8 @@ from busproof.mutants.by_machine.made import (
     GeneratedMutant,
     generated,
     mutant_named,
-    rules_reporting,
     rules_of,
+    rules_reporting,
 )
 from busproof.mutants.by_machine.record import Fate, Result, equivalents
 
