@@ -311,13 +311,13 @@ Feature: Late effects, changed settings and refused requests
   Rule: An update changes what it names, and nothing else
 
     @MGMT-12
-    Scenario Outline: Other settings are told as before
+    Scenario Outline: Other settings are reported as before
       Given a <kind> queue with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
       When <update>
-      Then it is described as <kind>, <told>
+      Then it is described as <kind>, <reported>
 
       Examples:
-        | kind        | update                                      | told                                                                                  |
+        | kind        | update                                      | reported                                                                              |
         | partitioned | its locks are updated to 20 seconds         | with locks of 20 seconds and with 4 deliveries and with a time to live of 300 seconds |
         | partitioned | its time to live is updated to 200 seconds  | with locks of 30 seconds and with 4 deliveries and with a time to live of 200 seconds |
         | partitioned | its greatest delivery count is updated to 7 | with locks of 30 seconds and with 7 deliveries and with a time to live of 300 seconds |
@@ -540,7 +540,7 @@ Feature: Late effects, changed settings and refused requests
       And subscription "two" with locks of 30 seconds
       When receivers turn to subscription "one"
       And <update>
-      Then it is described with <told>
+      Then it is described with <reported>
       When senders turn to the topic
       And a message with PartitionKey "a" is sent
       And receivers turn to subscription "one"
@@ -553,7 +553,7 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | update                                      | told                          |
+        | update                                      | reported                      |
         | its locks are updated to 20 seconds         | a time to live of 300 seconds |
         | its time to live is updated to 200 seconds  | locks of 30 seconds           |
         | its greatest delivery count is updated to 7 | a time to live of 300 seconds |

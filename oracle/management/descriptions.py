@@ -240,7 +240,7 @@ def _of_premium(queue: Queue) -> tuple[v.RuleId, ...]:
 
 
 def _is_in_force(description: v.QueueDescription, managed: Managed) -> bool:
-    """Return whether the reported values may be in force, of those that an update may change."""
+    """Return whether the reported values that updates can change may be in force."""
     reported = [
         (description.lock_duration, managed.lock_durations),
         (description.max_delivery_count, managed.delivery_counts),
@@ -307,7 +307,7 @@ def _shown_of_topic(
 
 
 def _tried(queue: Queue, description: v.QueueDescription) -> Iterator[v.RuleId]:
-    """Return the rules that settings never change, of those that a request tried to change."""
+    """Yield the rules of settings that never change and that a request tried to change."""
     for name, rule in FIXED.items():
         if getattr(description, name) is not None and name in queue.managed.tried:
             yield rule

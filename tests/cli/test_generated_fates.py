@@ -19,7 +19,7 @@ from busproof.cli.mutation.search import Reached, played
 from busproof.cli.mutation.variants import Material
 from busproof.cli.running.child_run import Request
 from busproof.history.records import Scenario
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.made import GeneratedMutant, generated
 from busproof.mutants.by_machine.record import Fate, Result
@@ -145,7 +145,7 @@ def test_a_mutant_that_never_answers_is_killed_and_does_not_hang_the_audit(tmp_p
 
 
 def test_a_mutant_that_never_answers_breaks_what_is_played(endless: Rules):
-    commands = [Asked(number=1, command=CREATE), Asked(number=2, command=SEND)]
+    commands = [RecordedCommand(number=1, command=CREATE), RecordedCommand(number=2, command=SEND)]
     assert played(endless, PROFILE, commands, seconds=0.2).broke
 
 
