@@ -35,6 +35,18 @@ def test_a_change_in_an_outage(reading: str, done: bool, command: object) -> Non
         shows(observer, command, DONE, "MGMT-18")
 
 
+@pytest.mark.parametrize("command", [v.CreateQueue, v.CreateTopic])
+@pytest.mark.parametrize("reading", ["either", "fails"])
+def test_creation_may_fail_for_partitions_that_the_tier_may_give(reading: str, command) -> None:
+    """A request without the option may get partitions in Basic, and one of them is down."""
+    readings = {"BASIC-REGULAR": "either", "MANAGEMENT-IN-OUTAGE": reading}
+    observer = observing(readings, tier=v.Tier.BASIC)
+    observer.has(down(2))
+    asked = command(**{"queue" if command is v.CreateQueue else "topic": "q"}, partitioned=None)
+    assert observer.saw(asked, OTHER).possible
+    assert observer.saw(asked, DONE).possible
+
+
 @pytest.mark.parametrize("reading", ["either", "whole"])
 def test_a_refused_update_can_be_repeated(reading: str) -> None:
     observer = observing({"MANAGEMENT-IN-OUTAGE": reading})
