@@ -6,8 +6,8 @@ from typing import Any, Final
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.broker.names import belongs_to
-from busproof.vocabulary.subscription_rules import SubscriptionRule
 
 __all__ = ["Descriptions", "Written"]
 
@@ -26,7 +26,7 @@ class Written:
 
     said: Mapping[str, str] = Map()
     keys: str = ""
-    rules: Mapping[str, tuple[SubscriptionRule, str]] = Map()
+    rules: Mapping[str, tuple[v.SubscriptionRule, str]] = Map()
     created: str = ""
     updated: str = ""
 
@@ -55,7 +55,7 @@ class Descriptions:
         self._written[path] = attrs.evolve(self.get(path), **changes)
         self.changed.add(path)
 
-    def write_rule(self, path: str, rule: SubscriptionRule, text: str) -> None:
+    def write_rule(self, path: str, rule: v.SubscriptionRule, text: str) -> None:
         """Record the XML of a subscription rule."""
         rules = Map(self.get(path).rules).set(rule.name, (rule, text))
         self.change(path, rules=rules)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.messages import Content, Parsed, parse
 from busproof.broker.amqp.overlays import changed, remade
 from busproof.broker.amqp.refusals import too_large
@@ -28,8 +29,6 @@ from busproof.filters.actions import RULE_NAME
 from busproof.model.journal import Change, Record
 from busproof.model.management import parts
 from busproof.model.state import Entity
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.values import Tier
 
 __all__ = ["Hub"]
 
@@ -154,7 +153,7 @@ class Hub:
             raise too_large(message.size or 0, LARGEST_STOOD_FOR)
         return parsed
 
-    def shown(self, view: MessageView) -> Content:
+    def shown(self, view: v.MessageView) -> Content:
         """Return the content to deliver: as it was sent, or as an untrusted bus presents it.
 
         The content also differs if a rule's action has changed the message.
@@ -307,7 +306,7 @@ def _nothing_to_renew() -> None:
 
 def _largest(bus: Bus) -> int:
     """Return the maximum size of a message, in bytes."""
-    return LARGEST_OF_PREMIUM if bus.namespace.profile.tier is Tier.PREMIUM else LARGEST
+    return LARGEST_OF_PREMIUM if bus.namespace.profile.tier is v.Tier.PREMIUM else LARGEST
 
 
 def _paths_of(record: Record) -> Iterable[str]:

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from busproof import vocabulary as v
 from busproof.broker.direct_actions import rest
 from busproof.model import Namespace
-from busproof.vocabulary.commands import AdvanceClock
 
 __all__ = ["SLICE", "DueTimers", "Spread"]
 
@@ -19,7 +19,7 @@ SLICE: Final = 0.01
 MICROSECONDS_OF_ONE: Final = 1_000
 AT_ONE_MOMENT: Final = 64
 
-Step = Callable[[AdvanceClock, str], Any]
+Step = Callable[[v.AdvanceClock, str], Any]
 
 
 class DueTimers:
@@ -42,7 +42,7 @@ class DueTimers:
         ends = time.thread_time() + SLICE
         timers = namespace.timers
         while timers.is_due(until):
-            step(AdvanceClock(duration=max(0, timers.heap[0][0] - namespace.now)), "clock")
+            step(v.AdvanceClock(duration=max(0, timers.heap[0][0] - namespace.now)), "clock")
             if time.thread_time() > ends and timers.is_due(until):
                 self._not_before = time.perf_counter() + SLICE
                 return True

@@ -18,11 +18,10 @@ from urllib.parse import urlencode
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.broker.observability.decisions import GIVEN
 from busproof.errors import UsageError
 from busproof.extras import need
-from busproof.vocabulary.addressing import created_path
-from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
 
 if TYPE_CHECKING:
     from busproof.broker.admin.endpoint import Administration
@@ -37,7 +36,7 @@ HOST: Final = "127.0.0.1"
 PATIENCE: Final = 30.0
 """Maximum time for a call to the broker, in seconds."""
 LOG: Final = logging.getLogger("busproof.broker")
-Created = CreateQueue | CreateTopic | CreateSubscription
+Created = v.CreateQueue | v.CreateTopic | v.CreateSubscription
 Found = TypeVar("Found")
 
 
@@ -84,7 +83,7 @@ class Embedded:
         Raises:
             UsageError: there is no such setting, or the bus refuses.
         """
-        self._create(CreateQueue, queue=name, partitioned=partitioned, **settings)
+        self._create(v.CreateQueue, queue=name, partitioned=partitioned, **settings)
 
     def topic(self, name: str, *, partitioned: bool = True, **settings: Any) -> None:
         """Create a topic; the arguments are as for `queue`.
@@ -92,7 +91,7 @@ class Embedded:
         Raises:
             UsageError: there is no such setting, or the bus refuses.
         """
-        self._create(CreateTopic, topic=name, partitioned=partitioned, **settings)
+        self._create(v.CreateTopic, topic=name, partitioned=partitioned, **settings)
 
     def subscription(self, topic: str, name: str, **settings: Any) -> None:
         """Create a subscription of a topic, with the topic's partitions.
@@ -100,7 +99,7 @@ class Embedded:
         Raises:
             UsageError: there is no such setting, or the bus refuses.
         """
-        self._create(CreateSubscription, topic=topic, subscription=name, **settings)
+        self._create(v.CreateSubscription, topic=topic, subscription=name, **settings)
 
     def take_down(self, entity: str, partition: int) -> None:
         """Take a partition down with everything in it; partitions are numbered from 0.
@@ -226,14 +225,14 @@ class Embedded:
             bus = self._broker.hub.bus
             refused = bus.ask(command, "embedding").refused
             if refused is None:
-                bus.known_as(created_path(command))
+                bus.known_as(v.created_path(command))
                 self._broker.hub.changed()
             return refused
 
         refused = self._within(create)
         if refused is not None:
             raise UsageError(
-                f"the bus refuses to create {created_path(command)!r}: {refused.error.value}"
+                f"the bus refuses to create {v.created_path(command)!r}: {refused.error.value}"
             )
 
     def _disturb(self, end: str, entity: str, partition: int) -> None:

@@ -7,29 +7,29 @@ refused here before a command reaches the model.
 from collections.abc import Mapping
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.refusals import Refusal, disabled
 from busproof.broker.names import belongs_to
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind
-from busproof.vocabulary.entity_settings import EntityStatus
 
 __all__ = ["STATUSES", "Statuses", "status_of"]
 
-STATUSES: Final[Mapping[str, EntityStatus]] = {
-    "Active": EntityStatus.ACTIVE,
-    "Disabled": EntityStatus.DISABLED,
-    "SendDisabled": EntityStatus.SEND_DISABLED,
-    "ReceiveDisabled": EntityStatus.RECEIVE_DISABLED,
+STATUSES: Final[Mapping[str, v.EntityStatus]] = {
+    "Active": v.EntityStatus.ACTIVE,
+    "Disabled": v.EntityStatus.DISABLED,
+    "SendDisabled": v.EntityStatus.SEND_DISABLED,
+    "ReceiveDisabled": v.EntityStatus.RECEIVE_DISABLED,
 }
 """Statuses of entities, by their names in client requests."""
 
 
-def status_of(entity: Entity, text: str) -> EntityStatus | None:
+def status_of(entity: Entity, text: str) -> v.EntityStatus | None:
     """Return the model's status for an entity; `None` if it has no effect there (ROLE-STATUS)."""
     status = STATUSES[text]
-    if entity.kind is EntityKind.TOPIC and status is EntityStatus.RECEIVE_DISABLED:
+    if entity.kind is EntityKind.TOPIC and status is v.EntityStatus.RECEIVE_DISABLED:
         return None
-    if entity.kind is EntityKind.SUBSCRIPTION and status is EntityStatus.SEND_DISABLED:
+    if entity.kind is EntityKind.SUBSCRIPTION and status is v.EntityStatus.SEND_DISABLED:
         return None
     return status
 

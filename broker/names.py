@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from busproof.vocabulary.paths import SUBSCRIPTIONS
+from busproof import vocabulary as v
 
 __all__ = ["belongs_to", "objection_to"]
 
@@ -39,4 +39,4 @@ def belongs_to(path: str, entity: str) -> bool:
     A queue or topic whose name merely begins with the entity's and a slash is another entity.
     """
     low, above = path.lower(), entity.lower()
-    return low == above or low.startswith((f"{above}{SUBSCRIPTIONS}", f"{above}/$"))
+    return low == above or low.startswith((f"{above}{v.SUBSCRIPTIONS}", f"{above}/$"))

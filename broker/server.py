@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.routing import attach
 from busproof.broker.amqp.websocket import WebSocket
@@ -21,10 +22,6 @@ from busproof.broker.listener import SPARE, SPARE_FOR_HTTP, guarded
 from busproof.errors import UsageError
 from busproof.model.rules import RULES, Rules
 from busproof.spec import load
-from busproof.vocabulary.addressing import created_path, destinations
-from busproof.vocabulary.commands import AddRule, CreateQueue, CreateSubscription, RemoveRule
-from busproof.vocabulary.paths import subscription_path
-from busproof.vocabulary.profile import profile_for
 
 __all__ = [
     "ADMIN_PORT",
@@ -68,7 +65,7 @@ def bus_for(
     Raises:
         UsageError: an edition, a reading or an entity is not possible.
     """
-    profile = profile_for(
+    profile = v.profile_for(
         load(),
         edition=configuration.edition,
         tier=configuration.tier,
@@ -103,38 +100,38 @@ def create(bus: Bus, configuration: Configuration) -> None:
 
 def _is_there(bus: Bus, command: Created) -> bool:
     """Return whether an entity exists from an earlier run; its rules exist with it."""
-    if isinstance(command, AddRule | RemoveRule):
-        path = subscription_path(command.topic, command.subscription)
+    if isinstance(command, v.AddRule | v.RemoveRule):
+        path = v.subscription_path(command.topic, command.subscription)
     else:
-        path = created_path(command)
+        path = v.created_path(command)
     return bus.entity(bus.path(path)) is not None
 
 
 def _is_ready(bus: Bus, command: Created) -> bool:
     """Return whether the prerequisites exist: topic, subscription and forwarding targets."""
-    if isinstance(command, CreateSubscription) and bus.entity(command.topic) is None:
+    if isinstance(command, v.CreateSubscription) and bus.entity(command.topic) is None:
         return False
-    if isinstance(command, AddRule | RemoveRule):
+    if isinstance(command, v.AddRule | v.RemoveRule):
         path = f"{command.topic}/subscriptions/{command.subscription}"
         return bus.entity(bus.path(path)) is not None
-    return all(bus.entity(bus.path(target)) is not None for target in destinations(command))
+    return all(bus.entity(bus.path(target)) is not None for target in v.destinations(command))
 
 
 def _cannot_forward(command: Created) -> str:
-    targets = destinations(command)
-    if targets and isinstance(command, CreateQueue | CreateSubscription):
+    targets = v.destinations(command)
+    if targets and isinstance(command, v.CreateQueue | v.CreateSubscription):
         named = " and ".join(f"'{target}'" for target in targets)
         return (
-            f"'{created_path(command)}' is to forward to {named}, which is not in the "
+            f"'{v.created_path(command)}' is to forward to {named}, which is not in the "
             "configuration or forwards back; add it, or leave ForwardTo out"
         )
     return f"{command} cannot be had: what it belongs to is not in the configuration"
 
 
 def _called(command: Created) -> str:
-    if isinstance(command, AddRule | RemoveRule):
+    if isinstance(command, v.AddRule | v.RemoveRule):
         return f"rule '{command.rule}'"
-    return f"'{created_path(command)}'"
+    return f"'{v.created_path(command)}'"
 
 
 def _create(bus: Bus, command: Created, place: str) -> None:
@@ -142,8 +139,8 @@ def _create(bus: Bus, command: Created, place: str) -> None:
     if refused is not None:
         what = _called(command)
         raise UsageError(f"{place}: the bus refuses to create {what}: {refused.error.value}")
-    if not isinstance(command, AddRule | RemoveRule):
-        bus.known_as(created_path(command))
+    if not isinstance(command, v.AddRule | v.RemoveRule):
+        bus.known_as(v.created_path(command))
 
 
 @attrs.frozen

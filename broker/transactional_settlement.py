@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.broker.bus import Bus
 from busproof.model import Answer
-from busproof.vocabulary.commands import CommitTransaction, RollBackTransaction, Settlement
 
 __all__ = ["Stage"]
 
@@ -29,7 +29,7 @@ class Stage:
         self._waiting: dict[str, list[Effect]] = {}
 
     def settle(
-        self, transaction: str, command: Settlement, connection: str, effect: Effect
+        self, transaction: str, command: v.Settlement, connection: str, effect: Effect
     ) -> Answer:
         """Settle a message in a transaction; its effect waits for the commit."""
         within = attrs.evolve(command, transaction=transaction)
@@ -41,7 +41,7 @@ class Stage:
     def commit(self, transaction: str, connection: str) -> Answer:
         """Commit a transaction; if the commit is refused, the transaction ended without effect."""
         waiting = self._waiting.pop(transaction, [])
-        answer = self._bus.ask(CommitTransaction(transaction=transaction), connection)
+        answer = self._bus.ask(v.CommitTransaction(transaction=transaction), connection)
         for effect in waiting if answer.refused is None else ():
             effect()
         return answer
@@ -49,4 +49,4 @@ class Stage:
     def roll_back(self, transaction: str, connection: str) -> Answer:
         """Roll back a transaction."""
         self._waiting.pop(transaction, None)
-        return self._bus.ask(RollBackTransaction(transaction=transaction), connection)
+        return self._bus.ask(v.RollBackTransaction(transaction=transaction), connection)

@@ -8,17 +8,10 @@ from decimal import Decimal
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
+from busproof import vocabulary as v
 from busproof.broker.admin.parsing import parsed_xml
 from busproof.broker.configuration.durations import microseconds_in
 from busproof.filters.parser import LONGEST
-from busproof.vocabulary.subscription_rules import (
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    SubscriptionRule,
-    TrueFilter,
-)
 
 __all__ = [
     "Description",
@@ -122,7 +115,7 @@ def microseconds(text: str, name: str) -> int:
     return duration
 
 
-def filter_of(rule: ET.Element) -> Filter:
+def filter_of(rule: ET.Element) -> v.Filter:
     """Return the filter of a rule.
 
     Raises:
@@ -130,17 +123,19 @@ def filter_of(rule: ET.Element) -> Filter:
     """
     element = rule.find(f"{{{SB}}}Filter")
     if element is None:
-        return TrueFilter()
+        return v.TrueFilter()
     kind = element.get(TYPE, "").rpartition(":")[2]
     if kind == "TrueFilter":
-        return TrueFilter()
+        return v.TrueFilter()
     if kind == "FalseFilter":
-        return FalseFilter()
+        return v.FalseFilter()
     if kind == "SqlFilter":
-        return SqlFilter(expression=_expression(element))
+        return v.SqlFilter(expression=_expression(element))
     if kind == "CorrelationFilter":
         values = {ours: element.findtext(f"{{{SB}}}{theirs}") for theirs, ours in CORRELATION}
-        return CorrelationFilter(**values, properties=_values(element.find(f"{{{SB}}}Properties")))
+        return v.CorrelationFilter(
+            **values, properties=_values(element.find(f"{{{SB}}}Properties"))
+        )
     raise Unreadable(f"There is no filter of type {kind!r}.")
 
 
@@ -285,7 +280,7 @@ def as_written(element: ET.Element) -> ET.Element:
 
 
 def rule_element(
-    rule: SubscriptionRule, created: str, source: ET.Element | None = None
+    rule: v.SubscriptionRule, created: str, source: ET.Element | None = None
 ) -> ET.Element:
     """Return a rule's description, with the filter and action from the client if there are any.
 
@@ -311,9 +306,9 @@ def _action_element(expression: str | None) -> ET.Element:
     return element
 
 
-def _filter_element(chosen: Filter) -> ET.Element:
+def _filter_element(chosen: v.Filter) -> ET.Element:
     element = ET.Element("Filter", {"i:type": type(chosen).__name__})
-    if isinstance(chosen, CorrelationFilter):
+    if isinstance(chosen, v.CorrelationFilter):
         for theirs, ours in CORRELATION:
             if (value := getattr(chosen, ours)) is not None:
                 ET.SubElement(element, theirs).text = value
@@ -323,8 +318,8 @@ def _filter_element(chosen: Filter) -> ET.Element:
             ET.SubElement(pair, "Key").text = name
             _value_element(pair, value)
         return element
-    expression = {True: "1=1", False: "1=0"}[not isinstance(chosen, FalseFilter)]
-    text = chosen.expression if isinstance(chosen, SqlFilter) else expression
+    expression = {True: "1=1", False: "1=0"}[not isinstance(chosen, v.FalseFilter)]
+    text = chosen.expression if isinstance(chosen, v.SqlFilter) else expression
     ET.SubElement(element, "SqlExpression").text = text
     ET.SubElement(element, "CompatibilityLevel").text = "20"
     return element

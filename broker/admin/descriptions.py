@@ -6,14 +6,11 @@ from xml.etree import ElementTree as ET
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.broker.admin import atom
 from busproof.broker.bus import Bus, Description
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind
-from busproof.vocabulary.entity_settings import Availability
-from busproof.vocabulary.outcomes import QueueDescription
-from busproof.vocabulary.paths import SUBSCRIPTIONS
-from busproof.vocabulary.subscription_rules import CorrelationFilter
 
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 
@@ -95,11 +92,11 @@ def described(bus: Bus, path: str, written: Said, times: Said, host: str) -> ET.
             for subscription in entity.subscriptions or ()
             for rule in subscription.rules
         ]
-        correlations = sum(isinstance(condition, CorrelationFilter) for condition in filters)
+        correlations = sum(isinstance(condition, v.CorrelationFilter) for condition in filters)
         properties["SqlFilterCount"] = str(len(filters) - correlations)
         properties["CorrelationFilterCount"] = str(correlations)
     properties |= _as_told(description)
-    if isinstance(description, QueueDescription):
+    if isinstance(description, v.QueueDescription):
         undeliverable = description.transfer_dead_letters
         counts["TransferDeadLetterMessageCount"] = undeliverable or 0
     return atom.written(f"{kind}Description", properties, counts)
@@ -115,7 +112,7 @@ def _as_told(description: Description | None) -> dict[str, str]:
             continue
         if name == "availability":
             properties[HTTP_NAMES[name]] = (
-                "Limited" if value is Availability.LIMITED else "Available"
+                "Limited" if value is v.Availability.LIMITED else "Available"
             )
         elif isinstance(value, bool):
             properties[HTTP_NAMES[name]] = _word(value)
@@ -161,4 +158,4 @@ def _written(duration: int) -> str:
 
 def title(path: str) -> str:
     """Return the name of an entity; that of a subscription does not include the topic."""
-    return path.partition(SUBSCRIPTIONS)[2] or path
+    return path.partition(v.SUBSCRIPTIONS)[2] or path

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from busproof import vocabulary as v
 from busproof.broker.admin.access import Control
 from busproof.broker.admin.entities import Entities
 from busproof.broker.admin.fields import Problem, body_of, number_of, whole_in, whole_of
@@ -18,9 +19,6 @@ from busproof.broker.observability.metrics import Metrics
 from busproof.errors import UsageError
 from busproof.model.state import Entity
 from busproof.spec import load
-from busproof.vocabulary.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
-from busproof.vocabulary.profile import Profile, profile_for
-from busproof.vocabulary.values import Tier
 
 __all__ = ["Administration"]
 
@@ -211,12 +209,12 @@ class Administration:
             return self._serve(self._hub.configured())
         known = self._hub.bus.namespace.profile
         readings = fields.get("readings", {})
-        tiers = [tier.value for tier in Tier]
+        tiers = [tier.value for tier in v.Tier]
         if fields.get("tier", known.tier.value) not in tiers:
             raise Problem(400, f"tier is {fields['tier']!r}; it is one of {', '.join(tiers)}.")
         if not isinstance(readings, dict):
             raise Problem(400, "readings has to be an object: ambiguity to reading.")
-        profile = profile_for(
+        profile = v.profile_for(
             load(),
             edition=str(fields.get("edition", known.edition)),
             tier=str(fields.get("tier", known.tier.value)),
@@ -246,7 +244,7 @@ class Administration:
         count = bus.namespace.profile.partitions if entity is None else len(entity.partitions)
         if not isinstance(partition, int) or not 0 <= partition < count:
             raise Problem(400, f"partition is {partition!r}; {path!r} has 0 to {count - 1}.")
-        command = TakePartitionDown if down else BringPartitionUp
+        command = v.TakePartitionDown if down else v.BringPartitionUp
         refused = bus.ask(command(queue=path, partition=partition), "administration").refused
         if refused is not None:
             raise Problem(400, f"The model refuses it: {refused.error.value}.")
@@ -263,7 +261,7 @@ class Administration:
             raise Problem(400, f"entity is {name!r}; it has to be the name of the queue.")
         name = bus.path(name)
         _check_name(name)
-        command = RestoreQueue(
+        command = v.RestoreQueue(
             queue=name,
             requires_session=fields.get("requires_session") is True,
             duplicate_detection=fields.get("duplicate_detection") is True,
@@ -308,7 +306,7 @@ class Administration:
         }
 
 
-def _namespace_of(fields: Mapping[str, Any], known: Profile) -> dict[str, Any]:
+def _namespace_of(fields: Mapping[str, Any], known: v.Profile) -> dict[str, Any]:
     """Return the numbers of a namespace to begin; missing ones are the current namespace's.
 
     Those of another tier, or beside another number of partitions, are the defaults.

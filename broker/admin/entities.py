@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.broker.admin import atom
 from busproof.broker.admin.descriptions import DEFAULTS, described, kind_of, title
 from busproof.broker.admin.entity_requests import (
@@ -27,19 +28,6 @@ from busproof.broker.entity_status import STATUSES, status_of
 from busproof.broker.names import objection_to
 from busproof.model import Answer as Decided
 from busproof.model.values import EntityKind
-from busproof.vocabulary.commands import (
-    AddRule,
-    Command,
-    CreateSubscription,
-    DeleteQueue,
-    ListRules,
-    RemoveRule,
-    UpdateQueue,
-)
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.outcomes import RulesListed
-from busproof.vocabulary.paths import DEAD_LETTERS, SUBSCRIPTIONS
-from busproof.vocabulary.subscription_rules import DEFAULT_RULE, SubscriptionRule
 
 __all__ = ["Entities"]
 
@@ -137,11 +125,11 @@ class Entities:
 
     def _known(self, path: str) -> str:
         known = self._hub.bus.path(path)
-        if self._hub.bus.entity(known) is None or known.endswith(DEAD_LETTERS):
+        if self._hub.bus.entity(known) is None or known.endswith(v.DEAD_LETTERS):
             raise atom.Unreadable(f"Entity '{path}' was not found.", 404)
         return known
 
-    def _ask(self, *commands: Command) -> Decided:
+    def _ask(self, *commands: v.Command) -> Decided:
         answer = self._hub.bus.ask_all(commands, "administration")[-1]
         if (refusal := refusal_of(answer)) is not None:
             raise atom.Unreadable(refusal.description, refusal.status)
@@ -160,12 +148,12 @@ class Entities:
         path = self._as_known(path)
         if (objection := objection_to(path)) is not None:
             raise atom.Unreadable(objection)
-        name = path.partition(SUBSCRIPTIONS)[0]
+        name = path.partition(v.SUBSCRIPTIONS)[0]
         if len(name) > LONGEST_PATH:
             raise atom.Unreadable(
                 f"A name of {len(name)} characters is too long; at most {LONGEST_PATH} are taken."
             )
-        if (SUBSCRIPTIONS in path.lower()) != (description.kind == "SubscriptionDescription"):
+        if (v.SUBSCRIPTIONS in path.lower()) != (description.kind == "SubscriptionDescription"):
             raise atom.Unreadable(f"'{path}' is not the address of a {description.kind}.")
         if "if-match" in request.headers:
             return self._updated(self._known(path), description)
@@ -176,37 +164,37 @@ class Entities:
         moment = self._moment()
         self._hub.descriptions.change(path, created=moment, updated=moment)
         status = status_of(self._hub.bus.known(path), properties.get("Status", "Active"))
-        if status not in (None, EntityStatus.ACTIVE):
-            self._manage(UpdateQueue(queue=path, status=status))
+        if status not in (None, v.EntityStatus.ACTIVE):
+            self._manage(v.UpdateQueue(queue=path, status=status))
         self._remember(path, description)
         rule = description.child("DefaultRuleDescription")
-        if isinstance(command, CreateSubscription) and rule is not None and len(rule):
+        if isinstance(command, v.CreateSubscription) and rule is not None and len(rule):
             self._replace_default(command, rule)
         return 201, self._entry(path)
 
     def _check_room(self, path: str) -> None:
         """Check that the topic of a new subscription may have another one."""
-        topic, most = path.partition(SUBSCRIPTIONS)[0], self._hub.limits.subscriptions
+        topic, most = path.partition(v.SUBSCRIPTIONS)[0], self._hub.limits.subscriptions
         entity = None if topic == path else self._hub.bus.entity(topic)
         if entity is not None and len(entity.subscriptions or ()) >= most:
             raise too_many_of("subscriptions", topic, most)
 
     def _as_known(self, path: str) -> str:
         """Return the path in the case in which the entity, or the topic above it, was created."""
-        place = path.lower().find(SUBSCRIPTIONS)
+        place = path.lower().find(v.SUBSCRIPTIONS)
         if place < 0:
             return self._hub.bus.path(path)
-        topic, subscription = path[:place], path[place + len(SUBSCRIPTIONS) :]
-        return self._hub.bus.path(f"{self._hub.bus.path(topic)}{SUBSCRIPTIONS}{subscription}")
+        topic, subscription = path[:place], path[place + len(v.SUBSCRIPTIONS) :]
+        return self._hub.bus.path(f"{self._hub.bus.path(topic)}{v.SUBSCRIPTIONS}{subscription}")
 
-    def _replace_default(self, command: CreateSubscription, rule: ET.Element) -> None:
-        name = rule.findtext(f"{{{atom.SB}}}Name") or DEFAULT_RULE
+    def _replace_default(self, command: v.CreateSubscription, rule: ET.Element) -> None:
+        name = rule.findtext(f"{{{atom.SB}}}Name") or v.DEFAULT_RULE
         topic, subscription = command.topic, command.subscription
         chosen, action = atom.filter_of(rule), atom.action_of(rule)
         check_expressions(chosen, action)
         self._ask(
-            RemoveRule(topic=topic, subscription=subscription, rule=DEFAULT_RULE),
-            AddRule(
+            v.RemoveRule(topic=topic, subscription=subscription, rule=v.DEFAULT_RULE),
+            v.AddRule(
                 topic=topic,
                 subscription=subscription,
                 rule=name,
@@ -214,8 +202,8 @@ class Entities:
                 action=action,
             ),
         )
-        made = SubscriptionRule(name=name, filter=chosen, action=action)
-        path = f"{topic}{SUBSCRIPTIONS}{subscription}"
+        made = v.SubscriptionRule(name=name, filter=chosen, action=action)
+        path = f"{topic}{v.SUBSCRIPTIONS}{subscription}"
         self._hub.descriptions.write_rule(path, made, ET.tostring(rule, "unicode"))
 
     def _remember(self, path: str, description: atom.Description) -> None:
@@ -249,12 +237,12 @@ class Entities:
         return 200, self._entry(path)
 
     def _deleted(self, path: str) -> tuple[int, bytes]:
-        self._manage(DeleteQueue(queue=path))
+        self._manage(v.DeleteQueue(queue=path))
         self._hub.bus.forget(path)
         self._hub.forget(path)
         return 200, b""
 
-    def _manage(self, command: UpdateQueue | DeleteQueue) -> None:
+    def _manage(self, command: v.UpdateQueue | v.DeleteQueue) -> None:
         self._insist(managed(self._hub.bus, command), command.queue)
 
     def _insist(self, answer: Decided, about: str) -> None:
@@ -312,16 +300,16 @@ class Entities:
         ]
         return atom.feed("rules", url, moment, entries, following and f"{url}?{following}")
 
-    def _found_rules(self, path: str) -> tuple[SubscriptionRule, ...]:
+    def _found_rules(self, path: str) -> tuple[v.SubscriptionRule, ...]:
         topic, subscription = self._subscription(path)
-        outcome = self._ask(ListRules(topic=topic, subscription=subscription)).outcome
-        return outcome.rules if isinstance(outcome, RulesListed) else ()
+        outcome = self._ask(v.ListRules(topic=topic, subscription=subscription)).outcome
+        return outcome.rules if isinstance(outcome, v.RulesListed) else ()
 
     def _subscription(self, path: str) -> tuple[str, str]:
         known = self._known(path)
         if self._hub.bus.known(known).kind is not EntityKind.SUBSCRIPTION:
             raise atom.Unreadable(f"Entity '{path}' is not a subscription.", 404)
-        topic, _, subscription = known.partition(SUBSCRIPTIONS)
+        topic, _, subscription = known.partition(v.SUBSCRIPTIONS)
         return topic, subscription
 
     def _rule(self, request: Request, path: str, name: str) -> tuple[int, bytes]:
@@ -339,35 +327,35 @@ class Entities:
                 raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
             if not changed:
                 check_room(self._hub, topic)
-            removal = RemoveRule(topic=topic, subscription=subscription, rule=name)
-            addition = AddRule(
+            removal = v.RemoveRule(topic=topic, subscription=subscription, rule=name)
+            addition = v.AddRule(
                 topic=topic, subscription=subscription, rule=name, filter=chosen, action=action
             )
             self._ask(*([removal] if changed else []), addition)
-            made = SubscriptionRule(name=name, filter=chosen, action=action)
+            made = v.SubscriptionRule(name=name, filter=chosen, action=action)
             self._hub.descriptions.write_rule(path, made, ET.tostring(element, "unicode"))
             return 200 if changed else 201, self._rule_entry(path, made)
         if name not in known:
             raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
         if request.method == "DELETE":
-            self._ask(RemoveRule(topic=topic, subscription=subscription, rule=name))
+            self._ask(v.RemoveRule(topic=topic, subscription=subscription, rule=name))
             self._hub.descriptions.forget_rule(path, name)
             return 200, b""
         return 200, self._rule_entry(path, known[name])
 
-    def _rule_entry(self, path: str, rule: SubscriptionRule) -> bytes:
+    def _rule_entry(self, path: str, rule: v.SubscriptionRule) -> bytes:
         moment = self._moment()
         element = self._rule_element(path, rule, moment)
         return atom.entry(rule.name, self._url(path, rule.name), moment, element)
 
-    def _rule_element(self, path: str, rule: SubscriptionRule, moment: str) -> ET.Element:
+    def _rule_element(self, path: str, rule: v.SubscriptionRule, moment: str) -> ET.Element:
         """Return a rule's description, with the client's own XML if it still describes the rule."""
         known, text = self._hub.descriptions.get(path).rules.get(rule.name, (None, ""))
         return atom.rule_element(rule, moment, atom.element_of(text) if known == rule else None)
 
     def _url(self, path: str, rule: str | None = None) -> str:
         """Return the address of an entity or a rule, which has its name for JavaScript clients."""
-        topic, _, subscription = self._hub.bus.path(path).partition(SUBSCRIPTIONS)
+        topic, _, subscription = self._hub.bus.path(path).partition(v.SUBSCRIPTIONS)
         parts = [topic, *(["Subscriptions", subscription] if subscription else [])]
         parts += [] if rule is None else ["Rules", rule]
         return f"{self._base}/{quote('/'.join(parts), safe=UNQUOTED)}"

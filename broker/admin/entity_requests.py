@@ -3,6 +3,7 @@
 from typing import Any, Final
 from urllib.parse import unquote
 
+from busproof import vocabulary as v
 from busproof.broker.admin import atom
 from busproof.broker.admin.descriptions import Said, kind_of, settings_of
 from busproof.broker.bounds import number_in
@@ -10,9 +11,6 @@ from busproof.broker.bus import Bus
 from busproof.broker.configuration.durations import for_ever
 from busproof.broker.entity_status import status_of
 from busproof.model.values import EntitySettings
-from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic, UpdateQueue
-from busproof.vocabulary.paths import SUBSCRIPTIONS
-from busproof.vocabulary.values import Tier
 
 __all__ = ["APPLIED", "creation", "more_settings", "update", "whole"]
 
@@ -51,7 +49,7 @@ MESSAGE_SIZE: Final = "MaxMessageSizeInKilobytes"
 
 def creation(
     bus: Bus, path: str, kind: str, properties: Said, version: str | None = None
-) -> CreateQueue | CreateTopic | CreateSubscription:
+) -> v.CreateQueue | v.CreateTopic | v.CreateSubscription:
     """Return the command that creates an entity.
 
     Args:
@@ -67,7 +65,7 @@ def creation(
     _check_message_size(bus, properties)
     named = version if version and version < TODAY else None
     if kind == "TopicDescription":
-        return CreateTopic(
+        return v.CreateTopic(
             topic=path,
             partitioned=_truth_or_none(properties, "EnablePartitioning"),
             api_version=named,
@@ -77,10 +75,10 @@ def creation(
             time_to_live=_lifetime(properties),
         )
     if kind == "SubscriptionDescription":
-        place = path.lower().find(SUBSCRIPTIONS)
-        return CreateSubscription(
+        place = path.lower().find(v.SUBSCRIPTIONS)
+        return v.CreateSubscription(
             topic=path[:place],
-            subscription=path[place + len(SUBSCRIPTIONS) :],
+            subscription=path[place + len(v.SUBSCRIPTIONS) :],
             requires_session=_truth(properties, "RequiresSession"),
             lock_duration=_positive(properties.get("LockDuration", "PT1M"), "LockDuration"),
             max_delivery_count=_counted(properties.get("MaxDeliveryCount", "10")),
@@ -89,7 +87,7 @@ def creation(
             dead_letter_expired=_truth(properties, DEAD_LETTERING),
             forward_dead_letters_to=_destination(bus, properties, BURYING),
         )
-    return CreateQueue(
+    return v.CreateQueue(
         queue=path,
         partitioned=_truth_or_none(properties, "EnablePartitioning"),
         api_version=named,
@@ -106,7 +104,7 @@ def creation(
     )
 
 
-def update(bus: Bus, path: str, properties: Said) -> UpdateQueue:
+def update(bus: Bus, path: str, properties: Said) -> v.UpdateQueue:
     """Return the command for an updated description; omitted properties keep their values.
 
     An omitted forwarding target ends forwarding, as in the service.
@@ -122,7 +120,7 @@ def update(bus: Bus, path: str, properties: Said) -> UpdateQueue:
         raise atom.Unreadable(f"{LIFETIME} of '{path}' cannot be taken away again here.", 501)
     changed = {name: text for name, text in properties.items() if name in applied}
     lock, count = changed.get("LockDuration"), changed.get("MaxDeliveryCount")
-    return UpdateQueue(
+    return v.UpdateQueue(
         queue=path,
         partitioned=_truth_or_none(changed, "EnablePartitioning"),
         requires_session=_truth_or_none(changed, "RequiresSession"),
@@ -178,7 +176,7 @@ def _check_message_size(bus: Bus, properties: Said) -> None:
     """Check that the maximum message size is set in the Premium tier only, as documented."""
     if (
         MESSAGE_SIZE in properties
-        and bus.namespace.profile.tier is not Tier.PREMIUM
+        and bus.namespace.profile.tier is not v.Tier.PREMIUM
         and bus.is_trusted
     ):
         raise atom.Unreadable(

@@ -5,23 +5,22 @@ from typing import Any
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.broker.bus import Bus
 from busproof.broker.direct_actions import change, check_change
 from busproof.model import Answer
 from busproof.model.values import EntityKind, Refusal
-from busproof.vocabulary.commands import DeleteQueue, DeleteTopic, UpdateQueue, UpdateTopic
-from busproof.vocabulary.outcomes import Refused
 
 __all__ = ["managed", "updated"]
 
 
-def managed(bus: Bus, command: UpdateQueue | DeleteQueue) -> Answer:
+def managed(bus: Bus, command: v.UpdateQueue | v.DeleteQueue) -> Answer:
     """Update or delete an entity of any kind; topics have separate commands."""
     if getattr(bus.entity(command.queue), "kind", None) is not EntityKind.TOPIC:
         return bus.ask(command, "administration")
-    if isinstance(command, DeleteQueue):
-        return bus.ask(DeleteTopic(topic=command.queue), "administration")
-    changed = UpdateTopic(
+    if isinstance(command, v.DeleteQueue):
+        return bus.ask(v.DeleteTopic(topic=command.queue), "administration")
+    changed = v.UpdateTopic(
         topic=command.queue,
         partitioned=command.partitioned,
         duplicate_detection=command.duplicate_detection,
@@ -31,7 +30,7 @@ def managed(bus: Bus, command: UpdateQueue | DeleteQueue) -> Answer:
     return bus.ask(changed, "administration")
 
 
-def updated(bus: Bus, command: UpdateQueue, more: Mapping[str, Any]) -> Answer:
+def updated(bus: Bus, command: v.UpdateQueue, more: Mapping[str, Any]) -> Answer:
     """Update an entity, and `more` settings that the command does not have: all or nothing."""
     entity = bus.entity(command.queue)
     if entity is None or not more or not bus.is_trusted:
@@ -39,7 +38,7 @@ def updated(bus: Bus, command: UpdateQueue, more: Mapping[str, Any]) -> Answer:
     try:
         check_change(bus.namespace, entity, attrs.evolve(entity.settings, **more))
     except Refusal as refusal:
-        return Answer(Refused(error=refusal.error), rules=refusal.rules)
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
     answer = managed(bus, command)
     if answer.refused is None:
         after = attrs.evolve(entity.settings, **more)

@@ -5,6 +5,7 @@ from typing import Any
 
 from proton import Described, Link
 
+from busproof import vocabulary as v
 from busproof.broker.amqp import native
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.incoming_links import CREDIT, received, refuse
@@ -12,7 +13,6 @@ from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
 from busproof.broker.amqp.unreadable import decoded
-from busproof.vocabulary.commands import BeginTransaction
 
 __all__ = ["Coordinator"]
 
@@ -94,7 +94,7 @@ class Coordinator(Node):
             )
         name = f"{self._connection.name}-{next(NUMBERS)}"
         answer = self._connection.hub.bus.ask(
-            BeginTransaction(transaction=name), self._connection.name
+            v.BeginTransaction(transaction=name), self._connection.name
         )
         insist(answer)
         self._open.add(name)

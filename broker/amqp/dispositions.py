@@ -8,17 +8,10 @@ from uuid import UUID
 import attrs
 from proton import Data, Delivery, Described, ulong
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.refusals import Refusal
 from busproof.vocabulary import values
-from busproof.vocabulary.commands import (
-    Abandon,
-    Complete,
-    DeadLetter,
-    Defer,
-    SettleBatch,
-    Settlement,
-)
 
 __all__ = [
     "ACCEPTED",
@@ -50,11 +43,11 @@ NAMED: Final = {
     "amqp:released:list": RELEASED,
     "amqp:modified:list": MODIFIED,
 }
-TOGETHER: Final[dict[type[Settlement], values.Disposition]] = {
-    Complete: values.Disposition.COMPLETE,
-    Abandon: values.Disposition.ABANDON,
-    Defer: values.Disposition.DEFER,
-    DeadLetter: values.Disposition.DEAD_LETTER,
+TOGETHER: Final[dict[type[v.Settlement], values.Disposition]] = {
+    v.Complete: values.Disposition.COMPLETE,
+    v.Abandon: values.Disposition.ABANDON,
+    v.Defer: values.Disposition.DEFER,
+    v.DeadLetter: values.Disposition.DEAD_LETTER,
 }
 TOKEN: Final = Struct(">QQ")
 """A lock token in bytes: the sequence number and the number of the delivery."""
@@ -95,35 +88,35 @@ class Disposition:
     undeliverable: bool = False
     details: Mapping[str, Any] = attrs.field(factory=dict)
 
-    def settlement(self, queue: str, token: str) -> Settlement:
+    def settlement(self, queue: str, token: str) -> v.Settlement:
         """Return the command for this settlement.
 
         Raises:
             Refusal: the outcome settles no message.
         """
         if self.outcome == ACCEPTED:
-            return Complete(queue=queue, lock_token=token)
+            return v.Complete(queue=queue, lock_token=token)
         if self.outcome == REJECTED:
             reason = str(self.details.get(REASON) or "")
-            return DeadLetter(queue=queue, lock_token=token, reason=reason)
+            return v.DeadLetter(queue=queue, lock_token=token, reason=reason)
         if self.outcome == MODIFIED and self.undeliverable:
-            return Defer(queue=queue, lock_token=token)
+            return v.Defer(queue=queue, lock_token=token)
         if self.outcome == MODIFIED:
-            return Abandon(queue=queue, lock_token=token)
+            return v.Abandon(queue=queue, lock_token=token)
         raise Refusal("amqp:not-allowed", f"No message is settled by outcome {self.outcome:#04x}.")
 
-    def together(self, queue: str, tokens: Sequence[str]) -> SettleBatch:
+    def together(self, queue: str, tokens: Sequence[str]) -> v.SettleBatch:
         """Return the command for this settlement of several messages.
 
         Raises:
             Refusal: the outcome settles no message.
         """
         one = self.settlement(queue, "")
-        return SettleBatch(
+        return v.SettleBatch(
             queue=queue,
             lock_tokens=tuple(tokens),
             disposition=TOGETHER[type(one)],
-            reason=one.reason if isinstance(one, DeadLetter) else "",
+            reason=one.reason if isinstance(one, v.DeadLetter) else "",
         )
 
     def more(self) -> dict[str, bytes]:

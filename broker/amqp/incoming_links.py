@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from proton import Delivery, Described, Link, ulong
 
+from busproof import vocabulary as v
 from busproof.broker.amqp import native
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.engine import Connection
@@ -21,8 +22,6 @@ from busproof.broker.amqp.refusals import (
 )
 from busproof.broker.amqp.sections import checking_parts
 from busproof.broker.core import Hub
-from busproof.vocabulary.commands import Schedule, Send, SendBatch
-from busproof.vocabulary.values import Clock
 
 __all__ = [
     "PARSED_AT_ONCE",
@@ -128,11 +127,11 @@ def refuse(delivery: Raw, refusal: Refusal) -> None:
 
 def sending_of(
     connection: Connection, path: str, parsed: Parsed, transaction: str | None
-) -> Send | Schedule:
+) -> v.Send | v.Schedule:
     """Return the command for a received message: a send, or a schedule if it is due later."""
     if parsed.due is None or (delay := delay_of(connection, parsed)) <= 0:
-        return Send(queue=path, message=parsed.message, transaction=transaction)
-    return Schedule(queue=path, message=parsed.message, delay=delay, transaction=transaction)
+        return v.Send(queue=path, message=parsed.message, transaction=transaction)
+    return v.Schedule(queue=path, message=parsed.message, delay=delay, transaction=transaction)
 
 
 def parsing(hub: Hub, raw: bytes) -> Generator[bool, None, Parsed]:
@@ -164,7 +163,7 @@ def delay_of(connection: Connection, parsed: Parsed) -> int:
         return 0
     hub = connection.hub
     delay = parsed.due * 1000 - hub.bus.epoch - hub.bus.now
-    return delay + hub.spread.next() if delay > 0 and hub.bus.clock is Clock.REAL else delay
+    return delay + hub.spread.next() if delay > 0 and hub.bus.clock is v.Clock.REAL else delay
 
 
 class Intake(Node):
@@ -261,7 +260,7 @@ class Intake(Node):
         """Take a batch, step by step."""
         try:
             self._check(raw)
-            contents, commands = list[Content](), list[Send | Schedule]()
+            contents, commands = list[Content](), list[v.Send | v.Schedule]()
             for inner in self._messages_in(raw):
                 message = yield from parsing(self._connection.hub, inner)
                 contents.append(message.content_when_due())
@@ -306,16 +305,16 @@ class Intake(Node):
 
     def _take_batch(
         self,
-        commands: list[Send | Schedule],
+        commands: list[v.Send | v.Schedule],
         contents: list[Content],
         transaction: str | None,
         size: int,
     ) -> None:
         """Decide about a batch, all of it at one moment; one with scheduled messages is split."""
         hub, name = self._connection.hub, self._connection.name
-        if commands and all(isinstance(command, Send) for command in commands):
+        if commands and all(isinstance(command, v.Send) for command in commands):
             messages = tuple(command.message for command in commands)
-            together = SendBatch(queue=self._path, messages=messages, transaction=transaction)
+            together = v.SendBatch(queue=self._path, messages=messages, transaction=transaction)
             answers = [hub.bus.ask(together, name)]
         else:
             if len(commands) > (most := hub.limits.at_once):

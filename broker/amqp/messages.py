@@ -13,6 +13,7 @@ from typing import Any, Final
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.encoding import (
     elements_of,
     end_of,
@@ -36,7 +37,6 @@ from busproof.broker.amqp.sections import (
     text_of,
 )
 from busproof.broker.bounds import bounded
-from busproof.vocabulary.messages import Message, PropertyValue
 
 __all__ = [
     "SCHEDULED_TIME",
@@ -75,7 +75,7 @@ GIVEN_BY_THE_BUS: Final = frozenset(
 FOR_EVER_MS: Final = 0xFFFF_FFFF
 """Time to live that clients send when theirs does not fit into the header, in milliseconds."""
 
-NO_PROPERTIES: Final[Map[str, PropertyValue]] = Map()
+NO_PROPERTIES: Final[Map[str, v.PropertyValue]] = Map()
 MOST_FIELDS: Final = 100
 """Maximum number of fields of a header or of properties that are read, to refuse them."""
 CREATION: Final = 9
@@ -146,7 +146,7 @@ class Parsed:
     `due` is in milliseconds since 1970.
     """
 
-    message: Message
+    message: v.Message
     content: Content
     due: int | None = None
 
@@ -181,7 +181,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
     header: list[Any] = []
     properties: list[Any] = []
     annotated = delivery = UNANNOTATED
-    application: Map[str, PropertyValue] = NO_PROPERTIES
+    application: Map[str, v.PropertyValue] = NO_PROPERTIES
     kept_properties = kept_application = b""
     body: list[bytes] = []
     for code, place, begins, end in sections_of(raw):
@@ -283,13 +283,13 @@ def inner_messages(raw: bytes) -> Iterator[bytes]:
 def _message(
     name: str,
     texts: list[str | None],
-    application: Map[str, PropertyValue],
+    application: Map[str, v.PropertyValue],
     annotated: Annotated,
     content: Content,
-) -> Message:
+) -> v.Message:
     size, stands_for = len(content.body), annotated.stands_for
     message_id, _, to, subject, reply_to, correlation_id, content_type = texts[:7]
-    return Message.of(
+    return v.Message.of(
         name,
         message_id,
         texts[10],
@@ -307,9 +307,9 @@ def _message(
     )
 
 
-def _filterable(raw: bytes, place: int, *, checked: bool) -> Map[str, PropertyValue]:
+def _filterable(raw: bytes, place: int, *, checked: bool) -> Map[str, v.PropertyValue]:
     """Return the application properties whose types the model's filters support."""
-    properties: dict[str, PropertyValue] = {}
+    properties: dict[str, v.PropertyValue] = {}
     for key, value, _ in pairs_of(raw, place, checked=checked):
         if isinstance(value, str | int | float | bool):
             properties[text_of(key)] = value

@@ -5,6 +5,7 @@ from typing import Final
 
 from proton import Delivery, Link
 
+from busproof import vocabulary as v
 from busproof.broker.amqp import native
 from busproof.broker.amqp.dispositions import (
     MODIFIED,
@@ -26,15 +27,10 @@ from busproof.broker.amqp.refusals import Refusal, insist, refusal_of, too_much_
 from busproof.broker.amqp.writing import encoded
 from busproof.model import Answer
 from busproof.model.state import Entity
-from busproof.vocabulary.commands import CloseSession, Complete, DeadLetter, Receive, Settlement
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Received
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["Outlet", "effect_of", "outgoing"]
 
-Encoded = tuple[MessageView, bytes, bytes | None]
+Encoded = tuple[v.MessageView, bytes, bytes | None]
 """A message, its bytes and its lock token."""
 
 GIVEN_AT_ONCE: Final = 50
@@ -56,7 +52,7 @@ Without a maximum, a message that is deferred again and again would grow without
 """
 
 
-def outgoing(connection: Connection, path: str, view: MessageView) -> tuple[bytes, bytes | None]:
+def outgoing(connection: Connection, path: str, view: v.MessageView) -> tuple[bytes, bytes | None]:
     """Encode a message for delivery; return it with its lock token, if it is locked."""
     hub = connection.hub
     token = None if view.lock_token is None else token_in_bytes(view.lock_token)
@@ -84,7 +80,7 @@ def _shorter(life: int | None, entity: Entity | None) -> int | None:
 
 
 def effect_of(
-    connection: Connection, settlement: Settlement, disposition: Disposition
+    connection: Connection, settlement: v.Settlement, disposition: Disposition
 ) -> Callable[[], None]:
     """Return what to do after the settlement: store the properties that it adds.
 
@@ -94,8 +90,8 @@ def effect_of(
     contents, path = connection.hub.contents, settlement.queue
     name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
     target = path
-    if isinstance(settlement, DeadLetter):
-        target += DEAD_LETTERS
+    if isinstance(settlement, v.DeadLetter):
+        target += v.DEAD_LETTERS
         if more and settlement.reason:
             more[REASON] = string_of(settlement.reason)
     if name is not None and more:
@@ -128,7 +124,7 @@ class Outlet(Node):
         connection: Connection,
         link: Link,
         path: str,
-        mode: ReceiveMode,
+        mode: v.ReceiveMode,
         session_id: str | None,
         holder: str,
     ) -> None:
@@ -140,7 +136,7 @@ class Outlet(Node):
         self._given: dict[Raw, str] = {}
         """Lock tokens of the deliveries that the client has to settle."""
         self._mode = mode
-        self._receive = Receive(queue=path, mode=mode, session_id=session_id)
+        self._receive = v.Receive(queue=path, mode=mode, session_id=session_id)
         self._session_id = session_id
         self._holder = holder
         self._is_over = self._was_full = False
@@ -238,7 +234,7 @@ class Outlet(Node):
         bus, completed = self._connection.hub.bus, list[Raw]()
         for delivery, token in accepted:
             try:
-                command = Complete(queue=self._path, lock_token=token)
+                command = v.Complete(queue=self._path, lock_token=token)
                 insist(bus.ask(command, self._holder), self._path)
                 completed.append(delivery)
             except Refusal as refusal:
@@ -283,7 +279,7 @@ class Outlet(Node):
             return
         place = self._path, self._session_id
         if by_client and hub.bus.entity(self._path) is not None:
-            command = CloseSession(queue=self._path, session_id=self._session_id)
+            command = v.CloseSession(queue=self._path, session_id=self._session_id)
             hub.bus.wait_for(command, self._holder)
             hub.changed()
         is_ours = self._connection.sessions.get(place) == self._holder
@@ -298,12 +294,12 @@ class Outlet(Node):
             The messages, the refusal after them, if any, and whether there are no more for now.
         """
         bus, contents = self._connection.hub.bus, self._connection.hub.contents
-        views, size, refusal = list[MessageView](), 0, None
+        views, size, refusal = list[v.MessageView](), 0, None
         answers: Sequence[Answer] = ()
         while len(views) < most and size < WRITTEN_AT_ONCE and refusal is None:
             answers = bus.given(self._receive, most - len(views), self._holder)
             for answer in answers:
-                if isinstance(answer.outcome, Received):
+                if isinstance(answer.outcome, v.Received):
                     views.append(answer.outcome.message)
                     size += contents.size(answer.outcome.message.body)
                 else:
@@ -313,11 +309,11 @@ class Outlet(Node):
         messages = [(view, *outgoing(self._connection, self._path, view)) for view in views]
         return messages, refusal, not answers
 
-    def _give(self, view: MessageView, message: bytes, token: bytes | None) -> None:
+    def _give(self, view: v.MessageView, message: bytes, token: bytes | None) -> None:
         """Deliver a message."""
         tag = tag_of(token or token_in_bytes(f"{view.sequence_number or 0}/0"))
         delivery = native.send(self._raw, tag, message)
-        if self._mode is ReceiveMode.RECEIVE_AND_DELETE:
+        if self._mode is v.ReceiveMode.RECEIVE_AND_DELETE:
             native.settle(delivery)
         elif view.lock_token is not None:
             self._given[delivery] = view.lock_token

@@ -10,6 +10,7 @@ import struct
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.dispositions import value_of
 from busproof.broker.amqp.encoding import (
     elements_of,
@@ -23,7 +24,6 @@ from busproof.broker.amqp.encoding import (
 from busproof.broker.amqp.messages import PARTITION_KEY, STANDS_FOR, Content
 from busproof.broker.amqp.sections import APPLICATION, PROPERTIES
 from busproof.broker.amqp.writing import map_of
-from busproof.vocabulary.messages import MessageView, PropertyValue
 
 __all__ = ["changed", "remade"]
 
@@ -32,7 +32,7 @@ KNOWN_FIELDS = (0, 2, 3, 4, 5, 6, 10, 12)
 """Positions of the AMQP properties that the bus knows."""
 
 
-def remade(view: MessageView, kept: Content | None) -> Content:
+def remade(view: v.MessageView, kept: Content | None) -> Content:
     """Return the content of a message as the bus presents it."""
     known = Content() if kept is None else kept
     count, annotations = 0, b""
@@ -51,7 +51,7 @@ def remade(view: MessageView, kept: Content | None) -> Content:
     )
 
 
-def changed(view: MessageView, kept: Content) -> Content:
+def changed(view: v.MessageView, kept: Content) -> Content:
     """Return the content of a message that a rule's action has changed."""
     fields = _fields(view)
     if kept.properties:
@@ -63,7 +63,10 @@ def changed(view: MessageView, kept: Content) -> Content:
         for key, value, both in pairs(kept.application, section(kept.application, 0)[1]):
             name = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
             shown = left.get(name)
-            if not isinstance(value, PropertyValue) or (type(shown), shown) == (type(value), value):
+            if not isinstance(value, v.PropertyValue) or (type(shown), shown) == (
+                type(value),
+                value,
+            ):
                 left.pop(name, None)
                 inside.append(both)
     inside += [string_of(name) + value_of(value) for name, value in left.items()]
@@ -85,7 +88,7 @@ def _sized(raw: bytes) -> bytes:
     return struct.pack(">I", len(raw)) + raw
 
 
-def _fields(view: MessageView) -> list[bytes]:
+def _fields(view: v.MessageView) -> list[bytes]:
     kind = view.content_type
     return [
         *(_text(view.message_id), NOTHING, _text(view.to), _text(view.subject)),
@@ -106,6 +109,6 @@ def _text(value: str | None) -> bytes:
     return NOTHING if value is None else string_of(value)
 
 
-def _application(view: MessageView) -> bytes:
+def _application(view: v.MessageView) -> bytes:
     inside = [string_of(name) + value_of(value) for name, value in view.properties.items()]
     return map_of(APPLICATION, 2 * len(inside), b"".join(inside)) if inside else b""

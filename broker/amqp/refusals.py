@@ -3,10 +3,9 @@
 from functools import cache
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.model import Answer
 from busproof.spec import load
-from busproof.vocabulary.outcomes import Refused
-from busproof.vocabulary.values import Error, RuleId
 
 __all__ = [
     "Refusal",
@@ -24,37 +23,37 @@ __all__ = [
     "unauthorized",
 ]
 
-CONDITIONS: Final[dict[Error, tuple[str, int]]] = {
-    Error.INVALID_OPERATION: ("amqp:not-allowed", 400),
-    Error.UNAVAILABLE: ("com.microsoft:server-busy", 503),
-    Error.NOT_FOUND: ("amqp:not-found", 404),
-    Error.ALREADY_EXISTS: ("com.microsoft:entity-already-exists", 409),
-    Error.LOCK_LOST: ("com.microsoft:message-lock-lost", 410),
-    Error.SESSION_CANNOT_BE_LOCKED: ("com.microsoft:session-cannot-be-locked", 410),
-    Error.SESSION_LOCK_LOST: ("com.microsoft:session-lock-lost", 410),
-    Error.QUOTA_EXCEEDED: ("amqp:resource-limit-exceeded", 403),
-    Error.MESSAGE_NOT_FOUND: ("com.microsoft:message-not-found", 404),
-    Error.MESSAGE_TOO_LARGE: ("amqp:link:message-size-exceeded", 403),
-    Error.ENTITY_DISABLED: ("com.microsoft:entity-disabled", 400),
-    Error.OTHER: ("amqp:illegal-state", 500),
+CONDITIONS: Final[dict[v.Error, tuple[str, int]]] = {
+    v.Error.INVALID_OPERATION: ("amqp:not-allowed", 400),
+    v.Error.UNAVAILABLE: ("com.microsoft:server-busy", 503),
+    v.Error.NOT_FOUND: ("amqp:not-found", 404),
+    v.Error.ALREADY_EXISTS: ("com.microsoft:entity-already-exists", 409),
+    v.Error.LOCK_LOST: ("com.microsoft:message-lock-lost", 410),
+    v.Error.SESSION_CANNOT_BE_LOCKED: ("com.microsoft:session-cannot-be-locked", 410),
+    v.Error.SESSION_LOCK_LOST: ("com.microsoft:session-lock-lost", 410),
+    v.Error.QUOTA_EXCEEDED: ("amqp:resource-limit-exceeded", 403),
+    v.Error.MESSAGE_NOT_FOUND: ("com.microsoft:message-not-found", 404),
+    v.Error.MESSAGE_TOO_LARGE: ("amqp:link:message-size-exceeded", 403),
+    v.Error.ENTITY_DISABLED: ("com.microsoft:entity-disabled", 400),
+    v.Error.OTHER: ("amqp:illegal-state", 500),
 }
 
-SENTENCES: Final[dict[Error, str]] = {
-    Error.INVALID_OPERATION: "The operation is not allowed here",
-    Error.UNAVAILABLE: "A partition that the request needs is unavailable",
-    Error.NOT_FOUND: "The messaging entity could not be found",
-    Error.ALREADY_EXISTS: "An entity of this name exists already",
-    Error.LOCK_LOST: "The lock supplied is invalid: it expired, or the message was settled",
-    Error.SESSION_CANNOT_BE_LOCKED: "The requested session cannot be accepted: another holds it",
-    Error.SESSION_LOCK_LOST: "The session lock has expired; accept the session again",
-    Error.QUOTA_EXCEEDED: "A quota of the entity is exceeded",
-    Error.MESSAGE_NOT_FOUND: "A message with the given sequence number could not be had",
-    Error.MESSAGE_TOO_LARGE: "The message is larger than the entity takes",
-    Error.ENTITY_DISABLED: "The entity is disabled",
-    Error.OTHER: "The request was refused",
+SENTENCES: Final[dict[v.Error, str]] = {
+    v.Error.INVALID_OPERATION: "The operation is not allowed here",
+    v.Error.UNAVAILABLE: "A partition that the request needs is unavailable",
+    v.Error.NOT_FOUND: "The messaging entity could not be found",
+    v.Error.ALREADY_EXISTS: "An entity of this name exists already",
+    v.Error.LOCK_LOST: "The lock supplied is invalid: it expired, or the message was settled",
+    v.Error.SESSION_CANNOT_BE_LOCKED: "The requested session cannot be accepted: another holds it",
+    v.Error.SESSION_LOCK_LOST: "The session lock has expired; accept the session again",
+    v.Error.QUOTA_EXCEEDED: "A quota of the entity is exceeded",
+    v.Error.MESSAGE_NOT_FOUND: "A message with the given sequence number could not be had",
+    v.Error.MESSAGE_TOO_LARGE: "The message is larger than the entity takes",
+    v.Error.ENTITY_DISABLED: "The entity is disabled",
+    v.Error.OTHER: "The request was refused",
 }
 
-SUB_CODES: Final[dict[RuleId, str]] = {"PREM-15": "SubCode=40000. "}
+SUB_CODES: Final[dict[v.RuleId, str]] = {"PREM-15": "SubCode=40000. "}
 """By rule, the service's own code for the refusal, which clients look for (observed)."""
 
 
@@ -81,7 +80,7 @@ class Refusal(Exception):  # noqa: N818 - what the service answers, not an error
         self.status = status
 
 
-NOT_FOUND: Final = CONDITIONS[Error.NOT_FOUND][0]
+NOT_FOUND: Final = CONDITIONS[v.Error.NOT_FOUND][0]
 
 
 def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
@@ -89,7 +88,7 @@ def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
     return None if answer.refused is None else _refusal(answer.refused, answer.rules, about)
 
 
-def _refusal(refused: Refused, shown: tuple[str, ...], about: str) -> Refusal:
+def _refusal(refused: v.Refused, shown: tuple[str, ...], about: str) -> Refusal:
     error = refused.error
     condition, status = CONDITIONS[error]
     titles = _titles()
@@ -117,7 +116,7 @@ def insist(answer: Answer, about: str = "") -> None:
     Raises:
         Refusal: the request was refused.
     """
-    if isinstance(answer.outcome, Refused):
+    if isinstance(answer.outcome, v.Refused):
         raise _refusal(answer.outcome, answer.rules, about)
 
 
@@ -128,13 +127,13 @@ def not_found(path: str) -> Refusal:
 
 def disabled(path: str, status: str) -> Refusal:
     """Return the refusal for an entity that is disabled for the operation."""
-    condition, number = CONDITIONS[Error.ENTITY_DISABLED]
+    condition, number = CONDITIONS[v.Error.ENTITY_DISABLED]
     return Refusal(condition, f"'{path}' is {status}: enable it by its Status.", number)
 
 
 def too_large(size: int, most: int) -> Refusal:
     """Return the refusal for a message that exceeds the size limit."""
-    condition, status = CONDITIONS[Error.MESSAGE_TOO_LARGE]
+    condition, status = CONDITIONS[v.Error.MESSAGE_TOO_LARGE]
     return Refusal(condition, f"The message has {size} bytes; at most {most} are taken.", status)
 
 

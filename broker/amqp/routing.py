@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from proton import Link, Message, Terminus, symbol, ulong
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.coordinator import Coordinator
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.incoming_links import Intake
@@ -29,8 +30,6 @@ from busproof.broker.amqp.session_links import (
 )
 from busproof.broker.auth.tokens import MANAGEMENT, TokenError, path_of
 from busproof.model.values import EntityKind
-from busproof.vocabulary.paths import DEAD_LETTERS, is_dead_letter_queue
-from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["attach"]
 
@@ -110,7 +109,7 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
     bus = connection.hub.bus
     entity = bus.entity(path)
     closed = entity is not None and entity.kind is EntityKind.SUBSCRIPTION
-    if bus.is_trusted and (closed or is_dead_letter_queue(path)):
+    if bus.is_trusted and (closed or v.is_dead_letter_queue(path)):
         raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
     node = Intake(connection, link, path)
     link.max_message_size = connection.hub.max_message
@@ -127,13 +126,15 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
         raise Refusal("amqp:not-allowed", f"'{path}' is a topic; receive from a subscription.")
     # A receiver that wants settled transfers is in receive-and-delete mode.
     settled = link.remote_snd_settle_mode == SETTLED
-    mode = ReceiveMode.RECEIVE_AND_DELETE if settled else ReceiveMode.PEEK_LOCK
+    mode = v.ReceiveMode.RECEIVE_AND_DELETE if settled else v.ReceiveMode.PEEK_LOCK
     filters = _filters(link)
     if SESSION_FILTER in filters:
         _session(connection, link, path, mode, filters[SESSION_FILTER])
         return
     needed = (
-        entity is not None and entity.settings.requires_session and not path.endswith(DEAD_LETTERS)
+        entity is not None
+        and entity.settings.requires_session
+        and not path.endswith(v.DEAD_LETTERS)
     )
     if bus.is_trusted and needed:
         raise Refusal(
@@ -154,7 +155,7 @@ def _filters(link: Link) -> dict[str, Any]:
 
 
 def _session(
-    connection: Connection, link: Link, path: str, mode: ReceiveMode, session_id: Any
+    connection: Connection, link: Link, path: str, mode: v.ReceiveMode, session_id: Any
 ) -> None:
     """Attach a link to a session: the named one, or the next that is free and has messages."""
     holder = f"{connection.name}/{link.name}"

@@ -5,13 +5,12 @@ from typing import Any, Final
 
 from proton import Link
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.outgoing_links import Outlet
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
 from busproof.broker.bounds import NUMBERS, bounded
-from busproof.vocabulary.commands import AcceptNextSession, AcceptSession
-from busproof.vocabulary.outcomes import SessionAccepted
 
 __all__ = ["SESSION_FILTER", "SessionSeeker", "accepted", "locked_until", "properties_of"]
 
@@ -59,7 +58,7 @@ def accepted(connection: Connection, path: str, session_id: str, holder: str) ->
             sentence = "The session lock has expired; accept the session again"
             raise Refusal("com.microsoft:session-lock-lost", sentence, 410)
         return locked_until(connection, path, session_id)
-    insist(bus.ask(AcceptSession(queue=path, session_id=session_id), holder), path)
+    insist(bus.ask(v.AcceptSession(queue=path, session_id=session_id), holder), path)
     return locked_until(connection, path, session_id)
 
 
@@ -98,14 +97,14 @@ class SessionSeeker(Node):
     def serve(self) -> bool:
         """Take the next session, if there is one; return whether to continue waiting."""
         connection, hub = self._connection, self._connection.hub
-        answer = hub.bus.wait_for(AcceptNextSession(queue=self._path), self._holder)
+        answer = hub.bus.wait_for(v.AcceptNextSession(queue=self._path), self._holder)
         if answer is None:
             return True
         self._timer.cancel()
         refusal = refusal_of(answer, self._path)
         if refusal is not None:
             connection.refuse(self._link, refusal)
-        elif isinstance(answer.outcome, SessionAccepted):
+        elif isinstance(answer.outcome, v.SessionAccepted):
             session_id = answer.outcome.session_id
             node = self._opened(session_id, locked_until(connection, self._path, session_id))
             connection.flush()

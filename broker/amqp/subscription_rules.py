@@ -5,20 +5,11 @@ from typing import Any, Final
 
 from proton import Described, ulong
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.refusals import Refusal, too_many_of
 from busproof.broker.core import Hub
 from busproof.filters.actions import parsed_action
 from busproof.filters.parser import DEEPEST, LONGEST, Outside, parsed
-from busproof.vocabulary.messages import PropertyValue
-from busproof.vocabulary.subscription_rules import (
-    DEFAULT_RULE,
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    SubscriptionRule,
-    TrueFilter,
-)
 
 __all__ = ["action_of", "check_expressions", "check_room", "described", "filter_of"]
 
@@ -38,23 +29,23 @@ SQL, TRUE, FALSE, CORRELATION = 0x1370000006, 0x1370000007, 0x1370000008, 0x1370
 NO_ACTION, SQL_ACTION, RULE = 0x13700000005, 0x13700000006, 0x13700000004
 
 
-def filter_of(description: Mapping[str, Any]) -> Filter:
+def filter_of(description: Mapping[str, Any]) -> v.Filter:
     """Return the filter of a rule description.
 
     Raises:
         Refusal: it has no known filter.
     """
     if isinstance(sql := description.get("sql-filter"), dict):
-        return SqlFilter(expression=str(sql["expression"]))
+        return v.SqlFilter(expression=str(sql["expression"]))
     if isinstance(conditions := description.get("correlation-filter"), dict):
         values = {ours: _text(conditions.get(theirs)) for theirs, ours in FIELDS}
         free = conditions.get("properties") or {}
         properties = {str(key): _plain(value) for key, value in free.items()}
-        return CorrelationFilter(**values, properties=properties)
+        return v.CorrelationFilter(**values, properties=properties)
     if "true-filter" in description:
-        return TrueFilter()
+        return v.TrueFilter()
     if "false-filter" in description:
-        return FalseFilter()
+        return v.FalseFilter()
     raise Refusal("com.microsoft:argument-error", f"There is no filter in {sorted(description)}.")
 
 
@@ -65,14 +56,14 @@ def action_of(description: Mapping[str, Any]) -> str | None:
     return str(expression) if expression else None
 
 
-def check_expressions(chosen: Filter, action: str | None) -> None:
+def check_expressions(chosen: v.Filter, action: str | None) -> None:
     """Check that the expressions of a rule can be parsed at a bounded cost.
 
     Raises:
         Refusal: one is too long, or nested too deeply.
     """
     expressions: list[tuple[str, str, object]] = []
-    if isinstance(chosen, SqlFilter):
+    if isinstance(chosen, v.SqlFilter):
         expressions.append(("filter", chosen.expression, parsed(chosen.expression)))
     if action is not None:
         expressions.append(("action", action, parsed_action(action)))
@@ -98,7 +89,7 @@ def check_room(hub: Hub, topic: str) -> None:
     lists = (
         subscription.rules for subscription in (entity.subscriptions if entity else None) or ()
     )
-    count = sum(rule.name != DEFAULT_RULE for rules in lists for rule in rules)
+    count = sum(rule.name != v.DEFAULT_RULE for rules in lists for rule in rules)
     if (
         count
         + sum(len(transaction.rule_changes) for transaction in namespace.transactions.values())
@@ -111,7 +102,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _plain(value: Any) -> PropertyValue:
+def _plain(value: Any) -> v.PropertyValue:
     """Return a value in Python's own type; Proton has one for each AMQP type."""
     if isinstance(value, bool):
         return value
@@ -123,7 +114,7 @@ def _plain(value: Any) -> PropertyValue:
     )
 
 
-def described(rule: SubscriptionRule) -> Described:
+def described(rule: v.SubscriptionRule) -> Described:
     """Return a rule as an AMQP value."""
     action = Described(ulong(NO_ACTION), [])
     if rule.action is not None:
@@ -131,11 +122,11 @@ def described(rule: SubscriptionRule) -> Described:
     return Described(ulong(RULE), [_filter(rule.filter), action, rule.name])
 
 
-def _filter(chosen: Filter) -> Described:
-    if isinstance(chosen, SqlFilter):
+def _filter(chosen: v.Filter) -> Described:
+    if isinstance(chosen, v.SqlFilter):
         return Described(ulong(SQL), [chosen.expression])
-    if isinstance(chosen, CorrelationFilter):
+    if isinstance(chosen, v.CorrelationFilter):
         values: list[Any] = [getattr(chosen, ours) for _, ours in FIELDS]
         values.append(dict(chosen.properties))
         return Described(ulong(CORRELATION), values)
-    return Described(ulong(TRUE if isinstance(chosen, TrueFilter) else FALSE), [])
+    return Described(ulong(TRUE if isinstance(chosen, v.TrueFilter) else FALSE), [])

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.encoding import (
     elements_of,
     end_of,
@@ -16,11 +17,10 @@ from busproof.broker.amqp.encoding import (
 from busproof.broker.amqp.messages import Content
 from busproof.broker.amqp.sections import ANNOTATIONS, APPLICATION, DELIVERY
 from busproof.broker.bounds import LAST_MOMENT
-from busproof.vocabulary.messages import MessageState, MessageView
 
 __all__ = ["encoded", "map_of"]
 
-STATES: Final = {MessageState.ACTIVE: 0, MessageState.DEFERRED: 1, MessageState.SCHEDULED: 2}
+STATES: Final = {v.MessageState.ACTIVE: 0, v.MessageState.DEFERRED: 1, v.MessageState.SCHEDULED: 2}
 EXPIRY, CREATION = 8, 9
 """Positions of the expiry and creation times in the properties."""
 LONGEST_TTL: Final = 0xFFFF_FFFF
@@ -43,7 +43,7 @@ _NO_NOTES = b"\x00\x53\x71\xc1\x01\x00"
 
 
 def encoded(
-    view: MessageView,
+    view: v.MessageView,
     content: Content,
     *,
     token: bytes | None = None,
@@ -99,7 +99,7 @@ def map_of(code: int, count: int, inside: bytes) -> bytes:
     return bytes([0, 0x53, code, 0xD1]) + struct.pack(">II", len(inside) + 4, count) + inside
 
 
-def _annotations(view: MessageView, content: Content, locked_until: int | None) -> bytes:
+def _annotations(view: v.MessageView, content: Content, locked_until: int | None) -> bytes:
     count, out = content.annotations
     if locked_until is not None and view.sequence_number is not None and view.state is None:
         times = _GIVEN.pack(
@@ -111,7 +111,7 @@ def _annotations(view: MessageView, content: Content, locked_until: int | None) 
     if view.sequence_number is not None:
         out += _SEQUENCE + _LONG(view.sequence_number)
         count += 2
-    if view.state is not MessageState.SCHEDULED:
+    if view.state is not v.MessageState.SCHEDULED:
         out += _ENQUEUED + _LONG(content.enqueued)
         count += 2
     if locked_until is not None:

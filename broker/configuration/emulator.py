@@ -10,6 +10,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.broker.auth.policies import DEFAULT_KEYS, rules_in
 from busproof.broker.auth.tokens import Key
 from busproof.broker.configuration.durations import for_ever
@@ -17,20 +18,10 @@ from busproof.broker.configuration.jsonc import Value, read
 from busproof.broker.configuration.subscription_rules import action_in, filter_in, named_rule
 from busproof.errors import UsageError
 from busproof.spec import load
-from busproof.vocabulary.commands import (
-    AddRule,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    RemoveRule,
-)
-from busproof.vocabulary.profile import NAMESPACE_PARTITIONS
-from busproof.vocabulary.subscription_rules import DEFAULT_RULE
-from busproof.vocabulary.values import Tier
 
 __all__ = ["Configuration", "read_configuration"]
 
-Created = CreateQueue | CreateTopic | CreateSubscription | AddRule | RemoveRule
+Created = v.CreateQueue | v.CreateTopic | v.CreateSubscription | v.AddRule | v.RemoveRule
 
 LASTING: Final = (
     "DefaultMessageTimeToLive",
@@ -94,7 +85,7 @@ class Configuration:
     `places` has the line of each created entity, and `warnings` the properties without effect.
     """
 
-    tier: str = Tier.STANDARD
+    tier: str = v.Tier.STANDARD
     edition: str | None = None
     partitions: int | None = None
     namespace_partitions: int = 1
@@ -134,7 +125,7 @@ def _namespace(value: Value, configuration: Configuration) -> None:
     fields = value.fields((*NAMESPACE, CONNECTIONS))
     _warn(fields, (CONNECTIONS,), configuration)
     if "Tier" in fields:
-        configuration.tier = Tier(fields["Tier"].one_of([tier.value for tier in Tier]))
+        configuration.tier = v.Tier(fields["Tier"].one_of([tier.value for tier in v.Tier]))
     if "Edition" in fields:
         configuration.edition = fields["Edition"].text()
         _told(fields["Edition"], lambda: load().edition(configuration.edition or ""))
@@ -142,7 +133,7 @@ def _namespace(value: Value, configuration: Configuration) -> None:
         configuration.partitions = fields["Partitions"].number(1, 64)
     if "NamespacePartitions" in fields:
         configuration.namespace_partitions = fields["NamespacePartitions"].number(1, 4)
-        if configuration.namespace_partitions not in NAMESPACE_PARTITIONS:
+        if configuration.namespace_partitions not in v.NAMESPACE_PARTITIONS:
             raise fields["NamespacePartitions"].wrong("1 (not partitioned), 2 or 4")
     if "MessagingUnits" in fields:
         configuration.messaging_units = fields["MessagingUnits"].number(1, 64)
@@ -202,7 +193,7 @@ def _queue(value: Value, configuration: Configuration) -> None:
     name, fields = _named(value)
     properties = _properties(fields, QUEUE, configuration)
     configuration.create(
-        CreateQueue(
+        v.CreateQueue(
             queue=name,
             partitioned=_partitioned(properties, configuration),
             requires_session=_truth(properties, "RequiresSession"),
@@ -226,7 +217,7 @@ def _topic(value: Value, configuration: Configuration) -> None:
     name, fields = _named(value, "Subscriptions")
     properties = _properties(fields, TOPIC, configuration)
     configuration.create(
-        CreateTopic(
+        v.CreateTopic(
             topic=name,
             partitioned=_partitioned(properties, configuration),
             duplicate_detection=_truth(properties, "RequiresDuplicateDetection"),
@@ -246,7 +237,7 @@ def _subscription(value: Value, topic: str, configuration: Configuration) -> Non
     name, fields = _named(value, "Rules")
     properties = _properties(fields, SUBSCRIPTION, configuration)
     configuration.create(
-        CreateSubscription(
+        v.CreateSubscription(
             topic=topic,
             subscription=name,
             requires_session=_truth(properties, "RequiresSession"),
@@ -261,11 +252,11 @@ def _subscription(value: Value, topic: str, configuration: Configuration) -> Non
     )
     rules = fields["Rules"].items() if "Rules" in fields else []
     if rules:
-        default = RemoveRule(topic=topic, subscription=name, rule=DEFAULT_RULE)
+        default = v.RemoveRule(topic=topic, subscription=name, rule=v.DEFAULT_RULE)
         configuration.create(default, fields["Rules"])
     for rule in rules:
         rule_name, parts = named_rule(rule)
-        added = AddRule(
+        added = v.AddRule(
             topic=topic,
             subscription=name,
             rule=rule_name,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.broker.configuration.jsonc import Value
-from busproof.vocabulary.subscription_rules import CorrelationFilter, Filter, SqlFilter, TrueFilter
 
 __all__ = ["action_in", "filter_in", "named_rule"]
 
@@ -52,7 +52,7 @@ def action_in(parts: Mapping[str, Value]) -> str | None:
     return action[SQL].text() if SQL in action else None
 
 
-def filter_in(parts: Mapping[str, Value]) -> Filter:
+def filter_in(parts: Mapping[str, Value]) -> v.Filter:
     """Return the filter of a rule; without a FilterType, the filter that there is.
 
     Raises:
@@ -63,7 +63,7 @@ def filter_in(parts: Mapping[str, Value]) -> Filter:
         if name not in parts:
             raise parts["FilterType"].wrong(f"a {name} beside it")
     elif not (names := [name for name in FILTERS.values() if name in parts]):
-        return TrueFilter()
+        return v.TrueFilter()
     elif len(names) > 1:
         raise parts[names[1]].wrong("a FilterType beside two filters")
     else:
@@ -72,10 +72,10 @@ def filter_in(parts: Mapping[str, Value]) -> Filter:
         fields = parts[name].fields((SQL, *IGNORED))
         if SQL not in fields:
             raise parts[name].wrong(f"a {SQL}")
-        return SqlFilter(expression=fields[SQL].text())
+        return v.SqlFilter(expression=fields[SQL].text())
     fields = parts[name].fields((*CORRELATION, "Properties", *IGNORED))
     values = {CORRELATION[name]: fields[name].text() for name in CORRELATION.keys() & fields.keys()}
     free = fields["Properties"].pairs() if "Properties" in fields else {}
-    return CorrelationFilter(
+    return v.CorrelationFilter(
         **values, properties={name: value.scalar() for name, value in free.items()}
     )

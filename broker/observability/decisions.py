@@ -4,8 +4,7 @@ from collections import deque
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from busproof.vocabulary.commands import Schedule, Send, SendBatch
-from busproof.vocabulary.outcomes import Refused
+from busproof import vocabulary as v
 
 __all__ = ["GIVEN", "Decisions"]
 
@@ -44,7 +43,7 @@ class Decisions:
         begin = min(max(number + 1 - first, 0), len(self._kept))
         return [decision._asdict() for decision in islice(self._kept, begin, begin + GIVEN)]
 
-    def refuse(self, number: int, refused: Refused) -> None:
+    def refuse(self, number: int, refused: v.Refused) -> None:
         """Mark the decisions after `number` as refused, since they were undone."""
         kept, undone = self._kept, min(self.count - number, len(self._kept))
         for place in range(len(kept) - undone, len(kept)):
@@ -52,16 +51,16 @@ class Decisions:
 
     def keep(
         self,
-        command: Send | SendBatch | Schedule,
+        command: v.Send | v.SendBatch | v.Schedule,
         connection: str,
         moment: int,
         rules: tuple[str, ...],
-        refused: Refused | None,
+        refused: v.Refused | None,
         partition: int | None,
     ) -> None:
         """Record a decision; a batch is one, with the ids of its first message."""
         self.count += 1
-        message = command.messages[0] if isinstance(command, SendBatch) else command.message
+        message = command.messages[0] if isinstance(command, v.SendBatch) else command.message
         self._kept.append(
             _Decision(
                 self.count,

@@ -5,11 +5,8 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.broker.names import belongs_to
-from busproof.vocabulary.addressing import concerned
-from busproof.vocabulary.commands import Command, Schedule, Send, SendBatch
-from busproof.vocabulary.outcomes import Outcome, Received, ReceivedSeveral, Refused
-from busproof.vocabulary.values import Error
 
 __all__ = ["Asked", "Moved", "Traffic"]
 
@@ -44,7 +41,7 @@ class Traffic:
     """The counts of a namespace since its start."""
 
     def __init__(self) -> None:
-        self._asked: Counter[tuple[str, type[Command], str]] = Counter()
+        self._asked: Counter[tuple[str, type[v.Command], str]] = Counter()
         self._came: Counter[str] = Counter()
         self._went: Counter[str] = Counter()
 
@@ -62,22 +59,22 @@ class Traffic:
         ways = (("in", self._came), ("out", self._went))
         return {Moved(name, way): count for way, counts in ways for name, count in counts.items()}
 
-    def count(self, command: Command, outcome: Outcome, times: int = 1) -> None:
+    def count(self, command: v.Command, outcome: v.Outcome, times: int = 1) -> None:
         """Count a request and its outcome; with -1 times, undo that."""
-        entity = getattr(command, "queue", None) or concerned(command) or UNKNOWN
+        entity = getattr(command, "queue", None) or v.concerned(command) or UNKNOWN
         kind, result = type(command), type(outcome)
-        if isinstance(outcome, Refused):
-            where = UNKNOWN if outcome.error is Error.NOT_FOUND else entity
+        if isinstance(outcome, v.Refused):
+            where = UNKNOWN if outcome.error is v.Error.NOT_FOUND else entity
             self._asked[where, kind, outcome.error.value] += times
             return
         self._asked[entity, kind, ""] += times
-        if kind in (Send, Schedule):
+        if kind in (v.Send, v.Schedule):
             self._came[entity] += times
-        elif isinstance(command, SendBatch):
+        elif isinstance(command, v.SendBatch):
             self._came[entity] += times * len(command.messages)
-        elif result is Received:
+        elif result is v.Received:
             self._went[entity] += times
-        elif isinstance(outcome, ReceivedSeveral):
+        elif isinstance(outcome, v.ReceivedSeveral):
             self._went[entity] += times * len(outcome.messages)
 
     def forget(self, path: str) -> None:

@@ -10,27 +10,20 @@ from typing import Any, Final
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.broker.client_descriptions import Written
 from busproof.model.values import EntitySettings
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.subscription_rules import (
-    CorrelationFilter,
-    FalseFilter,
-    SqlFilter,
-    SubscriptionRule,
-    TrueFilter,
-)
 
 __all__ = ["read", "written"]
 
 _CLASSES: Final[tuple[type, ...]] = (
-    CorrelationFilter,
+    v.CorrelationFilter,
     EntitySettings,
-    FalseFilter,
-    Message,
-    SqlFilter,
-    SubscriptionRule,
-    TrueFilter,
+    v.FalseFilter,
+    v.Message,
+    v.SqlFilter,
+    v.SubscriptionRule,
+    v.TrueFilter,
     Written,
 )
 MAP, SET = "Map", "Set"

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.bus import Bus
 from busproof.broker.core import Hub
@@ -22,7 +23,6 @@ from busproof.broker.storage.store import Store
 from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
 from busproof.errors import ConformanceError
 from busproof.model.journal import Change
-from busproof.vocabulary.values import Clock
 
 __all__ = ["Saver", "namespace_notes"]
 
@@ -92,7 +92,7 @@ class Saver:
         if statuses != self._statuses:
             self._statuses = dict(statuses)
             self._more["statuses"] = written(tuple(sorted(statuses.items())))
-        if bus.clock is Clock.VIRTUAL and bus.namespace.now != self._now:
+        if bus.clock is v.Clock.VIRTUAL and bus.namespace.now != self._now:
             self._now = bus.namespace.now
             self._more["clock"] = str(self._now)
         if self._is_behind and not self._called and not self._running:

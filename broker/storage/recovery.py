@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.broker.client_descriptions import Written
 from busproof.broker.payloads import Name
 from busproof.broker.storage.codec import read
@@ -25,9 +26,6 @@ from busproof.model.state import (
     ScheduledMessage,
 )
 from busproof.model.values import EntityKind, EntitySettings
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.messages import SEQUENCE_BITS
-from busproof.vocabulary.paths import SUBSCRIPTIONS, owner_of
 
 __all__ = ["Loaded", "loaded"]
 
@@ -122,15 +120,15 @@ class _Reading:
         kind = EntityKind(kind)
         partitions = tuple(Partition(number) for number in range(count))
         entity = Entity(namespace, path, kind, settings, partitions, capacity)
-        entity.status, entity.rules = EntityStatus(status), rules
+        entity.status, entity.rules = v.EntityStatus(status), rules
         entity.base = entity.owner = entity
         if kind is EntityKind.TOPIC:
             entity.subscriptions = ()
         elif kind is EntityKind.SUBSCRIPTION:
-            topic = entity.base = entities[path.partition(SUBSCRIPTIONS)[0]]
+            topic = entity.base = entities[path.partition(v.SUBSCRIPTIONS)[0]]
             topic.subscriptions = (*(topic.subscriptions or ()), entity)
         elif kind is not EntityKind.QUEUE:
-            owner = entity.owner = entities[owner_of(path)]
+            owner = entity.owner = entities[v.owner_of(path)]
             entity.base = owner.base
             if kind is EntityKind.DEAD_LETTERS:
                 owner.dead_letters = entity
@@ -214,7 +212,7 @@ class _Reading:
                 session_id = message.session_id
                 session = namespace.rules.sessions.known(namespace, entity, session_id, place)
                 session.messages += 1
-            number = (place << SEQUENCE_BITS) + arrival_of(row)
+            number = (place << v.SEQUENCE_BITS) + arrival_of(row)
             queued = QueuedMessage(
                 entity, number, place, message, order, moment, session, expires_at, reason
             )
@@ -240,7 +238,7 @@ class _Reading:
             if (entity := self._known(place, row >> NUMBERS)) is None:
                 continue
             message = self._message(name, text, content)
-            number = (place << SEQUENCE_BITS) + arrival_of(row)
+            number = (place << v.SEQUENCE_BITS) + arrival_of(row)
             waiting = ScheduledMessage(entity, number, place, message, as_key(source, key), due)
             entity.scheduled[number] = waiting
             if message.size:

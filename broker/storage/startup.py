@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from busproof import vocabulary as v
 from busproof.broker.bus import Bus
 from busproof.broker.client_descriptions import Descriptions
 from busproof.broker.configuration.emulator import Configuration
@@ -21,7 +22,6 @@ from busproof.broker.storage.store import Store
 from busproof.broker.storage.write_set import NAMESPACE
 from busproof.errors import ConformanceError, UsageError
 from busproof.spec import load
-from busproof.vocabulary.profile import Profile, profile_for
 
 __all__ = ["Keeping"]
 
@@ -123,7 +123,7 @@ class Keeping:
             create(bus, configuration)
         return bus
 
-    def _profile(self) -> Profile:
+    def _profile(self) -> v.Profile:
         path = self._store.path(NAMESPACE)
         try:
             edition, tier, readings, partitions, *premium = read(self._notes["profile"])
@@ -133,7 +133,7 @@ class Keeping:
         except (KeyError, ValueError) as error:
             raise damaged(path, f"of its notes, {error}") from None
         try:
-            return profile_for(
+            return v.profile_for(
                 load(),
                 edition=edition,
                 tier=tier,
@@ -147,7 +147,7 @@ class Keeping:
                 f"{path} is held to what this busproof does not know: {error}"
             ) from None
 
-    def _compare(self, configuration: Configuration, profile: Profile) -> None:
+    def _compare(self, configuration: Configuration, profile: v.Profile) -> None:
         """Check that the configuration has the profile that the store was created with."""
         wanted: dict[str, Any] = {
             "Tier": (configuration.tier, profile.tier.value),

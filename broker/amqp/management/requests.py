@@ -6,12 +6,11 @@ from typing import Any
 import attrs
 from proton import Array
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.refusals import Refusal, insist, too_many_at_once
 from busproof.broker.amqp.request_links import Reply
 from busproof.model import Answer
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.paths import SUBSCRIPTIONS
 
 __all__ = ["Asking", "Operation", "Said"]
 
@@ -27,7 +26,7 @@ class Asking:
     path: str
     transaction: str | None = None
 
-    def ask(self, command: Command, session_id: str | None = None) -> Answer:
+    def ask(self, command: v.Command, session_id: str | None = None) -> Answer:
         """Run a command, as the holder of the session if one is named.
 
         Raises:
@@ -37,7 +36,7 @@ class Asking:
         insist(answer, self.path)
         return answer
 
-    def ask_all(self, commands: Sequence[Command], session_id: str | None = None) -> list[Answer]:
+    def ask_all(self, commands: Sequence[v.Command], session_id: str | None = None) -> list[Answer]:
         """Run all commands or none.
 
         Raises:
@@ -72,7 +71,7 @@ class Asking:
         Raises:
             Refusal: the entity is not a subscription.
         """
-        topic, separator, subscription = self.path.partition(SUBSCRIPTIONS)
+        topic, separator, subscription = self.path.partition(v.SUBSCRIPTIONS)
         if not separator:
             raise Refusal(
                 "amqp:not-allowed", f"'{self.path}' is not a subscription; it has no rules."

@@ -1,5 +1,6 @@
 """Management operations on the rules of a subscription."""
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.management.message_operations import NO_CONTENT
 from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.refusals import Refusal
@@ -13,8 +14,6 @@ from busproof.broker.amqp.subscription_rules import (
 )
 from busproof.broker.bounds import bounded
 from busproof.broker.names import objection_to
-from busproof.vocabulary.commands import AddRule, ListRules, RemoveRule
-from busproof.vocabulary.outcomes import RulesListed
 
 __all__ = ["add_rule", "list_rules", "remove_rule"]
 
@@ -30,7 +29,7 @@ def add_rule(asking: Asking, fields: Said) -> Reply:
     if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
         raise Refusal("com.microsoft:argument-error", objection)
     asking.ask(
-        AddRule(
+        v.AddRule(
             topic=topic,
             subscription=subscription,
             rule=name,
@@ -47,7 +46,7 @@ def remove_rule(asking: Asking, fields: Said) -> Reply:
     topic, subscription = asking.subscription()
     name = str(fields["rule-name"])
     asking.ask(
-        RemoveRule(
+        v.RemoveRule(
             topic=topic, subscription=subscription, rule=name, transaction=asking.transaction
         )
     )
@@ -58,8 +57,8 @@ def list_rules(asking: Asking, fields: Said) -> Reply:
     """List the rules."""
     topic, subscription = asking.subscription()
     skip, top = bounded("skip", fields.get("skip") or 0), bounded("top", fields.get("top") or 100)
-    outcome = asking.ask(ListRules(topic=topic, subscription=subscription)).outcome
-    rules = outcome.rules if isinstance(outcome, RulesListed) else ()
+    outcome = asking.ask(v.ListRules(topic=topic, subscription=subscription)).outcome
+    rules = outcome.rules if isinstance(outcome, v.RulesListed) else ()
     page = sorted(rules, key=lambda rule: rule.name)[skip : skip + top]
     if not page:
         return Reply({}, NO_CONTENT, "No rules")

@@ -4,19 +4,13 @@ from typing import Final
 
 from proton import Data
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.framing import array
 from busproof.broker.amqp.management.message_operations import NO_CONTENT, end_of_lock
 from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.request_links import Reply
 from busproof.broker.bounds import bounded
-from busproof.vocabulary.commands import (
-    GetSessionState,
-    ListSessions,
-    RenewSessionLock,
-    SetSessionState,
-)
-from busproof.vocabulary.outcomes import SessionsListed, SessionState
 
 __all__ = ["get_state", "list_sessions", "renew_session_lock", "set_state"]
 
@@ -31,7 +25,7 @@ END_OF_TIME: Final = 253_402_300_799_000
 def renew_session_lock(asking: Asking, fields: Said) -> Reply:
     """Renew the lock of a session."""
     session_id = str(fields["session-id"])
-    answer = asking.ask(RenewSessionLock(queue=asking.path, session_id=session_id), session_id)
+    answer = asking.ask(v.RenewSessionLock(queue=asking.path, session_id=session_id), session_id)
     return Reply({"expiration": end_of_lock(asking, answer)})
 
 
@@ -39,9 +33,9 @@ def get_state(asking: Asking, fields: Said) -> Reply:
     """Return the state of a session."""
     session_id = str(fields["session-id"])
     outcome = asking.ask(
-        GetSessionState(queue=asking.path, session_id=session_id), session_id
+        v.GetSessionState(queue=asking.path, session_id=session_id), session_id
     ).outcome
-    state = outcome.state if isinstance(outcome, SessionState) else None
+    state = outcome.state if isinstance(outcome, v.SessionState) else None
     return Reply({"session-state": None if state is None else state.encode(TEXT)})
 
 
@@ -49,7 +43,7 @@ def set_state(asking: Asking, fields: Said) -> Reply:
     """Set or clear the state of a session."""
     session_id, state = str(fields["session-id"]), fields.get("session-state")
     text = None if state is None else binary(state).decode(TEXT)
-    asking.ask(SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
+    asking.ask(v.SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
     hub = asking.connection.hub
     if text is None:
         hub.stated.pop((asking.path, session_id), None)
@@ -64,8 +58,8 @@ def list_sessions(asking: Asking, fields: Said) -> Reply:
     top = min(MOST_LISTED, bounded("top", fields.get("top") or 100))
     since = fields.get("last-updated-time")
     moment = None if since is None else bounded("last-updated-time", since)
-    outcome = asking.ask(ListSessions(queue=asking.path)).outcome
-    session_ids = sorted(outcome.session_ids) if isinstance(outcome, SessionsListed) else []
+    outcome = asking.ask(v.ListSessions(queue=asking.path)).outcome
+    session_ids = sorted(outcome.session_ids) if isinstance(outcome, v.SessionsListed) else []
     if moment is not None and moment < END_OF_TIME:
         stated = asking.connection.hub.stated
         session_ids = sorted(
