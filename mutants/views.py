@@ -18,7 +18,7 @@ Views = tuple[v.MessageView, ...]
 def showing(
     change: Callable[[QueuedMessage, v.MessageView], v.MessageView],
 ) -> Mapping[str, Callable[..., Any]]:
-    """Return the functions that show messages, replaced so that they show them changed."""
+    """Return replacements of the functions that show messages, which change what is shown."""
 
     def shows(usual: Callable[..., v.MessageView]) -> Callable[..., v.MessageView]:
         def show(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> v.MessageView:

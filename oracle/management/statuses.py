@@ -74,7 +74,7 @@ def _only_refused(
 
 
 def _permitted(command: v.Command, answers: Iterator[Transition]) -> Iterator[Transition]:
-    """MGMT-28: allow what the status permits, as before."""
+    """MGMT-28: yield the answers; those that the status permits show this rule."""
     for answer in answers:
         shows = isinstance(command, v.Send | v.SendBatch | _RECEIVING)
         works = shows and isinstance(answer.outcome, v.Done | v.Received | v.ReceivedSeveral)

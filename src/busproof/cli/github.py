@@ -23,7 +23,7 @@ def is_asked() -> bool:
 
 
 def annotate(level: Literal["error", "warning", "notice"], title: str, text: str) -> None:
-    """Add an annotation to the step, if there is one; the output is left alone."""
+    """Add an annotation if this is a step of a workflow; print nothing otherwise."""
     if is_asked():
         write_aside(f"::{level} title={_property(title)}::{_data(text)}")
 
