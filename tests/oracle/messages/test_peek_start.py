@@ -3,36 +3,17 @@
 import pytest
 from observing import DONE, Observer, observing, received, view
 
-from busproof.vocabulary.commands import (
-    Abandon,
-    AdvanceClock,
-    BeginTransaction,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    DeadLetter,
-    Defer,
-    Peek,
-    Receive,
-    Schedule,
-    Send,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageState
-from busproof.vocabulary.outcomes import Indeterminate, Peeked, Refused, Scheduled
-from busproof.vocabulary.values import Clock, Error, ReceiveMode
+from busproof import vocabulary as v
 
-LOST = Indeterminate()
-PEEK = Peek(queue="q")
-SEVERAL = Peek(queue="q", count=4)
-LOCK = Receive(queue="q")
-TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+LOST = v.Indeterminate()
+PEEK = v.Peek(queue="q")
+SEVERAL = v.Peek(queue="q", count=4)
+LOCK = v.Receive(queue="q")
+TAKE = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def shown(*bodies: str, partition: int = 0, **seen: object) -> Peeked:
-    return Peeked(messages=tuple(view(each, partition, int(each[1:]), **seen) for each in bodies))
+def shown(*bodies: str, partition: int = 0, **seen: object) -> v.Peeked:
+    return v.Peeked(messages=tuple(view(each, partition, int(each[1:]), **seen) for each in bodies))
 
 
 def regular(observer: Observer, number: int = 2, **settings: object) -> Observer:
@@ -50,12 +31,12 @@ def begins(observer: Observer, body: str, **more: object) -> bool:
 def test_a_peek_into_a_regular_queue_shows_the_oldest(observer: Observer) -> None:
     regular(observer)
     assert observer.saw(PEEK, shown("m2")).rules[0] == "PART-14"
-    assert observer.saw(PEEK, Peeked()).rules[0] == "PART-14"
+    assert observer.saw(PEEK, v.Peeked()).rules[0] == "PART-14"
     assert "PART-14" in observer.saw(PEEK, shown("m1")).rules
     observer.has(TAKE, received("m1", 0, 1))
     assert "PART-14" not in observer.saw(PEEK, shown("m2")).rules
     observer.has(TAKE, received("m2", 0, 2))
-    observer.has(PEEK, Peeked())
+    observer.has(PEEK, v.Peeked())
 
 
 def test_omitted_first_message_breaks_the_deferral_rule_only_if_deferred(
@@ -63,10 +44,10 @@ def test_omitted_first_message_breaks_the_deferral_rule_only_if_deferred(
 ) -> None:
     """What a peek leaves out breaks the rule on deferred messages only where there is one."""
     regular(observer)
-    assert "DEFER-09" not in observer.saw(PEEK, Peeked()).rules
+    assert "DEFER-09" not in observer.saw(PEEK, v.Peeked()).rules
     observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    observer.has(Defer(queue="q", lock_token="l"))
-    assert ("PART-14", "DEFER-09") == observer.saw(PEEK, Peeked()).rules[:2]
+    observer.has(v.Defer(queue="q", lock_token="l"))
+    assert ("PART-14", "DEFER-09") == observer.saw(PEEK, v.Peeked()).rules[:2]
     assert ("PART-14", "DEFER-09") == observer.saw(PEEK, shown("m2")).rules[:2]
 
 
@@ -74,10 +55,10 @@ def test_either_message_of_a_transaction_may_be_the_oldest(observer: Observer) -
     """Of two transactions that follow each other, the first one's."""
     regular(observer, 0)
     for transaction in ("t", "u"):
-        observer.has(BeginTransaction(transaction=transaction))
+        observer.has(v.BeginTransaction(transaction=transaction))
         for _ in range(2):
             observer.send(transaction=transaction)
-        observer.has(CommitTransaction(transaction=transaction))
+        observer.has(v.CommitTransaction(transaction=transaction))
     assert begins(observer, "m1")
     assert begins(observer, "m2")
     assert observer.saw(PEEK, shown("m3")).rules[0] == "PART-14"
@@ -87,21 +68,21 @@ def test_even_if_somebody_has_locked_it(observer: Observer) -> None:
     regular(observer)
     observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
     assert observer.saw(PEEK, shown("m2")).rules[0] == "PART-14"
-    observer.has(Complete(queue="q", lock_token="l"))
+    observer.has(v.Complete(queue="q", lock_token="l"))
     assert begins(observer, "m2")
 
 
 def test_message_possibly_dead_lettered_need_not_be_shown_first(observer: Observer) -> None:
     regular(observer, max_delivery_count=1)
     observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    observer.has(Abandon(queue="q", lock_token="l"), LOST)
+    observer.has(v.Abandon(queue="q", lock_token="l"), LOST)
     assert begins(observer, "m2")
 
 
 def test_message_possibly_deferred_need_not_be_shown_first(observer: Observer) -> None:
     regular(observer)
     observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    observer.has(Defer(queue="q", lock_token="l"), LOST)
+    observer.has(v.Defer(queue="q", lock_token="l"), LOST)
     assert begins(observer, "m2")
 
 
@@ -110,9 +91,9 @@ def test_message_possibly_over_its_delivery_limit_need_not_be_shown_first(
 ) -> None:
     regular(observer, max_delivery_count=2, lock_duration=5_000_000)
     observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    observer.has(Abandon(queue="q", lock_token="l"))
+    observer.has(v.Abandon(queue="q", lock_token="l"))
     observer.has(LOCK, received("m2", 0, 2, lock_token="k"))
-    observer.has(AdvanceClock(duration=6_000_000))
+    observer.has(v.AdvanceClock(duration=6_000_000))
     assert begins(observer, "m2")
 
 
@@ -121,7 +102,7 @@ def test_message_possibly_expired_need_not_be_shown_first(observer: Observer) ->
     observer.send(time_to_live=5_000_000)
     observer.send()
     assert not begins(observer, "m2")
-    observer.has(AdvanceClock(duration=5_000_000))
+    observer.has(v.AdvanceClock(duration=5_000_000))
     assert begins(observer, "m2")
 
 
@@ -129,7 +110,7 @@ def test_message_possibly_received_need_not_be_shown_first(observer: Observer) -
     regular(observer)
     observer.has(TAKE, LOST)
     assert begins(observer, "m2")
-    observer.has(PEEK, Peeked())
+    observer.has(PEEK, v.Peeked())
 
 
 @pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("kept", False)])
@@ -140,16 +121,16 @@ def test_message_possibly_deleted_into_a_cache_need_not_be_shown_first(
     observer = regular(observing({"CACHE-DELETE": reading}), 3)
     observer.has(TAKE, received("m1", 0, 1))
     assert allowed is begins(observer, "m3")
-    assert allowed is bool(observer.saw(PEEK, Peeked()).possible)
+    assert allowed is bool(observer.saw(PEEK, v.Peeked()).possible)
 
 
 def test_deferred_message_is_in_no_cache(observer: Observer) -> None:
     """So none deletes it unseen."""
     regular(observer, 3)
     observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    observer.has(Defer(queue="q", lock_token="l"))
+    observer.has(v.Defer(queue="q", lock_token="l"))
     observer.has(TAKE, received("m2", 0, 2))
-    assert not observer.saw(PEEK, Peeked()).possible
+    assert not observer.saw(PEEK, v.Peeked()).possible
 
 
 def test_message_of_an_unanswered_send_need_not_be_shown_first(observer: Observer) -> None:
@@ -161,23 +142,23 @@ def test_message_of_an_unanswered_send_need_not_be_shown_first(observer: Observe
 
 def test_message_of_unknown_place_need_not_be_shown_first(observer: Observer) -> None:
     observer.queue(partitioned=False)
-    later = Schedule(queue="q", message=Message(body="m8"), delay=1_000_000)
-    observer.has(later, Scheduled(sequence_number=8))
+    later = v.Schedule(queue="q", message=v.Message(body="m8"), delay=1_000_000)
+    observer.has(later, v.Scheduled(sequence_number=8))
     observer.bodies = 8
     observer.send()
-    scheduled = shown("m8", state=MessageState.SCHEDULED)
+    scheduled = shown("m8", state=v.MessageState.SCHEDULED)
     assert observer.saw(PEEK, scheduled).possible
-    observer.has(AdvanceClock(duration=2_000_000))
+    observer.has(v.AdvanceClock(duration=2_000_000))
     assert begins(observer, "m9")
-    observer.has(SEVERAL, Peeked(messages=(view("m9", 0, 9), view("m8", 0, 10))))
-    observer.has(PEEK, Peeked(messages=(view("m8", 0, 10),)))
+    observer.has(SEVERAL, v.Peeked(messages=(view("m9", 0, 9), view("m8", 0, 10))))
+    observer.has(PEEK, v.Peeked(messages=(view("m8", 0, 10),)))
 
 
 def test_locked_scheduled_message_need_not_be_shown_first(observer: Observer) -> None:
     observer.queue()
-    later = Schedule(queue="q", message=Message(body="m8"), delay=1_000_000)
-    observer.has(later, Scheduled())
-    observer.has(AdvanceClock(duration=2_000_000))
+    later = v.Schedule(queue="q", message=v.Message(body="m8"), delay=1_000_000)
+    observer.has(later, v.Scheduled())
+    observer.has(v.AdvanceClock(duration=2_000_000))
     observer.has(LOCK, received("m8", 1, 8, lock_token="l"))
     observer.bodies = 8
     observer.send(partition=1)
@@ -204,29 +185,31 @@ def test_received_message_of_an_unanswered_send_may_stand_anywhere(
     for body, number in numbers:
         lock = {"lock_token": body, "locked_until": 60_000_000}
         observer.has(LOCK, received(body, 1, number, **lock, **key))
-    observer.has(SEVERAL, Peeked(messages=tuple(view(body, 1, at, **key) for body, at in numbers)))
+    observer.has(
+        SEVERAL, v.Peeked(messages=tuple(view(body, 1, at, **key) for body, at in numbers))
+    )
 
 
 def test_buffered_send_is_not_older(observer: Observer) -> None:
     observer.queue(partitioned=False)
-    observer.has(BeginTransaction(transaction="t"))
+    observer.has(v.BeginTransaction(transaction="t"))
     observer.send(transaction="t")
     observer.send()
-    observer.has(CommitTransaction(transaction="t"))
+    observer.has(v.CommitTransaction(transaction="t"))
     assert begins(observer, "m1")
 
 
 def test_a_part_of_a_history_does_not_say_what_a_peek_has_to_show() -> None:
     observer = regular(observing(partial=True))
     assert begins(observer, "m2")
-    observer.has(PEEK, Peeked())
+    observer.has(PEEK, v.Peeked())
 
 
 def test_a_silent_edition_names_no_first_message() -> None:
     """But a peek of a regular entity still shows what is there."""
     observer = regular(observing(silent=frozenset({"PART-14"})))
     assert begins(observer, "m2")
-    assert observer.saw(PEEK, Peeked()).rules[0] == "LIFE-07"
+    assert observer.saw(PEEK, v.Peeked()).rules[0] == "LIFE-07"
 
 
 @pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "regular"])
@@ -236,54 +219,54 @@ def test_a_peek_of_dead_letters_shows_what_is_there(*, partitioned: bool) -> Non
     observer.queue(partitioned=partitioned)
     observer.send(partition=0)
     observer.has(LOCK, received("m1", 0, lock_token="l", locked_until=60_000_000))
-    observer.has(DeadLetter(queue="q", lock_token="l", reason="spoiled"))
-    found = observer.saw(Peek(queue="q/$deadletterqueue"), Peeked())
+    observer.has(v.DeadLetter(queue="q", lock_token="l", reason="spoiled"))
+    found = observer.saw(v.Peek(queue="q/$deadletterqueue"), v.Peeked())
     assert bool(found.possible) is partitioned
     assert partitioned or found.rules[0] == "LIFE-07"
 
 
 def test_a_peek_of_a_regular_subscription_shows_every_copy_by_its_number() -> None:
     observer = observing()
-    observer.has(CreateTopic(topic="t", partitioned=False))
-    observer.has(CreateSubscription(topic="t", subscription="s"))
+    observer.has(v.CreateTopic(topic="t", partitioned=False))
+    observer.has(v.CreateSubscription(topic="t", subscription="s"))
     path = "t/subscriptions/s"
     for body in ("m1", "m2"):
-        observer.has(Send(queue="t", message=Message(body=body)))
-    assert observer.saw(Peek(queue=path), Peeked()).rules[0] == "LIFE-07"
+        observer.has(v.Send(queue="t", message=v.Message(body=body)))
+    assert observer.saw(v.Peek(queue=path), v.Peeked()).rules[0] == "LIFE-07"
     both = (view("m1", 0, 1), view("m2", 0, 2))
-    second = Peeked(messages=both[1:])
-    observer.has(Peek(queue=path), second)
-    observer.has(Peek(queue=path, count=2), Peeked(messages=both))
-    assert observer.saw(Peek(queue=path), second).rules[0] == "LIFE-07"
+    second = v.Peeked(messages=both[1:])
+    observer.has(v.Peek(queue=path), second)
+    observer.has(v.Peek(queue=path, count=2), v.Peeked(messages=both))
+    assert observer.saw(v.Peek(queue=path), second).rules[0] == "LIFE-07"
 
 
 def test_peek_from_a_number_or_session_shows_no_first_message(observer: Observer) -> None:
     regular(observer)
-    observer.has(Peek(queue="q", from_sequence_number=2), shown("m2"))
-    observer.has(Peek(queue="q", session_id="a"), Peeked())
+    observer.has(v.Peek(queue="q", from_sequence_number=2), shown("m2"))
+    observer.has(v.Peek(queue="q", session_id="a"), v.Peeked())
 
 
 def test_first_message_is_open_in_an_outage(observer: Observer) -> None:
     regular(observer)
-    observer.has(TakePartitionDown(queue="q", partition=0))
+    observer.has(v.TakePartitionDown(queue="q", partition=0))
     assert begins(observer, "m2")
 
 
 def test_first_message_is_open_after_forwarding(observer: Observer) -> None:
     observer.queue(partitioned=False)
-    observer.has(CreateQueue(queue="source", partitioned=False, forward_to="q"))
-    observer.has(Send(queue="source", message=Message(body="n1")))
+    observer.has(v.CreateQueue(queue="source", partitioned=False, forward_to="q"))
+    observer.has(v.Send(queue="source", message=v.Message(body="n1")))
     observer.send()
     observer.send()
     assert begins(observer, "m2")
 
 
 def test_on_a_real_clock_sends_side_by_side_have_no_order() -> None:
-    observer = observing(clock=Clock.REAL)
-    observer.has(CreateQueue(queue="q", partitioned=False), DONE, at=(0, 1))
+    observer = observing(clock=v.Clock.REAL)
+    observer.has(v.CreateQueue(queue="q", partitioned=False), DONE, at=(0, 1))
     for number, at in enumerate(((2, 9), (4, 8), (20, 21)), start=1):
-        message = Message(body=f"m{number}")
-        observer.has(Send(queue="q", message=message), DONE, at=at)
+        message = v.Message(body=f"m{number}")
+        observer.has(v.Send(queue="q", message=message), DONE, at=at)
     assert observer.saw(PEEK, shown("m2"), at=(30, 31)).possible
     assert not observer.saw(PEEK, shown("m3"), at=(32, 33)).possible
 
@@ -295,7 +278,7 @@ def test_a_peek_begins_with_the_oldest_of_one_partition(observer: Observer) -> N
     assert observer.saw(PEEK, shown("m3", partition=1)).rules[0] == "PART-15"
     assert {"PART-15", "PART-16"} <= set(observer.saw(PEEK, shown("m2", partition=2)).rules)
     assert {"PART-15", "PART-16"} <= set(observer.saw(PEEK, shown("m1", partition=1)).rules)
-    observer.has(PEEK, Peeked())
+    observer.has(PEEK, v.Peeked())
     observer.has(TAKE, received("m1", 1, 1))
     assert begins(observer, "m3", partition=1)
 
@@ -323,9 +306,9 @@ def test_observer_without_partitions_allows_any_first_message() -> None:
 def test_readings_decide_what_an_empty_partition_shows(reading: str, allowed: bool) -> None:
     observer = observing({"PEEK-EMPTY": reading})
     observer.queue()
-    observer.has(PEEK, Peeked())
+    observer.has(PEEK, v.Peeked())
     observer.send(partition=1)
-    found = observer.saw(PEEK, Peeked())
+    found = observer.saw(PEEK, v.Peeked())
     assert bool(found.possible) is allowed
     if allowed:
         assert "PART-21" in found.rules
@@ -335,7 +318,7 @@ def test_readings_decide_what_an_empty_partition_shows(reading: str, allowed: bo
 
 def test_a_peek_shows_no_more_than_it_was_asked_for(observer: Observer) -> None:
     regular(observer, 3)
-    two = Peek(queue="q", count=2)
+    two = v.Peek(queue="q", count=2)
     assert observer.saw(two, shown("m1", "m2", "m3")).rules[0] == "PART-19"
     assert "PART-19" in observer.saw(two, shown("m1", "m2")).rules
     assert observer.saw(SEVERAL, shown("m1", "m1")).rules[0] == "PART-19"
@@ -351,7 +334,7 @@ def test_peek_of_a_regular_queue_keeps_the_order_of_numbers_that_name_no_partiti
     observer.send()
     observer.send()
     both = (view("m2", 0, 2), view("m1", 0, 1))
-    assert allowed is bool(observer.saw(SEVERAL, Peeked(messages=both)).possible)
+    assert allowed is bool(observer.saw(SEVERAL, v.Peeked(messages=both)).possible)
 
 
 def test_peek_may_show_fewer_messages(observer: Observer) -> None:
@@ -379,20 +362,20 @@ def test_a_peek_goes_on_from_where_it_is_asked_to(
     observer.queue()
     observer.send(partition=partition)
     observer.send(partition=1)
-    start = (1 << SEQUENCE_BITS) + 2
-    on = Peek(queue="q", count=2, from_sequence_number=start)
+    start = (1 << v.SEQUENCE_BITS) + 2
+    on = v.Peek(queue="q", count=2, from_sequence_number=start)
     found = observer.saw(on, shown("m1", partition=partition))
     assert bool(found.possible) is allowed
     if not allowed:
         assert found.rules[0] == "PART-20"
     assert "PART-20" in observer.saw(on, shown("m2", partition=1)).rules
-    assert observer.saw(on, Peeked()).possible
+    assert observer.saw(on, v.Peeked()).possible
 
 
 @pytest.mark.parametrize(("reading", "allowed"), [("libraries", False), ("bus", True)])
 def test_readings_decide_whether_a_bus_need_offer_peeks(reading: str, allowed: bool) -> None:
     observer = regular(observing({"LIBRARIES": reading}))
-    refused = Refused(error=Error.INVALID_OPERATION)
+    refused = v.Refused(error=v.Error.INVALID_OPERATION)
     assert bool(observer.saw(PEEK, refused).possible) is allowed
 
 
@@ -402,7 +385,7 @@ def test_numbers_that_reveal_no_partition_have_no_order() -> None:
     observer.send(partition=1)
     observer.send(partition=2)
     there = (view("m1", 1, 9), view("m2", 1, 5))
-    assert observer.saw(SEVERAL, Peeked(messages=there)).possible
+    assert observer.saw(SEVERAL, v.Peeked(messages=there)).possible
 
 
 @pytest.mark.parametrize(("reading", "allowed"), [("exceptions", True), ("identical", False)])
@@ -412,8 +395,8 @@ def test_first_message_of_a_peek_follows_the_reading(reading: str, allowed: bool
     observer.send(partition=1, partition_key="a")
     observer.send(partition=2, partition_key="b")
     second = view("m2", 2, 2, partition_key="b")
-    found = observer.saw(PEEK, Peeked(messages=(second,)))
+    found = observer.saw(PEEK, v.Peeked(messages=(second,)))
     assert bool(found.possible) is allowed
     assert ("PART-15" if not allowed else "PART-16") in found.rules
-    first = observer.saw(PEEK, Peeked(messages=(view("m1", 1, partition_key="a"),)))
+    first = observer.saw(PEEK, v.Peeked(messages=(view("m1", 1, partition_key="a"),)))
     assert ("PART-16" in first.rules) is allowed
