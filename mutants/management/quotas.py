@@ -151,7 +151,7 @@ def hundred_of_any_kind(namespace: Namespace, kind: EntityKind) -> None:
 
 
 def _limit(namespace: Namespace, kind: EntityKind, weight: int, rule: v.RuleId) -> None:
-    """Accept 10,000 queues and topics, where the new one counts as so many."""
+    """Accept 10,000 queues and topics; the new one counts as `weight` of them."""
     counts = namespace.counts
     there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
     if kind is not EntityKind.SUBSCRIPTION and there + weight > MOST_ENTITIES:

@@ -211,7 +211,7 @@ def _of_partitioning(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]
 
 
 def _is_in_force(description: v.QueueDescription, managed: Managed) -> bool:
-    """Return whether the reported values may be in force, of those that an update may change."""
+    """Return whether the reported values that updates can change may be in force."""
     reported = [
         (description.lock_duration, managed.lock_durations),
         (description.max_delivery_count, managed.delivery_counts),

@@ -51,7 +51,7 @@ def partitioning_refused(
 def is_distinct(profile: v.Profile, command: v.SendBatch) -> bool:
     """PREM-17: return whether a partitioned namespace refuses a batch for its keys.
 
-    It has distinct SessionIds, or distinct PartitionKeys; BATCH-KEYS is about messages without any.
+    Its messages have different SessionIds or PartitionKeys; BATCH-KEYS is about messages without.
     """
     return profile.is_partitioned and any(
         len({getattr(message, name) for message in command.messages} - {None}) > 1
