@@ -65,12 +65,13 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
         if not is_unsure(known):
             return
     refusals, must_refuse = objections(namespace, command)
-    may_fail, must_fail = may_fail_in_outage(namespace, outages_of(namespace, command))
-    if may_fail:
+    fates = [may_fail_in_outage(namespace, each) for each in initial_outages(namespace, command)]
+    must_fail = all(must for _, must in fates)
+    if any(may for may, _ in fates):
         left = _left_behind(namespace, command)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     if not must_fail and not must_refuse:
-        yield from _made(namespace, command, known, in_outage=may_fail)
+        yield from _made(namespace, command, known, in_outage=all(may for may, _ in fates))
     yield from refused_destination(namespace, command)
     yield from refusals
     yield from over_quota(namespace, wanted(namespace, command, Kind.QUEUE))
@@ -199,6 +200,14 @@ def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
     other = known.managed.partially_applied == "create" and known.settings != settings
     deleted = known.managed.partially_applied == "delete"
     return other or deleted or known.managed.touched or known.role is not None
+
+
+def initial_outages(namespace: Namespace, asked: v.CreateQueue) -> tuple[Outages, ...]:
+    """Return the outages of a queue or topic, for each option that it may get."""
+    return tuple(
+        outages_of(namespace, evolve(asked, partitioned=option))
+        for option in options_of(namespace, asked)
+    )
 
 
 def outages_of(namespace: Namespace, settings: v.CreateQueue) -> Outages:
