@@ -5,6 +5,7 @@ from itertools import product
 
 from busproof import vocabulary as v
 from busproof.oracle.changes import with_managed, with_registry
+from busproof.oracle.coverage.management import created_rules, shown_by_creation
 from busproof.oracle.entity_counts import Kind
 from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forward_retries import destination_again
@@ -15,7 +16,6 @@ from busproof.oracle.forwarding.forwarding_setup import (
     with_lawful_locks,
 )
 from busproof.oracle.management.validation import (
-    created_rules,
     is_beyond_basic,
     objections,
     options_of,
@@ -26,7 +26,7 @@ from busproof.oracle.messages.duplicates import ASKED_BEYOND
 from busproof.oracle.outages import Outages
 from busproof.oracle.registry import NO_TROUBLE, Managed, as_created
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.sizes.entity_quota import Wanted, over_quota, shown_by_creation, within_quota
+from busproof.oracle.sizes.entity_quota import Wanted, over_quota, within_quota
 from busproof.oracle.sizes.entity_size import granted_sizes
 from busproof.oracle.state import (
     Namespace,
@@ -255,7 +255,7 @@ def _created(
         trouble=namespace.now if outages.any else NO_TROUBLE,
         restored_before=tombstone is not None and tombstone.restored,
     )
-    in_order = namespace.profile.readings.get("REGULAR-ORDER") == "first-in-first-out"
+    in_order = namespace.reading("REGULAR-ORDER") == "first-in-first-out"
     queue = Queue(
         settings=settings,
         outages=outages,

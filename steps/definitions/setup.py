@@ -9,6 +9,7 @@ from busproof.steps.wording import queue_settings
 
 __all__ = [
     "OTHER",
+    "OTHER_QUEUE",
     "QUEUE",
     "basic_has_no_topics",
     "basic_may_lack",

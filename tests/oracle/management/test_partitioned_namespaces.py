@@ -1,13 +1,13 @@
 """Premium namespaces that are partitioned as a whole: entities, batches, partitions, quotas."""
 
 import pytest
+from managed_queues import GET
 from observing import DONE, INVALID, Observer, observing
 
 from busproof.vocabulary.commands import (
     BeginTransaction,
     CreateQueue,
     CreateTopic,
-    GetQueue,
     GetTopic,
     Send,
     SendBatch,
@@ -24,7 +24,6 @@ from busproof.vocabulary.outcomes import (
 from busproof.vocabulary.values import Tier
 
 QUEUE = CreateQueue(queue="q")
-GET = GetQueue(queue="q")
 
 
 def partitioned(readings: dict[str, str] | None = None, number: int = 2) -> Observer:
