@@ -10,6 +10,7 @@ allowed; those that add or end something, as late as their return permits or as 
 Then an empty receive finds as little as possible, and a successful one finds its message.
 """
 
+from array import array
 from collections.abc import Sequence
 from enum import Enum
 from typing import Final
@@ -108,7 +109,7 @@ class Search:
     ) -> None:
         self._events = events
         self._ordered = ordered
-        self._hints = Hints(events)
+        self._hints = Hints(() if ordered else events)
         self._order = _by_time(events, ordered=ordered)
         self._taken = bytearray(len(events))
         self._spent = 0
@@ -116,8 +117,9 @@ class Search:
         self._wide = False
         self.had_choices = False
         self._forgotten = False
-        self.order: list[int] = []
+        self.order = array("q")
         self.rules: list[tuple[v.RuleId, ...]] = []
+        self._combinations: dict[tuple[v.RuleId, ...], tuple[v.RuleId, ...]] = {}
         self._dead_end: DeadEnd | None = None
         self._points = [self._point(start, -1, (), 0)]
 
@@ -231,7 +233,8 @@ class Search:
     def _take(self, here: _Point, index: int, accepted: Acceptance) -> None:
         self._taken[index] = 1
         self.order.append(index)
-        self.rules.append(accepted.rules)
+        # Few combinations come again and again.
+        self.rules.append(self._combinations.setdefault(accepted.rules, accepted.rules))
         self._points.append(self._point(accepted.possible, index, accepted.rules, here.first))
         # States of a million events do not fit into memory. Twice as many are kept as needed, so
         # that forgetting is rare.
@@ -283,8 +286,8 @@ class Search:
         return self._hints.ranked(found, taken, self._way)
 
 
-def _by_time(events: Sequence[v.Event], *, ordered: bool) -> list[int]:
+def _by_time(events: Sequence[v.Event], *, ordered: bool) -> Sequence[int]:
     """Return the events' indices by call time, then by recorded order."""
     if ordered:
-        return list(range(len(events)))
+        return range(len(events))
     return sorted(range(len(events)), key=lambda index: (events[index].called, index))
