@@ -273,7 +273,27 @@ def test_spark_connect_has_all_options(
     assert 1 == ended.returncode, ended.stderr
     assert local == reports.read(folder / "told")
     assert [*(folder / "found" / "violations").glob("*.parquet")]
+    reads_other_names(check, file, local, spark)
+    follows_a_folder(check, file, local)
 
+
+def test_cluster_has_all_options(
+    servers: list[Server], file: Path, local: Conformance, spark: SparkSession
+) -> None:
+    """A table of other names, and a folder that is followed, on two workers."""
+    small = {"spark.executor.memory": "512m", "spark.cores.max": "2"}
+    address = master_of(servers, file.parent, 2)
+    check = [sys.executable, "-m", "busproof", "check", "--engine", "spark"]
+    check += ["--master", address, *settings(**small)]
+    reads_other_names(check, file, local, spark)
+    follows_a_folder(check, file, local)
+
+
+def reads_other_names(
+    check: list[str], file: Path, local: Conformance, spark: SparkSession
+) -> None:
+    """Check the history as a table with other names for its columns."""
+    folder = file.parent
     with contextlib.redirect_stdout(io.StringIO()):
         main(["check", str(file), "--engine", "spark", "--as-table", str(folder / "table")])
     rows = spark.read.parquet(str(folder / "table")).where("record = 'event'")
@@ -303,6 +323,10 @@ def test_spark_connect_has_all_options(
     assert [rule.id for rule in local.rules if rule.counterexample is not None] == broken
     assert local.events == found.events
 
+
+def follows_a_folder(check: list[str], file: Path, local: Conformance) -> None:
+    """Move the history into a folder and follow that."""
+    folder = file.parent
     (folder / "coming").mkdir()
     os.utime(file, (time.time() - 60,) * 2)
     file.rename(folder / "coming" / "h.jsonl")
