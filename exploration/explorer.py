@@ -38,6 +38,7 @@ from busproof.history.records import (
 )
 from busproof.history.replay import Asked, commands_of, numbered
 from busproof.judging.applicability import Terms
+from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Violation
 from busproof.judging.scenario_outcome import Undeclared
 from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
@@ -138,6 +139,7 @@ class Exploration(Watch):
         self.commands = 0
         self.found: list[Found] = []
 
+    @seldom_collected()
     def run(self) -> Ended:
         """Explore until the size is reached; return the outcome of the whole exploration.
 

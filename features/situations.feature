@@ -2056,6 +2056,18 @@ Feature: Late effects, changed settings and refused requests
         | regular     | the message kept is deferred  |
         | regular     | session "s" is closed         |
 
+    @MGMT-20
+    Scenario Outline: A message that is scheduled is counted, or it is not
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were sent
+      And a message with PartitionKey "a" was scheduled in 3600 seconds
+      Then in the end its message count is 2 or 3
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: An outage of a topic leaves what its subscriptions hold
 
     @PART-04 @TOPIC-20
@@ -2226,3 +2238,185 @@ Feature: Late effects, changed settings and refused requests
         | partitioned | rule "reds" of subscription "one" is added: messages where color = = 'red' |
         | regular     | rule "reds" of subscription "one" is added: messages with Label "blue"    |
         | regular     | rule "blues" of subscription "one" is removed                             |
+
+  Rule: What is refused is refused each time, whatever happens elsewhere
+
+    @LIMIT-13 @LIMIT-14
+    Scenario Outline: Properties that are too large are refused each time, whatever happens elsewhere
+      Given a <kind> queue
+      And <elsewhere>
+      When <large> with a message
+      Then it is refused
+      When <large> with a message
+      Then it is refused
+      When 2 properties of 7000 bytes each are sent with a message
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | elsewhere                              | large                                   |
+        | partitioned | a transaction                          | 1 property of 32768 bytes is sent       |
+        | partitioned | a partition of another queue is down   | 1 property of 32768 bytes is sent       |
+        | partitioned | a partition of another queue was down  | 1 property of 32768 bytes is sent       |
+        | partitioned | a transaction                          | 3 properties of 22000 bytes each are sent |
+        | partitioned | a partition of another queue is down   | 3 properties of 22000 bytes each are sent |
+        | partitioned | a partition of another queue was down  | 3 properties of 22000 bytes each are sent |
+        | regular     | a transaction                          | 1 property of 32768 bytes is sent       |
+        | regular     | a partition of another queue is down   | 3 properties of 22000 bytes each are sent |
+
+    @LIMIT-20
+    Scenario Outline: A state that is too large is refused each time, whatever happens elsewhere
+      Given a <kind> queue that requires sessions
+      And <elsewhere>
+      When session "a" is accepted
+      And session "a" is given the state "before"
+      And session "a" is given a state of 262145 characters
+      Then it is refused
+      When session "a" is given a state of 262145 characters
+      Then it is refused
+      And the state of session "a" is "before"
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+
+    @KEY-08
+    Scenario: The hundredth message with keys that differ is refused as the first
+      Given a partitioned queue
+      And 105 messages with SessionId "a" and PartitionKey "b" were refused
+      When a message with SessionId "a" and PartitionKey "b" is sent
+      Then it is refused as an invalid operation
+      When a message with PartitionKey "b" is sent
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 1 message was received
+
+    @DUP-04
+    Scenario Outline: Messages without MessageId are copies of none
+      Given a <kind> queue with duplicate detection
+      And 2 messages with PartitionKey "a" were sent
+      When everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: Whatever happens elsewhere, entities are managed as ever
+
+    @MGMT-10
+    Scenario Outline: What does not exist is not found, whatever happens elsewhere
+      Given a queue
+      And <elsewhere>
+      When a queue that does not exist is got
+      Then it is refused because it is not found
+      When a queue that does not exist is updated
+      Then it is refused because it is not found
+      When a queue that does not exist is deleted
+      Then it is refused because it is not found
+      When a queue that does not exist is sent
+      Then it is refused because it is not found
+
+      Examples:
+        | elsewhere                             |
+        | a transaction                         |
+        | a partition of another queue is down  |
+        | a partition of another queue was down |
+
+    @MGMT-10 @TOPIC-19
+    Scenario Outline: What no topic has is not found, whatever happens elsewhere
+      Given a <kind> topic
+      And subscription "one"
+      And <elsewhere>
+      When a topic that does not exist is got
+      Then it is refused because it is not found
+      When a topic that does not exist is updated
+      Then it is refused because it is not found
+      When a topic that does not exist is deleted
+      Then it is refused because it is not found
+      When a subscription of a topic that does not exist is created
+      Then it is refused because it is not found
+      When subscription "two" gets a request: got
+      Then it is refused because it is not found
+      When subscription "two" gets a request: deleted
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+
+    @MGMT-12
+    Scenario Outline: Each update is in force, whatever happens elsewhere
+      Given a <kind> queue with locks of 30 seconds
+      And <elsewhere>
+      When its locks are updated to 10 seconds
+      Then it is accepted
+      And it is described with locks of 10 seconds
+      When its locks are updated to 20 seconds
+      Then it is accepted
+      And it is described with locks of 20 seconds
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+        | regular     | a partition of another queue was down |
+
+    @MGMT-12 @TOPIC-20
+    Scenario Outline: Each update of a topic and of a subscription is in force, whatever happens elsewhere
+      Given a <kind> topic
+      And subscription "one" with locks of 30 seconds
+      And <elsewhere>
+      When the topic's time to live is updated to 500 seconds
+      Then the topic is described with a time to live of 500 seconds
+      When the topic's time to live is updated to 700 seconds
+      Then the topic is described with a time to live of 700 seconds
+      When receivers turn to subscription "one"
+      And its locks are updated to 10 seconds
+      Then it is described with locks of 10 seconds
+      When its locks are updated to 20 seconds
+      Then it is described with locks of 20 seconds
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+        | regular     | a partition of another queue was down |
+
+    @FWD-29
+    Scenario Outline: A destination that does not exist is refused, whatever happens elsewhere
+      Given a <kind> queue
+      And <elsewhere>
+      When a <kind> source of "nowhere" is tried
+      Then it is refused
+      When a source of dead letters for "nowhere" is tried
+      Then it is refused
+      When the queue is changed to forward to "nowhere"
+      Then it is refused
+      When 4 messages without key are sent
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |

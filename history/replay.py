@@ -23,6 +23,7 @@ __all__ = [
     "Asked",
     "CommandFile",
     "commands_of",
+    "joined",
     "numbered",
     "read_commands",
     "resolved",
@@ -115,11 +116,19 @@ def resolved(command: v.Command, tokens: Mapping[int, str]) -> v.Command | None:
 
 def numbered(commands: Sequence[Asked]) -> tuple[Asked, ...]:
     """Return the same commands, numbered from 1."""
-    new = {asked.number: place for place, asked in enumerate(commands, 1)}
-    return tuple(
-        attrs.evolve(asked, number=new[asked.number], command=_renumbered(asked.command, new))
-        for asked in commands
-    )
+    return joined(commands)
+
+
+def joined(*parts: Sequence[Asked]) -> tuple[Asked, ...]:
+    """Return the commands of each part in turn, numbered from 1; a part refers to its own locks."""
+    commands: list[Asked] = []
+    for part in parts:
+        new = {asked.number: place for place, asked in enumerate(part, len(commands) + 1)}
+        commands += [
+            attrs.evolve(asked, number=new[asked.number], command=_renumbered(asked.command, new))
+            for asked in part
+        ]
+    return tuple(commands)
 
 
 def _renumbered(command: v.Command, new: Mapping[int, int]) -> v.Command:

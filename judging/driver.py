@@ -7,7 +7,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.base import Adapter, Observed
-from busproof.errors import AdapterError
+from busproof.errors import AdapterError, HistoryError
+from busproof.history.codec import read_outcome, unstructure
 from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
 from busproof.history.render.outcomes import outcome_words
@@ -86,6 +87,14 @@ class Driver:
                 f"the adapter answered {type(command).__name__} with {observed!r}, "
                 "and must return an Observed with an Outcome"
             )
+        try:
+            # What is recorded must be readable: `busproof check` judges the same answers again.
+            read_outcome(unstructure(observed.outcome, union=v.Outcome))
+        except HistoryError as error:
+            raise AdapterError(
+                f"the adapter answered {type(command).__name__} with what no history can hold: "
+                f"{error}"
+            ) from None
         return observed
 
     def _now(self) -> int:

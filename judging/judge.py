@@ -82,7 +82,8 @@ class Judge:
         return Violation(index=self._judged - 1, rules=found.rules, allowed=(), why=found.why)
 
     def _take(self, accepted: Acceptance) -> None:
-        self.evidence.update(accepted.rules)
+        for rule in accepted.rules:
+            self.evidence[rule] += 1
         self._possible = accepted.possible
         self._judged += 1
         if len(self._possible) > STATES_LIMIT:

@@ -82,16 +82,16 @@ def within(
 ) -> Answer:
     """TXN-REFUSAL, TXN-AFTER-REFUSAL: run an action in a transaction; a refusal may doom it.
 
-    An invalid send may be refused only by the commit. The transaction's new state survives the
-    refusal, so the refusal is returned and not raised.
+    An invalid send may be refused only by the commit, except a batch for its own keys. The
+    transaction's new state survives the refusal, so the refusal is returned and not raised.
     """
     mark = namespace.journal.mark()
     try:
         return attempt(transaction)
     except Refusal as refusal:
         namespace.journal.refuse(mark)
-        invalid = refusal.error is v.Error.INVALID_OPERATION and "BATCH-05" not in refusal.rules
-        at_once = at_once or not invalid
+        invalid = refusal.error is v.Error.INVALID_OPERATION
+        at_once = at_once or not invalid or not {"BATCH-05", "PREM-17"}.isdisjoint(refusal.rules)
         if not at_once or namespace.reading("TXN-AFTER-REFUSAL", "continues", "dead") == "dead":
             namespace.journal.touch(transaction)
             transaction.doomed = True

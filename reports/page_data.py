@@ -34,7 +34,7 @@ RUNS_TOLD: Final = 40
 """Number of an implementation's latest runs in the chart."""
 
 Evidence = Mapping[v.RuleId, Mapping[str, Any]]
-"""Evidence for each rule: `scenarios`, `faults`, `tla`."""
+"""Evidence for each rule: `scenarios`, `faults`, `generated`, `tla`."""
 
 
 @attrs.frozen(kw_only=True)
@@ -148,12 +148,18 @@ def _shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any
         "edges": [[each["graph"], each["edges"]] for each in specs.get("edges", ())],
         "mutants": [[each["name"], each["killed_by"]] for each in specs.get("mutants", ())],
         "faults": [_fault(each, fates.get(each["id"])) for each in shown.get("faults", ())],
+        "generated": _generated(shown.get("generated", {})),
     }
     return {key: value for key, value in fields.items() if value}
 
 
 def _named(specs: Mapping[str, Any], kind: str) -> list[str]:
     return [f"{each['module']}!{each['name']}" for each in specs.get(kind, ())]
+
+
+def _generated(numbers: Mapping[str, int]) -> list[int]:
+    """Return how many generated faults were noticed, and of how many; empty without any."""
+    return [numbers["noticed"], numbers["of"]] if numbers.get("of") else []
 
 
 def _fault(fault: Mapping[str, str], fate: Fate | None) -> list[str]:

@@ -131,16 +131,11 @@ def _places(citations: Iterable[Citation]) -> str:
     )
 
 
-def print_rule(
-    catalogue: Catalogue,
-    rule: Rule,
-    scenarios: Iterable[Mapping[str, str]],
-    faults: Iterable[Mapping[str, str]],
-    specs: Mapping[str, Iterable[Mapping[str, Any]]],
-) -> None:
+def print_rule(catalogue: Catalogue, rule: Rule, evidence: Mapping[str, Any]) -> None:
     """Print one rule with its citations, ambiguities and evidence.
 
-    `scenarios` have `file` and `name`, `faults` have `id` and `summary`; `specs` has those of the
+    Of the evidence, `scenarios` have `file` and `name`, `faults` have `id` and `summary`;
+    `generated` has the numbers of generated faults, `noticed` of `of`; `tla` has those of the
     TLA+ specs: `operators` and `properties` with `module` and `name`, `edges` with `graph` and
     `edges`, `mutants` with `name`, `module` and `killed_by`.
     """
@@ -156,8 +151,8 @@ def print_rule(
     for ambiguity in catalogue.concerning({rule.id}):
         open_questions.add_row(ambiguity.id, ambiguity.question, ambiguity.default)
     _print_part(console, "Left open by the documents", open_questions)
-    _print_part(console, "Shown by", _evidence(scenarios, faults))
-    _print_part(console, "Shown by the TLA+ specs", _specified(specs))
+    _print_part(console, "Shown by", _evidence(evidence))
+    _print_part(console, "Shown by the TLA+ specs", _specified(evidence["tla"]))
 
 
 def _print_addresses(console: Console, catalogue: Catalogue, rule: Rule) -> None:
@@ -213,12 +208,16 @@ def _said(catalogue: Catalogue, rule: Rule) -> Table:
     return table
 
 
-def _evidence(scenarios: Iterable[Mapping[str, str]], faults: Iterable[Mapping[str, str]]) -> Table:
+def _evidence(evidence: Mapping[str, Any]) -> Table:
     table = _table("kind", "where", "", whole=("kind", "where"), headed=False)
-    for scenario in scenarios:
+    for scenario in evidence["scenarios"]:
         table.add_row("scenario", scenario["file"], scenario["name"])
-    for fault in faults:
+    for fault in evidence["faults"]:
         table.add_row("seeded fault", fault["id"], fault["summary"])
+    generated = evidence["generated"]
+    if generated["of"]:
+        told = f"would have noticed {generated['noticed']} of {generated['of']} that break it"
+        table.add_row("generated faults", "of a sample", told)
     return table
 
 

@@ -23,6 +23,8 @@ from typing import Any, Final
 
 import attrs
 
+from busproof.spec import load
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = ROOT / "reports" / "nightly"
 BIN: Final = Path(sys.executable).parent
@@ -60,10 +62,10 @@ class Step:
     files: tuple[str, ...] = ()
 
 
-def tests(*paths: str, leave_out: tuple[str, ...] = (), jobs: int = 4) -> Step:
-    """Return a step that runs these tests at full size."""
+def tests(*paths: str, leave_out: tuple[str, ...] = (), only: str = "", jobs: int = 4) -> Step:
+    """Return a step that runs these tests at full size, or only those with a word in their name."""
     ignored = " ".join(f"--ignore={path}" for path in leave_out)
-    what = " ".join(paths)
+    what = " ".join((*paths, *(("-k", only) if only else ())))
     command = f"{BIN / 'python'} -m pytest -q -n {jobs} {what} {ignored}"
     return Step(f"tests of {what}", command.strip(), ("tests", "benchmarks", "docs", "tools"))
 
@@ -83,13 +85,14 @@ SEARCHED: Final = (
     "tests/judging/test_overlapping_histories.py",
     "tests/judging/test_pairs_of_readings.py",
 )
+ON_ANY_BUS: Final = "tests/steps/test_features_are_sound.py"
 PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "tests": (
         tests("tests/vocabulary", "tests/filters", "tests/model", "tests/oracle"),
         tests("tests/spec", "tests/history", "tests/reports"),
         tests("tests/adapters", "tests/mutants", leave_out=("tests/adapters/amqp",)),
         tests("tests/judging", leave_out=SEARCHED),
-        tests("tests/steps"),
+        tests("tests/steps", leave_out=(ON_ANY_BUS,)),
         tests("tests/tla"),
         tests("tests/browser", "tests/workflows"),
     ),
@@ -108,6 +111,7 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
             ("tests", "docs", "tools", "examples", "README.md", "Makefile", ".ci"),
         ),
     ),
+    "features": tuple(tests(ON_ANY_BUS, only=edition.id, jobs=2) for edition in load().editions),
     "audit": (
         busproof("audit --matrix full"),
         busproof("audit --generated --sample 15 --minutes 25"),

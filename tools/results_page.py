@@ -9,16 +9,18 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from busproof import spec
+from busproof.cli.mutation.score import ALL, by_family
 from busproof.errors import ConformanceError
 from busproof.history.conformance import Conformance, Verdict
+from busproof.mutants.by_machine.record import Fate, Result, Sample, recorded
 from busproof.reports import conformance, overview
 
 BENCHMARKS: Final = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -36,6 +38,7 @@ That takes some forty minutes on two cores (RabbitMQ's run waits for locks most 
 """  # noqa: E501 - one sentence a line
 
 COLOUR: Final = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#009485"}}}}%%'
+GENERATED: Final = "## Generated faults\n"
 SPEED: Final = "## Speed\n\nAs [measured](benchmarks.md), with the bounds and the commands.\n"
 
 
@@ -66,20 +69,24 @@ PLOTS: Final = (
 def main() -> int:
     """Write the page; return 1 if a run cannot be read."""
     options = argparse.ArgumentParser(description=__doc__)
-    help_text = "folders of runs, a line each; none: only the plots are drawn anew"
+    help_text = (
+        "folders of runs, a line each; none: only generated faults and plots are written anew"
+    )
     options.add_argument("runs", nargs="*", type=Path, help=help_text)
     options.add_argument("--audit", type=Path, help="what busproof audit --format json printed")
     options.add_argument("--output", type=Path, default=BENCHMARKS.with_name("results.md"))
     args = options.parse_args()
-    if args.runs:
-        try:
+    try:
+        if args.runs:
             runs = [conformance.read(run) for run in args.runs]
-        except ConformanceError as error:
-            print(f"tools/results_page.py: {error}", file=sys.stderr)
-            return 1
-        parts = verdicts(runs, args.audit)
-    else:
-        parts = [args.output.read_text(encoding="utf-8").partition(SPEED)[0].rstrip() + "\n"]
+            parts = verdicts(runs, args.audit)
+        else:
+            kept = args.output.read_text(encoding="utf-8").partition(SPEED)[0]
+            parts = [kept.partition(GENERATED)[0].rstrip() + "\n"]
+        parts += generated_faults(recorded())
+    except ConformanceError as error:
+        print(f"tools/results_page.py: {error}", file=sys.stderr)
+        return 1
     args.output.write_text("\n".join([*parts, SPEED, *map(drawn, PLOTS)]), encoding="utf-8")
     return 0
 
@@ -180,6 +187,78 @@ def audited(faults: Sequence[dict[str, object]]) -> str:
         "The [benchmarks](benchmarks.md#situations-found-by-machine) show how many pairs of a rule "
         "and a context the scenarios and the situations found by machine reach.\n"
     )
+
+
+def generated_faults(sample: Sample) -> Iterator[str]:
+    """Yield the scores of a sample of generated mutants, its survivors, and what is undecided."""
+    *families, every = by_family(sample.made, sample.fates)
+    low, high = every["interval"] or (0, 0)
+    yield (
+        f"{GENERATED}\n"
+        f"A machine changed one place of the model's rules at a time, {every['made']:,} in all; "
+        f"{every['tried']} of these mutants were drawn (seed {sample.seed}) and audited on "
+        f"{sample.on}.\n"
+        f"Of the {every['killed'] + every['found']} that a judge can distinguish from the model, "
+        f"scenarios and distilled situations noticed {every['killed']}: {every['score']} %, each "
+        f"family weighed by its size, and between {low} and {high} % of all mutants with a "
+        "confidence of 95 %.\n"
+    )
+    head = (
+        *("family", "mutants", "drawn", "distinguished", "scenarios", "and distilled"),
+        *("95 % confidence", "and exploration", "equivalent", "undecided", "not run"),
+    )
+    yield "".join(rows([head, *map(scores_of, [*families, every])]))
+    yield from survivors(sample)
+    yield from undecided(sample)
+
+
+def scores_of(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return the cells of a family; a dash if none of its mutants can be distinguished."""
+    scores = [
+        "-" if row[score] is None else f"{row[score]} %"
+        for score in ("score_of_features", "score", "score_of_everything")
+    ]
+    interval = "-" if row["interval"] is None else "{} to {} %".format(*row["interval"])
+    apart = row["killed"] + row["found"]
+    name = "all, weighed" if row["family"] == ALL else f"`{row['family']}`"
+    open_ = (row["equivalent"], row["undecided"], row["not_run"])
+    return name, row["made"], row["tried"], apart, *scores[:2], interval, scores[2], *open_
+
+
+def survivors(sample: Sample) -> Iterator[str]:
+    """Yield the mutants that only an exploration or a search noticed."""
+    found = [fate for fate in sample.fates if fate.result is Result.FOUND]
+    if found:
+        yield "Survivors, which only random commands noticed, and what has become of them:\n"
+        yield "".join(f"- `{fate.id}`: {became(fate)}\n" for fate in found)
+
+
+def became(fate: Fate) -> str:
+    """Return what notices a survivor since the audit, or that nothing does."""
+    if fate.since:
+        return f"since noticed by “{fate.since}”."
+    return fate.why or "open."
+
+
+def undecided(sample: Sample) -> Iterator[str]:
+    """Yield how far the search came with the mutants that it gave up, and the equivalent ones."""
+    left = [fate for fate in sample.fates if fate.result is Result.UNDECIDED]
+    if left:
+        yield (f"Undecided: in {sample.tries} variants of what the suite asks, the mutant had\n")
+        yield "".join(
+            f"- {why}: {number} ({contexts(fate for fate in left if fate.why == why)})\n"
+            for why, number in Counter(fate.why for fate in left).most_common()
+        )
+    equal = [fate for fate in sample.fates if fate.result is Result.EQUIVALENT]
+    if equal:
+        yield "Equivalent, with the reason:\n"
+        yield "".join(f"- `{fate.id}`: {fate.why}\n" for fate in equal)
+
+
+def contexts(fates: Iterable[Fate]) -> str:
+    """Return in which contexts mutants are changed, and how many in each."""
+    counted = Counter(fate.id.partition("@")[2] or "any context" for fate in fates)
+    return ", ".join(f"{context}: {number}" for context, number in counted.most_common())
 
 
 def drawn(plot: Plot) -> str:

@@ -63,7 +63,8 @@ DEEPEST: Final = 32
 """Maximum nesting of descriptors and described values; messages need one level."""
 MOST_NODES: Final = 65_535
 """Maximum number of values that the engine reads in one value, even in an array of nulls."""
-SMALL_ULONG: Final = 0x53
+SHORT_SECTION: Final = b"\x00\x53"
+"""How nearly all clients begin a section: its descriptor is a small unsigned number."""
 
 
 class _Opaque:
@@ -125,11 +126,10 @@ def section(data: bytes, place: int) -> tuple[Any, int, int]:
     Raises:
         ValueError: there is no section here.
     """
+    if data.startswith(SHORT_SECTION, place):
+        return data[place + 2], place + 3, end_of(data, place + 3)
     if data[place] != DESCRIBED:
         raise ValueError("a section has no descriptor")
-    if data[place + 1] == SMALL_ULONG:
-        # The form that nearly all clients write.
-        return data[place + 2], place + 3, end_of(data, place + 3)
     begins = end_of(data, place + 1)
     return value_at(data, place + 1), begins, end_of(data, begins)
 

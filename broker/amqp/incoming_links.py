@@ -26,13 +26,20 @@ __all__ = [
     "accept",
     "delay_of",
     "received",
-    "reject",
+    "refuse",
     "sending_of",
     "tell",
     "transaction_of",
 ]
 
+Arrived = tuple[Raw, bytes, str | None]
+"""A delivery with its bytes and its transaction."""
+
 CREDIT: Final = 1000
+DECIDED_AT_ONCE: Final = 50
+"""Number of messages that are decided together, if they come in a row."""
+LARGE: Final = 4_096
+"""Bytes of a message that is decided at once, because it may take long to read."""
 PARSED_AT_ONCE: Final = 50
 """Messages of a batch that are parsed before others may have a turn."""
 LOW_CREDIT: Final = CREDIT // 2
@@ -102,21 +109,23 @@ def tell(delivery: Raw, state: int, *told: Any) -> None:
     whole.update(state)
 
 
-def reject(delivery: Raw, refusal: Refusal) -> None:
-    """Reject a transfer or a disposition, with the reason."""
+def refuse(delivery: Raw, refusal: Refusal) -> None:
+    """Reject a transfer or a disposition, with the reason, and settle it."""
+    # Its frames would keep the delivery alive; until it is freed Proton answers no drain.
+    refusal.__traceback__ = None
     whole = native.whole(delivery)
     whole.local.condition = condition(refusal.condition, refusal.description)
     whole.update(Delivery.REJECTED)
+    native.settle(delivery)
 
 
 def sending_of(
     connection: Connection, path: str, parsed: Parsed, transaction: str | None
 ) -> Send | Schedule:
     """Return the command for a received message: a send, or a schedule if it is due later."""
-    message, delay = parsed.message, delay_of(connection, parsed)
-    if delay > 0:
-        return Schedule(queue=path, message=message, delay=delay, transaction=transaction)
-    return Send(queue=path, message=message, transaction=transaction)
+    if parsed.due is None or (delay := delay_of(connection, parsed)) <= 0:
+        return Send(queue=path, message=parsed.message, transaction=transaction)
+    return Schedule(queue=path, message=parsed.message, delay=delay, transaction=transaction)
 
 
 def delay_of(connection: Connection, parsed: Parsed) -> int:
@@ -139,6 +148,7 @@ class Intake(Node):
         self.needs = ("Send", path)
         self._parts: dict[Raw, bytearray] = {}
         self._batches: set[Raw] = set()
+        self._arrived: list[Arrived] = []
 
     def grant(self) -> None:
         """Give the client credit."""
@@ -164,17 +174,44 @@ class Intake(Node):
             native.grant(self._raw, CREDIT - credit)
         transaction = transaction_of(delivery)
         if several:
+            self.finish()
             self._connection.work(self._batch(delivery, raw, transaction))
             return
-        try:
-            self._check(raw)
-            self._take_message(raw, transaction)
-        except Refusal as refusal:
-            reject(delivery, refusal)
-        else:
+        self._arrived.append((delivery, raw, transaction))
+        if len(self._arrived) >= DECIDED_AT_ONCE or len(raw) > LARGE:
+            self.finish()
+
+    def finish(self) -> None:
+        """Parse the messages that have arrived, decide about them, and answer."""
+        if not self._arrived:
+            return
+        arrived, self._arrived = self._arrived, []
+        for delivery, transaction in self._take_all(list(self._parse_all(arrived))):
             accept(delivery, transaction)
-        native.settle(delivery)
+            native.settle(delivery)
         self._connection.hub.changed()
+
+    def _parse_all(self, arrived: list[Arrived]) -> Iterator[tuple[Raw, Parsed, int, str | None]]:
+        """Yield the messages with their sizes; reject those that cannot be read."""
+        for delivery, raw, transaction in arrived:
+            try:
+                self._check(raw)
+                yield delivery, self._parsed(raw), len(raw), transaction
+            except Refusal as refusal:
+                refuse(delivery, refusal)
+
+    def _take_all(
+        self, messages: list[tuple[Raw, Parsed, int, str | None]]
+    ) -> list[tuple[Raw, str | None]]:
+        """Let the bus decide about messages; reject those that it refuses, and return the rest."""
+        taken: list[tuple[Raw, str | None]] = []
+        for delivery, parsed, size, transaction in messages:
+            try:
+                self._take(parsed, size, transaction)
+                taken.append((delivery, transaction))
+            except Refusal as refusal:
+                refuse(delivery, refusal)
+        return taken
 
     def _batch(self, delivery: Raw, raw: bytes, transaction: str | None) -> Iterator[bool]:
         """Take a batch, step by step."""
@@ -189,10 +226,10 @@ class Intake(Node):
             yield len(contents) > PARSED_AT_ONCE
             self._take_batch(commands, contents, transaction, len(raw))
         except Refusal as refusal:
-            reject(delivery, refusal)
+            refuse(delivery, refusal)
         else:
             accept(delivery, transaction)
-        native.settle(delivery)
+            native.settle(delivery)
         self._connection.hub.changed()
 
     def _check(self, raw: bytes) -> None:
@@ -204,17 +241,19 @@ class Intake(Node):
         hub.statuses.check("Send", self._path)
         hub.check_room()
 
-    def _take_message(self, raw: bytes, transaction: str | None) -> None:
-        connection, hub = self._connection, self._connection.hub
+    def _parsed(self, raw: bytes) -> Parsed:
         try:
-            parsed = hub.parsed(raw)
+            return self._connection.hub.parsed(raw)
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
+
+    def _take(self, parsed: Parsed, size: int, transaction: str | None) -> None:
+        connection, hub = self._connection, self._connection.hub
         command = sending_of(connection, self._path, parsed, transaction)
         insist(hub.bus.ask(command, connection.name), self._path)
         hub.contents.keep(parsed.message.body, parsed.content_when_due())
         if transaction is not None:
-            hub.count_in(transaction, len(raw))
+            hub.count_in(transaction, size)
 
     def _messages_in(self, raw: bytes) -> Iterator[Parsed]:
         """Parse the messages of a batch one by one."""

@@ -8,7 +8,7 @@ from proton import Link, Message, int32, symbol
 
 from busproof.broker.amqp import native
 from busproof.broker.amqp.engine import Connection
-from busproof.broker.amqp.incoming_links import CREDIT, accept, received, reject, transaction_of
+from busproof.broker.amqp.incoming_links import CREDIT, accept, received, refuse, transaction_of
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, too_large
@@ -163,8 +163,7 @@ class Requests(Node):
         try:
             request = self._decoded(raw)
         except Refusal as refusal:
-            reject(delivery, refusal)
-            native.settle(delivery)
+            refuse(delivery, refusal)
             return
         transaction = transaction_of(delivery)
         if transaction is not None:

@@ -1,8 +1,10 @@
 """The sections of a message: their codes, and the types allowed in each."""
 
+import struct
+from collections.abc import Iterator
 from typing import Any, Final
 
-from busproof.broker.amqp.encoding import OPAQUE, check, end_of
+from busproof.broker.amqp.encoding import OPAQUE, check, end_of, section
 from busproof.broker.bounds import bounded
 
 __all__ = [
@@ -19,7 +21,9 @@ __all__ = [
     "check_header",
     "check_kind",
     "check_pair",
-    "check_properties",
+    "checked_properties",
+    "sections_of",
+    "text_of",
 ]
 
 HEADER, DELIVERY, ANNOTATIONS, PROPERTIES, APPLICATION = 0x70, 0x71, 0x72, 0x73, 0x74
@@ -40,6 +44,39 @@ KINDS: Final[dict[int, frozenset[int]]] = {
 READ_WHOLE: Final = frozenset({DELIVERY, SEQUENCE, VALUE, FOOTER})
 """Sections that are passed on or dropped unread; everything in them is validated."""
 PROPERTIES_AT_MOST: Final = 13
+UNSET: Final[list[str | None]] = [None] * PROPERTIES_AT_MOST
+NAMED: Final = {
+    "amqp:header:list": HEADER,
+    "amqp:delivery-annotations:map": DELIVERY,
+    "amqp:message-annotations:map": ANNOTATIONS,
+    "amqp:properties:list": PROPERTIES,
+    "amqp:application-properties:map": APPLICATION,
+    "amqp:data:binary": DATA,
+    "amqp:amqp-sequence:list": SEQUENCE,
+    "amqp:amqp-value:*": VALUE,
+    "amqp:footer:map": FOOTER,
+}
+
+
+def sections_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield each section of a message: its code, its start, and where its value begins and ends.
+
+    Raises:
+        ValueError: the bytes are not an AMQP message.
+    """
+    place = 0
+    while place < len(raw):
+        try:
+            said, begins, end = section(raw, place)
+            code = said
+            if type(said) is not int:
+                code = NAMED.get(said, -1) if isinstance(said, str) else int(said)
+        except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
+            raise ValueError(f"these bytes are no AMQP message: {error}") from None
+        if not HEADER <= code <= FOOTER:
+            raise ValueError(f"these bytes are no AMQP message: there is no section {said!r}")
+        yield code, place, begins, end
+        place = end
 
 
 def check_kind(code: int, raw: bytes, begins: int) -> None:
@@ -54,11 +91,30 @@ def check_kind(code: int, raw: bytes, begins: int) -> None:
         check(raw, begins)
 
 
-def check_properties(properties: list[Any]) -> None:
-    """Check that properties have at most the fields of AMQP, all of simple types."""
-    odd = any(value is OPAQUE or value == () for value in properties)
-    if odd or len(properties) > PROPERTIES_AT_MOST:
-        raise ValueError("the properties have more fields, or fields of other types, than AMQP has")
+def checked_properties(properties: list[Any]) -> list[str | None]:
+    """Return all the fields that properties can have, as texts.
+
+    Raises:
+        ValueError: they have more fields than AMQP has, or fields of other types.
+    """
+    texts: list[str | None] = []
+    for value in properties:
+        if value is None or type(value) is str:
+            texts.append(value)
+        elif value is OPAQUE or value == ():
+            raise ValueError("the properties have fields of other types than AMQP has")
+        else:
+            texts.append(text_of(value))
+    if len(texts) > PROPERTIES_AT_MOST:
+        raise ValueError("the properties have more fields than AMQP has")
+    return texts + UNSET[len(texts) :]
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text."""
+    if isinstance(value, str):
+        return value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def check_header(durable: Any, priority: Any, ttl: Any) -> None:

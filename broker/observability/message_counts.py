@@ -101,8 +101,9 @@ class Tallies:
             if kind is QueuedMessage:
                 self.of(thing.entity).count(thing)
             elif kind is dict:
-                self._count(before)
-                self._count(thing.get(key))
+                for record in (before, thing.get(key)):
+                    if isinstance(record, Record):
+                        self._count(record)
             elif kind is not Partition:
                 self._count(thing)
 

@@ -4,7 +4,7 @@ They decide nothing: a wrong hint only makes the search longer.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from busproof import vocabulary as v
@@ -28,6 +28,9 @@ _RANKS: Final = {
 """Answers that reveal the state: tried as soon as they are allowed, in this order."""
 
 _EARLY: Final = 5
+
+_BEGINNING: Final = (v.CreateQueue, v.BeginTransaction, v.AcceptSession)
+"""Requests that make later answers possible."""
 
 _LONG: Final = 1_000_000
 """Assumed duration of an unanswered request, in microseconds."""
@@ -71,11 +74,11 @@ class Hints:
             return sorted(
                 candidates, key=lambda candidate: self._otherwise(candidate, way), reverse=True
             )
-        unmet = {
-            candidate: [need for need in self._needs.get(candidate, ()) if not taken[need]]
-            for candidate in candidates
-        }
-        wanted = self._wanted(candidates, unmet)
+        unmet: dict[int, list[int]] = {}
+        for candidate in candidates:
+            if open_ := [need for need in self._needs.get(candidate, ()) if not taken[need]]:
+                unmet[candidate] = open_
+        wanted = self._wanted(candidates, unmet) if unmet else ()
         return sorted(
             candidates, key=lambda candidate: self._place(candidate, unmet, wanted), reverse=True
         )
@@ -103,17 +106,17 @@ class Hints:
         wanted: set[int] = set()
         while waiting:
             for need in unmet.get(waiting.pop(), ()):
-                if need not in wanted and need in unmet:
+                if need not in wanted and need in candidates:
                     wanted.add(need)
                     waiting.append(need)
         return wanted
 
     def _place(
-        self, each: int, unmet: dict[int, list[int]], wanted: set[int]
+        self, each: int, unmet: dict[int, list[int]], wanted: Collection[int]
     ) -> tuple[int, int, int]:
         rank = self._rank[each]
         # What most likely comes after an event that is still to come is tried last.
-        if unmet[each]:
+        if each in unmet:
             return (3, self._returned[each], rank)
         # An answer that reveals the state costs nothing if it is taken early, and may become
         # impossible if it is taken late.
@@ -123,9 +126,7 @@ class Hints:
 
 
 def _rank(event: v.Event) -> int:
-    # A send or a settlement changes what every later answer may be, so it waits; a creation
-    # makes later answers possible in the first place.
+    # A send or a settlement changes what every later answer may be, so it waits.
     if isinstance(event.outcome, v.Done):
-        early = isinstance(event.command, v.CreateQueue | v.BeginTransaction | v.AcceptSession)
-        return _EARLY if early else _LAZY
+        return _EARLY if type(event.command) in _BEGINNING else _LAZY
     return _RANKS.get(type(event.outcome), _EARLY)

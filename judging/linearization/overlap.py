@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Violation
 from busproof.judging.linearization.decompose import merged, parts
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
@@ -49,6 +51,7 @@ class Judged:
     steps: int = 0
 
 
+@seldom_collected()
 def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Observability) -> Judged:
     """Judge events in any permitted order that allows them all.
 
@@ -88,6 +91,7 @@ def _together(events: Sequence[v.Event], found: list[Judged]) -> Judged:
     return Judged(evidence=evidence, decided=decided, order=order, exhausted=exhausted, steps=steps)
 
 
+@seldom_collected()
 def judged_part(
     events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
 ) -> Judged:
@@ -143,7 +147,4 @@ def _failed(search: Search) -> Judged:
 
 
 def _evidence(decided: Iterable[tuple[v.RuleId, ...]]) -> Counter[v.RuleId]:
-    evidence: Counter[v.RuleId] = Counter()
-    for rules in decided:
-        evidence.update(rules)
-    return evidence
+    return Counter(chain.from_iterable(decided))

@@ -274,9 +274,10 @@ def _in_a_row(numbers: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def _given(event: v.Event) -> tuple[v.MessageView, ...]:
-    if isinstance(event.outcome, v.ReceivedSeveral):
-        return event.outcome.messages
-    return (event.outcome.message,) if isinstance(event.outcome, v.Received) else ()
+    outcome = event.outcome
+    if isinstance(outcome, v.Received):
+        return (outcome.message,)
+    return outcome.messages if isinstance(outcome, v.ReceivedSeveral) else ()
 
 
 def _views(event: v.Event) -> Iterator[tuple[str, int | None]]:

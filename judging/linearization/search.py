@@ -109,7 +109,13 @@ class Search:
     ) -> None:
         self._events = events
         self._ordered = ordered
-        self._hints = Hints(() if ordered else events)
+        self._hints: Hints | None = None
+        # In a known order nobody asks for the times, which would take much memory.
+        timed = () if ordered else events
+        self._times = [
+            (event.called, NEVER if event.returned is None else event.returned, event.client)
+            for event in timed
+        ]
         self._order = _by_time(events, ordered=ordered)
         self._taken = bytearray(len(events))
         self._spent = 0
@@ -258,7 +264,7 @@ class Search:
 
     def _candidates(self, first: int) -> list[int]:
         """Return the events that may come next, the most promising one last."""
-        order, events, taken = self._order, self._events, self._taken
+        order, times, taken = self._order, self._times, self._taken
         # On a virtual clock requests do not overlap: there is one order, the recorded one.
         if self._ordered:
             return list(order[first : first + 1])
@@ -267,22 +273,23 @@ class Search:
         barrier = NEVER
         for place in range(first, len(order)):
             index = order[place]
-            event = events[index]
-            # A remaining event returned before this one was called, so it cannot come after it.
-            # Events are sorted by call: the same holds for all that follow.
-            if event.called > barrier:
-                break
             if taken[index]:
                 continue
+            called, returned, client = times[index]
+            # A remaining event returned before this one was called, so it cannot come after it.
+            # Events are sorted by call: the same holds for all that follow.
+            if called > barrier:
+                break
             # A client waits for each answer, so of its events only the first can come next.
-            if event.client not in clients:
+            if client not in clients:
                 found.append(index)
-            clients.add(event.client)
-            if event.returned is not None and event.returned < barrier:
-                barrier = event.returned
+                clients.add(client)
+            barrier = min(barrier, returned)
         if len(found) < 2:
             return found
         self.had_choices = True
+        if self._hints is None:
+            self._hints = Hints(self._events)
         return self._hints.ranked(found, taken, self._way)
 
 

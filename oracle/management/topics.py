@@ -4,7 +4,6 @@ A subscription is received from, settled and peeked exactly like a queue, and a 
 like one: both are represented as queues. The differences are in this module and in `arriving`.
 """
 
-from collections.abc import Iterator
 from typing import Any, Final, get_args
 
 import attrs
@@ -25,6 +24,7 @@ _ON_A_TOPIC: Final = (
     v.BringPartitionUp,
     *get_args(v.TopicManagement),
 )
+_OF_SUBSCRIPTIONS: Final = (v.CreateSubscription, v.AddRule, v.RemoveRule, v.ListRules)
 _NOTHING: Final[dict[type[v.Command], v.Outcome]] = {
     v.Receive: v.Empty(),
     v.ReceiveBatch: v.Empty(),
@@ -91,30 +91,29 @@ def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.
     return tuple(dict.fromkeys((*rules, *more, *told)))
 
 
-def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> Iterator[Transition]:
+def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> tuple[Transition, ...]:
     """TOPIC-05, TOPIC-06: refuse a request that the kind of entity does not support.
 
     Return nothing if the command and the entity match. A topic has no dead letters: a request for
     them is refused or returns none.
     """
     rules: tuple[v.RuleId, ...]
-    if isinstance(queue.role, Topic):
-        if isinstance(command, _ON_A_TOPIC):
-            return
-        rules = ("TOPIC-05",)
-    elif isinstance(queue.role, Subscription):
-        if not isinstance(command, _ON_A_TOPIC):
-            return
-        rules = ("TOPIC-06",)
-    elif isinstance(command, v.CreateSubscription | v.AddRule | v.RemoveRule | v.ListRules):
-        rules = ("TOPIC-06",)
-    elif isinstance(namespace.queues[v.owner_of(queue.settings.queue)].role, Topic):
-        rules = ()
+    if queue.role is None:
+        of_subscriptions = isinstance(command, _OF_SUBSCRIPTIONS)
+        owner = namespace.queues[v.owner_of(queue.settings.queue)]
+        if not of_subscriptions and not isinstance(owner.role, Topic):
+            return ()
+        rules = ("TOPIC-06",) if of_subscriptions else ()
     else:
-        return
-    yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
-    if rules != ("TOPIC-06",) and type(command) in _NOTHING:
-        yield Transition(outcome=_NOTHING[type(command)], next=namespace, rules=rules)
+        is_topic = isinstance(queue.role, Topic)
+        if is_topic is isinstance(command, _ON_A_TOPIC):
+            return ()
+        rules = ("TOPIC-05",) if is_topic else ("TOPIC-06",)
+    refused = refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
+    if rules == ("TOPIC-06",) or type(command) not in _NOTHING:
+        return (refused,)
+    nothing = Transition(outcome=_NOTHING[type(command)], next=namespace, rules=rules)
+    return (refused, nothing)
 
 
 def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:

@@ -1,6 +1,7 @@
 """Updates and deletions of queues, topics and subscriptions."""
 
 from collections.abc import Iterator
+from typing import Final, get_args
 
 import attrs
 
@@ -31,7 +32,7 @@ FIXED: dict[str, v.RuleId] = {
 CHANGEABLE = ("lock_duration", "max_delivery_count", "time_to_live")
 """Settings that an update changes as they are."""
 
-MANAGING = v.GetQueue | v.UpdateQueue | v.DeleteQueue | v.TopicManagement
+MANAGING: Final = (v.GetQueue, v.UpdateQueue, v.DeleteQueue, *get_args(v.TopicManagement))
 """Requests that concern one entity as a whole."""
 
 

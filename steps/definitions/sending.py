@@ -57,6 +57,13 @@ def was_refused(bus: Bus, queue: str, carried: Properties) -> None:
     send(bus, queue, carried)
 
 
+@given(parsers.parse("{number:d} messages {carried} were refused"), converters=READ)
+def were_refused(bus: Bus, queue: str, number: int, carried: Properties) -> None:
+    """Send several messages; the judge checks that each is refused."""
+    for _ in range(number):
+        send(bus, queue, carried)
+
+
 @when(
     parsers.parse("{number:d} messages {carried} are sent"),
     converters=READ,

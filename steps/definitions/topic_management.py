@@ -5,10 +5,14 @@ from typing import Any, Final
 from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
-from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.management import KINDS
-from busproof.steps.definitions.setup import QUEUE, create, refuse_missing_kind
+from busproof.steps.definitions.setup import (
+    QUEUE,
+    basic_has_no_topics,
+    create,
+    refuse_missing_kind,
+)
 from busproof.steps.definitions.storage_quota import SIZES
 from busproof.steps.definitions.topics import TOPIC
 from busproof.steps.definitions.undeliverable import STATUSES
@@ -66,6 +70,7 @@ def created_topic_without_the_option(bus: Bus) -> str:
 )
 def creates_topic_by_version(bus: Bus, version: str) -> v.Outcome:
     """Try to create a topic with a given api-version."""
+    basic_has_no_topics(bus)
     version = "" if version == "none" else version
     return bus.do(v.CreateTopic(topic=TOPIC, api_version=version))
 
@@ -241,8 +246,7 @@ def asks_for_status_of_senders(bus: Bus, name: str) -> v.Outcome:
 @when(parsers.parse("a topic that does not exist is {asked}"), target_fixture="outcome")
 def asks_missing_topic(bus: Bus, asked: str) -> v.Outcome:
     """Try a command on a topic that does not exist, in a tier with topics."""
-    if bus.profile.tier is v.Tier.BASIC:
-        raise NotApplicable("tier: basic has no topics")
+    basic_has_no_topics(bus)
     return bus.do(MISSING_TOPIC[asked])
 
 

@@ -9,9 +9,9 @@ import attrs
 import pytest
 from proton import UNDESCRIBED, Array, Data, Message, int32, symbol, timestamp
 
+from busproof.broker.amqp.dispositions import wire_token
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.management.operations import answerer
-from busproof.broker.amqp.outgoing_links import wire_token
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.request_links import Reply
 from busproof.broker.amqp.session_links import SessionSeeker

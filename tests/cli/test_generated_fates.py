@@ -13,7 +13,7 @@ from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation import generated as fates
 from busproof.cli.mutation.audit import _apart
 from busproof.cli.mutation.budget import OutOfTime, within
-from busproof.cli.mutation.generated import Fate, Result, Terms, fate
+from busproof.cli.mutation.generated import Terms, fate
 from busproof.cli.mutation.recordings import Recording, lines_of
 from busproof.cli.mutation.search import played
 from busproof.cli.mutation.variants import Material
@@ -22,6 +22,7 @@ from busproof.history.records import Scenario
 from busproof.history.replay import Asked
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.made import GeneratedMutant, generated
+from busproof.mutants.by_machine.record import Fate, Result
 from busproof.spec import load
 
 PROFILE = v.profile_for(load(), partitions=3)
@@ -136,13 +137,18 @@ def test_a_run_apart_that_never_ends_kills_the_mutant(tmp_path, monkeypatch):
 def test_a_budget_that_is_not_used_up_leaves_nothing_behind():
     with within(0.05):
         pass
-    assert (0.0, 0.0) == signal.getitimer(signal.ITIMER_REAL)
+    assert (0.0, 0.0) == signal.getitimer(signal.ITIMER_VIRTUAL)
 
 
 def test_a_budget_interrupts_a_loop():
     with pytest.raises(OutOfTime, match=r"no end within 0\.05 s"), within(0.05):
         for _ in endlessly():
             pass
+
+
+def test_a_budget_does_not_count_what_other_programs_take():
+    with within(0.02):
+        time.sleep(0.1)
 
 
 def endlessly() -> Iterator[int]:

@@ -158,6 +158,22 @@ def test_exception_of_an_adapter_is_an_adapter_error(bus_of, raised):
         bus.do(CREATE)
 
 
+@pytest.mark.parametrize(
+    ("view", "why"),
+    [
+        (MessageView(body="a", sequence_number=2**63), "at most 64 bits"),
+        (MessageView(body=b"a"), "body is .* must be a string"),
+        (MessageView(body="a", properties={"p": float("nan")}), "number"),
+        (MessageView(body="a", properties={"p": 2**70}), "at most 64 bits"),
+    ],
+)
+def test_answer_that_no_history_can_hold_is_the_adapters_fault(bus_of, view, why):
+    bus = bus_of(Scripted({Receive: Observed(Received(message=view))}))
+    bus.do(CREATE)
+    with pytest.raises(AdapterError, match=f"answered Receive with what no history.*{why}"):
+        bus.do(Receive(queue="q"))
+
+
 @pytest.mark.parametrize("answer", [False, "Done", Done, Observed("Done")])
 def test_an_answer_that_is_none_is_the_adapters_fault(bus_of, answer):
     """It has to be an Observed with an Outcome."""

@@ -13,13 +13,15 @@ from busproof.broker.amqp.dispositions import (
     REASON,
     REJECTED,
     Disposition,
+    token_of,
+    wire_token,
 )
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.framing import array
 from busproof.broker.amqp.incoming_links import delay_of
 from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.messages import Parsed
-from busproof.broker.amqp.outgoing_links import effect_of, outgoing, token_of, wire_token
+from busproof.broker.amqp.outgoing_links import effect_of, outgoing
 from busproof.broker.amqp.refusals import Refusal, insist
 from busproof.broker.amqp.request_links import Reply
 from busproof.broker.bounds import bounded
@@ -84,7 +86,7 @@ def peek(asking: Asking, fields: Said) -> Reply:
     views = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
     if not views:
         return Reply({}, NO_CONTENT, "No messages")
-    shown = [outgoing(asking.connection, asking.path, view) for view in views]
+    shown = [outgoing(asking.connection, asking.path, view)[0] for view in views]
     return Reply({"messages": [{"message": each} for each in shown]})
 
 
@@ -110,7 +112,7 @@ def _numbers(asking: Asking, fields: Said) -> tuple[int, ...]:
 
 
 def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
-    given: dict[str, Any] = {"message": outgoing(asking.connection, asking.path, view)}
+    given: dict[str, Any] = {"message": outgoing(asking.connection, asking.path, view)[0]}
     if view.lock_token is not None:
         given["lock-token"] = wire_token(view.lock_token)
     return given

@@ -130,7 +130,7 @@ def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
     from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
 
     shown = view["rules"][0]
-    tables.print_rule(catalogue, rule, shown["scenarios"], shown["faults"], shown["tla"])
+    tables.print_rule(catalogue, rule, shown)
 
 
 def _as_json(

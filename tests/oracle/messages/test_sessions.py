@@ -231,7 +231,7 @@ def test_a_state_is_what_was_set_last(observer: Observer) -> None:
     assert observer.saw(get(), SessionState()).rules[0] == "SESS-18"
     after(observer, MINUTE + 1)
     assert observer.saw(put("late"), SESSION_LOST).rules == ("SESS-12", "SESS-21")
-    assert observer.saw(put("late")).rules[0] == "SESS-17"
+    assert observer.saw(put("late")).rules[0] == "SESS-12"
 
 
 def test_a_state_whose_setting_was_lost_may_come_once(observer: Observer) -> None:

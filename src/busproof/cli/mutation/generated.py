@@ -12,7 +12,6 @@ import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from enum import StrEnum
 from functools import cache
 from hashlib import sha256
 from itertools import repeat
@@ -27,7 +26,7 @@ from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation.audit import failed_apart, recorded_apart
 from busproof.cli.mutation.budget import OutOfTime, within
 from busproof.cli.mutation.recordings import Recording, requests, traced
-from busproof.cli.mutation.search import ModelBroke, broken, played, search
+from busproof.cli.mutation.search import Difference, ModelBroke, Reached, broken, played, search
 from busproof.cli.mutation.variants import Material
 from busproof.history.render.gherkin import sentence
 from busproof.history.replay import commands_of
@@ -41,46 +40,15 @@ from busproof.mutants.by_machine.made import (
     mutant_named,
     rules_of,
 )
+from busproof.mutants.by_machine.record import Fate, Result, equivalents
 
-__all__ = ["Fate", "Result", "Terms", "chosen", "drawn", "fate", "fates"]
+__all__ = ["Terms", "chosen", "drawn", "fate", "fates"]
 
 RUN_MOST: Final = 5
 """Maximum number of scenarios to run among those with different but allowed answers."""
 
 BASES: Final = 40
 """Recordings that a search starts from."""
-
-
-class Result(StrEnum):
-    """Result of auditing a generated mutant."""
-
-    KILLED = "killed"
-    FOUND = "found"
-    UNDECIDED = "undecided"
-    NOT_RUN = "not run"
-
-
-@attrs.frozen(kw_only=True)
-class Fate:
-    """Result of auditing a mutant, with its evidence.
-
-    Attributes:
-        id: of the mutant.
-        result: `killed` by a scenario or a distilled situation, or `found` to break a rule by the
-            exploration or the search alone; `undecided` if neither, and `not run` if nothing
-            recorded runs the changed place.
-        part: what noticed it: `features`, `distilled`, `exploration` or `search`.
-        by: the scenario that killed it, or the sequence that found it.
-        rules: those that the judge says are broken; none if the mutant broke off.
-        commands: of a search that found it, as the judge saw them, in words.
-    """
-
-    id: str
-    result: Result
-    part: str = ""
-    by: str = ""
-    rules: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -194,13 +162,13 @@ def fate(
     }
     rules = rules_of(mutant)
     otherwise: list[Recording] = []
+    others: list[Recording] = []
     return (
         _noticed(mutant, rules, parts["features"], otherwise)
         or _killed_apart(mutant, otherwise, scratch)
-        or _noticed(mutant, rules, parts["distilled"], [])
-        or _noticed(mutant, rules, parts["exploration"], [])
-        or _found(mutant, rules, there, material, terms)
-        or Fate(id=mutant.id, result=Result.UNDECIDED)
+        or _noticed(mutant, rules, parts["distilled"], others)
+        or _noticed(mutant, rules, parts["exploration"], others)
+        or _searched(mutant, rules, there, material, terms, answered=bool(otherwise or others))
     )
 
 
@@ -252,23 +220,38 @@ def _killed_apart(
     return None
 
 
-def _found(
+def _searched(
     mutant: GeneratedMutant,
     rules: Rules,
     there: Sequence[Recording],
     material: Material,
     terms: Terms,
-) -> Fate | None:
-    """Return a variant of a recording that shows the fault, if the search finds one."""
+    *,
+    answered: bool,
+) -> Fate:
+    """Return what a search of variants of the recordings comes to.
+
+    Args:
+        mutant: the mutant.
+        rules: of the mutant.
+        there: recordings that run the changed place.
+        material: for their variants.
+        terms: how much is tried.
+        answered: whether the mutant answered otherwise in a recording, as the judge allows.
+    """
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
     bases = [each.base() for each in random.sample(there, min(BASES, len(there)))]
     found = search(rules, bases, material, tries=terms.tries, random=random)
-    if found is None:
-        return None
-    commands = tuple(sentence(asked) for asked in commands_of(found.events))
-    return Fate(
-        id=mutant.id, result=Result.FOUND, part="search", rules=found.rules, commands=commands
-    )
+    if isinstance(found, Difference):
+        commands = tuple(sentence(asked) for asked in commands_of(found.events))
+        return Fate(
+            id=mutant.id, result=Result.FOUND, part="search", rules=found.rules, commands=commands
+        )
+    reason = equivalents().get(mutant.id)
+    if reason is not None:
+        return Fate(id=mutant.id, result=Result.EQUIVALENT, why=reason)
+    why = Reached.ANSWERS if answered else found
+    return Fate(id=mutant.id, result=Result.UNDECIDED, why=why.value)
 
 
 def _may_matter(mutant: GeneratedMutant, recording: Recording) -> bool:

@@ -13,7 +13,7 @@ from busproof.history.replay import Asked, commands_of, resolved
 from busproof.model import Namespace, RoundRobin, new_namespace, step
 from busproof.mutants.by_machine.contexts import OF_ENTITIES, OF_NAMESPACES
 
-__all__ = ["WORDS", "Pair", "pairs_in", "pairs_of"]
+__all__ = ["PLAIN", "WORDS", "Pair", "pairs_in", "pairs_of"]
 
 PLAIN: Final = "no context"
 Pair = tuple[v.RuleId, str]

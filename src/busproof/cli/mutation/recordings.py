@@ -17,7 +17,7 @@ from busproof.history.files import load
 from busproof.history.records import Scenario
 from busproof.history.replay import commands_of
 
-__all__ = ["Recording", "lines_of", "requests", "traced"]
+__all__ = ["Line", "Recording", "lines_of", "requests", "traced"]
 
 EDITION: Final = "cs-2020-12"
 """The edition that states the most."""

@@ -1,11 +1,26 @@
 """The score of an audit of generated mutants: the share that was noticed, and how sure it is."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 import attrs
 
-__all__ = ["Counted", "Score", "score_of"]
+from busproof.mutants.by_machine.record import Fate, Result
+
+__all__ = ["ALL", "Counted", "Score", "by_family", "score_of"]
+
+ALL: Final = "all"
+"""Name of the row that has the sums."""
+
+PARTS: Final = ("features", "distilled", "exploration", "search")
+
+SCORES: Final = {
+    "_of_features": PARTS[:1],
+    "": PARTS[:2],
+    "_of_everything": PARTS[:3],
+}
+"""Parts that notice a mutant, by the ending of the score's name."""
 
 Z: Final = 1.96
 """Standard deviations of a confidence of 95 %."""
@@ -35,6 +50,46 @@ class Score:
     share: float
     low: float
     high: float
+
+
+def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of each family, and of all at the end.
+
+    Args:
+        made: how many mutants each family has.
+        fates: the results of those that were audited.
+    """
+    results = {family: Counter[Result]() for family in made}
+    parts = {family: Counter[str]() for family in made}
+    for fate in fates:
+        results[fate.family][fate.result] += 1
+        parts[fate.family][fate.part] += 1
+    for name, families in (*((each, [each]) for each in made), (ALL, list(made))):
+        result = sum((results[family] for family in families), Counter[Result]())
+        part = sum((parts[family] for family in families), Counter[str]())
+        scores = {
+            ending: score_of(
+                {
+                    family: Counted(
+                        made=made[family],
+                        tried=results[family].total(),
+                        noticed=sum(parts[family][part] for part in noticed),
+                        apart=results[family][Result.KILLED] + results[family][Result.FOUND],
+                    )
+                    for family in families
+                }
+            )
+            for ending, noticed in SCORES.items()
+        }
+        yield {
+            "family": name,
+            "made": sum(made[family] for family in families),
+            "tried": result.total(),
+            **{each.value.replace(" ", "_"): result[each] for each in Result},
+            **{each: part[each] for each in PARTS},
+            **{f"score{ending}": score and score.share for ending, score in scores.items()},
+            "interval": (score := scores[""]) and (score.low, score.high),
+        }
 
 
 def score_of(families: Mapping[str, Counted]) -> Score | None:

@@ -5,6 +5,7 @@ the model, the fault has infected the state without showing yet, so its commands
 """
 
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from random import Random
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from busproof.judging.judge import Judge
 from busproof.model import Answer, Namespace, RoundRobin, new_namespace, step
 from busproof.model.rules import RULES, Rules
 
-__all__ = ["Base", "Difference", "Played", "broken", "played", "search"]
+__all__ = ["Base", "Difference", "Played", "Reached", "broken", "played", "search"]
 
 LONGEST: Final = 120
 """Maximum length of a varied sequence; a longer one is cut."""
@@ -61,16 +62,27 @@ class Played:
 
 @attrs.frozen(kw_only=True)
 class Difference:
-    """Commands and a mutant's answers, which the judge rejects."""
+    """Commands and a mutant's answers, which the judge rejects under these terms."""
 
+    profile: v.Profile
     events: tuple[v.Event, ...]
     rules: tuple[str, ...]
 
 
+class Reached(StrEnum):
+    """Effect of a fault that the judge did not reject."""
+
+    NOTHING = "same answers and records"
+    STATE = "other records, but the same answers"
+    ANSWERS = "other answers, all of them allowed"
+
+
 def search(
     rules: Rules, bases: Sequence[Base], material: Material, *, tries: int, random: Random
-) -> Difference | None:
+) -> Difference | Reached:
     """Return commands whose answers the judge accepts of the model but not of the mutant.
+
+    If no variant has such answers, return how far the fault came in any of them.
 
     Args:
         rules: those of the mutant.
@@ -80,6 +92,7 @@ def search(
         random: makes the choices.
     """
     infected: list[Base] = []
+    allowed = False
     for _ in range(tries):
         further = infected and random.random() < 0.5
         base = random.choice(infected if further else bases)
@@ -91,10 +104,13 @@ def search(
         if found.differs:
             rejected = broken(base.profile, found)
             if rejected is not None:
-                return Difference(events=found.events, rules=rejected)
+                return Difference(profile=base.profile, events=found.events, rules=rejected)
+            allowed = True
         elif found.infected is not None and len(infected) < INFECTED_MOST:
             infected.append(attrs.evolve(base, commands=commands[: found.infected]))
-    return None
+    if allowed:
+        return Reached.ANSWERS
+    return Reached.STATE if infected else Reached.NOTHING
 
 
 class ModelBroke(Exception):  # noqa: N818 - of the variant, which makes no sense
