@@ -96,7 +96,7 @@ def written(path: Path, events: int) -> None:
 
 
 def repeated(path: Path, events: int) -> None:
-    """Record so many events by writing the same histories again and again."""
+    """Record this number of events by writing the same histories again and again."""
     some = min(events, 100_000)
     written(path, some)
     header, _, histories = path.read_bytes().partition(b"\n")
@@ -115,9 +115,11 @@ def long(path: Path, events: int) -> None:
     with HistoryWriter(path) as writer:
 
         def ask(command: v.Command) -> v.Outcome:
-            seen = adapter.do(command, "c1")
-            writer.write(v.Event(command=command, outcome=seen.outcome, witness=seen.witness))
-            return seen.outcome
+            observation = adapter.do(command, "c1")
+            writer.write(
+                v.Event(command=command, outcome=observation.outcome, witness=observation.witness)
+            )
+            return observation.outcome
 
         writer.write(Header(profile=profile, capabilities=capabilities))
         writer.write(Started(scenario="long"))
@@ -127,9 +129,9 @@ def long(path: Path, events: int) -> None:
             ask(v.Send(queue="q", message=v.Message(body=f"m{number}", partition_key=key)))
             if number < HELD:
                 continue
-            given = ask(v.Receive(queue="q"))
-            if isinstance(given, v.Received) and given.message.lock_token is not None:
-                ask(v.Complete(queue="q", lock_token=given.message.lock_token))
+            outcome = ask(v.Receive(queue="q"))
+            if isinstance(outcome, v.Received) and outcome.message.lock_token is not None:
+                ask(v.Complete(queue="q", lock_token=outcome.message.lock_token))
         writer.write(Ended(verdict=ScenarioVerdict.PASSED))
 
 
@@ -197,8 +199,8 @@ def _above(number: int, parents: dict[int, int]) -> Iterator[int]:
 def cost(act: Callable[[], T]) -> tuple[float, T]:
     """Return the cost of an action, and its result."""
     before = METER.seconds()
-    found = act()
-    return METER.seconds() - before, found
+    result = act()
+    return METER.seconds() - before, result
 
 
 def row(spark: SparkSession, path: Path) -> Row:
@@ -222,7 +224,7 @@ def main() -> int:
     before = METER.seconds()
     spark = spark_session(master=f"local[{args.cores}]")
     spark.range(1).count()
-    found = [Figure("seconds of processors to start Spark", METER.seconds() - before)]
+    figures = [Figure("seconds of processors to start Spark", METER.seconds() - before)]
     with tempfile.TemporaryDirectory() as folder:
         for measure, sizes in (
             (memory, args.long),  # first, while the Python of the executors is small
@@ -230,9 +232,9 @@ def main() -> int:
             (partial(screening, duckdb=args.duckdb, cores=args.cores), args.screened),
         ):
             if sizes:
-                found += measure(spark, Path(folder, "history.jsonl"), sizes)
+                figures += measure(spark, Path(folder, "history.jsonl"), sizes)
     spark.stop()
-    return report(found, as_json=args.json)
+    return report(figures, as_json=args.json)
 
 
 def judging(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
@@ -241,11 +243,11 @@ def judging(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[F
     row(spark, path)  # warm-up: modules are loaded once per process
     for size in sizes:
         written(path, size)
-        found = row(spark, path)
-        of = f"{found.events:,} events"
-        yield Figure(f"local, µs an event, {of}", found.local / found.events * 1e6)
-        yield Figure(f"Spark, µs an event, {of}", found.on_spark / found.events * 1e6)
-    yield at_most("Spark beside local", found.on_spark / found.local, JUDGING)
+        costs = row(spark, path)
+        of = f"{costs.events:,} events"
+        yield Figure(f"local, µs an event, {of}", costs.local / costs.events * 1e6)
+        yield Figure(f"Spark, µs an event, {of}", costs.on_spark / costs.events * 1e6)
+    yield at_most("Spark beside local", costs.on_spark / costs.local, JUDGING)
 
 
 def screening(
@@ -294,13 +296,13 @@ def _in_duckdb(python: str, path: Path, cores: int) -> float:
 
 def _struct(name: str) -> str:
     """Return the type of a field that screening looks at, as DuckDB writes it."""
-    (field,) = (each for each in from_arrow_schema(RECORD) if each.name == name)
+    (field,) = (candidate for candidate in from_arrow_schema(RECORD) if candidate.name == name)
     return _duckdb_type(field.dataType)
 
 
 def _duckdb_type(kind: DataType) -> str:
     if isinstance(kind, StructType):
-        fields = (f'"{each.name}" {_duckdb_type(each.dataType)}' for each in kind)
+        fields = (f'"{field.name}" {_duckdb_type(field.dataType)}' for field in kind)
         return f"STRUCT({', '.join(fields)})"
     if isinstance(kind, ArrayType):
         return f"{_duckdb_type(kind.elementType)}[]"
@@ -309,13 +311,13 @@ def _duckdb_type(kind: DataType) -> str:
 
 def memory(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
     """Yield the memory of judging one history, and how it grows with the history's length."""
-    seen = []
+    peaks = []
     for size in sizes:
         long(path, size)
         check(spark, find_source(str(path)))
-        seen.append(most_memory())
-        yield Figure(f"MB to judge one history of {size:,} events", seen[-1])
-    yield at_most("memory of the longest history beside the shortest", seen[-1] / seen[0], MEMORY)
+        peaks.append(most_memory())
+        yield Figure(f"MB to judge one history of {size:,} events", peaks[-1])
+    yield at_most("memory of the longest history beside the shortest", peaks[-1] / peaks[0], MEMORY)
 
 
 if __name__ == "__main__":

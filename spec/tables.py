@@ -157,8 +157,8 @@ def print_rule(catalogue: Catalogue, rule: Rule, evidence: Mapping[str, Any]) ->
 
 def _print_addresses(console: Console, catalogue: Catalogue, rule: Rule) -> None:
     """Print an address for each citation whole, so that a terminal makes a link of it."""
-    read = {each: catalogue.english(each) for each in rule.citations}
-    width = max((len(each.source) for each in read), default=0)
+    read = {citation: catalogue.english(citation) for citation in rule.citations}
+    width = max((len(citation.source) for citation in read), default=0)
     console.print()
     console.print("Read it in English", style="bold")
     for citation, address in read.items():
@@ -216,22 +216,22 @@ def _evidence(evidence: Mapping[str, Any]) -> Table:
         table.add_row("seeded fault", fault["id"], fault["summary"])
     generated = evidence["generated"]
     if generated["of"]:
-        told = f"would have noticed {generated['noticed']} of {generated['of']} that break it"
-        table.add_row("generated faults", "of a sample", told)
+        noticed = f"would have noticed {generated['noticed']} of {generated['of']} that break it"
+        table.add_row("generated faults", "of a sample", noticed)
     return table
 
 
 def _specified(specs: Mapping[str, Iterable[Mapping[str, Any]]]) -> Table:
     table = _table("kind", "where", "", whole=("kind", "where"), headed=False)
     for kind, title in (("operators", "operator"), ("properties", "property")):
-        for each in specs.get(kind, ()):
-            table.add_row(title, each["module"], each["name"])
-    for each in specs.get("edges", ()):
-        table.add_row("edges", each["graph"], f"{each['edges']:,} compared with the model")
-    for each in specs.get("mutants", ()):
-        killer = each["killed_by"]
+        for entry in specs.get(kind, ()):
+            table.add_row(title, entry["module"], entry["name"])
+    for entry in specs.get("edges", ()):
+        table.add_row("edges", entry["graph"], f"{entry['edges']:,} compared with the model")
+    for entry in specs.get("mutants", ()):
+        killer = entry["killed_by"]
         fate = f"killed by {killer}" if killer else "not recorded as killed"
-        table.add_row("mutant", each["name"], fate)
+        table.add_row("mutant", entry["name"], fate)
     return table
 
 

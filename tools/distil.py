@@ -32,7 +32,7 @@ from busproof.cli.mutation.recordings import Recording, requests, traced
 from busproof.errors import UsageError
 from busproof.history.render.gherkin import request_of
 from busproof.history.render.situations import situation_name
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 from busproof.mutants.by_machine.made import FAMILIES, GeneratedMutant, mutant_named, rules_of
 from busproof.spec import load
 
@@ -69,7 +69,7 @@ def write(files: dict[str, list[Line]]) -> None:
 
 def named(lines: Sequence[Line]) -> list[str]:
     """Return a unique name for each sequence; equal ones have the rule, or also a number."""
-    plain = [situation_name([asked.command for asked in asked_in(line)]) for line in lines]
+    plain = [situation_name([recorded.command for recorded in asked_in(line)]) for line in lines]
     often = Counter(plain)
     used = Counter[str]()
     names = []
@@ -80,20 +80,20 @@ def named(lines: Sequence[Line]) -> list[str]:
     return names
 
 
-def asked_in(line: Line) -> tuple[Asked, ...]:
+def asked_in(line: Line) -> tuple[RecordedCommand, ...]:
     """Return the commands of a sequence."""
     parts = [command.partition(" asks: ") for command in line["commands"]]
     return tuple(
-        Asked(number=number, connection=connection, command=request_of(request))
+        RecordedCommand(number=number, connection=connection, command=request_of(request))
         for number, (connection, _, request) in enumerate(parts, 1)
     )
 
 
-def lines_of_family(found: Iterable[Found]) -> list[Line]:
+def lines_of_family(sequences: Iterable[Found]) -> list[Line]:
     """Return sequences for a file, those with the same commands and rule as one."""
     alike: dict[object, Line] = {}
-    for each in found:
-        line = json.loads(each.line(""))
+    for sequence in sequences:
+        line = json.loads(sequence.line(""))
         first = alike.setdefault((line["tier"], line["rule"], *line["commands"]), line)
         first["mutants"] = list(dict.fromkeys((*first["mutants"], *line["mutants"])))
     return list(alike.values())
@@ -103,9 +103,9 @@ def recordings(terms: Terms) -> list[Recording]:
     """Return the scenarios and the explored sequences of every tier, recorded on the model."""
     with tempfile.TemporaryDirectory(prefix="busproof-distil-") as scratch:
         return [
-            each
+            recording
             for request in requests(terms.sequences, terms.seed)
-            for each in traced(request, recorded_apart(request, Path(scratch)))
+            for recording in traced(request, recorded_apart(request, Path(scratch)))
         ]
 
 
@@ -116,7 +116,7 @@ def stored(lines: Iterable[Line]) -> Iterator[Found]:
         if mutants or not line["mutants"]:
             yield Found(
                 mutants=mutants,
-                told="" if mutants else line["about"],
+                description="" if mutants else line["about"],
                 profile=v.profile_for(CATALOGUE, edition=FULLEST, tier=line["tier"]),
                 rule=line["rule"],
                 commands=asked_in(line),
@@ -139,7 +139,7 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
         kept: the sequences so far.
     """
     known = {pair for path in histories[:1] for pair in pairs_in(path)}
-    known |= {pair for each in kept for pair in pairs_of(each.commands, each.profile)}
+    known |= {pair for sequence in kept for pair in pairs_of(sequence.commands, sequence.profile)}
     yield from map(found_of, explored_reaching(histories[1:], known))
     yield from map(found_of, scenarios_reaching(histories[:1], known))
 
@@ -153,7 +153,7 @@ def found_of(reached: Reaching) -> Found:
         profile=reached.profile,
         rule=rule,
         commands=reached.commands,
-        told=f"Reaches {rule} {words}. {rule}: {CATALOGUE.rule(rule).title}.",
+        description=f"Reaches {rule} {words}. {rule}: {CATALOGUE.rule(rule).title}.",
     )
 
 
@@ -164,17 +164,17 @@ def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> No
     miss; `busproof audit --generated` separates the two.
     """
     killed: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for mutant in mutants:
-        asked[mutant.family] += 1
+        counts[mutant.family] += 1
         rules = rules_of(mutant)
-        near = sorted(kept, key=lambda each: each.family != mutant.family)
-        found = any(kills(rules, each.profile, each.commands) for each in near)
-        killed[mutant.family] += found
-        print(f"{sum(asked.values())} of {len(mutants)}", end="\r", file=sys.stderr)
-    for family in asked:
-        print(f"{family}: {killed[family]} of {asked[family]}")
-    print(f"in all: {sum(killed.values())} of {sum(asked.values())}")
+        near = sorted(kept, key=lambda situation: situation.family != mutant.family)
+        killer = any(kills(rules, situation.profile, situation.commands) for situation in near)
+        killed[mutant.family] += killer
+        print(f"{sum(counts.values())} of {len(mutants)}", end="\r", file=sys.stderr)
+    for family in counts:
+        print(f"{family}: {killed[family]} of {counts[family]}")
+    print(f"in all: {sum(killed.values())} of {sum(counts.values())}")
 
 
 def distil(families: Sequence[str], terms: Terms) -> None:
@@ -207,11 +207,11 @@ def main() -> None:
     if args.reword:
         write({name: lines_of_family(stored(lines)) for name, lines in files.items()})
     elif args.pairs:
-        kept = [found for lines in files.values() for found in stored(lines)]
+        kept = [sequence for lines in files.values() for sequence in stored(lines)]
         new = lines_of_family(reaching(args.pairs, kept))
         write({**files, PAIRS: [*files.get(PAIRS, []), *new]})
     elif args.score:
-        kept = [found for lines in files.values() for found in stored(lines)]
+        kept = [sequence for lines in files.values() for sequence in stored(lines)]
         print_score(chosen(args.families, terms), kept)
     else:
         distil(args.families or FAMILIES, terms)

@@ -167,8 +167,8 @@ def main() -> int:
             for part in args.parts or PARTS:
                 run_part(part, again=bool(args.parts))
         print_table()
-        asked = args.parts or PARTS
-        return 0 if args.status or all(state(part) == "passed" for part in asked) else 1
+        parts = args.parts or PARTS
+        return 0 if args.status or all(state(part) == "passed" for part in parts) else 1
     except KeyboardInterrupt:
         print("\nbroken off; the same command goes on from here", file=sys.stderr)
         return 130
@@ -213,18 +213,18 @@ def result(step: Step, current: str) -> dict[str, Any]:
         text=True,
         errors="replace",
     )
-    said = []
+    lines = []
     assert process.stdout is not None  # noqa: S101 - it was asked for
     try:
         for line in process.stdout:
             print(line, end="", flush=True)
-            said.append(line)
+            lines.append(line)
     except KeyboardInterrupt:
         process.terminate()
         process.wait()
         raise
     code = process.wait()
-    text = "".join(said)
+    text = "".join(lines)
     return {
         "commit": commit(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -239,20 +239,20 @@ def result(step: Step, current: str) -> dict[str, Any]:
 
 def figures(text: str) -> Iterator[dict[str, Any]]:
     """Yield the figures that a step printed, each with its bound."""
-    for found in FIGURE.finditer(text):
-        bound = found["bound"]
+    for match in FIGURE.finditer(text):
+        bound = match["bound"]
         yield {
-            "figure": found["figure"],
-            "value": float(found["value"].replace(",", "")),
+            "figure": match["figure"],
+            "value": float(match["value"].replace(",", "")),
             "bound": float(bound.replace(",", "")) if bound else None,
-            "holds": found["missed"] is None,
+            "holds": match["missed"] is None,
         }
 
 
 def failures(text: str) -> list[str]:
     """Return the failures: the names of tests and bounds, or else the last lines."""
     named = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.MULTILINE)
-    named += [found["figure"] for found in FIGURE.finditer(text) if found["missed"]]
+    named += [match["figure"] for match in FIGURE.finditer(text) if match["missed"]]
     return named or text.strip().splitlines()[-3:]
 
 
@@ -312,10 +312,10 @@ def state(part: str) -> str:
         return "not run"
     if len(kept) < len(PARTS[part]):
         return "broken off"
-    found = [(kept.get(step.name), step) for step in PARTS[part]]
-    if any(step is not None and not step["passed"] for step, _ in found):
+    results = [(kept.get(step.name), step) for step in PARTS[part]]
+    if any(step is not None and not step["passed"] for step, _ in results):
         return "failed"
-    if any(step is None or step["digest"] != digest(of) for step, of in found):
+    if any(step is None or step["digest"] != digest(of) for step, of in results):
         return "out of date"
     return "passed"
 

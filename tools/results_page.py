@@ -117,20 +117,22 @@ def name_of(run: Conformance) -> str:
 def table_of(runs: Sequence[Conformance]) -> str:
     """Return a table of the number of rules per verdict, a line for each implementation."""
     verdicts = [
-        each for each in Verdict if each in ALWAYS_TOLD or any(r.counted(each) for r in runs)
+        verdict
+        for verdict in Verdict
+        if verdict in ALWAYS_TOLD or any(r.counted(verdict) for r in runs)
     ]
-    head = ("implementation", "oracle", "applicable", *(each.value for each in verdicts))
+    head = ("implementation", "oracle", "applicable", *(verdict.value for verdict in verdicts))
     lines = [
         (
             name_of(run),
             run.oracle,
             overview.applicable(run.rules),
-            *(run.counted(each) for each in verdicts),
+            *(run.counted(verdict) for verdict in verdicts),
         )
         for run in runs
     ]
-    held = "; ".join(dict.fromkeys(overview.profile_words(run.subject) for run in runs))
-    return "".join(rows([head, *lines])) + f"\nOf {date.today()}, held to {held}.\n"
+    terms = "; ".join(dict.fromkeys(overview.profile_words(run.subject) for run in runs))
+    return "".join(rows([head, *lines])) + f"\nOf {date.today()}, held to {terms}.\n"
 
 
 def families(runs: Sequence[Conformance]) -> Iterator[str]:
@@ -138,15 +140,16 @@ def families(runs: Sequence[Conformance]) -> Iterator[str]:
     yield "## By family\n\nRules shown of the applicable ones, and in brackets those violated.\n"
     catalogue = spec.load()
     runs_shown = [
-        {each.id: tuple(each.rules) for each in overview.families(run, catalogue)} for run in runs
+        {family.id: tuple(family.rules) for family in overview.families(run, catalogue)}
+        for run in runs
     ]
     head = ("family", *map(name_of, runs))
     lines = []
     for family in catalogue.families:
         verdicts = [
-            Counter(rule.verdict for rule in each.get(family.id, ())) for each in runs_shown
+            Counter(rule.verdict for rule in shown.get(family.id, ())) for shown in runs_shown
         ]
-        applicable = [overview.applicable(each.get(family.id, ())) for each in runs_shown]
+        applicable = [overview.applicable(shown.get(family.id, ())) for shown in runs_shown]
         lines.append((f"{family.id}: {family.title}", *map(share, verdicts, applicable)))
     yield "".join(rows([head, *lines]))
 
@@ -227,10 +230,10 @@ def scores_of(row: Mapping[str, Any]) -> tuple[object, ...]:
 
 def survivors(sample: Sample) -> Iterator[str]:
     """Yield the mutants that only an exploration or a search noticed."""
-    found = [fate for fate in sample.fates if fate.result is Result.FOUND]
-    if found:
+    only_searched = [fate for fate in sample.fates if fate.result is Result.FOUND]
+    if only_searched:
         yield "Survivors, which only random commands noticed, and what has become of them:\n"
-        yield "".join(f"- `{fate.id}`: {became(fate)}\n" for fate in found)
+        yield "".join(f"- `{fate.id}`: {became(fate)}\n" for fate in only_searched)
 
 
 def became(fate: Fate) -> str:
@@ -244,7 +247,7 @@ def undecided(sample: Sample) -> Iterator[str]:
     """Yield how far the search came with the mutants that it gave up, and the equivalent ones."""
     left = [fate for fate in sample.fates if fate.result is Result.UNDECIDED]
     if left:
-        yield (f"Undecided: in {sample.tries} variants of what the suite asks, the mutant had\n")
+        yield (f"Undecided: in {sample.tries} variants of what the suite sends, the mutant has\n")
         yield "".join(
             f"- {why}: {number} ({contexts(fate for fate in left if fate.why == why)})\n"
             for why, number in Counter(fate.why for fate in left).most_common()
@@ -284,9 +287,9 @@ def cells(section: str, column: str) -> list[list[str]]:
     text = BENCHMARKS.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2]
     for table in re.findall(r"(?:^\|.*\n)+", text.partition("\n## ")[0], re.MULTILINE):
         lines = [line.strip("|").split("|") for line in table.splitlines()]
-        found = [[cell.strip() for cell in line] for line in lines]
-        if column in found[0]:
-            return found[:1] + found[2:]
+        rows = [[cell.strip() for cell in line] for line in lines]
+        if column in rows[0]:
+            return rows[:1] + rows[2:]
     raise SystemExit(f"docs/benchmarks.md has no column {column!r} in its section {section!r}")
 
 

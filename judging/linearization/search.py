@@ -268,7 +268,7 @@ class Search:
         # On a virtual clock requests do not overlap: there is one order, the recorded one.
         if self._ordered:
             return list(order[first : first + 1])
-        found: list[int] = []
+        candidates: list[int] = []
         clients: set[str] = set()
         barrier = NEVER
         for place in range(first, len(order)):
@@ -282,15 +282,15 @@ class Search:
                 break
             # A client waits for each answer, so of its events only the first can come next.
             if client not in clients:
-                found.append(index)
+                candidates.append(index)
                 clients.add(client)
             barrier = min(barrier, returned)
-        if len(found) < 2:
-            return found
+        if len(candidates) < 2:
+            return candidates
         self.had_choices = True
         if self._hints is None:
             self._hints = Hints(self._events)
-        return self._hints.ranked(found, taken, self._way)
+        return self._hints.ranked(candidates, taken, self._way)
 
 
 def _by_time(events: Sequence[v.Event], *, ordered: bool) -> Sequence[int]:

@@ -28,9 +28,9 @@ _NOBODY: Final = "SessionIdMissing"
 _TOO_FAR: Final = "MaxTransferHopCountExceeded"
 
 
-def arrival(**given: Expression) -> Expression:
+def arrival(**fields: Expression) -> Expression:
     """Return a message that was sent to this entity directly."""
-    return row(ARRIVAL, **{"hops": "0L", "direct": "true", "checked": "false", **given})
+    return row(ARRIVAL, **{"hops": "0L", "direct": "true", "checked": "false", **fields})
 
 
 def arrived(source: Expression, arrivals: Expression) -> Expression:
@@ -138,8 +138,8 @@ def _put() -> Expression:
     return _kept(queue="e.name", dies="a.at + least(e.time_to_live, a.message.time_to_live)")
 
 
-def _kept(**given: Expression) -> Expression:
-    held = row(
+def _kept(**fields: Expression) -> Expression:
+    message = row(
         HELD,
         owner="e.name",
         sequence_number=sequence_number("a.partition", "(s.arrivals + 1)"),
@@ -148,6 +148,6 @@ def _kept(**given: Expression) -> Expression:
         message="a.message",
         deliveries="0L",
         deferred="false",
-        **given,
+        **fields,
     )
-    return state(arrivals="s.arrivals + 1", messages=f"concat(s.messages, array({held}))")
+    return state(arrivals="s.arrivals + 1", messages=f"concat(s.messages, array({message}))")

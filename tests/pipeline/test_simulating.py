@@ -122,7 +122,7 @@ def test_fault_that_a_few_sequences_show_is_not_tried_with_the_others(
         tried.extend(runs)
         shown = [run for run in runs if run in ((3, "soon"), (100, "late"))]
         found = [
-            Difference(seed=seed, mutant=name, place=1, rules=("KEY-02",), said="")
+            Difference(seed=seed, mutant=name, place=1, rules=("KEY-02",), detail="")
             for seed, name in shown
         ]
         return Simulation(

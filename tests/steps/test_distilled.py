@@ -19,7 +19,7 @@ from busproof.history.records import (
 )
 from busproof.history.render.gherkin import request_of
 from busproof.history.render.situations import situation_name
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 from busproof.judging.verdicts import conformance
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.made import mutant_named, rules_of
@@ -33,11 +33,11 @@ EDITION = "cs-2020-12"
 ALL = situations()
 
 
-def asked(situation: Situation) -> list[Asked]:
+def asked(situation: Situation) -> list[RecordedCommand]:
     """Return the commands of a situation."""
     parts = [each.partition(" asks: ") for each in situation.commands]
     return [
-        Asked(number=number, connection=connection, command=request_of(request))
+        RecordedCommand(number=number, connection=connection, command=request_of(request))
         for number, (connection, _, request) in enumerate(parts, 1)
     ]
 

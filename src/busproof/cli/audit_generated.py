@@ -84,18 +84,18 @@ def run(args: Options) -> int:
     _check(args)
     terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed, jobs=args.jobs)
     mutants = chosen(args.fault, terms)
-    found: list[Fate] = []
+    fates: list[Fate] = []
     try:
-        found.extend(_in_time(_audited(mutants, terms, args.keep), args.minutes))
+        fates.extend(_in_time(_audited(mutants, terms, args.keep), args.minutes))
     finally:
-        if found:
-            _show(mutants, found, terms, args.format)
+        if fates:
+            _show(mutants, fates, terms, args.format)
     if args.record:
-        _record(mutants, found, terms)
+        _record(mutants, fates, terms)
     return 0
 
 
-def _record(mutants: "list[GeneratedMutant]", found: "list[Fate]", terms: "Terms") -> None:
+def _record(mutants: "list[GeneratedMutant]", fates: "list[Fate]", terms: "Terms") -> None:
     from busproof.mutants.by_machine.record import Sample, write  # noqa: PLC0415
 
     today = datetime.now(UTC).date().isoformat()
@@ -105,7 +105,7 @@ def _record(mutants: "list[GeneratedMutant]", found: "list[Fate]", terms: "Terms
             seed=terms.seed,
             tries=terms.tries,
             made=_made(mutants),
-            fates=tuple(found),
+            fates=tuple(fates),
         )
     )
 
@@ -119,11 +119,11 @@ def _check(args: Options) -> None:
             raise UsageError(f"--{name} is {number}; give more")
 
 
-def _in_time(found: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
+def _in_time(fates: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
     """Yield results until the time is up; end what runs on."""
     end = None if minutes is None else monotonic() + 60 * minutes
-    with closing(found):
-        for fate in found:
+    with closing(fates):
+        for fate in fates:
             yield fate
             if end is not None and monotonic() > end:
                 return
@@ -181,11 +181,11 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
                 "remove it or choose another"
             )
         # The last line may have been cut off.
-        lines = [each for each in lines if each.endswith("}")]
-        keep.write_text("".join(f"{each}\n" for each in (first, *lines)), encoding="utf-8")
+        lines = [line for line in lines if line.endswith("}")]
+        keep.write_text("".join(f"{line}\n" for line in (first, *lines)), encoding="utf-8")
     except OSError as error:
         raise HistoryError(f"cannot use {keep}: {error.strerror}") from None
-    fates = [fate_from(json.loads(each)) for each in lines]
+    fates = [fate_from(json.loads(line)) for line in lines]
     return {fate.id: fate for fate in fates}
 
 
@@ -202,16 +202,16 @@ def _sources() -> str:
 
 
 def _show(
-    mutants: "list[GeneratedMutant]", found: "list[Fate]", terms: "Terms", format_: str
+    mutants: "list[GeneratedMutant]", fates: "list[Fate]", terms: "Terms", format_: str
 ) -> None:
-    families = list(_families(mutants, found))
+    families = list(_families(mutants, fates))
     if format_ == "json":
         named = {mutant.id: mutant for mutant in mutants}
         view = {
             "seed": terms.seed,
             "tries": terms.tries,
             "families": families,
-            "mutants": [_view(named[fate.id], fate) for fate in found],
+            "mutants": [_view(named[fate.id], fate) for fate in fates],
         }
         print(json.dumps(view, indent=2))  # noqa: T201
         return
@@ -256,12 +256,12 @@ COLUMNS: Final = (
 
 
 def _families(
-    mutants: "Iterable[GeneratedMutant]", found: "Iterable[Fate]"
+    mutants: "Iterable[GeneratedMutant]", fates: "Iterable[Fate]"
 ) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each family, and of all at the end."""
     from busproof.cli.mutation.score import by_family  # noqa: PLC0415
 
-    return by_family(_made(mutants), found)
+    return by_family(_made(mutants), fates)
 
 
 def _made(mutants: "Iterable[GeneratedMutant]") -> dict[str, int]:

@@ -42,7 +42,7 @@ def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
     from gherkin.errors import ParserError  # noqa: PLC0415  the plain table needs no Gherkin
     from gherkin.parser import Parser  # noqa: PLC0415
 
-    found = []
+    scenarios = []
     for file in sorted(resources.files("busproof.features").iterdir(), key=lambda file: file.name):
         if file.name.endswith(".feature"):
             try:
@@ -50,8 +50,8 @@ def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
             except ParserError as error:
                 raise SpecificationError(f"features/{file.name}: {error}") from error
             for tags, name in _tagged(feature or {}, frozenset()):
-                found.append((tags, {"file": file.name, "name": name}))
-    return found
+                scenarios.append((tags, {"file": file.name, "name": name}))
+    return scenarios
 
 
 def _tagged(parent: dict[str, Any], above: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:

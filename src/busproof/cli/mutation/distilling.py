@@ -23,7 +23,7 @@ from busproof.history.records import Scenario
 from busproof.history.render.gherkin import sentence
 from busproof.history.render.situations import situation_name
 from busproof.history.render.wrong_answers import what_is_wrong
-from busproof.history.replay import Asked, commands_of, numbered
+from busproof.history.replay import RecordedCommand, commands_of, numbered
 from busproof.judging.shrinking import minimised, simplified
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.contexts import may_arise
@@ -57,8 +57,8 @@ class Found:
     mutants: tuple[GeneratedMutant, ...]
     profile: v.Profile
     rule: str
-    commands: tuple[Asked, ...]
-    told: str = ""
+    commands: tuple[RecordedCommand, ...]
+    description: str = ""
     """Its sentence, if it is about no mutant."""
 
     @property
@@ -73,38 +73,40 @@ class Found:
             "about": self.about(),
             "rule": self.rule,
             "tier": self.profile.tier.value,
-            "commands": [sentence(asked) for asked in self.commands],
+            "commands": [sentence(recorded) for recorded in self.commands],
             "mutants": [mutant.id for mutant in self.mutants],
         }
         return json.dumps(shown, ensure_ascii=False)
 
     def name(self) -> str:
         """Return the commands in a few words."""
-        return situation_name([asked.command for asked in self.commands])
+        return situation_name([recorded.command for recorded in self.commands])
 
     def about(self) -> str:
         """Return the wrong answer, and the rule that it breaks, in a sentence."""
-        if self.told:
-            return self.told
+        if self.description:
+            return self.description
         wrong = played(rules_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
         right = played(RULES, self.profile, self.commands)
         place = len(wrong.usual) - 1
         if wrong.events[place].outcome == right.events[place].outcome:  # only its partition differs
             place = len(wrong.events) - 1
         last = place == len(wrong.events) - 1
-        told = what_is_wrong(wrong.events[place], right.events[place], last=last)
-        return f"Wrong if {told}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
+        wrong_answer = what_is_wrong(wrong.events[place], right.events[place], last=last)
+        return f"Wrong if {wrong_answer}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
 
 
-def kills(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> tuple[str, ...] | None:
+def kills(
+    rules: Rules, profile: v.Profile, commands: Sequence[RecordedCommand]
+) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks in this sequence; `None` if it survives."""
     try:
-        found = played(rules, profile, commands, seconds=SECONDS)
+        run = played(rules, profile, commands, seconds=SECONDS)
     except ModelBroke:
         return None
-    if not found.differs:
+    if not run.differs:
         return None
-    return broken(profile, found) or None
+    return broken(profile, run) or None
 
 
 def distilled(
@@ -113,11 +115,11 @@ def distilled(
     """Return the shortest sequence found that kills a mutant; `None` if there is none."""
     rules = rules_of(mutant)
     there = _there(mutant, recorded)
-    found = _by_recording(mutant, rules, there)
-    if found is not None or not there:
-        return found
+    recorded_one = _by_recording(mutant, rules, there)
+    if recorded_one is not None or not there:
+        return recorded_one
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
-    bases = [each.base() for each in random.sample(there, min(BASES, len(there)))]
+    bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
     variant = search(rules, bases, material, tries=terms.tries, random=random)
     if not isinstance(variant, Difference) or not variant.rules:
         return None
@@ -128,24 +130,26 @@ def _there(mutant: GeneratedMutant, recorded: Sequence[Recording]) -> list[Recor
     """Return the recordings that run the changed place, the shortest first."""
     places = {(mutant.family, line) for line in mutant.lines}
     there = [
-        each
-        for each in recorded
-        if not places.isdisjoint(each.lines)
-        and len(each.scenario.events) <= LONGEST
-        and may_arise(mutant.context, (event.command for event in each.scenario.events))
+        recording
+        for recording in recorded
+        if not places.isdisjoint(recording.lines)
+        and len(recording.scenario.events) <= LONGEST
+        and may_arise(mutant.context, (event.command for event in recording.scenario.events))
     ]
-    return sorted(there, key=lambda each: (len(each.scenario.events), each.scenario.name))
+    return sorted(
+        there, key=lambda recording: (len(recording.scenario.events), recording.scenario.name)
+    )
 
 
 def _by_recording(
     mutant: GeneratedMutant, rules: Rules, there: Sequence[Recording]
 ) -> Found | None:
     """Return the shortest sequence from a recording that kills a mutant, if one of a few does."""
-    for each in there[:MOST]:
-        commands = commands_of(each.scenario.events)
-        charged = kills(rules, each.profile, commands)
+    for recording in there[:MOST]:
+        commands = commands_of(recording.scenario.events)
+        charged = kills(rules, recording.profile, commands)
         if charged:
-            return _shortest(mutant, rules, each.profile, commands, charged[0])
+            return _shortest(mutant, rules, recording.profile, commands, charged[0])
     return None
 
 
@@ -153,10 +157,10 @@ def _shortest(
     mutant: GeneratedMutant,
     rules: Rules,
     profile: v.Profile,
-    commands: Sequence[Asked],
+    commands: Sequence[RecordedCommand],
     rule: str,
 ) -> Found | None:
-    def fails(candidate: Sequence[Asked]) -> bool:
+    def fails(candidate: Sequence[RecordedCommand]) -> bool:
         return rule in (kills(rules, profile, candidate) or ())
 
     if not fails(commands):
@@ -182,29 +186,34 @@ def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
         if mutant.context or mutant.operator not in EFFECTS:
             continue
         places = {(family, line) for line in mutant.lines}
-        near = [found for found, lines in kept if not places.isdisjoint(lines)]
+        near = [sequence for sequence, lines in kept if not places.isdisjoint(lines)]
         variants = [mutants.get(f"{mutant.id}@{context}") for context in CONTEXTS]
-        missed = [each for each in variants if each is not None and not _killed(each, near)]
+        missed = [
+            variant for variant in variants if variant is not None and not _killed(variant, near)
+        ]
         plain = missed and _by_recording(mutant, rules_of(mutant), _there(mutant, recorded))
         if not plain:
             continue
-        found = attrs.evolve(plain, commands=thrice(plain.commands))
-        killed = tuple(each for each in missed if _killed(each, [found]))
-        found = attrs.evolve(found, mutants=killed)
-        if killed and len(found.line(found.name())) <= LINE:
-            kept.append((found, _lines(found)))
-            yield found
+        sequence = attrs.evolve(plain, commands=thrice(plain.commands))
+        killed = tuple(variant for variant in missed if _killed(variant, [sequence]))
+        sequence = attrs.evolve(sequence, mutants=killed)
+        if killed and len(sequence.line(sequence.name())) <= LINE:
+            kept.append((sequence, _lines(sequence)))
+            yield sequence
 
 
-def _lines(found: Found) -> frozenset[Line]:
+def _lines(sequence: Found) -> frozenset[Line]:
     """Return the lines of the model that a sequence executes."""
-    events = played(RULES, found.profile, found.commands).events
-    return lines_of(found.profile, Scenario(name="", rules=(), events=events))
+    events = played(RULES, sequence.profile, sequence.commands).events
+    return lines_of(sequence.profile, Scenario(name="", rules=(), events=events))
 
 
 def _killed(mutant: GeneratedMutant, kept: Sequence[Found]) -> bool:
     rules = rules_of(mutant)
-    return any(each.rule in (kills(rules, each.profile, each.commands) or ()) for each in kept)
+    return any(
+        sequence.rule in (kills(rules, sequence.profile, sequence.commands) or ())
+        for sequence in kept
+    )
 
 
 def sequences(
@@ -218,10 +227,12 @@ def sequences(
     They depend on no other family.
     """
     kept = []
-    for found in in_contexts(family, recorded):
-        kept.append(found)
-        yield found
-    material = Material.of(event.command for each in recorded for event in each.scenario.events)
+    for sequence in in_contexts(family, recorded):
+        kept.append(sequence)
+        yield sequence
+    material = Material.of(
+        event.command for recording in recorded for event in recording.scenario.events
+    )
     for mutant in sample:
         if not _killed(mutant, kept):
             further = distilled(mutant, recorded, material, terms)

@@ -39,6 +39,7 @@ from busproof.mutants.by_machine.made import (
     generated,
     mutant_named,
     rules_of,
+    rules_reporting,
 )
 from busproof.mutants.by_machine.record import Fate, Result, equivalents
 
@@ -89,7 +90,7 @@ def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
 
 def drawn(mutants: Sequence[GeneratedMutant], seed: int) -> list[GeneratedMutant]:
     """Return the mutants in a random order that depends on their ids and the seed alone."""
-    return sorted(mutants, key=lambda each: sha256(f"{seed} {each.id}".encode()).digest())
+    return sorted(mutants, key=lambda mutant: sha256(f"{seed} {mutant.id}".encode()).digest())
 
 
 def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
@@ -100,16 +101,18 @@ def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
     """
     with tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch:
         folder = Path(scratch)
-        asked = list(requests(terms.sequences, terms.seed))
+        requested = list(requests(terms.sequences, terms.seed))
         with ThreadPoolExecutor(terms.jobs) as pool:
-            histories = list(pool.map(recorded_apart, asked, repeat(folder)))
+            histories = list(pool.map(recorded_apart, requested, repeat(folder)))
         kept = folder / "recordings"
         # Ctrl-C reaches every process; only this one ends the audit.
         with ProcessPoolExecutor(
             terms.jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
         ) as processes:
-            recordings = processes.map(traced, asked, histories)
-            kept.write_bytes(pickle.dumps([each for several in recordings for each in several]))
+            recordings = processes.map(traced, requested, histories)
+            kept.write_bytes(
+                pickle.dumps([recording for several in recordings for recording in several])
+            )
             ids = [mutant.id for mutant in mutants]
             try:
                 yield from processes.map(_fate, ids, repeat(terms), repeat(kept), chunksize=4)
@@ -127,7 +130,9 @@ def _recordings(kept: Path) -> list[Recording]:
 @cache
 def _material(kept: Path) -> Material:
     recorded = _recordings(kept)
-    return Material.of(event.command for each in recorded for event in each.scenario.events)
+    return Material.of(
+        event.command for recording in recorded for event in recording.scenario.events
+    )
 
 
 def _fate(identity: str, terms: Terms, kept: Path) -> Fate:
@@ -146,18 +151,18 @@ def fate(
 
     Args:
         mutant: the mutant.
-        recorded: what the suite asks, and what it explores.
-        material: of the same, for the search.
+        recorded: the scenarios and explorations of the suite.
+        material: the commands in `recorded`, for the search.
         terms: how much is tried.
         scratch: a folder for runs.
     """
     places = {(mutant.family, line) for line in mutant.lines}
-    there = [each for each in recorded if not places.isdisjoint(each.lines)]
-    there.sort(key=lambda each: len(each.scenario.events))
+    there = [recording for recording in recorded if not places.isdisjoint(recording.lines)]
+    there.sort(key=lambda recording: len(recording.scenario.events))
     if not there:
         return Fate(id=mutant.id, result=Result.NOT_RUN)
     parts = {
-        part: [each for each in there if each.part == part]
+        part: [recording for recording in there if recording.part == part]
         for part in ("features", "distilled", "exploration")
     }
     rules = rules_of(mutant)
@@ -209,8 +214,8 @@ def _killed_apart(
     """Return which of a few scenarios fails when it is run as a whole, if one does."""
     if otherwise:
         request = attrs.evolve(otherwise[0].request, adapter=f"generated:{mutant.id}")
-        same = [each for each in otherwise if each.request == otherwise[0].request]
-        names = frozenset(each.scenario.name for each in same[:RUN_MOST])
+        same = [recording for recording in otherwise if recording.request == otherwise[0].request]
+        names = frozenset(recording.scenario.name for recording in same[:RUN_MOST])
         try:
             failed = failed_apart(request, names, scratch)
         except OutOfTime:
@@ -240,18 +245,32 @@ def _searched(
         answered: whether the mutant answered otherwise in a recording, as the judge allows.
     """
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
-    bases = [each.base() for each in random.sample(there, min(BASES, len(there)))]
-    found = search(rules, bases, material, tries=terms.tries, random=random)
-    if isinstance(found, Difference):
-        commands = tuple(sentence(asked) for asked in commands_of(found.events))
+    bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
+    outcome = search(rules, bases, material, tries=terms.tries, random=random)
+    if isinstance(outcome, Difference):
+        commands = tuple(sentence(recorded) for recorded in commands_of(outcome.events))
         return Fate(
-            id=mutant.id, result=Result.FOUND, part="search", rules=found.rules, commands=commands
+            id=mutant.id, result=Result.FOUND, part="search", rules=outcome.rules, commands=commands
         )
     reason = equivalents().get(mutant.id)
     if reason is not None:
         return Fate(id=mutant.id, result=Result.EQUIVALENT, why=reason)
-    why = Reached.ANSWERS if answered else found
+    why = Reached.ANSWERS if answered else outcome
+    if why is Reached.NOTHING and mutant.context and not _arises(mutant, there):
+        why = Reached.CONTEXT
     return Fate(id=mutant.id, result=Result.UNDECIDED, why=why.value)
+
+
+def _arises(mutant: GeneratedMutant, there: Sequence[Recording]) -> bool:
+    """Return whether the place of a mutant runs in its context in one of these recordings."""
+    calls: list[None] = []
+    rules = rules_reporting(mutant, lambda: calls.append(None))
+    for recording in there:
+        if _may_matter(mutant, recording):
+            answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
+        if calls:
+            return True
+    return False
 
 
 def _may_matter(mutant: GeneratedMutant, recording: Recording) -> bool:

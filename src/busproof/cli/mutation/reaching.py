@@ -14,7 +14,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.cli.mutation.pairs import PLAIN, Pair, pairs_of
 from busproof.history.files import load
-from busproof.history.replay import Asked, commands_of, joined, numbered
+from busproof.history.replay import RecordedCommand, commands_of, joined, numbered
 from busproof.judging.shrinking import minimised, simplified
 
 __all__ = ["Reaching", "beside", "explored_reaching", "scenarios_reaching", "thrice"]
@@ -50,12 +50,12 @@ class Reaching:
     rule: v.RuleId
     contexts: tuple[str, ...]
     profile: v.Profile
-    commands: tuple[Asked, ...]
+    commands: tuple[RecordedCommand, ...]
 
 
 @attrs.frozen
 class _Recorded:
-    commands: tuple[Asked, ...]
+    commands: tuple[RecordedCommand, ...]
     profile: v.Profile
     pairs: frozenset[Pair]
 
@@ -67,9 +67,9 @@ def explored_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[R
         HistoryError: a file is not a history.
     """
     recorded = _recorded(histories)
-    for pair in sorted({pair for each in recorded for pair in each.pairs}):
+    for pair in sorted({pair for recording in recorded for pair in recording.pairs}):
         if pair not in known:
-            shortest = next(each for each in recorded if pair in each.pairs)
+            shortest = next(recording for recording in recorded if pair in recording.pairs)
             yield _noted(_shortest([pair], shortest.commands, shortest.profile), known)
 
 
@@ -79,32 +79,34 @@ def scenarios_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[
     Raises:
         HistoryError: a file is not a history.
     """
-    recorded = [each for each in _recorded(histories) if len(each.commands) <= LONGEST]
-    for rule in sorted({rule for each in recorded for rule, _ in each.pairs}):
-        of_rule = [each for each in recorded if (rule, PLAIN) in each.pairs]
+    recorded = [scenario for scenario in _recorded(histories) if len(scenario.commands) <= LONGEST]
+    for rule in sorted({rule for scenario in recorded for rule, _ in scenario.pairs}):
+        of_rule = [scenario for scenario in recorded if (rule, PLAIN) in scenario.pairs]
         for contexts in TOGETHER:
             pairs = [(rule, context) for context in contexts]
             if known.isdisjoint(pairs):
-                found = _put(pairs, of_rule)
-                if found is not None:
-                    yield _noted(found, known)
+                reaching = _put(pairs, of_rule)
+                if reaching is not None:
+                    yield _noted(reaching, known)
 
 
 def _put(pairs: Sequence[Pair], recorded: Sequence[_Recorded]) -> Reaching | None:
     """Return the shortest recording that reaches the pairs in their contexts, if one does."""
-    for each in recorded:
-        commands = beside([context for _, context in pairs], each.commands)
-        if pairs_of(commands, each.profile).issuperset(pairs):
-            return _shortest(pairs, commands, each.profile)
+    for scenario in recorded:
+        commands = beside([context for _, context in pairs], scenario.commands)
+        if pairs_of(commands, scenario.profile).issuperset(pairs):
+            return _shortest(pairs, commands, scenario.profile)
     return None
 
 
-def beside(contexts: Sequence[str], commands: Sequence[Asked]) -> tuple[Asked, ...]:
+def beside(
+    contexts: Sequence[str], commands: Sequence[RecordedCommand]
+) -> tuple[RecordedCommand, ...]:
     """Return the commands after those that make the contexts, which have a connection of theirs."""
     return joined(_asked([command for name in contexts for command in MAKE[name]]), commands)
 
 
-def thrice(commands: Sequence[Asked]) -> tuple[Asked, ...]:
+def thrice(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     """Return commands three times in one namespace, each time on entities of other names.
 
     First as usual, then beside a transaction and an outage elsewhere, and at last after the outage.
@@ -118,16 +120,19 @@ def thrice(commands: Sequence[Asked]) -> tuple[Asked, ...]:
     )
 
 
-def _asked(commands: Sequence[v.Command]) -> tuple[Asked, ...]:
+def _asked(commands: Sequence[v.Command]) -> tuple[RecordedCommand, ...]:
     return tuple(
-        Asked(number=number, connection=OTHER, command=command)
+        RecordedCommand(number=number, connection=OTHER, command=command)
         for number, command in enumerate(commands, 1)
     )
 
 
-def _renamed(prefix: str, commands: Sequence[Asked]) -> list[Asked]:
+def _renamed(prefix: str, commands: Sequence[RecordedCommand]) -> list[RecordedCommand]:
     """Return commands on entities and in transactions whose names have a prefix."""
-    return [attrs.evolve(asked, command=_with_prefix(prefix, asked.command)) for asked in commands]
+    return [
+        attrs.evolve(recorded, command=_with_prefix(prefix, recorded.command))
+        for recorded in commands
+    ]
 
 
 def _with_prefix(prefix: str, command: Any) -> v.Command:
@@ -145,11 +150,13 @@ def _recorded(histories: Sequence[Path]) -> list[_Recorded]:
         for history in map(load, histories)
         for commands in (commands_of(scenario.events) for scenario in history.scenarios)
     ]
-    return sorted(recorded, key=lambda each: len(each.commands))
+    return sorted(recorded, key=lambda scenario: len(scenario.commands))
 
 
-def _shortest(pairs: Sequence[Pair], commands: Sequence[Asked], profile: v.Profile) -> Reaching:
-    def reaches(candidate: Sequence[Asked]) -> bool:
+def _shortest(
+    pairs: Sequence[Pair], commands: Sequence[RecordedCommand], profile: v.Profile
+) -> Reaching:
+    def reaches(candidate: Sequence[RecordedCommand]) -> bool:
         return pairs_of(candidate, profile).issuperset(pairs)
 
     shortest = simplified(minimised(commands, reaches), reaches)
@@ -161,6 +168,6 @@ def _shortest(pairs: Sequence[Pair], commands: Sequence[Asked], profile: v.Profi
     )
 
 
-def _noted(found: Reaching, known: set[Pair]) -> Reaching:
-    known |= pairs_of(found.commands, found.profile)
-    return found
+def _noted(reaching: Reaching, known: set[Pair]) -> Reaching:
+    known |= pairs_of(reaching.commands, reaching.profile)
+    return reaching

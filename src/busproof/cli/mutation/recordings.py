@@ -61,7 +61,7 @@ class Recording:
 
 
 def requests(sequences: str, seed: int) -> Iterator[Request]:
-    """Yield the runs of the suite in each tier, and explorations of so many sequences."""
+    """Yield the runs of the suite in each tier, and explorations of the given size."""
     for tier in TIERS:
         about = Request(edition=EDITION, tier=tier, allure=False)
         yield attrs.evolve(about, only="features")

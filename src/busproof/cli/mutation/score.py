@@ -64,7 +64,7 @@ def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[s
     for fate in fates:
         results[fate.family][fate.result] += 1
         parts[fate.family][fate.part] += 1
-    for name, families in (*((each, [each]) for each in made), (ALL, list(made))):
+    for name, families in (*((family, [family]) for family in made), (ALL, list(made))):
         result = sum((results[family] for family in families), Counter[Result]())
         part = sum((parts[family] for family in families), Counter[str]())
         scores = {
@@ -85,8 +85,8 @@ def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[s
             "family": name,
             "made": sum(made[family] for family in families),
             "tried": result.total(),
-            **{each.value.replace(" ", "_"): result[each] for each in Result},
-            **{each: part[each] for each in PARTS},
+            **{kind.value.replace(" ", "_"): result[kind] for kind in Result},
+            **{part_name: part[part_name] for part_name in PARTS},
             **{f"score{ending}": score and score.share for ending, score in scores.items()},
             "interval": (score := scores[""]) and (score.low, score.high),
         }
@@ -95,7 +95,7 @@ def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[s
 def score_of(families: Mapping[str, Counted]) -> Score | None:
     """Return the share of the mutants noticed among those that can be distinguished.
 
-    Of a sample, each family weighs as many mutants as were made of it. The interval is that of
+    In a sample, each family is weighed by the number of its mutants. The interval is that of
     Wilson, for as many equally weighed mutants as carry the same information (Kish).
 
     Args:
@@ -104,14 +104,14 @@ def score_of(families: Mapping[str, Counted]) -> Score | None:
     Returns:
         The score; `None` if no mutant can be distinguished.
     """
-    weighed = [(each.made / each.tried, each) for each in families.values() if each.apart]
+    weighed = [(family.made / family.tried, family) for family in families.values() if family.apart]
     if not weighed:
         return None
-    total = sum(weight * each.apart for weight, each in weighed)
-    share = sum(weight * each.noticed for weight, each in weighed) / total
-    if all(each.made == each.tried for each in families.values()):
+    total = sum(weight * family.apart for weight, family in weighed)
+    share = sum(weight * family.noticed for weight, family in weighed) / total
+    if all(family.made == family.tried for family in families.values()):
         return Score(share=_percent(share), low=_percent(share), high=_percent(share))
-    number = total**2 / sum(weight**2 * each.apart for weight, each in weighed)
+    number = total**2 / sum(weight**2 * family.apart for weight, family in weighed)
     centre = (share + Z**2 / (2 * number)) / (1 + Z**2 / number)
     spread = (share * (1 - share) / number + Z**2 / (4 * number**2)) ** 0.5
     half = Z * spread / (1 + Z**2 / number)

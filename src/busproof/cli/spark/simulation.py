@@ -23,7 +23,7 @@ from busproof import vocabulary as v
 from busproof.adapters.spark import SparkAdapter, fresh, observed, request
 from busproof.errors import HistoryError
 from busproof.history.records import Oracle
-from busproof.history.replay import Asked, CommandFile, numbered, resolved, write_commands
+from busproof.history.replay import CommandFile, RecordedCommand, numbered, resolved, write_commands
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Judge, Violation
 from busproof.judging.sequences import sequence
@@ -79,14 +79,14 @@ class Difference:
         mutant: the fault of the bus on Spark, if any.
         place: position of the command, from 1.
         rules: broken rules, the most likely cause first.
-        said: the command and its answer.
+        detail: the command and its answer.
     """
 
     seed: int
     mutant: str | None = None
     place: int
     rules: tuple[v.RuleId, ...]
-    said: str
+    detail: str
 
 
 @attrs.frozen(kw_only=True)
@@ -130,15 +130,15 @@ def noticed(
 
     A fault that a few sequences show is not tried with the others.
     """
-    found: dict[str, Difference] = {}
+    by_mutant: dict[str, Difference] = {}
     start, number = 0, _FIRST_SEEDS
-    while start < len(seeds) and (left := [name for name in names if name not in found]):
+    while start < len(seeds) and (left := [name for name in names if name not in by_mutant]):
         some = seeds[start : start + number]
         runs = [(seed, name) for name in left for seed in some]
         for difference in _simulated(spark, profile, runs, length, folder).differences:
-            found.setdefault(difference.mutant or "", difference)
+            by_mutant.setdefault(difference.mutant or "", difference)
         start, number = start + number, number * _MORE_SEEDS
-    return found
+    return by_mutant
 
 
 def _simulated(
@@ -204,18 +204,18 @@ def _write_some(
     state, rows, kinds = fresh(profile), [], set()
     for seed, mutant in runs:
         commands = sequence(seed, length, profile.partitions)
-        kinds |= {type(asked.command).__name__ for asked in commands}
+        kinds |= {type(recorded.command).__name__ for recorded in commands}
         rows.append(_row(seed, mutant, state, commands))
     pq.write_table(pa.Table.from_pylist(rows, schema), path)
     return kinds
 
 
 def _row(
-    seed: int, mutant: str | None, state: dict[str, Any], commands: Sequence[Asked]
+    seed: int, mutant: str | None, state: dict[str, Any], commands: Sequence[RecordedCommand]
 ) -> dict[str, Any]:
     """Return a sequence in the schema `SEQUENCES`."""
-    asked = [request(command.command, command.connection) for command in commands]
-    return {"seed": seed, "mutant": mutant, "state": state, "requests": asked}
+    requests = [request(command.command, command.connection) for command in commands]
+    return {"seed": seed, "mutant": mutant, "state": state, "requests": requests}
 
 
 def _judged(
@@ -226,8 +226,8 @@ def _judged(
     decided: Counter[v.RuleId] = Counter()
     differences, commands, undecided = [], 0, 0
     judge = partial(_verdict, profile, length)
-    for asked, evidence, difference, exhausted in pool.imap(judge, rows, chunksize=_AT_ONCE):
-        commands += asked
+    for count, evidence, difference, exhausted in pool.imap(judge, rows, chunksize=_AT_ONCE):
+        commands += count
         undecided += exhausted
         decided.update(evidence)
         if difference is not None:
@@ -255,38 +255,38 @@ def _verdict(
 
 
 def _difference(seed: int, mutant: str | None, violation: Violation, event: v.Event) -> Difference:
-    allowed = [str(each.outcome) for each in violation.allowed[:3]]
+    allowed = [str(answer.outcome) for answer in violation.allowed[:3]]
     return Difference(
         seed=seed,
         mutant=mutant,
         place=violation.index + 1,
         rules=violation.rules,
-        said=f"{event.command} was told {event.outcome}; allowed: {' or '.join(allowed) or '?'}",
+        detail=f"{event.command} was told {event.outcome}; allowed: {' or '.join(allowed) or '?'}",
     )
 
 
 def _heard(
-    profile: v.Profile, commands: Sequence[Asked], answers: Sequence[dict[str, Any]]
+    profile: v.Profile, commands: Sequence[RecordedCommand], answers: Sequence[dict[str, Any]]
 ) -> tuple[Judge, Violation | None, v.Event | None]:
     """Return the judge, the violation if there is one, and the last event that was judged."""
     judge = Judge(profile, SparkAdapter().declaration.observability)
     tokens: dict[int, str] = {}
     event, violation, now = None, None, 0
-    for asked, answer in zip(commands, answers, strict=True):
-        seen = observed(answer)
-        command = resolved(asked.command, tokens) or asked.command
-        if isinstance(seen.outcome, v.Received) and seen.outcome.message.lock_token:
-            tokens[asked.number] = seen.outcome.message.lock_token
+    for recorded, answer in zip(commands, answers, strict=True):
+        observation = observed(answer)
+        command = resolved(recorded.command, tokens) or recorded.command
+        if isinstance(observation.outcome, v.Received) and observation.outcome.message.lock_token:
+            tokens[recorded.number] = observation.outcome.message.lock_token
         if isinstance(command, v.AdvanceClock):
             now += command.duration
         event = v.Event(
             called=now,
             returned=now,
-            client=asked.connection,
-            connection=asked.connection,
+            client=recorded.connection,
+            connection=recorded.connection,
             command=command,
-            outcome=seen.outcome,
-            witness=seen.witness,
+            outcome=observation.outcome,
+            witness=observation.witness,
         )
         violation = judge.saw(event) or judge.overdue(event)
         if violation is not None or judge.exhausted:
@@ -305,7 +305,7 @@ def saved(
     again = _Again(spark, profile, difference.mutant, folder / "again.jsonl")
     left = _SMALLER
 
-    def differs(candidate: Sequence[Asked]) -> bool:
+    def differs(candidate: Sequence[RecordedCommand]) -> bool:
         nonlocal left
         if left == 0:
             raise Spent
@@ -333,11 +333,11 @@ class _Again:
         self._spark = spark
         self._plan: DataFrame | None = None
 
-    def ask(self, commands: Sequence[Asked]) -> list[dict[str, Any]]:
+    def ask(self, commands: Sequence[RecordedCommand]) -> list[dict[str, Any]]:
         """Return the answer to each command."""
-        asked = _row(0, self._mutant, fresh(self._profile), commands)
+        line = json.dumps(_row(0, self._mutant, fresh(self._profile), commands))
         try:
-            self._file.write_text(json.dumps(asked) + "\n", encoding="utf-8")
+            self._file.write_text(line + "\n", encoding="utf-8")
         except OSError as error:
             raise HistoryError(f"cannot write {self._file}: {error.strerror}") from None
         if self._plan is None:
