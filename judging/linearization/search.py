@@ -10,6 +10,7 @@ allowed; those that add or end something, as late as their return permits or as 
 Then an empty receive finds as little as possible, and a successful one finds its message.
 """
 
+from array import array
 from collections.abc import Sequence
 from enum import Enum
 from typing import Final
@@ -109,9 +110,11 @@ class Search:
         self._events = events
         self._ordered = ordered
         self._hints: Hints | None = None
+        # In a known order nobody asks for the times, which would take much memory.
+        timed = () if ordered else events
         self._times = [
             (event.called, NEVER if event.returned is None else event.returned, event.client)
-            for event in events
+            for event in timed
         ]
         self._order = _by_time(events, ordered=ordered)
         self._taken = bytearray(len(events))
@@ -120,8 +123,9 @@ class Search:
         self._wide = False
         self.had_choices = False
         self._forgotten = False
-        self.order: list[int] = []
+        self.order = array("q")
         self.rules: list[tuple[v.RuleId, ...]] = []
+        self._combinations: dict[tuple[v.RuleId, ...], tuple[v.RuleId, ...]] = {}
         self._dead_end: DeadEnd | None = None
         self._points = [self._point(start, -1, (), 0)]
 
@@ -229,12 +233,14 @@ class Search:
         )
 
     def _due(self, index: int) -> int:
-        return self._times[index][1]
+        returned = self._events[index].returned
+        return NEVER if returned is None else returned
 
     def _take(self, here: _Point, index: int, accepted: Acceptance) -> None:
         self._taken[index] = 1
         self.order.append(index)
-        self.rules.append(accepted.rules)
+        # Few combinations come again and again.
+        self.rules.append(self._combinations.setdefault(accepted.rules, accepted.rules))
         self._points.append(self._point(accepted.possible, index, accepted.rules, here.first))
         # States of a million events do not fit into memory. Twice as many are kept as needed, so
         # that forgetting is rare.
@@ -261,7 +267,7 @@ class Search:
         order, times, taken = self._order, self._times, self._taken
         # On a virtual clock requests do not overlap: there is one order, the recorded one.
         if self._ordered:
-            return order[first : first + 1]
+            return list(order[first : first + 1])
         candidates: list[int] = []
         clients: set[str] = set()
         barrier = NEVER
@@ -287,8 +293,8 @@ class Search:
         return self._hints.ranked(candidates, taken, self._way)
 
 
-def _by_time(events: Sequence[v.Event], *, ordered: bool) -> list[int]:
+def _by_time(events: Sequence[v.Event], *, ordered: bool) -> Sequence[int]:
     """Return the events' indices by call time, then by recorded order."""
     if ordered:
-        return list(range(len(events)))
+        return range(len(events))
     return sorted(range(len(events)), key=lambda index: (events[index].called, index))
