@@ -4,6 +4,21 @@ Feature: Late effects, changed settings and refused requests
 
   Rule: The hundredth is as the first
 
+    @FWD-14
+    Scenario Outline: Of many messages that are forwarded none is lost and none comes twice
+      Given a <kind> destination "end"
+      And a <kind> source of "end"
+      When 130 messages <carried> are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 130
+      Then exactly 130 messages were received
+
+      Examples:
+        | kind        | carried               |
+        | partitioned | with PartitionKey "a" |
+        | partitioned | without key           |
+        | regular     | with PartitionKey "a" |
+
     @LIFE-09
     Scenario Outline: Of many messages none is lost and none comes twice
       Given a <kind> queue
@@ -992,6 +1007,24 @@ Feature: Late effects, changed settings and refused requests
       When session "s" is accepted
       And everything of session "s" is received and completed
       Then in the end its message count is 2
+
+    @DLQ-05 @DLQ-14
+    Scenario Outline: A message of a session that is dead-lettered is in its queue no more
+      Given a <kind> queue that requires sessions
+      And 3 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And a message of session "s" is received and kept
+      And the message kept is dead-lettered
+      Then in the end its message count is 2
+      When everything of session "s" is received and completed
+      Then exactly 2 messages were received
+      When all dead letters are received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @MGMT-20
     Scenario Outline: A message of a session that is received and deleted is counted no more
@@ -2068,6 +2101,24 @@ Feature: Late effects, changed settings and refused requests
         | partitioned |
         | regular     |
 
+    @MGMT-20
+    Scenario Outline: What is received and deleted is counted no more, whatever happens elsewhere
+      Given a <kind> queue
+      And 3 messages with PartitionKey "a" were sent
+      And <elsewhere>
+      When a message is received and deleted
+      Then in the end its message count is 2
+      When a message is received and deleted
+      Then in the end its message count is 1
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+
   Rule: An outage of a topic leaves what its subscriptions hold
 
     @PART-04 @TOPIC-20
@@ -2264,6 +2315,35 @@ Feature: Late effects, changed settings and refused requests
         | partitioned | a partition of another queue was down  | 3 properties of 22000 bytes each are sent |
         | regular     | a transaction                          | 1 property of 32768 bytes is sent       |
         | regular     | a partition of another queue is down   | 3 properties of 22000 bytes each are sent |
+
+    @TOPIC-19
+    Scenario Outline: A queue has no subscriptions, whatever happens elsewhere
+      Given a <kind> queue
+      And <elsewhere>
+      When a subscription of the queue is created
+      Then it is refused
+      When a subscription of the queue is created
+      Then it is refused
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+
+    @MGMT-10
+    Scenario Outline: What does not exist is not found the hundredth time
+      Given a queue
+      When 105 times a queue that does not exist is <asked>
+      Then it is refused because it is not found
+
+      Examples:
+        | asked    |
+        | got      |
+        | sent     |
+        | deleted  |
 
     @LIMIT-20
     Scenario Outline: A state that is too large is refused each time, whatever happens elsewhere

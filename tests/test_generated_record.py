@@ -10,7 +10,7 @@ from busproof.mutants.by_machine.record import Fate, Result, Sample, equivalents
 FATES = (
     Fate(id="keys.a", result=Result.KILLED, part="features", by="One", rules=("KEY-01",)),
     Fate(id="keys.b", result=Result.FOUND, part="search", rules=("KEY-01",), since="Two"),
-    Fate(id="locks.c", result=Result.UNDECIDED, why="same answers and records"),
+    Fate(id="locks.c", result=Result.UNDECIDED, why="kept the same records"),
 )
 SAMPLE = Sample(on="2026-11-26", seed=7, tries=40, made={"keys": 50, "locks": 60}, fates=FATES)
 

@@ -247,7 +247,7 @@ def undecided(sample: Sample) -> Iterator[str]:
     """Yield how far the search came with the mutants that it gave up, and the equivalent ones."""
     left = [fate for fate in sample.fates if fate.result is Result.UNDECIDED]
     if left:
-        yield (f"Undecided: in {sample.tries} variants of what the suite asks, the mutant had\n")
+        yield (f"Undecided: in {sample.tries} variants of what the suite sends, the mutant has\n")
         yield "".join(
             f"- {why}: {number} ({contexts(fate for fate in left if fate.why == why)})\n"
             for why, number in Counter(fate.why for fate in left).most_common()

@@ -44,9 +44,9 @@ CREDIT: Final = 1000
 DECIDED_AT_ONCE: Final = 50
 """Number of messages that are decided together, if they come in a row."""
 LONG: Final = 16_384
-"""Bytes of a message from which on it is read step by step."""
+"""Least size, in bytes, of a message that is read step by step."""
 LARGE: Final = 4_096
-"""Bytes of a message that is decided at once, because it may take long to read."""
+"""Least size, in bytes, of a message that is decided alone: it may take long to read."""
 PARSED_AT_ONCE: Final = 50
 """Messages of a batch that are parsed before others may have a turn."""
 LOW_CREDIT: Final = CREDIT // 2
@@ -147,7 +147,7 @@ def parsing(hub: Hub, raw: bytes) -> Generator[bool, None, Parsed]:
         for _ in checking_parts(raw):
             yield False
     except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
-        raise Refusal("amqp:decode-error", f"this is no AMQP message: {error}") from None
+        raise Refusal("amqp:decode-error", f"this is not an AMQP message: {error}") from None
     return _parsed(hub, raw, checked=True)
 
 

@@ -85,6 +85,14 @@ def asks_for_topic(bus: Bus, kind: str) -> v.Outcome:
     return bus.do(v.CreateTopic(topic=TOPIC, partitioned=kind == "partitioned"))
 
 
+@when("a subscription of one of them is requested", target_fixture="outcome")
+def asks_for_subscription(bus: Bus) -> v.Outcome:
+    """Try to create a subscription of the first of many partitioned topics."""
+    topic = _asked(1, "partitioned", "topic")[0]
+    assert isinstance(topic, v.CreateTopic), topic
+    return bus.do(v.CreateSubscription(topic=topic.topic, subscription="one"))
+
+
 @given("one of them was deleted")
 def one_was_deleted(bus: Bus) -> None:
     """Delete one of the queues; this must succeed."""

@@ -161,6 +161,15 @@ def asks_the_missing(bus: Bus, action: str) -> v.Outcome:
     return bus.do(commands[action])
 
 
+@when(
+    parsers.re(r"(?P<number>\d+) times a queue that does not exist is (?P<action>\w+)"),
+    target_fixture="outcome",
+)
+def asks_the_missing_often(bus: Bus, number: str, action: str) -> v.Outcome:
+    """Try a command on a queue that does not exist; the judge checks each answer."""
+    return [asks_the_missing(bus, action) for _ in range(int(number))][-1]
+
+
 @when("all messages are received and kept", target_fixture="kept")
 def keeps_all(bus: Bus, queue: str) -> list[v.MessageView]:
     """Lock messages one by one until none is left."""

@@ -54,6 +54,13 @@ def subscribed_to_nothing(bus: Bus) -> v.Outcome:
     return bus.do(v.CreateSubscription(topic="nowhere", subscription="one"))
 
 
+@when("a subscription of the queue is created", target_fixture="outcome")
+def subscribed_to_queue(bus: Bus, queue: str) -> v.Outcome:
+    """Try to create a subscription under the name of a queue."""
+    bus.need(v.Capability.TOPICS)
+    return bus.do(v.CreateSubscription(topic=queue, subscription="one"))
+
+
 @when(parsers.parse('receivers turn to subscription "{name}"'), target_fixture="queue")
 def turned_to_subscription(views: list[v.MessageView], name: str) -> str:
     """Use this subscription in the next steps, and forget the messages received before."""

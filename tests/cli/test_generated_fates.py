@@ -15,7 +15,7 @@ from busproof.cli.mutation.audit import _apart
 from busproof.cli.mutation.budget import OutOfTime, within
 from busproof.cli.mutation.generated import Terms, fate
 from busproof.cli.mutation.recordings import Recording, lines_of
-from busproof.cli.mutation.search import played
+from busproof.cli.mutation.search import Reached, played
 from busproof.cli.mutation.variants import Material
 from busproof.cli.running.child_run import Request
 from busproof.history.records import Scenario
@@ -28,6 +28,7 @@ from busproof.spec import load
 PROFILE = v.profile_for(load(), partitions=3)
 CREATE = v.CreateQueue(queue="q")
 SEND = v.Send(queue="q", message=v.Message(body="m", partition_key="a"))
+UNKEYED = v.Send(queue="q", message=v.Message(body="m"))
 TAKE = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 TERMS = Terms(tries=0)
 
@@ -92,6 +93,32 @@ def test_a_mutant_whose_place_never_runs_is_not_run(tmp_path):
 def test_a_mutant_that_nothing_accuses_is_undecided(tmp_path):
     found = fate_of(LOST, [recording(CREATE, SEND, only="exploration")], tmp_path)
     assert Result.UNDECIDED == found.result
+
+
+@pytest.mark.parametrize(
+    ("context", "commands", "expected"),
+    [
+        ("dead-letters", (CREATE, SEND), Reached.CONTEXT),
+        ("outage", (CREATE, SEND), Reached.CONTEXT),
+        ("outage", (CREATE, v.TakePartitionDown(queue="q", partition=0), UNKEYED), Reached.NOTHING),
+    ],
+)
+def test_an_undecided_mutant_says_whether_its_context_arose(
+    tmp_path, monkeypatch, context, commands, expected
+):
+    """The rules of the mutant are those of the model here, so that nothing differs."""
+    monkeypatch.setattr(fates, "rules_of", lambda _: RULES)
+    mutant = attrs.evolve(LOST, id=f"{LOST.id}@{context}", context=context)
+    found = fate_of(mutant, [recording(*commands)], tmp_path)
+    assert (Result.UNDECIDED, expected.value) == (found.result, found.why)
+
+
+def test_an_argument_of_equivalence_takes_the_place_of_undecided(tmp_path, monkeypatch):
+    monkeypatch.setattr(fates, "equivalents", lambda: {LOST.id: "It is the same."})
+    found = fate_of(LOST, [recording(CREATE, SEND, only="exploration")], tmp_path)
+    assert (Result.EQUIVALENT, "It is the same.") == (found.result, found.why)
+    killed = fate_of(LOST, [recording(CREATE, SEND, TAKE)], tmp_path)
+    assert Result.KILLED == killed.result
 
 
 @pytest.fixture

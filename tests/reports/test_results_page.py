@@ -84,8 +84,8 @@ FATES = (
     Fate(id="keys.a.x", result=Result.KILLED, part="features"),
     Fate(id="keys.b.x@outage", result=Result.FOUND, part="search", since="A key in an outage"),
     Fate(id="keys.c.x", result=Result.FOUND, part="exploration"),
-    Fate(id="locks.d.x", result=Result.UNDECIDED, why="same answers and records"),
-    Fate(id="locks.e.x@late", result=Result.UNDECIDED, why="same answers and records"),
+    Fate(id="locks.d.x", result=Result.UNDECIDED, why="kept the same records"),
+    Fate(id="locks.e.x@late", result=Result.UNDECIDED, why="kept the same records"),
     Fate(id="locks.f.x", result=Result.EQUIVALENT, why="It is the other way round."),
 )
 
@@ -99,7 +99,7 @@ def test_generated_faults_have_a_line_for_each_family_and_each_survivor_its_reas
     assert "| `locks` | 60 | 3 | 0 | - | - | - | - | 1 | 2 | 0 |" in text
     assert "- `keys.b.x@outage`: since noticed by “A key in an outage”.\n" in text
     assert "- `keys.c.x`: open.\n" in text
-    assert "- same answers and records: 2 (any context: 1, late: 1)\n" in text
+    assert "- kept the same records: 2 (any context: 1, late: 1)\n" in text
     assert "- `locks.f.x`: It is the other way round.\n" in text
 
 

@@ -39,6 +39,7 @@ from busproof.mutants.by_machine.made import (
     generated,
     mutant_named,
     rules_of,
+    rules_reporting,
 )
 from busproof.mutants.by_machine.record import Fate, Result, equivalents
 
@@ -255,7 +256,21 @@ def _searched(
     if reason is not None:
         return Fate(id=mutant.id, result=Result.EQUIVALENT, why=reason)
     why = Reached.ANSWERS if answered else outcome
+    if why is Reached.NOTHING and mutant.context and not _arises(mutant, there):
+        why = Reached.CONTEXT
     return Fate(id=mutant.id, result=Result.UNDECIDED, why=why.value)
+
+
+def _arises(mutant: GeneratedMutant, there: Sequence[Recording]) -> bool:
+    """Return whether the place of a mutant runs in its context in one of these recordings."""
+    calls: list[None] = []
+    rules = rules_reporting(mutant, lambda: calls.append(None))
+    for recording in there:
+        if _may_matter(mutant, recording):
+            answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
+        if calls:
+            return True
+    return False
 
 
 def _may_matter(mutant: GeneratedMutant, recording: Recording) -> bool:

@@ -72,9 +72,10 @@ class Difference:
 class Reached(StrEnum):
     """Effect of a fault that the judge did not reject."""
 
-    NOTHING = "same answers and records"
-    STATE = "other records, but the same answers"
-    ANSWERS = "other answers, all of them allowed"
+    CONTEXT = "never been in its context"
+    NOTHING = "given the same answers and kept the same records"
+    STATE = "kept other records, but given the same answers"
+    ANSWERS = "given other answers, all of them allowed"
 
 
 def search(
