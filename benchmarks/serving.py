@@ -3,7 +3,8 @@
 Messages of 256 bytes without a key, pipelined, in memory; the model decides each of ours, in a
 queue of 16 partitions. A turn sends messages to a queue that already holds some, and receives and
 accepts as many, over one or more connections. The brokers take turns, and the best turn of each
-counts. A million messages held take a few more minutes: `--held 1000 1000000`.
+counts. A million messages held take a few more minutes: `--held 1000 1000000`. On a machine with
+other work, compare the processor time, which the last lines do.
 
 RabbitMQ is started from Debian's package in a temporary folder, with its AMQP 1.0 plugin. If it is
 not installed, the run fails, because there are no ratios.
@@ -308,7 +309,11 @@ def row(both: list[Target], depth: int, messages: int, connections: int) -> Row:
 
 
 def measured(
-    both: list[Target], sizes: Sequence[int], messages: int, show: Callable[[Row], None]
+    both: list[Target],
+    sizes: Sequence[int],
+    numbers: Sequence[int],
+    messages: int,
+    show: Callable[[Row], None],
 ) -> Iterator[Row]:
     """Yield the results of every size with every number of connections."""
     there = 0
@@ -316,7 +321,7 @@ def measured(
         for target in both:
             turn(target, depth - there, 1, sends=True)
         there = depth
-        for connections in CONNECTIONS:
+        for connections in numbers:
             one = row(both, depth, messages, connections)
             show(one)
             yield one
@@ -325,13 +330,17 @@ def measured(
 def grown(rows: list[Row]) -> Iterator[Figure]:
     """Yield the change of our rates with the messages held, and with the connections."""
     first = rows[0]
-    most, widest = rows[-len(CONNECTIONS)], rows[len(CONNECTIONS) - 1]
+    most = next(row for row in rows if row.depth == rows[-1].depth)
+    widest = [row for row in rows if row.depth == first.depth][-1]
     for other, words in (
         (most, f"at {most.depth:,} held, beside {first.depth:,}"),
         (widest, f"over {widest.connections} connections, beside {first.connections}"),
     ):
         yield at_least(f"sends {words}", other.sends[0] / first.sends[0], LEAST_GROWTH)
         yield at_least(f"receives {words}", other.receives[0] / first.receives[0], LEAST_GROWTH)
+        for place, what in ((0, "send"), (2, "receive")):
+            ratio = first.efforts[place] / other.efforts[place]
+            yield Figure(f"speed of a {what} in processor time {words}", ratio)
 
 
 def rates(rows: list[Row]) -> Iterator[Figure]:
@@ -374,6 +383,7 @@ def main() -> int:
     """Measure and print; return 1 if a bound does not hold."""
     options = parser(__doc__)
     options.add_argument("--held", type=int, nargs="+", default=HELD, metavar="N")
+    options.add_argument("--connections", type=int, nargs="+", default=CONNECTIONS, metavar="N")
     options.add_argument("--messages", type=int, default=MESSAGES, metavar="N", help="in each turn")
     args = options.parse_args()
     heading = "     held  connections  sent/s   theirs  ratio  taken/s   theirs  ratio  "
@@ -383,7 +393,7 @@ def main() -> int:
             print(heading)
         quiet: Callable[[Row], None] = (lambda _: None) if args.json else show
         began = worked(target.process)
-        rows = list(measured([target, theirs], args.held, args.messages, quiet))
+        rows = list(measured([target, theirs], args.held, args.connections, args.messages, quiet))
         after = memory(target.process)
     figures = [
         at_least("sends beside RabbitMQ's", rows[0].ratios[0], LEAST_RATIO),

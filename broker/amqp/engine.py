@@ -18,7 +18,7 @@ from busproof.broker.amqp.nodes import condition
 from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.amqp.performatives import Outgoing
 from busproof.broker.amqp.proton_engine import Engine
-from busproof.broker.amqp.refusals import Refusal, opening_too_large
+from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.turns import Turns
 from busproof.broker.amqp.unreadable import is_unreadable, readable
 from busproof.broker.amqp.windows import LEAST_FRAME, ROOM
@@ -165,8 +165,8 @@ class Connection(asyncio.Protocol):
             self._wire.hold()
             return
         self._wire.release()
-        if self._frames.too_long:
-            self.close_after(opening_too_large(self._frames.too_long, self.hub.limits.opening))
+        if self._frames.refusal is not None:
+            self.close_after(self._frames.refusal)
             self.drop()
         if self._frames.broken:
             self.drop()

@@ -1,6 +1,7 @@
 """Incoming links: transfers become sends, and answers become dispositions."""
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
 from proton import Delivery, Described, Link, ulong
@@ -18,13 +19,17 @@ from busproof.broker.amqp.refusals import (
     too_many_at_once,
     unauthorized,
 )
+from busproof.broker.amqp.sections import checking_parts
+from busproof.broker.core import Hub
 from busproof.vocabulary.commands import Schedule, Send, SendBatch
 from busproof.vocabulary.values import Clock
 
 __all__ = [
+    "PARSED_AT_ONCE",
     "Intake",
     "accept",
     "delay_of",
+    "parsing",
     "received",
     "refuse",
     "sending_of",
@@ -38,8 +43,10 @@ Arrived = tuple[Raw, bytes, str | None]
 CREDIT: Final = 1000
 DECIDED_AT_ONCE: Final = 50
 """Number of messages that are decided together, if they come in a row."""
+LONG: Final = 16_384
+"""Least size, in bytes, of a message that is read step by step."""
 LARGE: Final = 4_096
-"""Bytes of a message that is decided at once, because it may take long to read."""
+"""Least size, in bytes, of a message that is decided alone: it may take long to read."""
 PARSED_AT_ONCE: Final = 50
 """Messages of a batch that are parsed before others may have a turn."""
 LOW_CREDIT: Final = CREDIT // 2
@@ -128,6 +135,29 @@ def sending_of(
     return Schedule(queue=path, message=parsed.message, delay=delay, transaction=transaction)
 
 
+def parsing(hub: Hub, raw: bytes) -> Generator[bool, None, Parsed]:
+    """Parse a message, step by step if it is long.
+
+    Raises:
+        Refusal: it cannot be read.
+    """
+    if len(raw) <= LONG:
+        return _parsed(hub, raw)
+    try:
+        for _ in checking_parts(raw):
+            yield False
+    except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
+        raise Refusal("amqp:decode-error", f"this is not an AMQP message: {error}") from None
+    return _parsed(hub, raw, checked=True)
+
+
+def _parsed(hub: Hub, raw: bytes, *, checked: bool = False) -> Parsed:
+    try:
+        return hub.parsed(raw, checked=checked)
+    except ValueError as error:
+        raise Refusal("amqp:decode-error", str(error)) from None
+
+
 def delay_of(connection: Connection, parsed: Parsed) -> int:
     """Return the delay until a message is due, in microseconds; negative if it is overdue."""
     if parsed.due is None:
@@ -173,9 +203,10 @@ class Intake(Node):
             # Replenish in bulk rather than with a flow frame for each message.
             native.grant(self._raw, CREDIT - credit)
         transaction = transaction_of(delivery)
-        if several:
+        if several or len(raw) > LONG:
             self.finish()
-            self._connection.work(self._batch(delivery, raw, transaction))
+            steps = self._batch if several else self._one
+            self._connection.work(steps(delivery, raw, transaction))
             return
         self._arrived.append((delivery, raw, transaction))
         if len(self._arrived) >= DECIDED_AT_ONCE or len(raw) > LARGE:
@@ -196,7 +227,7 @@ class Intake(Node):
         for delivery, raw, transaction in arrived:
             try:
                 self._check(raw)
-                yield delivery, self._parsed(raw), len(raw), transaction
+                yield delivery, _parsed(self._connection.hub, raw), len(raw), transaction
             except Refusal as refusal:
                 refuse(delivery, refusal)
 
@@ -213,12 +244,26 @@ class Intake(Node):
                 refuse(delivery, refusal)
         return taken
 
+    def _one(self, delivery: Raw, raw: bytes, transaction: str | None) -> Iterator[bool]:
+        """Take a long message, step by step."""
+        try:
+            self._check(raw)
+            parsed = yield from parsing(self._connection.hub, raw)
+            self._take(parsed, len(raw), transaction)
+        except Refusal as refusal:
+            refuse(delivery, refusal)
+        else:
+            accept(delivery, transaction)
+            native.settle(delivery)
+        self._connection.hub.changed()
+
     def _batch(self, delivery: Raw, raw: bytes, transaction: str | None) -> Iterator[bool]:
         """Take a batch, step by step."""
         try:
             self._check(raw)
             contents, commands = list[Content](), list[Send | Schedule]()
-            for message in self._messages_in(raw):
+            for inner in self._messages_in(raw):
+                message = yield from parsing(self._connection.hub, inner)
                 contents.append(message.content_when_due())
                 commands.append(sending_of(self._connection, self._path, message, transaction))
                 if len(contents) % PARSED_AT_ONCE == 0:
@@ -241,12 +286,6 @@ class Intake(Node):
         hub.statuses.check("Send", self._path)
         hub.check_room()
 
-    def _parsed(self, raw: bytes) -> Parsed:
-        try:
-            return self._connection.hub.parsed(raw)
-        except ValueError as error:
-            raise Refusal("amqp:decode-error", str(error)) from None
-
     def _take(self, parsed: Parsed, size: int, transaction: str | None) -> None:
         connection, hub = self._connection, self._connection.hub
         command = sending_of(connection, self._path, parsed, transaction)
@@ -255,14 +294,13 @@ class Intake(Node):
         if transaction is not None:
             hub.count_in(transaction, size)
 
-    def _messages_in(self, raw: bytes) -> Iterator[Parsed]:
-        """Parse the messages of a batch one by one."""
-        hub = self._connection.hub
+    def _messages_in(self, raw: bytes) -> Iterator[bytes]:
+        """Yield the messages of a batch one by one."""
         try:
-            for number, each in enumerate(inner_messages(raw)):
-                if number >= (most := hub.limits.batch):
+            for number, inner in enumerate(inner_messages(raw)):
+                if number >= (most := self._connection.hub.limits.batch):
                     raise too_many_at_once(number + 1, most)
-                yield hub.parsed(each)
+                yield inner
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
 

@@ -17,7 +17,6 @@ from busproof.broker.amqp.encoding import (
     elements_of,
     end_of,
     items,
-    pairs,
     section,
     string_of,
     value_at,
@@ -31,8 +30,8 @@ from busproof.broker.amqp.sections import (
     PROPERTIES,
     check_header,
     check_kind,
-    check_pair,
     checked_properties,
+    pairs_of,
     sections_of,
     text_of,
 )
@@ -77,6 +76,8 @@ FOR_EVER_MS: Final = 0xFFFF_FFFF
 """Time to live that clients send when theirs does not fit into the header, in milliseconds."""
 
 NO_PROPERTIES: Final[Map[str, PropertyValue]] = Map()
+MOST_FIELDS: Final = 100
+"""Maximum number of fields of a header or of properties that are read, to refuse them."""
 CREATION: Final = 9
 """Position of the creation time among the properties."""
 NEW_IDS: Final = counting()
@@ -159,21 +160,24 @@ class Parsed:
         return attrs.evolve(self.content, enqueued=max(self.due, self.content.enqueued))
 
 
-def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> Parsed:
+def parse(
+    raw: bytes, name: str, enqueued: int, *, identified: bool = True, checked: bool = False
+) -> Parsed:
     """Parse a received message, which the model will know by `name`.
 
-    If `identified` is set, a message without a MessageId is given one (KEY-13).
+    If `identified` is set, a message without a MessageId is given one (KEY-13); if `checked` is
+    set, `checking_parts` has validated its values.
 
     Raises:
         ValueError: the bytes are not an AMQP message.
     """
     try:
-        return _parsed(raw, name, enqueued, identified=identified)
+        return _parsed(raw, name, enqueued, identified=identified, checked=checked)
     except (IndexError, OverflowError, TypeError, UnicodeDecodeError, struct.error) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
 
 
-def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed:
+def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: bool) -> Parsed:
     header: list[Any] = []
     properties: list[Any] = []
     annotated = delivery = UNANNOTATED
@@ -181,19 +185,20 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
     kept_properties = kept_application = b""
     body: list[bytes] = []
     for code, place, begins, end in sections_of(raw):
-        check_kind(code, raw, begins)
+        check_kind(code, raw, begins, checked=checked)
         if code == DATA:
             body.append(raw[place:end])
         elif code == HEADER:
-            header = items(raw, begins)
+            header = items(raw, begins, MOST_FIELDS)
         elif code == PROPERTIES:
-            properties, kept_properties = items(raw, begins), raw[place:end]
+            properties, kept_properties = items(raw, begins, MOST_FIELDS), raw[place:end]
         elif code == APPLICATION:
-            application, kept_application = _filterable(raw, begins), raw[place:end]
+            application = _filterable(raw, begins, checked=checked)
+            kept_application = raw[place:end]
         elif code == ANNOTATIONS:
-            annotated = _annotated(raw, begins)
+            annotated = _annotated(raw, begins, checked=checked)
         elif code == DELIVERY:
-            delivery = _annotated(raw, begins)
+            delivery = _annotated(raw, begins, checked=checked)
         else:
             body.append(raw[place:end])
     texts = checked_properties(properties)
@@ -245,13 +250,12 @@ def _identified(properties: bytes, message_id: str, *, has_fields: bool) -> byte
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, count) + inside
 
 
-def _annotated(raw: bytes, place: int) -> Annotated:
+def _annotated(raw: bytes, place: int, *, checked: bool) -> Annotated:
     stands_for, stands_in = 0, True
     passed_on: list[bytes] = []
     key: str | None = None
     due: int | None = None
-    for name, value, both in pairs(raw, place):
-        check_pair(name, value, both)
+    for name, value, both in pairs_of(raw, place, checked=checked):
         if name == PARTITION_KEY:
             key = None if value is None else text_of(value)
         elif name == SCHEDULED_TIME:
@@ -303,11 +307,10 @@ def _message(
     )
 
 
-def _filterable(raw: bytes, place: int) -> Map[str, PropertyValue]:
+def _filterable(raw: bytes, place: int, *, checked: bool) -> Map[str, PropertyValue]:
     """Return the application properties whose types the model's filters support."""
     found: dict[str, PropertyValue] = {}
-    for key, value, both in pairs(raw, place):
-        check_pair(key, value, both)
+    for key, value, _ in pairs_of(raw, place, checked=checked):
         if isinstance(value, str | int | float | bool):
             found[text_of(key)] = value
     return Map(found)

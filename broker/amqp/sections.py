@@ -4,7 +4,15 @@ import struct
 from collections.abc import Iterator
 from typing import Any, Final
 
-from busproof.broker.amqp.encoding import OPAQUE, check, end_of, section
+from busproof.broker.amqp.encoding import (
+    OPAQUE,
+    check,
+    checking,
+    elements_of,
+    end_of,
+    pairs,
+    section,
+)
 from busproof.broker.bounds import bounded
 
 __all__ = [
@@ -20,8 +28,9 @@ __all__ = [
     "VALUE",
     "check_header",
     "check_kind",
-    "check_pair",
     "checked_properties",
+    "checking_parts",
+    "pairs_of",
     "sections_of",
     "text_of",
 ]
@@ -44,6 +53,9 @@ KINDS: Final[dict[int, frozenset[int]]] = {
 READ_WHOLE: Final = frozenset({DELIVERY, SEQUENCE, VALUE, FOOTER})
 """Sections that are passed on or dropped unread; everything in them is validated."""
 PROPERTIES_AT_MOST: Final = 13
+MOST_SECTIONS: Final = 10_000
+MOST_KEYS: Final = 10_000
+"""Maximum number of keys of a section; each of 64 KB of properties has six bytes then."""
 UNSET: Final[list[str | None]] = [None] * PROPERTIES_AT_MOST
 NAMED: Final = {
     "amqp:header:list": HEADER,
@@ -64,8 +76,11 @@ def sections_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
     Raises:
         ValueError: the bytes are not an AMQP message.
     """
-    place = 0
+    place = number = 0
     while place < len(raw):
+        number += 1
+        if number > MOST_SECTIONS:
+            raise ValueError(f"the message has more than {MOST_SECTIONS:,} sections")
         try:
             said, begins, end = section(raw, place)
             code = said
@@ -79,16 +94,28 @@ def sections_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
         place = end
 
 
-def check_kind(code: int, raw: bytes, begins: int) -> None:
+def check_kind(code: int, raw: bytes, begins: int, *, checked: bool) -> None:
     """Check that a section has an allowed type, because receiving clients fail on others.
 
-    Headers, properties and passed-on maps are checked where they are read.
+    Headers, properties and passed-on maps are checked where they are read. If `checked` is set,
+    `checking_parts` has validated all of the message.
     """
     kinds = KINDS[code]
     if kinds and raw[begins] not in kinds:
         raise ValueError(f"section {code:#04x} is of type {raw[begins]:#04x}")
-    if code in READ_WHOLE:
+    if code in READ_WHOLE and not checked:
         check(raw, begins)
+
+
+def checking_parts(raw: bytes) -> Iterator[None]:
+    """Validate, step by step, all values of a message that are passed on.
+
+    Raises:
+        ValueError: the bytes are not an AMQP message.
+    """
+    for code, _, begins, _ in sections_of(raw):
+        if code != DATA:
+            yield from checking(raw, begins)
 
 
 def checked_properties(properties: list[Any]) -> list[str | None]:
@@ -126,9 +153,17 @@ def check_header(durable: Any, priority: Any, ttl: Any) -> None:
         raise ValueError(f"durable is {durable!r}; it has to be true or false")
 
 
-def check_pair(key: Any, value: Any, both: bytes) -> None:
-    """Check that a key is simple, and validate a value that is not."""
-    if key is None or key is OPAQUE:
-        raise ValueError("a map of a message has a key that is neither a text nor a number")
-    if value is OPAQUE:
-        check(both, end_of(both, 0))
+def pairs_of(raw: bytes, begins: int, *, checked: bool) -> Iterator[tuple[Any, Any, bytes]]:
+    """Yield each key of a map, its value, and the bytes of both.
+
+    Raises:
+        ValueError: there are too many, a key is not simple, or a value is not AMQP.
+    """
+    if elements_of(raw, begins)[1] > 2 * MOST_KEYS:
+        raise ValueError(f"a map of the message has more than {MOST_KEYS:,} keys")
+    for key, value, both in pairs(raw, begins):
+        if key is None or key is OPAQUE:
+            raise ValueError("a map of a message has a key that is neither a text nor a number")
+        if value is OPAQUE and not checked:
+            check(both, end_of(both, 0))
+        yield key, value, both

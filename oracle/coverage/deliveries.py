@@ -4,8 +4,8 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.coverage.settlements import DEFAULT_DURATION
+from busproof.oracle.coverage.topics import shown_by_copy
 from busproof.oracle.forwarding.forwarding import why_late
-from busproof.oracle.management.topics import shown_by_copy
 from busproof.oracle.messages import partitions
 from busproof.oracle.messages.deliveries import DEFAULT_DELIVERIES, permitted
 from busproof.oracle.messages.expiry import is_surely_dead

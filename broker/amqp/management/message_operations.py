@@ -1,5 +1,6 @@
 """Management operations on messages."""
 
+from collections.abc import Generator
 from typing import Any, Final
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from busproof.broker.amqp.dispositions import (
 )
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.framing import array
-from busproof.broker.amqp.incoming_links import delay_of
+from busproof.broker.amqp.incoming_links import PARSED_AT_ONCE, delay_of, parsing
 from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.messages import Parsed
 from busproof.broker.amqp.outgoing_links import effect_of, outgoing
@@ -182,11 +183,14 @@ def _disposition(fields: Said) -> Disposition:
     return Disposition(found.outcome, found.undeliverable, details)
 
 
-def schedule(asking: Asking, fields: Said) -> Reply:
+def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     """Schedule messages: all of them or none."""
     hub = asking.connection.hub
     hub.check_room()
-    parsed = [hub.parsed(binary(each["message"])) for each in asking.several(fields["messages"])]
+    parsed = list[Parsed]()
+    for each in asking.several(fields["messages"]):
+        parsed.append((yield from parsing(hub, binary(each["message"]))))
+    yield len(parsed) > PARSED_AT_ONCE
     answers = asking.ask_all([_later(asking, each) for each in parsed])
     for each in parsed:
         hub.contents.keep(each.message.body, each.content_when_due())

@@ -21,6 +21,7 @@ from observing import (
 
 from busproof.vocabulary.commands import (
     CreateQueue,
+    CreateTopic,
     ListQueues,
     Peek,
     Receive,
@@ -29,6 +30,7 @@ from busproof.vocabulary.commands import (
 from busproof.vocabulary.entity_settings import Availability
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Empty, Listed, Refused
+from busproof.vocabulary.values import Tier
 
 
 @pytest.mark.parametrize(("reading", "done"), [("either", True), ("whole", True), ("fails", False)])
@@ -42,6 +44,18 @@ def test_a_change_in_an_outage(reading: str, done: bool, command: object) -> Non
         refuses(observer, command, DONE, "MGMT-18")
     else:
         shows(observer, command, DONE, "MGMT-18")
+
+
+@pytest.mark.parametrize("command", [CreateQueue, CreateTopic])
+@pytest.mark.parametrize("reading", ["either", "fails"])
+def test_creation_may_fail_for_partitions_that_the_tier_may_give(reading: str, command) -> None:
+    """A request without the option may get partitions in Basic, and one of them is down."""
+    readings = {"BASIC-REGULAR": "either", "MANAGEMENT-IN-OUTAGE": reading}
+    observer = observing(readings, tier=Tier.BASIC)
+    observer.has(down(2))
+    asked = command(**{"queue" if command is CreateQueue else "topic": "q"}, partitioned=None)
+    assert observer.saw(asked, OTHER).possible
+    assert observer.saw(asked, DONE).possible
 
 
 @pytest.mark.parametrize("reading", ["either", "whole"])
