@@ -76,13 +76,14 @@ class Judge:
 
         Call it for each event, after judging it.
         """
-        found = self._patience.saw(event, self._possible)
-        if found is None:
+        overdue = self._patience.saw(event, self._possible)
+        if overdue is None:
             return None
-        return Violation(index=self._judged - 1, rules=found.rules, allowed=(), why=found.why)
+        return Violation(index=self._judged - 1, rules=overdue.rules, allowed=(), why=overdue.why)
 
     def _take(self, accepted: Acceptance) -> None:
-        self.evidence.update(accepted.rules)
+        for rule in accepted.rules:
+            self.evidence[rule] += 1
         self._possible = accepted.possible
         self._judged += 1
         if len(self._possible) > STATES_LIMIT:

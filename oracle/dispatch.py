@@ -51,9 +51,9 @@ def _whatever_its_status(
     seen: Observation,
 ) -> Transitions:
     """Return the allowed transitions if the entity is not disabled."""
-    if queue is not None and (wrong := tuple(misaddressed(namespace, queue, command))):
+    if queue is not None and (wrong := misaddressed(namespace, queue, command)):
         return iter(wrong)
-    if queue is not None:
+    if queue is not None and queue.settings.forward_to is not None:
         at_source = tuple(given_by_source(namespace, queue, command, connection, seen))
         if at_source:
             return iter(at_source)

@@ -63,13 +63,14 @@ def _unchecked_copy_of(kind: type, fields: Sequence["attrs.Attribute[Any]"]) -> 
 
 
 def _of_dict(kind: type, count: int) -> Copy:
+    new, fill = object.__new__, object.__setattr__
+
     def copy(instance: Any, changes: dict[str, Any]) -> Any:
-        made: Any = object.__new__(kind)
-        fields = made.__dict__
-        fields.update(instance.__dict__)
-        fields.update(changes)
+        made: Any = new(kind)
+        fields = instance.__dict__ | changes
         if len(fields) != count:
             raise TypeError(f"{kind.__name__} has no field of {sorted(changes)}")
+        fill(made, "__dict__", fields)
         return made
 
     return copy

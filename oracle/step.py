@@ -2,44 +2,46 @@
 
 import itertools
 from collections.abc import Iterable
-from typing import Final
-
-import attrs
+from typing import Final, NamedTuple
 
 from busproof import vocabulary as v
 from busproof.oracle import not_found
 from busproof.oracle.changes import with_doubt
+from busproof.oracle.coverage.added_later import shown_as_added
+from busproof.oracle.coverage.management import shown_in_premium
+from busproof.oracle.coverage.topics import told_of_topics
 from busproof.oracle.diagnosis.broken_rules import blamed
 from busproof.oracle.dispatch import dispatched, lost
 from busproof.oracle.evolve import evolve
-from busproof.oracle.management.added_later import shown_as_added
-from busproof.oracle.management.premium import shown_in_premium
-from busproof.oracle.management.topics import returned, told_of_topics, with_partitions_of_topic
+from busproof.oracle.management.topics import returned, with_partitions_of_topic
 from busproof.oracle.management.updates_and_deletions import is_managed_otherwise
 from busproof.oracle.merged_refusals import for_whatever_reason
 from busproof.oracle.messages.duplicates import declined
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.releasing import prepared
-from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
+from busproof.oracle.state import Namespace, Queue, is_unsure, with_queue
 from busproof.oracle.transactions.transactions import sent_to
 from busproof.oracle.transition import UNOBSERVED, Observation, Rules, Transition, Transitions
 from busproof.oracle.unjudged import is_about_unjudged, named, topic_above, with_pending_effects
 from busproof.oracle.window import Window
 
-CREATING = v.CreateQueue | v.RestoreQueue | v.CreateTopic
+CREATING: Final = (v.CreateQueue, v.RestoreQueue, v.CreateTopic)
 """Requests about an entity that need not exist."""
 
 NO_ANSWER: Final = Observation(v.Indeterminate())
 
-LASTING = v.Creation | v.DeleteQueue | v.DeleteTopic | v.TakePartitionDown | v.BringPartitionUp
+SWITCHING: Final = (v.TakePartitionDown, v.BringPartitionUp)
+
+LASTING: Final = frozenset(
+    (*CREATING, v.CreateSubscription, v.DeleteQueue, v.DeleteTopic, *SWITCHING)
+)
 """Requests that create, delete or disturb an entity; all others use it."""
 
 ALLOWED_SHOWN = 8
 """Maximum number of allowed answers in a violation's explanation."""
 
 
-@attrs.frozen(kw_only=True)
-class Acceptance:
+class Acceptance(NamedTuple):
     """The result of judging an event.
 
     Attributes:
@@ -71,26 +73,29 @@ def transitions(
         yield from _agreeing(not_found.absent(namespace, command, name), seen)
         return
     queue = ready.queues.get(name)
-    used = seen.outcome is not None and not isinstance(command, LASTING)
-    if used and queue is not None and queue.managed.partially_applied:
-        yield not_found.in_part(ready, command, queue, seen)
-        return
+    if queue is not None and queue.managed.partially_applied:
+        used = seen.outcome is not None and type(command) not in LASTING
+        if used:
+            yield not_found.in_part(ready, command, queue, seen)
+            return
     if is_managed_otherwise(ready, command):
         yield not_found.of_no_queue(ready, command, seen)
         return
-    found = _agreeing(dispatched(ready, command, connection, seen), seen)
-    new = isinstance(command, CREATING)
-    if queue is not None and is_unsure(queue) and not new:
-        found = _of_unsure(ready, command, queue, found, seen)
+    found = dispatched(ready, command, connection, seen)
+    if queue is not None and is_unsure(queue) and not isinstance(command, CREATING):
+        found = _of_unsure(ready, command, queue, _agreeing(found, seen), seen)
+    # Where the queue surely exists, so do its dead-letter queues.
+    unsure = "" if queue is not None and not queue.doubtful else name
     for transition in found:
-        yield _confirmed(transition, command, name)
+        if transition.admits(seen.outcome):
+            yield _confirmed(transition, command, unsure)
 
 
 def _beyond_judgement(
     namespace: Namespace, command: v.Command, seen: Observation
 ) -> Transition | None:
     """Return the answer, whatever it is, of an entity that is not judged or that no rule covers."""
-    if is_about_unjudged(namespace, command):
+    if len(namespace.registry.unjudged) and is_about_unjudged(namespace, command):
         return not_found.unjudged(namespace, command, seen)
     topic = topic_above(namespace, command)
     return None if topic is None else not_found.under_a_topic(namespace, topic, seen)
@@ -109,7 +114,7 @@ def _of_unsure(
     informative if it exists, because the change may have been made in part.
     """
     change = isinstance(command, v.UpdateQueue | v.DeleteQueue | v.UpdateTopic | v.DeleteTopic)
-    outage = isinstance(command, v.TakePartitionDown | v.BringPartitionUp)
+    outage = isinstance(command, SWITCHING)
     missing = _agreeing(not_found.maybe_absent(namespace, command, queue), seen)
     if outage or (isinstance(seen.outcome, v.Refused) and not change):
         yield from missing
@@ -141,35 +146,32 @@ def _prepared(namespace: Namespace, command: v.Command) -> Namespace | None:
     return prepared(with_partitions_of_topic(namespace, name), name)
 
 
-def _confirmed(transition: Transition, command: v.Command, entity_named: str) -> Transition:
+def _confirmed(transition: Transition, command: v.Command, unsure: str) -> Transition:
     """Add the knowledge that an answer reveals beyond its effect.
 
-    A refused message never arrives; a queue whose existence was uncertain exists once it has
-    answered.
+    A refused message never arrives; the queue that was `unsure` exists once it has answered.
     """
-    if isinstance(transition.outcome, v.Refused) and isinstance(command, v.Send | v.Schedule):
+    refused = isinstance(transition.outcome, v.Refused)
+    if refused and isinstance(command, v.Send | v.Schedule):
         sent_to = transition.next.queues[command.queue]
         if transition.rules and command.message.body not in sent_to.bodies:
             told = never_arrives(sent_to, command.message.body, transition.rules[0])
             told = declined(told, command.message, "DUP-08")
             transition = evolve(transition, next=with_queue(transition.next, told))
     entity = transition.next.queues.get(v.concerned(command) or "")
-    if entity is not None and isinstance(entity.role, Subscription | Topic):
+    if entity is not None and entity.role is not None:
         rules = told_of_topics(entity, transition.rules)
         learned = returned(transition.next, entity)
         transition = evolve(transition, next=learned, rules=rules)
-    more = (
-        *shown_in_premium(transition.next, entity, command, transition.outcome),
-        *shown_as_added(entity, command, transition.outcome),
-    )
+    more = shown_as_added(entity, command, transition.outcome)
+    if transition.next.profile.tier is v.Tier.PREMIUM:
+        more = (*shown_in_premium(transition.next, entity, command, transition.outcome), *more)
     if more:
         transition = evolve(transition, rules=(*transition.rules, *more))
-    answered = not isinstance(transition.outcome, v.Refused)
-    outage = isinstance(command, v.TakePartitionDown | v.BringPartitionUp)
-    if not answered or outage:
+    if refused or not unsure or isinstance(command, SWITCHING):
         return transition
     left = transition.next
-    for name in (entity_named, *v.dead_letter_queues_of(entity_named)):
+    for name in (unsure, *v.dead_letter_queues_of(unsure)):
         known = left.queues.get(name)
         if known is not None and known.doubtful:
             left = with_queue(left, evolve(known, doubtful=False))
@@ -186,7 +188,7 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
         left = (not_found.of_no_queue(namespace, command, NO_ANSWER).next,)
     elif (ready := _prepared(namespace, command)) is not None:
         queue = ready.queues.get(names[0]) if names else None
-        if queue is not None and is_unsure(queue) and not isinstance(command, LASTING):
+        if queue is not None and is_unsure(queue) and type(command) not in LASTING:
             ready = not_found.touched(ready, queue)
         left = lost(ready, command, connection)
     if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
@@ -206,7 +208,7 @@ def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = T
         explain: whether to diagnose a violation: the broken rules and the allowed answers. A search
             over orders does not need that.
     """
-    timed = tuple(_at(namespace, event) for namespace in possible)
+    timed = _at(possible, event)
     if isinstance(event.outcome, v.Unsupported):
         return Acceptance(possible=timed)
     if isinstance(event.outcome, v.Indeterminate):
@@ -224,8 +226,9 @@ def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = T
     if len(found) > 1 and refused and isinstance(command, v.Send | v.Schedule):
         known = all(command.queue in transition.next.queues for transition in found)
         found = for_whatever_reason(found, command) if known else found
-    reached = _distinct(transition.next for transition in found)
-    return Acceptance(possible=reached, rules=found[0].rules)
+    reached = (transition.next for transition in found)
+    possible = _distinct(reached) if len(found) > 1 else tuple(reached)
+    return Acceptance(possible=possible, rules=found[0].rules)
 
 
 def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
@@ -237,12 +240,17 @@ def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
     return tuple(states)
 
 
-def _at(namespace: Namespace, event: v.Event) -> Namespace:
-    if namespace.observability.clock is v.Clock.VIRTUAL:
-        return namespace
-    latest = event.called if event.returned is None else event.returned
-    now = Window(max(event.called, namespace.now.earliest), max(latest, namespace.now.latest))
-    return evolve(namespace, now=now)
+def _at(possible: tuple[Namespace, ...], event: v.Event) -> tuple[Namespace, ...]:
+    """Return the states at the time of an event; on a virtual clock, they have the time."""
+    if possible[0].observability.clock is v.Clock.VIRTUAL:
+        return possible
+    called, latest = event.called, event.called if event.returned is None else event.returned
+    timed = []
+    for namespace in possible:
+        before = namespace.now
+        now = Window(max(called, before.earliest), max(latest, before.latest))
+        timed.append(evolve(namespace, now=now))
+    return tuple(timed)
 
 
 def _violation(timed: tuple[Namespace, ...], event: v.Event, seen: Observation) -> Acceptance:

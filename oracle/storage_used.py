@@ -5,6 +5,7 @@ again. So the least counts the bodies of certain messages, and the greatest ever
 arrived, with all possible overhead.
 """
 
+from operator import attrgetter
 from typing import Final
 
 import attrs
@@ -19,6 +20,11 @@ OVERHEAD: Final = 4096
 """Possible overhead in bytes of a message beyond body and properties, or of a state."""
 WIDEST: Final = 4
 """Maximum number of bytes of a character."""
+_texts: Final = attrgetter(
+    *("message_id", "session_id", "partition_key", "correlation_id", "to", "reply_to"),
+    *("subject", "reply_to_session_id", "content_type"),
+)
+"""Properties of a message that take room."""
 
 
 @attrs.frozen(kw_only=True, weakref_slot=False)
@@ -59,21 +65,14 @@ def least(message: v.Message) -> int:
 
 def most(message: v.Message) -> int:
     """Return the most bytes that a message takes."""
-    texts = (
-        message.message_id,
-        message.session_id,
-        message.partition_key,
-        message.correlation_id,
-        message.to,
-        message.reply_to,
-        message.subject,
-        message.reply_to_session_id,
-        message.content_type,
-    )
-    properties = sum(len(text) for text in texts if text is not None)
-    own = sum(len(name) + len(str(value)) for name, value in message.properties.items())
+    characters = 0
+    for text in _texts(message):
+        if text is not None:
+            characters += len(text)
+    for name, value in message.properties.items():
+        characters += len(name) + len(str(value))
     body = max(message.size or 0, WIDEST * len(message.body))
-    return body + WIDEST * (properties + own) + OVERHEAD
+    return body + WIDEST * characters + OVERHEAD
 
 
 def most_of_state(state: str | None) -> int:

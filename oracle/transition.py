@@ -1,6 +1,7 @@
 """A transition that the documents allow, and the observation of one that happened."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import attrs
 
@@ -27,7 +28,6 @@ class Transition:
         rules: the rules that decided it, the most specific one first.
         choice: the choice of the bus, if it had one.
         any_error: whether a refusal may have any error, because the documents name none.
-        forbids: nothing for a refused impossibility; see `step.judged`.
     """
 
     outcome: v.Outcome
@@ -48,8 +48,7 @@ class Transition:
 Transitions = Iterator[Transition]
 
 
-@attrs.frozen
-class Observation:
+class Observation(NamedTuple):
     """Observation of a step: its outcome, its witness, both or nothing."""
 
     outcome: v.Outcome | None = None

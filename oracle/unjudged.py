@@ -6,21 +6,17 @@ forward to it or to which it forwards: nothing about them is a violation or exer
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.state import Namespace, Topic, is_unjudged, stop_judging_name
 
-LOOKING = (
-    v.GetQueue
-    | v.GetTopic
-    | v.ListQueues
-    | v.ListTopics
-    | v.ListSubscriptions
-    | v.Peek
-    | v.GetSessionState
-    | v.ListSessions
-    | v.ListRules
+_CREATING: Final = (v.CreateQueue, v.RestoreQueue, v.CreateTopic)
+
+LOOKING: Final = (
+    *(v.GetQueue, v.GetTopic, v.ListQueues, v.ListTopics, v.ListSubscriptions),
+    *(v.Peek, v.GetSessionState, v.ListSessions, v.ListRules),
 )
 """Requests that change nothing, however late they arrive."""
 
@@ -30,22 +26,22 @@ def named(command: v.Command) -> tuple[str, ...]:
 
     Return nothing if it names none.
     """
+    name, destinations = v.concerned(command), v.destinations(command)
+    if name and not destinations:
+        return (v.owner_of(name),)
     created = command.topic if isinstance(command, v.CreateTopic) else getattr(command, "queue", "")
-    names = (v.concerned(command) or created, *v.destinations(command))
-    return tuple(v.owner_of(name) for name in names if name)
+    return tuple(v.owner_of(each) for each in (name or created, *destinations) if each)
 
 
 def is_about_unjudged(namespace: Namespace, command: v.Command) -> bool:
     """Return whether the command concerns or names an entity that is no longer judged."""
-    if not len(namespace.registry.unjudged):
-        return False
     created = (v.created_path(command),) if isinstance(command, v.Creation) else ()
     return any(is_unjudged(namespace, name) for name in (*named(command), *created))
 
 
 def topic_above(namespace: Namespace, command: v.Command) -> str | None:
     """Return the topic whose subscription has the path of the entity to be created."""
-    if not isinstance(command, v.CreateQueue | v.RestoreQueue | v.CreateTopic):
+    if not isinstance(command, _CREATING):
         return None
     name, under, _ = v.created_path(command).partition(v.SUBSCRIPTIONS)
     known = namespace.queues.get(name) if under else None

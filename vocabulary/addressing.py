@@ -35,8 +35,9 @@ def destinations(command: object) -> tuple[str, ...]:
     """Return the forwarding destinations that a command sets, for messages or dead letters."""
     kind: Any = type(command)
     fields = _forwarding_fields(kind)
-    named = (getattr(command, field) for field in fields) if fields else ()
-    return tuple(name for name in named if name)
+    if not fields:
+        return ()
+    return tuple(name for field in fields if (name := getattr(command, field)))
 
 
 @cache

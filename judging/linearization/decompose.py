@@ -13,7 +13,8 @@ queue or that this module does not know, and the number of entities once the quo
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, get_args
 
 import attrs
 
@@ -62,8 +63,10 @@ _OF_TOPICS: Final = (
 )
 """Commands about topics, which also concern only the entities that they name."""
 
+_COUNTED: Final = frozenset((*get_args(v.Creation), v.DeleteQueue, v.DeleteTopic))
+_SENDING: Final = (v.Send, v.Schedule)
 
-_OF_A_PART: Final = (*KNOWN, *MANAGING, *_OF_SEVERAL, *_OF_TOPICS)
+_OF_A_PART: Final = frozenset((*KNOWN, *MANAGING, *_OF_SEVERAL, *_OF_TOPICS))
 """All of these: a history with any other command is one part."""
 
 Name = tuple[str, ...]
@@ -111,17 +114,23 @@ class Connections:
     counted: set[Name] = attrs.field(factory=set)
     whole: bool = False
 
-    def add(self, command: v.Command) -> None:
-        """Add the relations of one command."""
-        first, *others = concerned(command)
-        self.groups.root(first)
-        for other in others:
-            self.groups.join(first, other)
-        self.entities.update(_named(command))
-        if isinstance(command, v.Creation | v.DeleteQueue | v.DeleteTopic):
+    def add(self, command: v.Command) -> Name:
+        """Add the relations of one command; return one of the names that it concerns."""
+        entities = _entities(command)
+        first, *others = _names(command, entities)
+        if others:
+            for other in others:
+                self.groups.join(first, other)
+        else:
+            self.groups.root(first)
+        self.entities.update(entities)
+        kind = type(command)
+        if kind in _COUNTED:
             self.counted.add(first)
+            self.entities.update(_named(command))
         # A command that is new to the vocabulary may concern anything until somebody lists it here.
-        self.whole = self.whole or not isinstance(command, _OF_A_PART)
+        self.whole = self.whole or kind not in _OF_A_PART
+        return first
 
     def finish(self) -> None:
         """Join the entities that a quota relates, once all commands are known."""
@@ -131,21 +140,20 @@ class Connections:
             for name in self.counted:
                 self.groups.join(name, ("number of entities",))
 
-    def part(self, command: v.Command) -> Name | None:
-        """Return the name of a command's part; call `finish` first."""
-        return None if self.whole else self.groups.root(next(concerned(command)))
+    def part(self, name: Name) -> Name | None:
+        """Return the part of a command that concerns this; call `finish` first."""
+        return None if self.whole else self.groups.root(name)
 
 
 def parts(events: Sequence[v.Event]) -> list[list[int]]:
     """Return the events' indices, in independent parts."""
     connections = Connections()
-    for event in events:
-        connections.add(event.command)
+    names = [connections.add(event.command) for event in events]
     connections.finish()
-    found: dict[Name | None, list[int]] = defaultdict(list)
-    for index, event in enumerate(events):
-        found[connections.part(event.command)].append(index)
-    return list(found.values())
+    by_part: dict[Name | None, list[int]] = defaultdict(list)
+    for index, name in enumerate(names):
+        by_part[connections.part(name)].append(index)
+    return list(by_part.values())
 
 
 def is_crowded(events: Iterable[v.Event]) -> bool:
@@ -168,30 +176,42 @@ def _created(command: v.Command) -> str | None:
 
 def _entities(command: v.Command) -> list[str]:
     """Return the names of entities in a command."""
-    named = [getattr(command, field, None) for field in ("queue", "topic")]
+    kind: Any = type(command)
+    named = [getattr(command, field) for field in _fields(kind)]
     return [*(name for name in named if name is not None), *v.destinations(command)]
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """Return the fields of a kind of command that name entities; cached, because all need them."""
+    return tuple(field for field in ("queue", "topic") if hasattr(kind, field))
 
 
 def concerned(command: v.Command) -> Iterator[Name]:
     """Return the names that a command concerns; never empty."""
+    return _names(command, _entities(command))
+
+
+def _names(command: v.Command, entities: Sequence[str]) -> Iterator[Name]:
     transaction = getattr(command, "transaction", None)
-    entities = _entities(command)
     for name in entities:
         yield ("entity", _owner(name))
     if transaction is not None:
         yield ("transaction", transaction)
     # EMPTY-KEY is one property of a bus: what one queue shows of it decides for all.
-    if any(map(_has_empty, _messages(command))):
-        yield ("empty properties",)
+    for message in _messages(command):
+        if "" in (message.session_id, message.partition_key, message.message_id):
+            yield ("empty properties",)
+            break
     if not entities and transaction is None:
         yield ("nothing",)
 
 
 def _messages(command: v.Command) -> tuple[v.Message, ...]:
     """Return the messages that a command sends."""
-    if isinstance(command, v.SendBatch):
-        return command.messages
-    return (command.message,) if isinstance(command, v.Send | v.Schedule) else ()
+    if isinstance(command, _SENDING):
+        return (command.message,)
+    return command.messages if isinstance(command, v.SendBatch) else ()
 
 
 def _owner(name: str) -> str:
@@ -202,18 +222,13 @@ def _owner(name: str) -> str:
     return name.partition("/")[0]
 
 
-def _has_empty(message: v.Message) -> bool:
-    return "" in (message.session_id, message.partition_key, message.message_id)
-
-
 def merged(events: Sequence[v.Event], orders: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return an order of all events that respects these orders and the times."""
-    moments: list[tuple[int, int, int]] = []
+    moments: list[tuple[int, int, int, int]] = []
     for part, order in enumerate(orders):
         # An event takes effect not before its call, and not before those ahead of it in its part.
         latest = 0
-        for index in order:
+        for place, index in enumerate(order):
             latest = max(latest, events[index].called)
-            moments.append((latest, part, index))
-    # Stable: the order within a part is kept.
-    return tuple(index for _, _, index in sorted(moments, key=lambda moment: moment[:2]))
+            moments.append((latest, part, place, index))
+    return tuple(index for *_, index in sorted(moments))

@@ -4,7 +4,7 @@ They decide nothing: a wrong hint only makes the search longer.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from busproof import vocabulary as v
@@ -29,6 +29,9 @@ _RANKS: Final = {
 
 _EARLY: Final = 5
 
+_BEGINNING: Final = (v.CreateQueue, v.BeginTransaction, v.AcceptSession)
+"""Requests that make later answers possible."""
+
 _LONG: Final = 1_000_000
 """Assumed duration of an unanswered request, in microseconds."""
 
@@ -47,7 +50,7 @@ class Hints:
             # Only overlapping events need a hint; of all others the times say which came first.
             if later != earlier and self._overlap(later, earlier):
                 needs[later].append(earlier)
-        self._needs = {later: tuple(dict.fromkeys(each)) for later, each in needs.items()}
+        self._needs = {later: tuple(dict.fromkeys(needed)) for later, needed in needs.items()}
 
     def _overlap(self, one: int, other: int) -> bool:
         events, returned = self._events, self._returned
@@ -71,25 +74,25 @@ class Hints:
             return sorted(
                 candidates, key=lambda candidate: self._otherwise(candidate, way), reverse=True
             )
-        unmet = {
-            candidate: [need for need in self._needs.get(candidate, ()) if not taken[need]]
-            for candidate in candidates
-        }
-        wanted = self._wanted(candidates, unmet)
+        unmet: dict[int, list[int]] = {}
+        for candidate in candidates:
+            if open_ := [need for need in self._needs.get(candidate, ()) if not taken[need]]:
+                unmet[candidate] = open_
+        wanted = self._wanted(candidates, unmet) if unmet else ()
         return sorted(
             candidates, key=lambda candidate: self._place(candidate, unmet, wanted), reverse=True
         )
 
-    def _otherwise(self, each: int, way: int) -> float:
+    def _otherwise(self, index: int, way: int) -> float:
         # A bus that works fast: effects come in the order of the answers.
         if way == 1:
-            return self._returned[each]
-        called = self._events[each].called
+            return self._returned[index]
+        called = self._events[index].called
         # A slow network: effects come about halfway between call and return.
         if way == 2:
-            return (called + min(self._returned[each], called + _LONG)) / 2
+            return (called + min(self._returned[index], called + _LONG)) / 2
         # Otherwise by chance, but the same chance in every process: a verdict can be repeated.
-        return hash((each, way, called)) % _MANY
+        return hash((index, way, called)) % _MANY
 
     def _wanted(self, candidates: list[int], unmet: dict[int, list[int]]) -> set[int]:
         """Return the candidates that an eager one waits for, and those that these wait for."""
@@ -103,29 +106,27 @@ class Hints:
         wanted: set[int] = set()
         while waiting:
             for need in unmet.get(waiting.pop(), ()):
-                if need not in wanted and need in unmet:
+                if need not in wanted and need in candidates:
                     wanted.add(need)
                     waiting.append(need)
         return wanted
 
     def _place(
-        self, each: int, unmet: dict[int, list[int]], wanted: set[int]
+        self, index: int, unmet: dict[int, list[int]], wanted: Collection[int]
     ) -> tuple[int, int, int]:
-        rank = self._rank[each]
+        rank = self._rank[index]
         # What most likely comes after an event that is still to come is tried last.
-        if unmet[each]:
-            return (3, self._returned[each], rank)
+        if index in unmet:
+            return (3, self._returned[index], rank)
         # An answer that reveals the state costs nothing if it is taken early, and may become
         # impossible if it is taken late.
         if rank < _LAZY:
-            return (0, rank, self._returned[each])
-        return (1 if each in wanted else 2, self._returned[each], rank)
+            return (0, rank, self._returned[index])
+        return (1 if index in wanted else 2, self._returned[index], rank)
 
 
 def _rank(event: v.Event) -> int:
-    # A send or a settlement changes what every later answer may be, so it waits; a creation
-    # makes later answers possible in the first place.
+    # A send or a settlement changes what every later answer may be, so it waits.
     if isinstance(event.outcome, v.Done):
-        early = isinstance(event.command, v.CreateQueue | v.BeginTransaction | v.AcceptSession)
-        return _EARLY if early else _LAZY
+        return _EARLY if type(event.command) in _BEGINNING else _LAZY
     return _RANKS.get(type(event.outcome), _EARLY)

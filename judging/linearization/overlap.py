@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Violation
 from busproof.judging.linearization.decompose import merged, parts
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
@@ -49,6 +51,7 @@ class Judged:
     steps: int = 0
 
 
+@seldom_collected()
 def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Observability) -> Judged:
     """Judge events in any permitted order that allows them all.
 
@@ -59,35 +62,36 @@ def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Obser
     # One order, so there is nothing to gain by parts.
     if observability.clock is v.Clock.VIRTUAL:
         return judged_part(events, profile, observability)
-    found = []
+    results = []
     for indices in parts(events):
         part = judged_part([events[index] for index in indices], profile, observability)
-        order = tuple(indices[each] for each in part.order)
-        found.append(attrs.evolve(part, order=order))
-    return _together(events, found)
+        order = tuple(indices[place] for place in part.order)
+        results.append(attrs.evolve(part, order=order))
+    return _together(events, results)
 
 
-def _together(events: Sequence[v.Event], found: list[Judged]) -> Judged:
+def _together(events: Sequence[v.Event], results: list[Judged]) -> Judged:
     evidence: Counter[v.RuleId] = Counter()
-    for part in found:
+    for part in results:
         evidence.update(part.evidence)
-    broken = [part for part in found if part.violation is not None]
+    broken = [part for part in results if part.violation is not None]
     if broken:
         # Each violated part is a violation by itself; the shortest is read most easily.
         shortest = min(broken, key=lambda part: len(part.order))
         return attrs.evolve(shortest, evidence=evidence)
-    exhausted = next((part.exhausted for part in found if part.exhausted), "")
-    order = merged(events, [part.order for part in found])
+    exhausted = next((part.exhausted for part in results if part.exhausted), "")
+    order = merged(events, [part.order for part in results])
     rules = {
         index: decided
-        for part in found
+        for part in results
         for index, decided in zip(part.order, part.decided, strict=True)
     }
     decided = tuple(rules[index] for index in order)
-    steps = sum(part.steps for part in found)
+    steps = sum(part.steps for part in results)
     return Judged(evidence=evidence, decided=decided, order=order, exhausted=exhausted, steps=steps)
 
 
+@seldom_collected()
 def judged_part(
     events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
 ) -> Judged:
@@ -141,7 +145,4 @@ def _failed(search: Search) -> Judged:
 
 
 def _evidence(decided: Iterable[tuple[v.RuleId, ...]]) -> Counter[v.RuleId]:
-    evidence: Counter[v.RuleId] = Counter()
-    for rules in decided:
-        evidence.update(rules)
-    return evidence
+    return Counter(chain.from_iterable(decided))

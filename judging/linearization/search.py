@@ -108,7 +108,11 @@ class Search:
     ) -> None:
         self._events = events
         self._ordered = ordered
-        self._hints = Hints(events)
+        self._hints: Hints | None = None
+        self._times = [
+            (event.called, NEVER if event.returned is None else event.returned, event.client)
+            for event in events
+        ]
         self._order = _by_time(events, ordered=ordered)
         self._taken = bytearray(len(events))
         self._spent = 0
@@ -225,8 +229,7 @@ class Search:
         )
 
     def _due(self, index: int) -> int:
-        returned = self._events[index].returned
-        return NEVER if returned is None else returned
+        return self._times[index][1]
 
     def _take(self, here: _Point, index: int, accepted: Acceptance) -> None:
         self._taken[index] = 1
@@ -255,32 +258,33 @@ class Search:
 
     def _candidates(self, first: int) -> list[int]:
         """Return the events that may come next, the most promising one last."""
-        order, events, taken = self._order, self._events, self._taken
+        order, times, taken = self._order, self._times, self._taken
         # On a virtual clock requests do not overlap: there is one order, the recorded one.
         if self._ordered:
-            return list(order[first : first + 1])
-        found: list[int] = []
+            return order[first : first + 1]
+        candidates: list[int] = []
         clients: set[str] = set()
         barrier = NEVER
         for place in range(first, len(order)):
             index = order[place]
-            event = events[index]
-            # A remaining event returned before this one was called, so it cannot come after it.
-            # Events are sorted by call: the same holds for all that follow.
-            if event.called > barrier:
-                break
             if taken[index]:
                 continue
+            called, returned, client = times[index]
+            # A remaining event returned before this one was called, so it cannot come after it.
+            # Events are sorted by call: the same holds for all that follow.
+            if called > barrier:
+                break
             # A client waits for each answer, so of its events only the first can come next.
-            if event.client not in clients:
-                found.append(index)
-            clients.add(event.client)
-            if event.returned is not None and event.returned < barrier:
-                barrier = event.returned
-        if len(found) < 2:
-            return found
+            if client not in clients:
+                candidates.append(index)
+                clients.add(client)
+            barrier = min(barrier, returned)
+        if len(candidates) < 2:
+            return candidates
         self.had_choices = True
-        return self._hints.ranked(found, taken, self._way)
+        if self._hints is None:
+            self._hints = Hints(self._events)
+        return self._hints.ranked(candidates, taken, self._way)
 
 
 def _by_time(events: Sequence[v.Event], *, ordered: bool) -> list[int]:

@@ -3,10 +3,13 @@
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.oracle.coverage.added_later import blamed_as_added
+from busproof.oracle.coverage.topics import told_of_topics
 from busproof.oracle.diagnosis.deliveries import wrongly_received
 from busproof.oracle.diagnosis.expiry import blamed_for_age
 from busproof.oracle.diagnosis.management import blamed_in_management, is_management
 from busproof.oracle.diagnosis.partitions import blamed_for_partitions, wrongly_begun
+from busproof.oracle.diagnosis.premium import blamed_in_premium
 from busproof.oracle.diagnosis.sends import (
     blamed_for_limits,
     not_refused,
@@ -16,9 +19,7 @@ from busproof.oracle.diagnosis.sends import (
 from busproof.oracle.diagnosis.sessions import blamed_in_sessions
 from busproof.oracle.diagnosis.settlements import OF_DELETIONS, blamed_for_earlier_requests
 from busproof.oracle.diagnosis.unknown_message import absence
-from busproof.oracle.management.added_later import blamed_as_added
-from busproof.oracle.management.premium import blamed_in_premium
-from busproof.oracle.management.topics import told_of_topics, topic_of
+from busproof.oracle.management.topics import topic_of
 from busproof.oracle.messages.matching import recognised
 from busproof.oracle.messages.peek_start import is_served_in_outage
 from busproof.oracle.messages.peeking import in_order

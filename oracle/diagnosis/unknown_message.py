@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.oracle.coverage.topics import why_absent
 from busproof.oracle.evolve import evolve
-from busproof.oracle.management.topics import why_absent
 from busproof.oracle.messages.keys import ASSIGNED, home_name, rule_of
 from busproof.oracle.messages.matching import is_unchanged
 from busproof.oracle.queued_messages import Stored

@@ -52,15 +52,23 @@ def recognised(
     and identifies the partition that took it; this may reveal a key's partition (KEY-02).
     """
     for stored in queue.with_body(view.body):
-        yield from seen_as(namespace, queue, stored, view, seen)
+        if (candidate := seen_as(namespace, queue, stored, view, seen)) is not None:
+            yield candidate
 
 
 def seen_as(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
-) -> Iterator[Candidate]:
-    """Return what is known of this stored message if the view shows it; nothing if it cannot."""
-    if is_unchanged(namespace, stored, view):
-        yield from _placed(namespace, queue, stored, view, seen)
+) -> Candidate | None:
+    """Return what is known of this stored message if the view shows it; `None` if it cannot."""
+    if not is_unchanged(namespace, stored, view):
+        return None
+    partition = named_partition(namespace, view, seen)
+    if partition is None or not queue.settings.partitioned:
+        return Candidate(namespace, queue, stored, stored.where, view, ())
+    where = stored.where & partition_set(partition)
+    if where and stored.key is None:
+        return Candidate(namespace, queue, stored, where, view, ("LIFE-12", "KEY-01"))
+    return _at_home(namespace, queue, stored, view, where) if where else None
 
 
 def is_unchanged(
@@ -75,13 +83,14 @@ def is_unchanged(
         reason: whether the reason of a dead letter has to match too.
     """
     sent = stored.message
-    told = reason and None not in (stored.reason, view.dead_letter_reason)
+    told = reason and stored.reason is not None and view.dead_letter_reason is not None
     if told and not _same(stored.reason, view.dead_letter_reason):
         return False
+    carried, shown = _carried(sent), _carried(view)
     same = (
         _same(sent.session_id, view.session_id)
         and _same(sent.partition_key, view.partition_key, or_else=sent.session_id)
-        and all(map(_same, _carried(sent), _carried(view)))
+        and (carried == shown or all(map(_same, carried, shown)))
         and _same_own(sent.properties, view.properties)
     )
     if sent.message_id is None and namespace.observability.assigns_message_ids:
@@ -119,30 +128,16 @@ def named_partition(namespace: Namespace, view: v.MessageView, seen: Observation
     return number >> v.SEQUENCE_BITS
 
 
-def _placed(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
-) -> Iterator[Candidate]:
-    partition = named_partition(namespace, view, seen)
-    if partition is None or not queue.settings.partitioned:
-        yield Candidate(namespace, queue, stored, stored.where, view, ())
-        return
-    where = stored.where & partition_set(partition)
-    if where and stored.key is None:
-        yield Candidate(namespace, queue, stored, where, view, ("LIFE-12", "KEY-01"))
-    elif where:
-        yield from _at_home(namespace, queue, stored, view, where)
-
-
 def _at_home(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, where: Partitions
-) -> Iterator[Candidate]:
+) -> Candidate | None:
     """KEY-02: return the partitions of the message, given those of its key."""
     key = stored.key
     if key is None:
         raise AssertionError("only a message with a key has a home")
     home = home_of(namespace, queue, key)
     if not where & home:
-        return
+        return None
     rules: Rules = ("LIFE-12", "KEY-01")
     if stored.where.bit_count() > 1 and home.bit_count() == 1:
         rules = (*rule_of(queue.settings, stored.message, key), "KEY-02", *rules)
@@ -151,7 +146,9 @@ def _at_home(
     if "FWD-14" in stored.shows and home.bit_count() == 1:
         rules = ("FWD-11" if key.taken_from == MESSAGE_ID else "FWD-08", *rules)
     homes = narrowed(namespace, queue, key, where)
-    yield Candidate(namespace, evolve(queue, homes=homes), stored, where, view, rules)
+    if homes is not queue.homes:
+        queue = evolve(queue, homes=homes)
+    return Candidate(namespace, queue, stored, where, view, rules)
 
 
 def view_of(stored: Stored, **lock: Any) -> v.MessageView:

@@ -100,8 +100,9 @@ def _found(
     for after, letter in arrivals(namespace, queue, view.body):
         if _state_fits(letter, view):
             arrived = after.queues[queue.settings.queue]
-            for candidate in seen_as(after, arrived, letter, view, UNOBSERVED):
-                return candidate
+            seen = seen_as(after, arrived, letter, view, UNOBSERVED)
+            if seen is not None:
+                return seen
     return None
 
 

@@ -141,27 +141,30 @@ def _given(
 ) -> Transitions:
     if isinstance(seen.outcome, v.Received):
         view = seen.outcome.message
-        for candidate in _told_apart(recognised(namespace, queue, view, seen)):
+        for known in _told_apart(recognised(namespace, queue, view, seen)):
             # SESS-09, SESS-10: the count continues that of the last session lock, unless a receive
             # without an answer may have given the message in between.
-            expected = None if queue.receivers.lost else candidate.stored.expected
+            expected = None if queue.receivers.lost else known.stored.expected
             counted = expected is None or view.delivery_count in (None, expected)
-            if counted and _may_be_given(candidate, command):
-                yield _handed_out(candidate, command, of_count(candidate))
+            if counted and _may_be_given(known, command):
+                yield _handed_out(known, command, of_count(known))
         # Dead letters and scheduled messages whose arrival was unknown before.
         before = with_queue(namespace, queue)
         for after, arrived in arrivals(before, queue, view.body):
-            for candidate in seen_as(after, after.queues[command.queue], arrived, view, seen):
-                if _may_be_given(candidate, command):
-                    yield _handed_out(candidate, command)
+            candidate = seen_as(after, after.queues[command.queue], arrived, view, seen)
+            if candidate is not None and _may_be_given(candidate, command):
+                yield _handed_out(candidate, command)
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
 
 
 def _told_apart(candidates: Iterator[Candidate]) -> list[Candidate]:
     """Return one of several messages that differ only in age; equal bodies may be exchanged."""
+    found = list(candidates)
+    if len(found) < 2:
+        return found
     alike: dict[object, Candidate] = {}
-    for candidate in candidates:
+    for candidate in found:
         stored = candidate.stored
         kept_back = stored.sent < stored.number
         age = (stored.dies, stored.gone)

@@ -19,7 +19,7 @@ _ALL: Final = Key("", "")
 def misnumbered(candidate: Candidate) -> v.RuleId | None:
     """SEQ-01, SEQ-03, SEQ-05 to SEQ-07: return the rule that forbids this number.
 
-    Of two messages of one line, the one that surely arrived first has the smaller number.
+    The message that surely arrived first has the smaller number of two messages in one line.
     """
     namespace, queue, stored = candidate.namespace, candidate.queue, candidate.stored
     number = candidate.view.sequence_number

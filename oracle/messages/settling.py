@@ -35,9 +35,8 @@ def settle_at_once(namespace: Namespace, command: v.Settlement) -> Transitions:
         return
     stored = locked(queue, token)
     if stored is not None and not has_ended(namespace, queue, stored):
-        after = _settled(namespace, queue, stored, command)
-        left = after.queues[command.queue]
-        after = with_queue(after, evolve(left, settlements=left.settlements + 1))
+        left = evolve(queue, settlements=queue.settlements + 1)
+        after = _settled(namespace, left, stored, command)
         yield done(after, *of_settlement(namespace, queue, stored, command))
     yield from lost_lock(namespace, queue, stored, token, *RULES_OF_LOST_LOCKS[type(command)])
     yield from of_lost_answer(namespace, queue, token, v.Done())

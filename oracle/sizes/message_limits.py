@@ -64,6 +64,8 @@ def beyond_limits(namespace: Namespace, command: v.Send | v.Schedule) -> Iterato
 
     A limit that is surely exceeded comes first, and is exercised.
     """
+    if is_plain(command.message):
+        return
     for excess in sorted(excesses(namespace, command.message), key=lambda each: not each.surely):
         anything = excess.error is not v.Error.MESSAGE_TOO_LARGE
         rules = _rules_of(excess, command)
@@ -98,12 +100,18 @@ def held_to_limits(
     A send accepted at a limit exercises that limit. A send that dooms its transaction is a refusal
     that comes later (TXN-REFUSAL).
     """
-    if command.transaction is None and is_plain(command.message):
-        yield from found
-        return
+    few = command.transaction is None or held_in(namespace, command) < SIZE_LIMIT - 1
+    if few and is_plain(command.message):
+        return found
+    return _within_limits(namespace, command, found)
+
+
+def _within_limits(
+    namespace: Namespace, command: v.Send | v.Schedule, found: Iterator[Transition]
+) -> Iterator[Transition]:
     # A scheduled message may be refused only at the commit; for a send the state records that the
     # commit has to be refused (`_is_doomed`).
-    at_commit = namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either")
+    at_commit = namespace.reading("TXN-REFUSAL") in ("at-commit", "either")
     within = isinstance(command, v.Schedule) and command.transaction is not None
     held = must_refuse_beyond(namespace) and not (within and at_commit)
     must_refuse = held and surely_beyond(namespace, command)
@@ -168,9 +176,10 @@ def batch_excess(namespace: Namespace, messages: Sequence[v.Message]) -> tuple[b
 
 def is_plain(message: v.Message) -> bool:
     """Return whether a message is far within every limit, so that it need not be measured."""
-    keys = (message.message_id, message.session_id, message.partition_key)
-    short = all(key is None or len(key) < PLAIN for key in keys)
-    return short and not message.properties and most(message) <= PLAIN_SIZE
+    for key in (message.message_id, message.session_id, message.partition_key):
+        if key is not None and len(key) >= PLAIN:
+            return False
+    return not message.properties and most(message) <= PLAIN_SIZE
 
 
 def excesses(namespace: Namespace, message: v.Message) -> Iterator[Excess]:
@@ -193,7 +202,7 @@ def _length(message: v.Message, name: str) -> int:
 
 def _kb(namespace: Namespace) -> tuple[int, int]:
     """KB-BYTES: return the fewest and the most bytes of this many KB."""
-    return KB.get(namespace.profile.readings.get("KB-BYTES", ""), EITHER_KB)
+    return KB.get(namespace.reading("KB-BYTES") or "", EITHER_KB)
 
 
 def _surely_taken(namespace: Namespace) -> int:

@@ -2,9 +2,8 @@
 
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.sizes.entity_size import weight
 from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction, is_unjudged
 from busproof.oracle.storage_used import filled
@@ -18,7 +17,7 @@ SIZE_LIMIT: Final = 100
 
 def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Transaction:
     """Return the transaction with one more message for this queue."""
-    return attrs.evolve(
+    return evolve(
         transaction,
         staged=(staged, transaction.staged),
         size=transaction.size + 1,
@@ -39,7 +38,7 @@ def in_order(transaction: Transaction) -> list[Staged]:
 def occupied(queue: Queue, staged: Staged) -> Queue:
     """Return the queue with storage that a message in a transaction may already use."""
     room = filled(queue.room, staged.where, weight(queue, staged.message))
-    return attrs.evolve(queue, room=room)
+    return evolve(queue, room=room)
 
 
 def vacated(queue: Queue, staged: Staged) -> Queue:
@@ -50,7 +49,7 @@ def vacated(queue: Queue, staged: Staged) -> Queue:
     if isinstance(queue.role, Topic):
         return queue
     room = filled(queue.room, staged.where, -weight(queue, staged.message))
-    return attrs.evolve(queue, room=room)
+    return evolve(queue, room=room)
 
 
 def unless_ending(namespace: Namespace, transaction: Transaction, name: str) -> Namespace:
@@ -79,7 +78,7 @@ def without_deleted(namespace: Namespace, transaction: Transaction) -> Transacti
     for name in gone:
         queues = queues.delete(name)
         keys = keys.delete(name) if name in keys else keys
-    return attrs.evolve(
+    return evolve(
         transaction, keys=keys, queues=queues, doubtful=transaction.doubtful or bool(gone)
     )
 

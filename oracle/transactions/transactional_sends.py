@@ -8,6 +8,7 @@ from immutables import Map
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.changes import with_doubt, with_transaction
+from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forwarding import withheld_beyond
 from busproof.oracle.messages.duplicates import Fate, noted
 from busproof.oracle.messages.enqueueing import arrive
@@ -93,7 +94,7 @@ def send_in(
         return
     transaction = without_deleted(namespace, transaction)
     if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
-        transaction = attrs.evolve(transaction, doubtful=True)
+        transaction = evolve(transaction, doubtful=True)
     namespace = with_transaction(namespace, name, transaction)
     for way in _ways(_Sending(namespace, queue, command, message, seen)):
         yield doubted(way, name)
@@ -108,8 +109,8 @@ def doubted(way: Transition, name: str | None) -> Transition:
     continues = way.next.profile.readings.get("TXN-AFTER-REFUSAL") == "continues"
     if continues or transaction is None or not isinstance(way.outcome, v.Refused):
         return way
-    doubtful = attrs.evolve(transaction, doubtful=True)
-    return attrs.evolve(way, next=with_transaction(way.next, name or "", doubtful))
+    doubtful = evolve(transaction, doubtful=True)
+    return evolve(way, next=with_transaction(way.next, name or "", doubtful))
 
 
 def _ways(sending: _Sending) -> Iterator[Transition]:
@@ -180,7 +181,7 @@ def unavailable(
     outages = queue.outages
     if outages.identified:
         hit = home & (outages.down | outages.doubt)
-        queue = attrs.evolve(queue, homes=narrowed(namespace, queue, key, hit))
+        queue = evolve(queue, homes=narrowed(namespace, queue, key, hit))
         namespace = with_queue(namespace, queue)
         if outages.must_hit(home) and home.bit_count() == 1:
             rules = (*rules, "KEY-20")
@@ -260,14 +261,14 @@ def _refused(sending: _Sending, refusals: Iterator[Transition]) -> Iterator[Tran
 def _turned_away(sending: _Sending, refused: Transition) -> Transition:
     """Refuse at the send."""
     after = after_refusal(refused.next, sending.name, sending.transaction)
-    return attrs.evolve(refused, next=after)
+    return evolve(refused, next=after)
 
 
 def _taken_yet_doomed(sending: _Sending, refused: Transition) -> Iterator[Transition]:
     """Accept the send, and refuse its transaction's commit later (TXN-REFUSAL)."""
     if sending.reading("TXN-REFUSAL") not in ("at-commit", "either"):
         return
-    doomed = attrs.evolve(sending.transaction, doomed=True)
+    doomed = evolve(sending.transaction, doomed=True)
     accepted = with_transaction(sending.namespace, sending.name, doomed)
     body = sending.message.body
     gone = never_arrives(sending.queue, body, (*refused.rules, "TXN-12")[0])
@@ -280,9 +281,9 @@ def after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> 
         case "continues":
             return namespace
         case "dead":
-            left = attrs.evolve(transaction, doubtful=True, doomed=True)
+            left = evolve(transaction, doubtful=True, doomed=True)
         case _:
-            left = attrs.evolve(transaction, doubtful=True)
+            left = evolve(transaction, doubtful=True)
     return with_transaction(namespace, name, left)
 
 
@@ -297,7 +298,7 @@ def _stage(sending: _Sending, key: Key) -> Iterator[Transition]:
         placed = sending
         if pins:
             homes = narrowed(namespace, queue, key, where)
-            placed = attrs.evolve(sending, queue=attrs.evolve(queue, homes=homes))
+            placed = evolve(sending, queue=evolve(queue, homes=homes))
         yield _staged(placed, key, where, rules)
     if queue.outages.may_hit(home):
         transition = unavailable(namespace, queue, key, home, "KEY-03")
@@ -334,7 +335,7 @@ def _staged(
     keys = transaction.keys
     if key is not None:
         keys = keys.set(name, keys.get(name, key))
-    grown = with_staged(attrs.evolve(transaction, keys=keys), queue, staged)
+    grown = with_staged(evolve(transaction, keys=keys), queue, staged)
     hidden = never_arrives(occupied(queue, staged), body, "TXN-12")
     after = withheld_beyond(with_queue(namespace, hidden), hidden, body, "FWD-33")
     after = unless_ending(after, transaction, name)

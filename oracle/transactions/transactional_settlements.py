@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.oracle.changes import with_doubt, with_transaction
 from busproof.oracle.evolve import evolve
@@ -52,12 +50,12 @@ def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | N
         return namespace
     same = (command.queue, command.lock_token)
     doubted = tuple(
-        attrs.evolve(settlement, certain=False)
+        evolve(settlement, certain=False)
         if (settlement.command.queue, settlement.command.lock_token) == same
         else settlement
         for settlement in transaction.settlements
     )
-    left = attrs.evolve(transaction, settlements=doubted, doubtful=True)
+    left = evolve(transaction, settlements=doubted, doubtful=True)
     return with_transaction(namespace, name, left)
 
 
@@ -72,7 +70,7 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
     namespace = before or namespace
     transaction = running(namespace, name)
     may_settle = unsure = False
-    for transition in settle_at_once(namespace, attrs.evolve(command, transaction=None)):
+    for transition in settle_at_once(namespace, evolve(command, transaction=None)):
         if isinstance(transition.outcome, v.Done):
             may_settle = True
         else:
@@ -118,7 +116,7 @@ def _turned_away(
     lost = refused.rules and refused.outcome == v.Refused(error=v.Error.LOCK_LOST)
     rules = ("LOCK-13", *refused.rules) if lost else refused.rules
     after = after_refusal(_pledging(refused.next, command), name, transaction)
-    return attrs.evolve(refused, next=after, rules=rules, any_error=True)
+    return evolve(refused, next=after, rules=rules, any_error=True)
 
 
 def _taken_yet_doomed(
@@ -128,7 +126,7 @@ def _taken_yet_doomed(
     if not refused.rules or _refuses(namespace, "at-once"):
         return
     waiting = _waiting(namespace, command, name)
-    doomed = attrs.evolve(running(waiting, name), doomed=True)
+    doomed = evolve(running(waiting, name), doomed=True)
     yield done(with_transaction(waiting, name, doomed))
 
 
@@ -188,9 +186,9 @@ def _waiting(
     transaction = running(namespace, name)
     owner = v.owner_of(command.queue)
     born = namespace.queues[owner].managed.born
-    outside = attrs.evolve(command, transaction=None)
+    outside = evolve(command, transaction=None)
     entry = Enlisted(outside, _key(namespace, command), born, certain)
-    grown = attrs.evolve(
+    grown = evolve(
         transaction,
         settlements=(*transaction.settlements, entry),
         queues=transaction.queues.set(owner, born),

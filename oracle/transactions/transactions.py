@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.changes import with_doubt, with_registry, with_transaction
+from busproof.oracle.coverage.topics import told_of_topics
+from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forwarding import kept_away_by
 from busproof.oracle.management.subscription_rules import with_changes
-from busproof.oracle.management.topics import told_of_topics
 from busproof.oracle.messages.duplicates import Fate, declined, fate, noted
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.keys import effective_key
@@ -129,7 +128,7 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
             continue
         body = staged.message.body
         if isinstance(queue.bodies.get(body), str):
-            queue = attrs.evolve(queue, bodies=queue.bodies.delete(body))
+            queue = evolve(queue, bodies=queue.bodies.delete(body))
         same = _is_still_there(namespace, staged)
         before = namespace
         if same:
@@ -159,9 +158,9 @@ def _come_together(
     stored = queue.messages.get(number)
     if stored is None:
         return namespace
-    told = attrs.evolve(stored, batch=batch, sent=sent)
+    told = evolve(stored, batch=batch, sent=sent)
     messages = queue.messages.set(number, told)
-    return with_queue(namespace, attrs.evolve(queue, messages=messages))
+    return with_queue(namespace, evolve(queue, messages=messages))
 
 
 def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: bool) -> Namespace:
@@ -227,14 +226,14 @@ def _forgotten(
             continue
         bodies = queue.bodies.set(staged.message.body, why)
         if isinstance(queue.bodies.get(staged.message.body), str):
-            queue = attrs.evolve(queue, bodies=bodies)
+            queue = evolve(queue, bodies=bodies)
             namespace = with_queue(namespace, declined(queue, staged.message, "DUP-10"))
     return released(namespace, transaction)
 
 
 def lost_begin(namespace: Namespace, command: v.BeginTransaction) -> Namespace:
     """Return the states in which the transaction may have begun."""
-    doubtful = attrs.evolve(_begun(namespace, command), doubtful=True)
+    doubtful = evolve(_begun(namespace, command), doubtful=True)
     return with_transaction(namespace, command.transaction, doubtful)
 
 
@@ -243,7 +242,7 @@ def lost_commit(namespace: Namespace, command: v.CommitTransaction) -> Namespace
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         return _with_end(namespace, command.transaction, commits=True)
-    doubtful = attrs.evolve(
+    doubtful = evolve(
         transaction,
         doubtful=True,
         ending=True,

@@ -27,8 +27,11 @@ _OF_REQUESTS: Final[dict[type[v.Command], v.RuleId]] = {
 }
 """Request to the rule that it works on a partitioned entity."""
 
-_WORKED: Final = v.Received | v.ReceivedSeveral | v.Renewed | v.Scheduled | v.SessionState
+_WORKED: Final = (v.Received, v.ReceivedSeveral, v.Renewed, v.Scheduled, v.SessionState)
 """Answers that prove that a request succeeded."""
+
+_DONE: Final = (v.CancelScheduled, v.SetSessionState, v.SendBatch)
+"""Requests that succeeded if they are done."""
 
 
 def shown_as_added(
@@ -56,8 +59,8 @@ def blamed_as_added(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, 
 
 def _has_worked(command: v.Command, outcome: v.Outcome) -> bool:
     """Return whether the answer proves success; for a send only a receive does."""
-    if isinstance(command, v.CancelScheduled | v.SetSessionState | v.SendBatch):
-        return isinstance(outcome, v.Done)
+    if isinstance(outcome, v.Done):
+        return type(command) in _DONE
     if isinstance(outcome, v.Peeked):
         return len(outcome.messages) > 0
     if isinstance(outcome, v.SessionsListed):
