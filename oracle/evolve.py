@@ -21,8 +21,9 @@ _COPIES: dict[type, Copy] = {}
 def _changed(instance: Any, /, **changes: Any) -> Any:
     """Return the value with these fields changed."""
     kind = instance.__class__
-    copy = _COPIES.get(kind)
-    if copy is None:
+    try:
+        copy = _COPIES[kind]
+    except KeyError:
         copy = _COPIES[kind] = _copy_of(kind)
     return copy(instance, changes)
 

@@ -65,7 +65,7 @@ def wrongly_refused(
 
 
 def _key(namespace: Namespace, queue: Queue, command: v.Send) -> Key | None:
-    _, message = next(interpretations(namespace.profile, command.message))
+    _, message = interpretations(namespace.profile, command.message)[0]
     return effective_key(namespace, queue.settings, message)
 
 
