@@ -12,6 +12,7 @@ RUNS ?=
 RESULTS ?=
 LABEL ?=
 PART ?=
+FAMILIES ?=
 
 BASE := .venv
 DEV := .venv-dev
@@ -86,8 +87,8 @@ schemas: dev ## write the JSON Schemas anew
 	$(DEV)/bin/python -m busproof.history.schemas
 	$(DEV)/bin/python -m busproof.reports.schemas
 
-distilled: dev ## search for short sequences that kill mutants made by machine, and keep them (an hour)
-	$(DEV)/bin/python tools/distil.py
+distilled: dev ## search for short sequences that kill generated mutants, and keep them (FAMILIES=… for some)
+	$(DEV)/bin/python tools/distil.py $(FAMILIES)
 
 diagrams: dev ## write docs/states.md and the changes in docs/editions.md anew
 	$(DEV)/bin/python tools/state_diagrams.py > docs/states.md

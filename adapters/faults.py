@@ -11,7 +11,7 @@ from busproof.mutants import MUTANTS, Mutant
 
 __all__ = ["adapter_of", "conforming", "fault", "make"]
 
-_BY_ID: Final = {each.id: each for each in MUTANTS}
+_BY_ID: Final = {mutant.id: mutant for mutant in MUTANTS}
 
 
 class Careless(ModelAdapter):

@@ -239,10 +239,10 @@ def resolved(name: str) -> str:
     if not name.startswith(_FROM_ENVIRONMENT):
         return name
     variable = name.removeprefix(_FROM_ENVIRONMENT)
-    found = os.environ.get(variable, "").strip()
-    if not found or found.startswith(_FROM_ENVIRONMENT):
+    value = os.environ.get(variable, "").strip()
+    if not value or value.startswith(_FROM_ENVIRONMENT):
         raise UsageError(f"the environment variable {variable} names no adapter")
-    return found
+    return value
 
 
 def _loaded(point: EntryPoint) -> object:
@@ -306,8 +306,8 @@ def _made(factory: object, name: str) -> Adapter:
 def _declares(adapter: object) -> bool:
     """Return whether the adapter has a declaration, if possible without evaluating it."""
     missing = object()
-    found = inspect.getattr_static(adapter, "declaration", missing)
-    return found is not missing or hasattr(adapter, "declaration")
+    attribute = inspect.getattr_static(adapter, "declaration", missing)
+    return attribute is not missing or hasattr(adapter, "declaration")
 
 
 def _origin(point: EntryPoint) -> str:
@@ -319,8 +319,8 @@ def _said(error: Exception) -> str:
 
 
 def _unknown(name: str) -> str:
-    names = [each.name for each in available()]
-    by_start = {each.partition(":")[0].partition("?")[0]: each for each in reversed(names)}
+    names = [adapter.name for adapter in available()]
+    by_start = {name.partition(":")[0].partition("?")[0]: name for name in reversed(names)}
     near = difflib.get_close_matches(name.partition(":")[0], by_start, n=1)
     hint = f" (did you mean {by_start[near[0]]}?)" if near else ""
     shown = name.partition(";")[0]  # the rest of a connection string is secret

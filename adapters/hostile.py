@@ -131,9 +131,9 @@ class WrongTimers:
         changes: dict[str, int | None] = {}
         for name in DURATIONS:
             if hasattr(command, name):
-                asked: int | None = getattr(command, name)
-                changes[name] = self._duration(asked, name)
-                self._asked[v.created_path(command), name, changes[name]] = asked
+                requested: int | None = getattr(command, name)
+                changes[name] = self._duration(requested, name)
+                self._asked[v.created_path(command), name, changes[name]] = requested
         return attrs.evolve(command, **changes)  # type: ignore[arg-type]
 
     def _announced(self, description: Any) -> Any:
@@ -147,17 +147,17 @@ class WrongTimers:
         """Return the requested durations of an entity that was created with others."""
         named = [name for name in DURATIONS if hasattr(taken, name)]
         durations = {name: self._asked.get((path, name, getattr(taken, name))) for name in named}
-        return {name: asked for name, asked in durations.items() if asked}
+        return {name: requested for name, requested in durations.items() if requested}
 
     def _mortal(self, message: v.Message) -> v.Message:
         life = self._duration(message.time_to_live, "time_to_live")
         return attrs.evolve(message, time_to_live=life)
 
-    def _duration(self, asked: int | None, name: str) -> int | None:
+    def _duration(self, requested: int | None, name: str) -> int | None:
         shortest, longest = DURATIONS[name]
-        if asked is None or not shortest <= asked <= longest:
-            return asked
-        return min(max(self._moment(asked), shortest), longest)
+        if requested is None or not shortest <= requested <= longest:
+            return requested
+        return min(max(self._moment(requested), shortest), longest)
 
     def _delay(self, delay: int) -> int:
         """Return the delay of a service that is sometimes slow."""

@@ -133,10 +133,10 @@ class ProcessAdapter:
     def _name(self) -> str:
         return f"the adapter `{self._command}`"
 
-    def _broke(self, said: str) -> AdapterError:
+    def _broke(self, text: str) -> AdapterError:
         self._failures += 1
-        self._failure = f"it {said}"
-        return AdapterError(f"{self._name} {said}{self._drop()}")
+        self._failure = f"it {text}"
+        return AdapterError(f"{self._name} {text}{self._drop()}")
 
     def _drop(self) -> str:
         child, self._child = self._child, None
@@ -165,9 +165,9 @@ def _decode(line: bytes, kind: type[A], identity: int, called: str) -> A:
 
 
 def _declaration(declared: protocol.Declared) -> Declaration:
-    said = declared.implementation
+    implementation = declared.implementation
     return Declaration(
-        implementation=Implementation(**attrs.asdict(said)),
+        implementation=Implementation(**attrs.asdict(implementation)),
         capabilities=frozenset(v.Capability(name) for name in declared.capabilities),
         clock=declared.clock,
         slack=declared.slack,

@@ -45,9 +45,9 @@ def side_by_side(messages: int, *options: str) -> tuple[Rates, float]:
     """Return the rates of both brokers, and the send rate of ours without a store."""
     with tempfile.TemporaryDirectory() as folder, rabbitmq() as theirs:
         with ours("--store", f"{folder}/store", *options) as (target, _, _):
-            found = rates([target, theirs], messages)
+            measured = rates([target, theirs], messages)
         with ours() as (target, _, _):
-            return found, rates([target], messages)[target.name, True][0]
+            return measured, rates([target], messages)[target.name, True][0]
 
 
 def recovery(messages: int) -> tuple[float, float, float]:
@@ -74,11 +74,11 @@ def main() -> int:
     options.add_argument("--power", action="store_true", help="with --durable-power")
     args = options.parse_args()
     more = ("--durable-power",) if args.power else ()
-    found, alone = side_by_side(args.messages, *more)
+    measured, alone = side_by_side(args.messages, *more)
     mine, theirs = "busproof serve", "RabbitMQ"
     seconds, worked_for, megabytes = recovery(args.recovered)
-    mine_sent, their_sent = found[mine, True], found[theirs, True]
-    mine_taken, their_taken = found[mine, False], found[theirs, False]
+    mine_sent, their_sent = measured[mine, True], measured[theirs, True]
+    mine_taken, their_taken = measured[mine, False], measured[theirs, False]
     figures = [
         at_least("durable sends beside RabbitMQ's", mine_sent[0] / their_sent[0], LEAST_RATIO),
         Figure("receives with accept beside RabbitMQ's", mine_taken[0] / their_taken[0]),

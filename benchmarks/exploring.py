@@ -72,13 +72,13 @@ def measured(sequences: int) -> dict[str, float]:
     """Return the commands a second on the model, and each part's share of the time."""
     adapter = ModelAdapter()
     whole, made = explored(adapter, sequences)
-    judged, asked = judged_again(adapter, made), asked_again(adapter, made)
+    judged, replayed = judged_again(adapter, made), asked_again(adapter, made)
     return {
         "commands": sum(len(events) for events in made),
         "a second": sum(len(events) for events in made) / whole,
         "engine": max(0.0, whole - judged) / whole,
-        "judge": max(0.0, judged - asked) / whole,
-        "adapter": asked / whole,
+        "judge": max(0.0, judged - replayed) / whole,
+        "adapter": replayed / whole,
     }
 
 
@@ -94,8 +94,8 @@ def main() -> int:
             f"Hypothesis {shares['engine']:.0%}, judging and recording {shares['judge']:.0%}, "
             f"the model {shares['adapter']:.0%}"
         )
-    asked = at_least("judged commands a second, generate phase", shares["a second"], BOUND)
-    return report([asked], as_json=arguments.json)
+    figure = at_least("judged commands a second, generate phase", shares["a second"], BOUND)
+    return report([figure], as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -31,21 +31,21 @@ def main() -> int:
     )
     if ended.returncode > 1:
         return ended.returncode  # it has printed the reason
-    found = json.loads(ended.stdout)["faults"]
-    killed = [each for each in found if each["result"] == "killed"]
-    silent = [each for each in found if each["result"] == "silent"]
+    faults = json.loads(ended.stdout)["faults"]
+    killed = [fault for fault in faults if fault["result"] == "killed"]
+    silent = [fault for fault in faults if fault["result"] == "silent"]
     share = len(killed) / (len(killed) + len(silent))
-    median = statistics.median(each["commands"] for each in killed)
+    median = statistics.median(fault["commands"] for fault in killed)
     figures = (
         at_least("seeded faults found by exploration alone", share, LEAST_KILLED),
         at_most("median commands of a shrunk failure", median, MOST_COMMANDS),
     )
     if not arguments.json:
-        for each in sorted(killed, key=lambda one: one["commands"]):
-            print(f"{each['commands']:>4} commands: {each['id']} ({each['rule']})")
-        own = sum(each["rule"] in each["violated"] for each in killed)
+        for fault in sorted(killed, key=lambda one: one["commands"]):
+            print(f"{fault['commands']:>4} commands: {fault['id']} ({fault['rule']})")
+        own = sum(fault["rule"] in fault["violated"] for fault in killed)
         print(f"{len(killed)} found, {own} of them as the rule that the fault breaks")
-        print(f"not found: {', '.join(each['id'] for each in silent) or 'none'}")
+        print(f"not found: {', '.join(fault['id'] for fault in silent) or 'none'}")
     return report(figures, as_json=arguments.json)
 
 

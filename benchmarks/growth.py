@@ -79,17 +79,17 @@ def done(command: v.Command) -> v.Event:
     return event_of(command, v.Done())
 
 
-def sessions(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
+def sessions(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
     """Return events that fill sessions; a round completes one message and sends another."""
     waiting: dict[int, v.MessageView] = {}
 
     def fill() -> Events:
-        for place in range(held):
+        for place in range(depth):
             event, waiting[place] = story.sent(f"h{place}", session_id=f"s{place}", at=place)
             yield event
 
     def turn(number: int) -> Events:
-        place = number % held
+        place = number % depth
         session = f"s{place}"
         yield done(v.AcceptSession(queue="q", session_id=session))
         event, token = story.given(waiting[place], session_id=session)
@@ -111,11 +111,11 @@ def _passed(story: Story, name: str) -> Events:
     yield done(v.Complete(queue="q", lock_token=token))
 
 
-def duplicates(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
+def duplicates(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
     """Return events that fill the duplicate window, and a round that sends one MessageId twice."""
 
     def fill() -> Events:
-        for place in range(held):
+        for place in range(depth):
             yield from _passed(story, f"h{place}")
 
     def turn(number: int) -> Events:
@@ -127,7 +127,7 @@ def duplicates(story: Story, held: int) -> tuple[Events, Callable[[int], Events]
     return fill(), turn
 
 
-def scheduled(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
+def scheduled(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
     """Return events that schedule messages, and a round that schedules one and cancels it.
 
     The round also sends, receives and completes another message.
@@ -140,7 +140,7 @@ def scheduled(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]
         return event_of(command, v.Scheduled(sequence_number=told_number)), told_number
 
     def fill() -> Events:
-        for place in range(held):
+        for place in range(depth):
             yield planned(f"h{place}")[0]
 
     def turn(number: int) -> Events:
@@ -152,7 +152,7 @@ def scheduled(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]
     return fill(), turn
 
 
-def deferred(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
+def deferred(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
     """Return events that defer messages, and a round that defers, receives and completes one."""
 
     def aside(name: str) -> tuple[tuple[v.Event, ...], v.MessageView]:
@@ -161,7 +161,7 @@ def deferred(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
         return (sent, received, done(v.Defer(queue="q", lock_token=token))), view
 
     def fill() -> Events:
-        for place in range(held):
+        for place in range(depth):
             yield from aside(f"h{place}")[0]
 
     def turn(number: int) -> Events:
@@ -174,7 +174,7 @@ def deferred(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
     return fill(), turn
 
 
-def transactions(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
+def transactions(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
     """Return events that send pairs of messages in transactions; a round commits another pair."""
 
     def committed(name: str, key: int) -> Events:
@@ -185,7 +185,7 @@ def transactions(story: Story, held: int) -> tuple[Events, Callable[[int], Event
         yield done(v.CommitTransaction(transaction=name))
 
     def fill() -> Events:
-        for place in range(held // 2):
+        for place in range(depth // 2):
             yield from committed(f"h{place}", place)
 
     def turn(number: int) -> Events:
@@ -210,10 +210,10 @@ def judged(possible: tuple[Namespace, ...], event: v.Event) -> tuple[Namespace, 
     return possible
 
 
-def measured(name: str, held: int) -> float:
+def measured(name: str, depth: int) -> float:
     """Return the microseconds for a judged round, the best of several runs."""
     situation, settings = SITUATIONS[name]
-    fill, turn = situation(Story(), held)
+    fill, turn = situation(Story(), depth)
     profile = v.Profile(edition="de-2021-04", partitions=PARTITIONS)
     possible: tuple[Namespace, ...] = (fresh_namespace(profile, v.Observability()),)
     created = done(v.CreateQueue(queue="q", lock_duration=LOCK, **settings))
@@ -240,11 +240,11 @@ def main() -> int:
     arguments = options.parse_args()
     figures = []
     for name in SITUATIONS:
-        found = {held: measured(name, held) for held in sorted(arguments.sizes)}
-        growth = found[max(found)] / found[min(found)]
+        costs = {depth: measured(name, depth) for depth in sorted(arguments.sizes)}
+        growth = costs[max(costs)] / costs[min(costs)]
         figures.append(at_most(f"{name}, growth", growth, GROWTH_BOUND))
         if not arguments.json:
-            row = ", ".join(f"{held:,}: {cost:.0f} µs" for held, cost in found.items())
+            row = ", ".join(f"{depth:,}: {cost:.0f} µs" for depth, cost in costs.items())
             print(f"{name}: a round at {row}")
     return report(figures, as_json=arguments.json)
 

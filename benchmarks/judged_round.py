@@ -89,33 +89,33 @@ def rounds(bus: PlainBus, first: int, count: int) -> Iterator[v.Event]:
         return v.Event(command=command, outcome=outcome, witness=witness, returned=0)
 
     def received() -> tuple[v.Event, str]:
-        given = event(v.Receive(queue="q"))
-        assert isinstance(given.outcome, v.Received)
-        return given, given.outcome.message.lock_token or ""
+        received_event = event(v.Receive(queue="q"))
+        assert isinstance(received_event.outcome, v.Received)
+        return received_event, received_event.outcome.message.lock_token or ""
 
     for number in range(first, first + count):
         yield event(
             v.Send(queue="q", message=v.Message(body=f"b{number}", message_id=f"m{number}"))
         )
-        given, token = received()
-        yield given
+        receipt, token = received()
+        yield receipt
         if number % 5 == 0:
             yield event(v.Abandon(queue="q", lock_token=token))
-            given, token = received()
-            yield given
+            receipt, token = received()
+            yield receipt
             yield event(v.Peek(queue="q"))
         yield event(v.Complete(queue="q", lock_token=token))
         if number % 10 == 0:
             yield event(v.AdvanceClock(duration=0))
 
 
-def sends(held: int) -> Iterator[v.Send]:
+def sends(depth: int) -> Iterator[v.Send]:
     """Yield the sends that fill a bus before the measurement."""
-    for number in range(held):
+    for number in range(depth):
         yield v.Send(queue="q", message=v.Message(body=f"h{number}", message_id=f"h{number}"))
 
 
-def filled(held: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
+def filled(depth: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
     """Return two plain buses and the judge's state, each with this many messages."""
     bus, other = PlainBus(), PlainBus()
     profile = v.Profile(edition="de-2021-04", partitions=PARTITIONS)
@@ -123,7 +123,7 @@ def filled(held: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
     possible = accept(
         possible, v.Event(command=v.CreateQueue(queue="q"), outcome=v.Done())
     ).possible
-    for send in sends(held):
+    for send in sends(depth):
         other.answer(send)
         _, partition = bus.answer(send)
         witness = v.Witness(partition=partition or 0)
@@ -133,9 +133,9 @@ def filled(held: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
     return bus, other, possible
 
 
-def measured(held: int) -> tuple[float, float]:
+def measured(depth: int) -> tuple[float, float]:
     """Return the microseconds for a judged and for a plain round, the best of several runs."""
-    bus, other, possible = filled(held)
+    bus, other, possible = filled(depth)
     judged, plain = [], []
     gc.collect()
     gc.freeze()
@@ -160,18 +160,18 @@ def main() -> int:
     options = parser(__doc__)
     options.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     arguments = options.parse_args()
-    found = {held: measured(held) for held in arguments.sizes}
-    first, last = found[min(found)], found[max(found)]
+    costs = {depth: measured(depth) for depth in arguments.sizes}
+    first, last = costs[min(costs)], costs[max(costs)]
     growth = last[0] / first[0]
-    ratio = max(judged / plain for judged, plain in found.values())
+    ratio = max(judged / plain for judged, plain in costs.values())
     figures = (
         at_most("judged round, growth", growth, GROWTH_BOUND),
         at_most("judged round / plain round", ratio, RATIO_BOUND),
     )
     if not arguments.json:
-        for held, (judged, plain) in found.items():
+        for depth, (judged, plain) in costs.items():
             print(
-                f"{held:>9,} held: judged {judged:7.1f} µs, plain {plain:6.2f} µs a round,"
+                f"{depth:>9,} held: judged {judged:7.1f} µs, plain {plain:6.2f} µs a round,"
                 f" ratio {judged / plain:5.1f}"
             )
     return report(figures, as_json=arguments.json)

@@ -106,12 +106,12 @@ def fill(ask: Ask, messages: int) -> None:
 
 def others(ask: Ask) -> dict[str, float]:
     """Return the microseconds for other operations."""
-    found: dict[str, float] = {}
+    costs: dict[str, float] = {}
 
     def timed(name: str, commands: Sequence[v.Command]) -> list[v.Outcome]:
         start = process_time()
         outcomes = [ask(command) for command in commands]
-        found[name] = (process_time() - start) / len(commands) * 1e6
+        costs[name] = (process_time() - start) / len(commands) * 1e6
         assert not any(isinstance(outcome, v.Refused) for outcome in outcomes), name
         return outcomes
 
@@ -135,11 +135,11 @@ def others(ask: Ask) -> dict[str, float]:
     tokens = [view.lock_token or "" for view in views("receive", [v.Receive(queue="q")] * count)]
     timed("renew lock", [v.RenewLock(queue="q", lock_token=token) for token in tokens])
     timed("abandon", [v.Abandon(queue="q", lock_token=token) for token in tokens])
-    given = views("receive again", [v.Receive(queue="q")] * count)
-    timed("defer", [v.Defer(queue="q", lock_token=view.lock_token or "") for view in given])
+    received = views("receive again", [v.Receive(queue="q")] * count)
+    timed("defer", [v.Defer(queue="q", lock_token=view.lock_token or "") for view in received])
     by_number = [
         v.ReceiveDeferred(queue="q", sequence_numbers=(view.sequence_number or 0,))
-        for view in given
+        for view in received
     ]
     deferred = timed("receive deferred", by_number)
     taken = [several.messages[0] for several in deferred if isinstance(several, v.ReceivedSeveral)]
@@ -161,7 +161,7 @@ def others(ask: Ask) -> dict[str, float]:
         "send with time to live",
         [v.Send(queue="t", message=v.Message(body=f"u{n}")) for n in range(count)],
     )
-    return found
+    return costs
 
 
 def measured(ask: Ask) -> dict[str, float]:
@@ -193,10 +193,10 @@ def figures(sizes: Sequence[int]) -> Iterator[Figure]:
         yield Figure(f"{name}, microseconds", min(mine for mine, _ in rounds))
         ratio = min(mine / its for mine, its in rounds)
         yield at_most(f"{name}, times the toy's", ratio, bound)
-    few, held = measured(ask), LITTLE
+    few, depth = measured(ask), LITTLE
     for size in sizes:
-        fill(ask, size - held)
-        held = size
+        fill(ask, size - depth)
+        depth = size
         many = measured(ask)
         for name, before in few.items():
             figure = f"{name}, {size:,} held, times that at {LITTLE:,} ({before:.1f} us)"

@@ -38,9 +38,9 @@ def edges_a_second(manifest: Manifest, configuration: Configuration) -> float:
         graph = Graph()
         for line in lines:
             graph.take(line)
-        found = compared(graph, configuration)
+        comparison = compared(graph, configuration)
         rates.append(graph.edges / (time.process_time() - begun))
-        assert not found.disagreeing
+        assert not comparison.disagreeing
     return max(rates)
 
 
@@ -83,10 +83,14 @@ def main() -> int:
     arguments = options.parse_args()
     manifest = load()
     gate, full = manifest.of_size(Size.GATE), manifest.of_size(Size.FULL)
-    graphs = [each for each in gate if each.graph is not None]
+    graphs = [configuration for configuration in gate if configuration.graph is not None]
     largest = max(graphs, key=lambda graph: graph.distinct)
-    plain = [each for each in gate if each.graph is None and each.expect == SUCCESS]
-    spec = max(plain, key=lambda each: each.distinct)
+    plain = [
+        configuration
+        for configuration in gate
+        if configuration.graph is None and configuration.expect == SUCCESS
+    ]
+    spec = max(plain, key=lambda configuration: configuration.distinct)
     figures = [
         at_least(
             "edges a second, read and compared", edges_a_second(manifest, largest), EDGES_A_SECOND

@@ -45,9 +45,9 @@ class Row:
 def row(clients: int, operations: int) -> Row:
     """Judge one history of this size, without and with its true order."""
     events = work(ModelAdapter(), v.profile_for(load()), Random(clients), operations, clients)  # noqa: S311
-    searched, found = timed(events, OVERLAPPING)
-    verdict = "violation" if found.violation else found.exhausted or "judged"
-    in_order = [events[index] for index in found.order]
+    searched, judgement = timed(events, OVERLAPPING)
+    verdict = "violation" if judgement.violation else judgement.exhausted or "judged"
+    in_order = [events[index] for index in judgement.order]
     ordered, _ = timed(in_order, KNOWN_ORDER)
     count = len(events)
     return Row(
@@ -55,7 +55,7 @@ def row(clients: int, operations: int) -> Row:
         operations=operations,
         searched=searched / count * 1e6,
         ordered=ordered / count * 1e6,
-        steps=found.steps / count,
+        steps=judgement.steps / count,
         verdict=verdict,
     )
 
@@ -65,17 +65,17 @@ def timed(events: list[v.Event], observability: v.Observability) -> tuple[float,
     profile = v.profile_for(load())
     gc.collect()
     began = time.perf_counter()
-    found = judged(events, profile, observability)
-    return time.perf_counter() - began, found
+    judgement = judged(events, profile, observability)
+    return time.perf_counter() - began, judgement
 
 
 def figures(rows: list[Row]) -> Iterator[Figure]:
     """Yield the figures with their bounds."""
-    steps = max(each.steps for each in rows)
+    steps = max(row.steps for row in rows)
     yield at_most("events tried for an operation, at most", steps, STEPS_BOUND)
-    dearest = max(each.searched / each.ordered for each in rows)
+    dearest = max(row.searched / row.ordered for row in rows)
     yield at_most("searched beside known order, at most", dearest, SEARCH_BOUND)
-    yield at_most("histories without a verdict", sum(each.verdict != "judged" for each in rows), 0)
+    yield at_most("histories without a verdict", sum(row.verdict != "judged" for row in rows), 0)
 
 
 def main() -> int:

@@ -126,8 +126,8 @@ def measured(rules: tuple[spec.Rule, ...], browser: Browser, folder: Path) -> Me
         begun = time.perf_counter()
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # noqa: S603 - our own
         building.append(time.perf_counter() - begun)
-    seen = [_visited(browser, page) for _ in range(TURNS)]
-    usable, choosing = (min(each) / 1000 for each in zip(*seen, strict=True))
+    visits = [_visited(browser, page) for _ in range(TURNS)]
+    usable, choosing = (min(times) / 1000 for times in zip(*visits, strict=True))
     return Measured(page.stat().st_size / 1e6, min(building), usable, choosing)
 
 
@@ -153,22 +153,23 @@ def main() -> int:
     rules = tuple(rule for rule in spec.load().rules if rule.shown_by != "never")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        found = {
-            len(each): measured(each, browser, Path(folder)) for each in (rules[:RULES], rules)
+        by_count = {
+            len(chosen): measured(chosen, browser, Path(folder))
+            for chosen in (rules[:RULES], rules)
         }
         browser.close()
-    bounded = found[RULES]
+    bounded = by_count[RULES]
     figures = (
         at_most("page, MB", bounded.size, MOST_MB),
         at_most("made, s", bounded.building, MOST_BUILDING),
         at_most("usable, s", bounded.usable, MOST_USABLE),
     )
     if not arguments.json:
-        for count, each in found.items():
+        for count, measurement in by_count.items():
             print(
-                f"{count} rules beside {IMPLEMENTATIONS}: {each.size:.2f} MB, made in "
-                f"{each.building:.2f} s, usable in {each.usable:.2f} s, a filter in "
-                f"{each.choosing:.3f} s"
+                f"{count} rules beside {IMPLEMENTATIONS}: {measurement.size:.2f} MB, made in "
+                f"{measurement.building:.2f} s, usable in {measurement.usable:.2f} s, a filter in "
+                f"{measurement.choosing:.3f} s"
             )
     return report(figures, as_json=arguments.json)
 

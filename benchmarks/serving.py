@@ -3,7 +3,8 @@
 Messages of 256 bytes without a key, pipelined, in memory; the model decides each of ours, in a
 queue of 16 partitions. A turn sends messages to a queue that already holds some, and receives and
 accepts as many, over one or more connections. The brokers take turns, and the best turn of each
-counts. A million messages held take a few more minutes: `--held 1000 1000000`.
+counts. A million messages held take a few more minutes: `--held 1000 1000000`. On a machine with
+other work, compare the processor time, which the last lines do.
 
 RabbitMQ is started from Debian's package in a temporary folder, with its AMQP 1.0 plugin. If it is
 not installed, the run fails, because there are no ratios.
@@ -137,8 +138,8 @@ class Turn(Handler):
         self.left -= 1
         if self.left == 0:
             self.seconds = time.perf_counter() - self.began
-            for each in self.opened:
-                each.close()
+            for link in self.opened:
+                link.close()
 
     def on_link_remote_close(self, event: Any) -> None:
         """Exit with the error if the broker closes a link early."""
@@ -167,12 +168,12 @@ def worked(process: int) -> float:
         number = int(stat.parent.name)
         ticks[number] = int(fields[11]) + int(fields[12])
         children.setdefault(int(fields[1]), []).append(number)
-    found, waiting = 0, [process]
+    ticks_used, waiting = 0, [process]
     while waiting:
         number = waiting.pop()
-        found += ticks.get(number, 0)
+        ticks_used += ticks.get(number, 0)
         waiting += children.get(number, [])
-    return found / os.sysconf("SC_CLK_TCK")
+    return ticks_used / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -192,13 +193,13 @@ def ours(*options: str) -> Iterator[tuple[Target, float, float]]:
             text=True,
         )
         try:
-            said = ""
-            while "Endpoint=" not in said:
+            output = ""
+            while "Endpoint=" not in output:
                 line = process.stderr.readline() if process.stderr else ""
                 if not line:
-                    raise SystemExit(f"busproof serve did not start: {said}")
-                said += line
-            port = int(re.search(r"AMQP on \S+:(\d+)", said)[1])  # type: ignore[index]
+                    raise SystemExit(f"busproof serve did not start: {output}")
+                output += line
+            port = int(re.search(r"AMQP on \S+:(\d+)", output)[1])  # type: ignore[index]
             target = Target("busproof serve", port, LOGIN, "q", process.pid)
             turn(target, 1, 1, sends=True)
             took = time.perf_counter() - began
@@ -266,8 +267,8 @@ def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
 def memory(process: int) -> float:
     """Return the resident memory of a process, in MB."""
     status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
-    found = re.search(r"VmRSS:\s+(\d+) kB", status)
-    return int(found[1]) / 1024 if found else 0.0
+    match = re.search(r"VmRSS:\s+(\d+) kB", status)
+    return int(match[1]) / 1024 if match else 0.0
 
 
 @attrs.frozen(kw_only=True)
@@ -278,7 +279,7 @@ class Row:
     for receives with accept.
     """
 
-    held: int
+    depth: int
     connections: int
     sends: tuple[float, float]
     receives: tuple[float, float]
@@ -290,7 +291,7 @@ class Row:
         return self.sends[0] / self.sends[1], self.receives[0] / self.receives[1]
 
 
-def row(both: list[Target], held: int, messages: int, connections: int) -> Row:
+def row(both: list[Target], depth: int, messages: int, connections: int) -> Row:
     """Return the best turns of both brokers, whose queues hold this many messages."""
     best = {(target.name, sends): 0.0 for target in both for sends in (True, False)}
     work = {(target.name, sends): float("inf") for target in both for sends in (True, False)}
@@ -303,21 +304,25 @@ def row(both: list[Target], held: int, messages: int, connections: int) -> Row:
     sent, received = (
         (best[both[0].name, sends], best[both[1].name, sends]) for sends in (True, False)
     )
-    efforts = tuple(work[each.name, sends] for sends in (True, False) for each in both)
-    return Row(held=held, connections=connections, sends=sent, receives=received, efforts=efforts)
+    efforts = tuple(work[target.name, sends] for sends in (True, False) for target in both)
+    return Row(depth=depth, connections=connections, sends=sent, receives=received, efforts=efforts)
 
 
 def measured(
-    both: list[Target], sizes: Sequence[int], messages: int, show: Callable[[Row], None]
+    both: list[Target],
+    sizes: Sequence[int],
+    numbers: Sequence[int],
+    messages: int,
+    show: Callable[[Row], None],
 ) -> Iterator[Row]:
     """Yield the results of every size with every number of connections."""
     there = 0
-    for held in sizes:
+    for depth in sizes:
         for target in both:
-            turn(target, held - there, 1, sends=True)
-        there = held
-        for connections in CONNECTIONS:
-            one = row(both, held, messages, connections)
+            turn(target, depth - there, 1, sends=True)
+        there = depth
+        for connections in numbers:
+            one = row(both, depth, messages, connections)
             show(one)
             yield one
 
@@ -325,13 +330,17 @@ def measured(
 def grown(rows: list[Row]) -> Iterator[Figure]:
     """Yield the change of our rates with the messages held, and with the connections."""
     first = rows[0]
-    most, widest = rows[-len(CONNECTIONS)], rows[len(CONNECTIONS) - 1]
+    most = next(row for row in rows if row.depth == rows[-1].depth)
+    widest = [row for row in rows if row.depth == first.depth][-1]
     for other, words in (
-        (most, f"at {most.held:,} held, beside {first.held:,}"),
+        (most, f"at {most.depth:,} held, beside {first.depth:,}"),
         (widest, f"over {widest.connections} connections, beside {first.connections}"),
     ):
         yield at_least(f"sends {words}", other.sends[0] / first.sends[0], LEAST_GROWTH)
         yield at_least(f"receives {words}", other.receives[0] / first.receives[0], LEAST_GROWTH)
+        for place, what in ((0, "send"), (2, "receive")):
+            ratio = first.efforts[place] / other.efforts[place]
+            yield Figure(f"speed of a {what} in processor time {words}", ratio)
 
 
 def rates(rows: list[Row]) -> Iterator[Figure]:
@@ -339,11 +348,11 @@ def rates(rows: list[Row]) -> Iterator[Figure]:
     kinds = [(what, who) for what in ("send", "receive") for who in ("ours", "RabbitMQ's")]
     for one in rows:
         for (what, who), micro in zip(kinds, one.efforts, strict=True):
-            words = f"{who}, {one.held:,} held, connections: {one.connections}"
+            words = f"{who}, {one.depth:,} held, connections: {one.connections}"
             yield Figure(f"microseconds of CPU for a {what}, {words}", micro)
         for what, both in (("sends", one.sends), ("receives", one.receives)):
             for who, rate in zip(("ours", "RabbitMQ's"), both, strict=True):
-                words = f"{who}, {one.held:,} held, connections: {one.connections}"
+                words = f"{who}, {one.depth:,} held, connections: {one.connections}"
                 yield Figure(f"{what} a second, {words}", rate)
 
 
@@ -355,7 +364,7 @@ def efforts(rows: list[Row]) -> Iterator[Figure]:
     for one in rows:
         for place, what in ((0, "send"), (2, "receive")):
             ours, theirs = one.efforts[place : place + 2]
-            words = f"{one.held:,} held, connections: {one.connections}"
+            words = f"{one.depth:,} held, connections: {one.connections}"
             yield Figure(f"RabbitMQ's processor time for a {what} by ours, {words}", theirs / ours)
 
 
@@ -363,7 +372,7 @@ def show(one: Row) -> None:
     """Print a row of the table."""
     sent, received = one.ratios
     print(
-        f"{one.held:9,}  {one.connections:11}  {one.sends[0]:7,.0f}  {one.sends[1]:7,.0f}  "
+        f"{one.depth:9,}  {one.connections:11}  {one.sends[0]:7,.0f}  {one.sends[1]:7,.0f}  "
         f"{sent:5.2f}  {one.receives[0]:7,.0f}  {one.receives[1]:7,.0f}  {received:5.2f}  "
         + "  ".join(f"{effort:5.0f}" for effort in one.efforts),
         flush=True,
@@ -374,6 +383,7 @@ def main() -> int:
     """Measure and print; return 1 if a bound does not hold."""
     options = parser(__doc__)
     options.add_argument("--held", type=int, nargs="+", default=HELD, metavar="N")
+    options.add_argument("--connections", type=int, nargs="+", default=CONNECTIONS, metavar="N")
     options.add_argument("--messages", type=int, default=MESSAGES, metavar="N", help="in each turn")
     args = options.parse_args()
     heading = "     held  connections  sent/s   theirs  ratio  taken/s   theirs  ratio  "
@@ -383,7 +393,7 @@ def main() -> int:
             print(heading)
         quiet: Callable[[Row], None] = (lambda _: None) if args.json else show
         began = worked(target.process)
-        rows = list(measured([target, theirs], args.held, args.messages, quiet))
+        rows = list(measured([target, theirs], args.held, args.connections, args.messages, quiet))
         after = memory(target.process)
     figures = [
         at_least("sends beside RabbitMQ's", rows[0].ratios[0], LEAST_RATIO),

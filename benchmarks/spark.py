@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -62,6 +63,12 @@ connection.execute(sys.argv[1]).fetchall()
 print(time.process_time() - before)
 """
 
+_STARTED: Final = 19
+_OWN_TIMES: Final = slice(11, 13)
+"""Fields of `/proc/PID/stat` after the name: the start, and the times without children."""
+
+_BETWEEN_READINGS: Final = 0.5
+
 T = TypeVar("T")
 
 
@@ -89,7 +96,7 @@ def written(path: Path, events: int) -> None:
 
 
 def repeated(path: Path, events: int) -> None:
-    """Record so many events by writing the same histories again and again."""
+    """Record this number of events by writing the same histories again and again."""
     some = min(events, 100_000)
     written(path, some)
     header, _, histories = path.read_bytes().partition(b"\n")
@@ -108,9 +115,11 @@ def long(path: Path, events: int) -> None:
     with HistoryWriter(path) as writer:
 
         def ask(command: v.Command) -> v.Outcome:
-            seen = adapter.do(command, "c1")
-            writer.write(v.Event(command=command, outcome=seen.outcome, witness=seen.witness))
-            return seen.outcome
+            observation = adapter.do(command, "c1")
+            writer.write(
+                v.Event(command=command, outcome=observation.outcome, witness=observation.witness)
+            )
+            return observation.outcome
 
         writer.write(Header(profile=profile, capabilities=capabilities))
         writer.write(Started(scenario="long"))
@@ -120,30 +129,54 @@ def long(path: Path, events: int) -> None:
             ask(v.Send(queue="q", message=v.Message(body=f"m{number}", partition_key=key)))
             if number < HELD:
                 continue
-            given = ask(v.Receive(queue="q"))
-            if isinstance(given, v.Received) and given.message.lock_token is not None:
-                ask(v.Complete(queue="q", lock_token=given.message.lock_token))
+            outcome = ask(v.Receive(queue="q"))
+            if isinstance(outcome, v.Received) and outcome.message.lock_token is not None:
+                ask(v.Complete(queue="q", lock_token=outcome.message.lock_token))
         writer.write(Ended(verdict=ScenarioVerdict.PASSED))
 
 
-def worked() -> float:
-    """Return the processor seconds of this process and its descendants."""
-    mine = _mine()
-    return sum(sum(map(int, fields[11:15])) for fields in mine.values()) / os.sysconf("SC_CLK_TCK")
+class Meter:
+    """Processor time of this process and its descendants, including those that have ended.
+
+    Spark's Python daemon ignores the end of its children, so that the kernel adds their time to
+    nobody's, and idle ones end after a minute. So all are read regularly, and the last reading of
+    each counts.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._read: dict[tuple[int, str], int] = {}
+        threading.Thread(target=self._keep_reading, daemon=True).start()
+
+    def seconds(self) -> float:
+        """Return the processor seconds so far."""
+        with self._lock:
+            for number, fields in _mine().items():
+                # A number may be used again, but not with the same time of its start.
+                self._read[number, fields[_STARTED]] = sum(map(int, fields[_OWN_TIMES]))
+            return sum(self._read.values()) / os.sysconf("SC_CLK_TCK")
+
+    def _keep_reading(self) -> None:
+        while True:
+            self.seconds()
+            time.sleep(_BETWEEN_READINGS)
 
 
 def _mine() -> dict[int, list[str]]:
-    """Return what the kernel says of this process and its descendants."""
-    said = {}
+    """Return the kernel's figures on this process and its descendants, by process id."""
+    figures = {}
     for place in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            said[int(place.parent.name)] = place.read_text().rpartition(")")[2].split()
-    parents = {number: int(fields[1]) for number, fields in said.items()}
+            figures[int(place.parent.name)] = place.read_text().rpartition(")")[2].split()
+    parents = {number: int(fields[1]) for number, fields in figures.items()}
     return {
         number: fields
-        for number, fields in said.items()
+        for number, fields in figures.items()
         if os.getpid() in (number, *_above(number, parents))
     }
+
+
+METER: Final = Meter()
 
 
 def most_memory() -> float:
@@ -165,16 +198,14 @@ def _above(number: int, parents: dict[int, int]) -> Iterator[int]:
 
 def cost(act: Callable[[], T]) -> tuple[float, T]:
     """Return the cost of an action, and its result."""
-    before = worked()
-    found = act()
-    return worked() - before, found
+    before = METER.seconds()
+    result = act()
+    return METER.seconds() - before, result
 
 
 def row(spark: SparkSession, path: Path) -> Row:
     """Judge one file on both sides; their results must be equal."""
-    before = time.process_time()  # this process alone: Spark ends idle ones meanwhile
-    one = conformance(load(path), load_catalogue())
-    local = time.process_time() - before
+    local, one = cost(lambda: conformance(load(path), load_catalogue()))
     on_spark, other = cost(lambda: check(spark, find_source(str(path))).conformance)
     if one != other:
         raise AssertionError("the engines differ")
@@ -190,10 +221,10 @@ def main() -> int:
     options.add_argument("--duckdb", metavar="PYTHON", help="a Python that has DuckDB")
     options.add_argument("--cores", type=int, default=1, help="cores of Spark (default: 1)")
     args = options.parse_args()
-    before = worked()
+    before = METER.seconds()
     spark = spark_session(master=f"local[{args.cores}]")
     spark.range(1).count()
-    found = [Figure("seconds of processors to start Spark", worked() - before)]
+    figures = [Figure("seconds of processors to start Spark", METER.seconds() - before)]
     with tempfile.TemporaryDirectory() as folder:
         for measure, sizes in (
             (memory, args.long),  # first, while the Python of the executors is small
@@ -201,9 +232,9 @@ def main() -> int:
             (partial(screening, duckdb=args.duckdb, cores=args.cores), args.screened),
         ):
             if sizes:
-                found += measure(spark, Path(folder, "history.jsonl"), sizes)
+                figures += measure(spark, Path(folder, "history.jsonl"), sizes)
     spark.stop()
-    return report(found, as_json=args.json)
+    return report(figures, as_json=args.json)
 
 
 def judging(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
@@ -212,11 +243,11 @@ def judging(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[F
     row(spark, path)  # warm-up: modules are loaded once per process
     for size in sizes:
         written(path, size)
-        found = row(spark, path)
-        of = f"{found.events:,} events"
-        yield Figure(f"local, µs an event, {of}", found.local / found.events * 1e6)
-        yield Figure(f"Spark, µs an event, {of}", found.on_spark / found.events * 1e6)
-    yield at_most("Spark beside local", found.on_spark / found.local, JUDGING)
+        costs = row(spark, path)
+        of = f"{costs.events:,} events"
+        yield Figure(f"local, µs an event, {of}", costs.local / costs.events * 1e6)
+        yield Figure(f"Spark, µs an event, {of}", costs.on_spark / costs.events * 1e6)
+    yield at_most("Spark beside local", costs.on_spark / costs.local, JUDGING)
 
 
 def screening(
@@ -265,13 +296,13 @@ def _in_duckdb(python: str, path: Path, cores: int) -> float:
 
 def _struct(name: str) -> str:
     """Return the type of a field that screening looks at, as DuckDB writes it."""
-    (field,) = (each for each in from_arrow_schema(RECORD) if each.name == name)
+    (field,) = (candidate for candidate in from_arrow_schema(RECORD) if candidate.name == name)
     return _duckdb_type(field.dataType)
 
 
 def _duckdb_type(kind: DataType) -> str:
     if isinstance(kind, StructType):
-        fields = (f'"{each.name}" {_duckdb_type(each.dataType)}' for each in kind)
+        fields = (f'"{field.name}" {_duckdb_type(field.dataType)}' for field in kind)
         return f"STRUCT({', '.join(fields)})"
     if isinstance(kind, ArrayType):
         return f"{_duckdb_type(kind.elementType)}[]"
@@ -280,13 +311,13 @@ def _duckdb_type(kind: DataType) -> str:
 
 def memory(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
     """Yield the memory of judging one history, and how it grows with the history's length."""
-    seen = []
+    peaks = []
     for size in sizes:
         long(path, size)
         check(spark, find_source(str(path)))
-        seen.append(most_memory())
-        yield Figure(f"MB to judge one history of {size:,} events", seen[-1])
-    yield at_most("memory of the longest history beside the shortest", seen[-1] / seen[0], MEMORY)
+        peaks.append(most_memory())
+        yield Figure(f"MB to judge one history of {size:,} events", peaks[-1])
+    yield at_most("memory of the longest history beside the shortest", peaks[-1] / peaks[0], MEMORY)
 
 
 if __name__ == "__main__":

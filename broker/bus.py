@@ -16,7 +16,7 @@ from busproof.broker.due_timers import DueTimers
 from busproof.broker.names import belongs_to
 from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
-from busproof.broker.policies import Patient, choices_of
+from busproof.broker.policies import choices_of, patient
 from busproof.errors import UsageError
 from busproof.model import Answer, Namespace, forget, new_namespace, step
 from busproof.model.journal import Change
@@ -64,7 +64,7 @@ class Bus:
         self._policy, self._seed = policy, seed
         random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._choices = self._choosing = choices_of(policy, random)
-        self._patient = Patient(self._choices)
+        self._patient = patient(self._choices)
         self.clock = v.Clock(clock)
         self._monotonic, self._started = monotonic, monotonic()
         self._due = DueTimers()

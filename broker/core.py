@@ -140,15 +140,15 @@ class Hub:
             self._says_next = now + SAYS_AGAIN
             self.warn("connections are refused: the process has as many files open as it may have")
 
-    def parsed(self, raw: bytes) -> Parsed:
-        """Parse a received message, under a new name.
+    def parsed(self, raw: bytes, *, checked: bool = False) -> Parsed:
+        """Parse a received message, under a new name; its values may have been checked.
 
         Raises:
             ValueError: the bytes are not an AMQP message.
             Refusal: it stands for more bytes than a message can have.
         """
         name, now = self.contents.new_name(), self.now_ms()
-        parsed = parse(raw, name, now, identified=self.identifies)
+        parsed = parse(raw, name, now, identified=self.identifies, checked=checked)
         message = parsed.message
         if message.stands_in and (message.size or 0) > LARGEST_STOOD_FOR:
             raise too_large(message.size or 0, LARGEST_STOOD_FOR)

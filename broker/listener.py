@@ -23,7 +23,7 @@ Opening = Callable[..., Coroutine[Any, Any, Any]]
 
 
 def open_files() -> int | None:
-    """Return the maximum number of open files; `None` if there is no such limit."""
+    """Return the maximum number of open files; `None` if it is unlimited."""
     if sys.platform == "win32":
         return None
     import resource  # noqa: PLC0415 - there is none on Windows

@@ -75,6 +75,14 @@ class Contents:
         name = self._name(body)
         return None if name is None else name.content
 
+    def size(self, body: str) -> int:
+        """Return the bytes that a message has to be delivered with, about; 0 if it is unknown."""
+        name = self._name(body)
+        if name is None or (content := name.content) is None:
+            return 0
+        added = 0 if name.more is None else sum(map(_size_of, name.more.values()))
+        return content.size + added
+
     def add(self, path: str, body: str, more: Mapping[str, bytes]) -> None:
         """Attach properties that a settlement added to a message of an entity."""
         name = self._name(body)
@@ -105,3 +113,7 @@ class Contents:
         if isinstance(body, Name):
             return body
         return None if self._lasting is None else self._lasting.get(body)
+
+
+def _size_of(properties: Mapping[str, bytes]) -> int:
+    return sum(len(name) + len(value) for name, value in properties.items())

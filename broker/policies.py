@@ -8,7 +8,7 @@ from busproof.errors import UsageError
 from busproof.model import Choices, HostileChoices, RandomChoices, RoundRobin
 from busproof.model.choices import Fits
 
-__all__ = ["POLICIES", "Patient", "choices_of"]
+__all__ = ["POLICIES", "choices_of", "patient"]
 
 T = TypeVar("T")
 
@@ -35,7 +35,13 @@ def choices_of(policy: str, random: Random) -> Choices:
     return RandomChoices(random) if policy == "random" else HostileChoices(random)
 
 
-class Patient:
+def patient(choices: Choices) -> Choices:
+    """Return the choices for a client that waits."""
+    # A regular bus always makes the regular choice.
+    return choices if isinstance(choices, RoundRobin) else Patient(choices)
+
+
+class Patient(Choices):
     """The choices for a client that waits: available messages are delivered, nothing is refused."""
 
     def __init__(self, choices: Choices) -> None:

@@ -36,7 +36,7 @@ from busproof.history.records import (
     ScenarioVerdict,
     Started,
 )
-from busproof.history.replay import Asked, commands_of, numbered
+from busproof.history.replay import RecordedCommand, commands_of, numbered
 from busproof.judging.applicability import Terms
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Violation
@@ -86,7 +86,7 @@ class Found:
     """A broken rule, the commands of its shrunk failure, and how many replays broke it again."""
 
     rule: v.RuleId
-    commands: tuple[Asked, ...]
+    commands: tuple[RecordedCommand, ...]
     again: int
 
     @property
@@ -178,7 +178,7 @@ class Exploration(Watch):
         there = themes(self._scope)
         due = self.sequences < self._due(len(set(openings(self._scope))))
         theme = Theme.QUEUES if due else self._random.choice(there)
-        general = tuple(each for each in there if each in GENERAL)
+        general = tuple(candidate for candidate in there if candidate in GENERAL)
         about = general if theme in GENERAL else (theme,)
         if about not in self._machines:
             self._machines[about] = machine_of(self, self._scope, about)
@@ -274,7 +274,7 @@ class Exploration(Watch):
         detail = str(sequence.bus.complaint(sequence.events[-1], violation))
         self._ending = ended_with(ScenarioVerdict.FAILED, detail)
         self.closed(sequence)
-        if all(each.rule != rule for each in self.found):
+        if all(finding.rule != rule for finding in self.found):
             self._failure = rule, tuple(sequence.events)
             raise Enough
 
@@ -306,7 +306,7 @@ class Exploration(Watch):
         again = sum(self._asked_again(rule, commands, time_) for time_ in range(1, TIMES + 1))
         self.found.append(Found(rule=rule, commands=commands, again=again))
 
-    def _shrunk(self, rule: v.RuleId, events: Sequence[v.Event]) -> tuple[Asked, ...]:
+    def _shrunk(self, rule: v.RuleId, events: Sequence[v.Event]) -> tuple[RecordedCommand, ...]:
         most = self._size.replays if self._is_dear else MANY
         trial = Trial(self.adapter, self.terms, rule)
         trials = Trials(trial, most=most, seconds=self._size.shrinking)
@@ -321,7 +321,7 @@ class Exploration(Watch):
         commands = minimised(commands_of(events, self._observability.clock), trials.fails)
         return numbered(simplified(commands, trials.fails))
 
-    def _asked_again(self, rule: v.RuleId, commands: Sequence[Asked], time_: int) -> bool:
+    def _asked_again(self, rule: v.RuleId, commands: Sequence[RecordedCommand], time_: int) -> bool:
         self._write(
             Started(
                 scenario=f"Exploration, {rule} once more ({time_} of {TIMES})",
@@ -336,10 +336,10 @@ class Exploration(Watch):
 
     def _summary(self) -> Ended:
         """Return the outcome of the whole exploration, in a sentence."""
-        told = f"{self.sequences} sequences, {self.commands} commands"
+        extent = f"{self.sequences} sequences, {self.commands} commands"
         if self.found:
-            rules = ", ".join(found.rule for found in self.found)
-            return ended_with(ScenarioVerdict.FAILED, f"{told}; broken: {rules}")
+            rules = ", ".join(finding.rule for finding in self.found)
+            return ended_with(ScenarioVerdict.FAILED, f"{extent}; broken: {rules}")
         if self._breakdowns:
-            return ended_with(ScenarioVerdict.ERRORED, f"{told}; the adapter broke")
-        return ended_with(ScenarioVerdict.PASSED, told)
+            return ended_with(ScenarioVerdict.ERRORED, f"{extent}; the adapter broke")
+        return ended_with(ScenarioVerdict.PASSED, extent)

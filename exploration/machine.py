@@ -203,7 +203,7 @@ def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:
     declared = adapter.declaration.capabilities
     in_force = [rule for rule in terms.catalogue.rules if not terms.inapplicable(rule)]
     needed = {name for rule in in_force for need in rule.needs for name in need.split("|")}
-    about = {each for each in declared if each.value in needed}
+    about = {capability for capability in declared if capability.value in needed}
     # A regular queue only lacks partitions: no rule needs this capability.
     regular = set() if terms.profile.is_partitioned else declared & {v.Capability.REGULAR_QUEUES}
     return Scope(

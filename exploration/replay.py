@@ -6,7 +6,7 @@ from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import Watch
-from busproof.history.replay import Asked, resolved
+from busproof.history.replay import RecordedCommand, resolved
 from busproof.judging.applicability import Terms
 
 __all__ = ["Replay", "replay"]
@@ -24,17 +24,17 @@ class Replay(Watch):
         self._write(event)
 
 
-def replay(run: Run, commands: Sequence[Asked]) -> None:
+def replay(run: Run, commands: Sequence[RecordedCommand]) -> None:
     """Ask each command in turn, until the run is over.
 
     A command that refers to a receive is left out if that receive got no lock this time.
     """
     tokens: dict[int, str] = {}
-    for asked in commands:
-        command = resolved(asked.command, tokens)
-        event = None if command is None else run.ask(command, asked.connection)
-        given = None if event is None else event.outcome
-        if isinstance(given, v.Received) and given.message.lock_token:
-            tokens[asked.number] = given.message.lock_token
+    for recorded in commands:
+        command = resolved(recorded.command, tokens)
+        event = None if command is None else run.ask(command, recorded.connection)
+        outcome = None if event is None else event.outcome
+        if isinstance(outcome, v.Received) and outcome.message.lock_token:
+            tokens[recorded.number] = outcome.message.lock_token
         if run.over:
             return

@@ -67,7 +67,7 @@ GENERAL: Final = (Theme.QUEUES, Theme.TOPICS, Theme.FORWARDING)
 OF_COPIES: Final = (Theme.COPIES, Theme.CONDITIONS)
 """Themes about subscriptions only, which make no use of queues."""
 
-FOCUSED: Final = tuple(each for each in Theme if each not in GENERAL)
+FOCUSED: Final = tuple(theme for theme in Theme if theme not in GENERAL)
 
 
 @attrs.frozen(kw_only=True)
@@ -142,7 +142,7 @@ class World:
 
     def with_sessions(self) -> list[v.CreateQueue]:
         """Return the queues and subscriptions that require sessions, each in order of creation."""
-        return [each for each in (*self.queues, *self.subscriptions) if each.requires_session]
+        return [entity for entity in (*self.queues, *self.subscriptions) if entity.requires_session]
 
     def sent_to(self, queue: v.CreateQueue) -> str:
         """Return the address to send to for messages of this entity: a subscription's topic."""
@@ -150,13 +150,13 @@ class World:
 
     def received_from(self, queue: v.CreateQueue) -> v.CreateQueue:
         """Return where to receive messages sent to this entity: follow forwarding and topics."""
-        found = queue
+        entity = queue
         for _ in range(MOST_HOPS):
-            onward = self._onward(found)
+            onward = self._onward(entity)
             if onward is None:
                 break
-            found = onward
-        return found
+            entity = onward
+        return entity
 
     def _onward(self, queue: v.CreateQueue) -> v.CreateQueue | None:
         if queue.queue in self.topics:
@@ -168,7 +168,7 @@ class World:
             return of_topic[-1] if of_topic else None
         if queue.forward_to in self.topics:
             return v.CreateQueue(queue=queue.forward_to)
-        return next((each for each in self.queues if each.queue == queue.forward_to), None)
+        return next((created for created in self.queues if created.queue == queue.forward_to), None)
 
     def message(self, queue: v.CreateQueue, place: int) -> v.Message:
         """Make the next message: with a shape of this sequence, and a unique body."""
@@ -264,7 +264,7 @@ class World:
                 self.locks = [lock for lock in self.locks if lock not in spent]
                 self.deferred += spent if event.command.disposition is v.Disposition.DEFER else []
             case v.ReceiveDeferred(sequence_numbers=(number,)) if lost:
-                self.deferred = [each for each in self.deferred if each.number != number]
+                self.deferred = [receipt for receipt in self.deferred if receipt.number != number]
             case v.CloseSession(queue=queue) if not lost:
                 self.accepted.pop((queue, event.connection), None)
         if why is v.Error.SESSION_LOCK_LOST:

@@ -11,7 +11,7 @@ from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import Watch
 from busproof.exploration.replay import replay
 from busproof.history.records import Ended, Record, ScenarioVerdict
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Violation
 from busproof.judging.scenario_result import to_blame
@@ -30,8 +30,8 @@ def blamed(violation: Violation, terms: Terms) -> v.RuleId:
 
 def ended_with(verdict: ScenarioVerdict, detail: str) -> Ended:
     """Return an outcome whose cause is the first line of its detail."""
-    told = detail[:LONGEST_DETAIL]
-    return Ended(verdict=verdict, cause=(told.splitlines() or [""])[0], detail=told)
+    excerpt = detail[:LONGEST_DETAIL]
+    return Ended(verdict=verdict, cause=(excerpt.splitlines() or [""])[0], detail=excerpt)
 
 
 class Trial(Watch):
@@ -60,7 +60,7 @@ class Trial(Watch):
         self._broken = False
         self.ended = Ended(verdict=ScenarioVerdict.PASSED)
 
-    def breaks(self, commands: Sequence[Asked]) -> bool:
+    def breaks(self, commands: Sequence[RecordedCommand]) -> bool:
         """Return whether these commands break the rule, replayed once on an empty namespace."""
         self._broken, self.ended = False, Ended(verdict=ScenarioVerdict.PASSED)
         try:
@@ -99,7 +99,7 @@ class Trials:
         self._left = most
         self._until = time.monotonic() + seconds
 
-    def fails(self, commands: Sequence[Asked]) -> bool:
+    def fails(self, commands: Sequence[RecordedCommand]) -> bool:
         """Return whether these commands break the rule.
 
         Raises:

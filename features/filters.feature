@@ -270,7 +270,7 @@ Feature: Subscription rules
       And exactly one of them is as it was sent
 
     @FILTER-23
-    Scenario: A copy tells which rule has made it
+    Scenario: A copy names the rule that made it
       Given a topic
       And subscription "one"
       When rule "louder" of subscription "one" is added that does SET volume = 11: everything

@@ -1,6 +1,6 @@
 Feature: Queue management
-  What a queue is created as, what can be changed of it, what is told of it, and what a partition
-  that cannot be reached does to all of this.
+  Options of a queue: those it is created with, those that can be changed, what its description
+  reports, and how a partition that cannot be reached affects all of this.
 
   Rule: A queue is partitioned if it is created so
 
@@ -167,7 +167,7 @@ Feature: Queue management
   Rule: What is got of a queue is what it was created with
 
     @MGMT-11
-    Scenario Outline: The settings are told
+    Scenario Outline: The settings are reported
       Given a <kind> queue with locks of 5 seconds
       Then it is described with locks of 5 seconds
       And it is described as requiring no sessions
@@ -179,7 +179,7 @@ Feature: Queue management
         | regular     |
 
     @MGMT-11
-    Scenario Outline: Duplicate detection and its window are told
+    Scenario Outline: Duplicate detection and its window are reported
       Given a <kind> queue with duplicate detection over 30 seconds
       Then it is described as detecting duplicates over 30 seconds
 
@@ -189,7 +189,7 @@ Feature: Queue management
         | regular     |
 
     @MGMT-11
-    Scenario Outline: Sessions are told
+    Scenario Outline: Sessions are reported
       Given a <kind> queue that requires sessions
       Then it is described as requiring sessions
 
@@ -249,7 +249,7 @@ Feature: Queue management
         | regular     | with duplicate detection | to detect no duplicates | detecting duplicates    |
 
     @MGMT-12
-    Scenario Outline: An update of the lock duration is told
+    Scenario Outline: An update of the lock duration is reported
       Given a <kind> queue
       When its locks are updated to 5 seconds
       Then it is accepted
@@ -261,7 +261,7 @@ Feature: Queue management
         | regular     |
 
     @MGMT-12
-    Scenario Outline: An update of the time to live is told
+    Scenario Outline: An update of the time to live is reported
       Given a <kind> queue
       When its time to live is updated to 20 seconds
       Then it is accepted
@@ -434,7 +434,7 @@ Feature: Queue management
       And a partitioned queue is created
       Then it is accepted, or refused because it exists already
 
-  Rule: What is told of a queue is told of all its partitions together
+  Rule: A queue's description is of all its partitions together
 
     @MGMT-20
     Scenario: Messages are counted in all partitions

@@ -58,7 +58,7 @@ Feature: Premium tier
     @PREM-16
     Scenario: The messages of a queue are in the partitions of its namespace, and in all of them
       Given a partitioned queue
-      When 40 messages without key are sent
+      When 200 messages without key are sent
       Then every partition took some of them
 
     @PREM-16

@@ -85,6 +85,21 @@ Feature: Entity quotas
       When another partitioned queue is requested
       Then it is refused because the quota is exceeded
 
+    @QUOTA-05 @QUOTA-02
+    Scenario Outline: A deleted queue makes room for one and no more, whatever else it was
+      Given 99 partitioned queues
+      And a partitioned queue <traits>
+      When the queue is deleted
+      And another partitioned queue is requested
+      Then it is accepted
+      When a partitioned queue is requested
+      Then it is refused because the quota is exceeded
+
+      Examples:
+        | traits                                   |
+        | that requires sessions                   |
+        | with duplicate detection over 30 seconds |
+
     @QUOTA-05
     Scenario: What was refused takes no room
       Given 100 partitioned queues
@@ -109,6 +124,12 @@ Feature: Entity quotas
     Scenario: With more than 100 others a partitioned queue can be created
       Given 101 regular queues
       When a partitioned queue is requested
+      Then it is accepted
+
+    @QUOTA-06
+    Scenario: With 100 partitioned topics each can have subscriptions
+      Given 100 partitioned topics
+      When a subscription of one of them is requested
       Then it is accepted
 
   Rule: There are 10,000 queues and topics at most

@@ -1,6 +1,6 @@
 Feature: Scheduled messages
   A message can be sent now and arrive later. Until then nobody receives it, and whoever scheduled
-  it can take it back by the number that scheduling told. How soon after its time it can be had
+  it can take it back by the number that scheduling returned. How soon after its time it can be had
   nobody states, so that a scenario waits for two minutes (SCHEDULE-DELAY).
 
   Rule: It comes at its time, and not before

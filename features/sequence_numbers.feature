@@ -1,6 +1,6 @@
 Feature: Sequence numbers
   Each partition gives out its own, and an entity that is not partitioned gives out one row of them.
-  What they tell of the partition is in the life of a message.
+  Which partition they name is in the life of a message.
 
   Rule: The numbers of a partition rise as its messages arrive
 
@@ -18,7 +18,7 @@ Feature: Sequence numbers
         | SessionId    |
 
     @SEQ-01
-    Scenario: A peek tells the same of them
+    Scenario: A peek shows the same numbers
       Given a partitioned queue
       And 8 messages with PartitionKey "a" were sent
       When messages are peeked

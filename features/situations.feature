@@ -4,6 +4,21 @@ Feature: Late effects, changed settings and refused requests
 
   Rule: The hundredth is as the first
 
+    @FWD-14
+    Scenario Outline: Of many messages that are forwarded none is lost and none comes twice
+      Given a <kind> destination "end"
+      And a <kind> source of "end"
+      When 130 messages <carried> are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 130
+      Then exactly 130 messages were received
+
+      Examples:
+        | kind        | carried               |
+        | partitioned | with PartitionKey "a" |
+        | partitioned | without key           |
+        | regular     | with PartitionKey "a" |
+
     @LIFE-09
     Scenario Outline: Of many messages none is lost and none comes twice
       Given a <kind> queue
@@ -296,13 +311,13 @@ Feature: Late effects, changed settings and refused requests
   Rule: An update changes what it names, and nothing else
 
     @MGMT-12
-    Scenario Outline: Other settings are told as before
+    Scenario Outline: Other settings are reported as before
       Given a <kind> queue with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
       When <update>
-      Then it is described as <kind>, <told>
+      Then it is described as <kind>, <reported>
 
       Examples:
-        | kind        | update                                      | told                                                                                  |
+        | kind        | update                                      | reported                                                                              |
         | partitioned | its locks are updated to 20 seconds         | with locks of 20 seconds and with 4 deliveries and with a time to live of 300 seconds |
         | partitioned | its time to live is updated to 200 seconds  | with locks of 30 seconds and with 4 deliveries and with a time to live of 200 seconds |
         | partitioned | its greatest delivery count is updated to 7 | with locks of 30 seconds and with 7 deliveries and with a time to live of 300 seconds |
@@ -525,7 +540,7 @@ Feature: Late effects, changed settings and refused requests
       And subscription "two" with locks of 30 seconds
       When receivers turn to subscription "one"
       And <update>
-      Then it is described with <told>
+      Then it is described with <reported>
       When senders turn to the topic
       And a message with PartitionKey "a" is sent
       And receivers turn to subscription "one"
@@ -538,7 +553,7 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | update                                      | told                          |
+        | update                                      | reported                      |
         | its locks are updated to 20 seconds         | a time to live of 300 seconds |
         | its time to live is updated to 200 seconds  | locks of 30 seconds           |
         | its greatest delivery count is updated to 7 | a time to live of 300 seconds |
@@ -992,6 +1007,24 @@ Feature: Late effects, changed settings and refused requests
       When session "s" is accepted
       And everything of session "s" is received and completed
       Then in the end its message count is 2
+
+    @DLQ-05 @DLQ-14
+    Scenario Outline: A message of a session that is dead-lettered is in its queue no more
+      Given a <kind> queue that requires sessions
+      And 3 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And a message of session "s" is received and kept
+      And the message kept is dead-lettered
+      Then in the end its message count is 2
+      When everything of session "s" is received and completed
+      Then exactly 2 messages were received
+      When all dead letters are received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @MGMT-20
     Scenario Outline: A message of a session that is received and deleted is counted no more
@@ -2056,6 +2089,36 @@ Feature: Late effects, changed settings and refused requests
         | regular     | the message kept is deferred  |
         | regular     | session "s" is closed         |
 
+    @MGMT-20
+    Scenario Outline: A message that is scheduled is counted, or it is not
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were sent
+      And a message with PartitionKey "a" was scheduled in 3600 seconds
+      Then in the end its message count is 2 or 3
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-20
+    Scenario Outline: What is received and deleted is counted no more, whatever happens elsewhere
+      Given a <kind> queue
+      And 3 messages with PartitionKey "a" were sent
+      And <elsewhere>
+      When a message is received and deleted
+      Then in the end its message count is 2
+      When a message is received and deleted
+      Then in the end its message count is 1
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+
   Rule: An outage of a topic leaves what its subscriptions hold
 
     @PART-04 @TOPIC-20
@@ -2226,3 +2289,214 @@ Feature: Late effects, changed settings and refused requests
         | partitioned | rule "reds" of subscription "one" is added: messages where color = = 'red' |
         | regular     | rule "reds" of subscription "one" is added: messages with Label "blue"    |
         | regular     | rule "blues" of subscription "one" is removed                             |
+
+  Rule: What is refused is refused each time, whatever happens elsewhere
+
+    @LIMIT-13 @LIMIT-14
+    Scenario Outline: Properties that are too large are refused each time, whatever happens elsewhere
+      Given a <kind> queue
+      And <elsewhere>
+      When <large> with a message
+      Then it is refused
+      When <large> with a message
+      Then it is refused
+      When 2 properties of 7000 bytes each are sent with a message
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | elsewhere                              | large                                   |
+        | partitioned | a transaction                          | 1 property of 32768 bytes is sent       |
+        | partitioned | a partition of another queue is down   | 1 property of 32768 bytes is sent       |
+        | partitioned | a partition of another queue was down  | 1 property of 32768 bytes is sent       |
+        | partitioned | a transaction                          | 3 properties of 22000 bytes each are sent |
+        | partitioned | a partition of another queue is down   | 3 properties of 22000 bytes each are sent |
+        | partitioned | a partition of another queue was down  | 3 properties of 22000 bytes each are sent |
+        | regular     | a transaction                          | 1 property of 32768 bytes is sent       |
+        | regular     | a partition of another queue is down   | 3 properties of 22000 bytes each are sent |
+
+    @TOPIC-19
+    Scenario Outline: A queue has no subscriptions, whatever happens elsewhere
+      Given a <kind> queue
+      And <elsewhere>
+      When a subscription of the queue is created
+      Then it is refused
+      When a subscription of the queue is created
+      Then it is refused
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+
+    @MGMT-10
+    Scenario Outline: What does not exist is not found the hundredth time
+      Given a queue
+      When 105 times a queue that does not exist is <asked>
+      Then it is refused because it is not found
+
+      Examples:
+        | asked    |
+        | got      |
+        | sent     |
+        | deleted  |
+
+    @LIMIT-20
+    Scenario Outline: A state that is too large is refused each time, whatever happens elsewhere
+      Given a <kind> queue that requires sessions
+      And <elsewhere>
+      When session "a" is accepted
+      And session "a" is given the state "before"
+      And session "a" is given a state of 262145 characters
+      Then it is refused
+      When session "a" is given a state of 262145 characters
+      Then it is refused
+      And the state of session "a" is "before"
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+
+    @KEY-08
+    Scenario: The hundredth message with keys that differ is refused as the first
+      Given a partitioned queue
+      And 105 messages with SessionId "a" and PartitionKey "b" were refused
+      When a message with SessionId "a" and PartitionKey "b" is sent
+      Then it is refused as an invalid operation
+      When a message with PartitionKey "b" is sent
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 1 message was received
+
+    @DUP-04
+    Scenario Outline: Messages without MessageId are copies of none
+      Given a <kind> queue with duplicate detection
+      And 2 messages with PartitionKey "a" were sent
+      When everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: Whatever happens elsewhere, entities are managed as ever
+
+    @MGMT-10
+    Scenario Outline: What does not exist is not found, whatever happens elsewhere
+      Given a queue
+      And <elsewhere>
+      When a queue that does not exist is got
+      Then it is refused because it is not found
+      When a queue that does not exist is updated
+      Then it is refused because it is not found
+      When a queue that does not exist is deleted
+      Then it is refused because it is not found
+      When a queue that does not exist is sent
+      Then it is refused because it is not found
+
+      Examples:
+        | elsewhere                             |
+        | a transaction                         |
+        | a partition of another queue is down  |
+        | a partition of another queue was down |
+
+    @MGMT-10 @TOPIC-19
+    Scenario Outline: What no topic has is not found, whatever happens elsewhere
+      Given a <kind> topic
+      And subscription "one"
+      And <elsewhere>
+      When a topic that does not exist is got
+      Then it is refused because it is not found
+      When a topic that does not exist is updated
+      Then it is refused because it is not found
+      When a topic that does not exist is deleted
+      Then it is refused because it is not found
+      When a subscription of a topic that does not exist is created
+      Then it is refused because it is not found
+      When subscription "two" gets a request: got
+      Then it is refused because it is not found
+      When subscription "two" gets a request: deleted
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+
+    @MGMT-12
+    Scenario Outline: Each update is in force, whatever happens elsewhere
+      Given a <kind> queue with locks of 30 seconds
+      And <elsewhere>
+      When its locks are updated to 10 seconds
+      Then it is accepted
+      And it is described with locks of 10 seconds
+      When its locks are updated to 20 seconds
+      Then it is accepted
+      And it is described with locks of 20 seconds
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+        | regular     | a partition of another queue was down |
+
+    @MGMT-12 @TOPIC-20
+    Scenario Outline: Each update of a topic and of a subscription is in force, whatever happens elsewhere
+      Given a <kind> topic
+      And subscription "one" with locks of 30 seconds
+      And <elsewhere>
+      When the topic's time to live is updated to 500 seconds
+      Then the topic is described with a time to live of 500 seconds
+      When the topic's time to live is updated to 700 seconds
+      Then the topic is described with a time to live of 700 seconds
+      When receivers turn to subscription "one"
+      And its locks are updated to 10 seconds
+      Then it is described with locks of 10 seconds
+      When its locks are updated to 20 seconds
+      Then it is described with locks of 20 seconds
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+        | regular     | a partition of another queue was down |
+
+    @FWD-29
+    Scenario Outline: A destination that does not exist is refused, whatever happens elsewhere
+      Given a <kind> queue
+      And <elsewhere>
+      When a <kind> source of "nowhere" is tried
+      Then it is refused
+      When a source of dead letters for "nowhere" is tried
+      Then it is refused
+      When the queue is changed to forward to "nowhere"
+      Then it is refused
+      When 4 messages without key are sent
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |

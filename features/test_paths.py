@@ -13,5 +13,5 @@ def _paths() -> list[tuple[Suite, Path_]]:
 
 @pytest.mark.parametrize(("suite", "path"), _paths(), ids=lambda each: getattr(each, "name", "tla"))
 def test_path(bus: Bus, suite: Suite, path: Path_) -> None:
-    """The bus is asked what the path asks; the judge judges what it answers."""
+    """The bus gets the commands of the path, and the judge judges its answers."""
     follow(bus, path, suite.setting)

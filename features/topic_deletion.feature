@@ -226,7 +226,7 @@ Feature: Deletion and disabling of topics and subscriptions
       Then exactly 64 messages were received by then
 
     @MGMT-21
-    Scenario: With a partition down, a topic and its subscriptions are told to be limited
+    Scenario: With a partition down, a topic and its subscriptions are reported as limited
       Given a partitioned topic
       And subscription "one"
       And one of its partitions is down

@@ -1,6 +1,6 @@
 Feature: Topic management
-  What a topic and a subscription are created as, what can be changed of them and what is told of
-  them. What is said of every entity is tried with queues beside it.
+  Options of topics and subscriptions: those they are created with, those that can be changed, and
+  those that descriptions report. Rules of all entities are tried with queues beside them.
 
   Rule: A topic is created once, and is what it was created as
 
@@ -115,7 +115,7 @@ Feature: Topic management
       Then the topic's greatest size is described as 1 GB
 
     @MGMT-11
-    Scenario Outline: A topic's duplicate detection and its window are told
+    Scenario Outline: A topic's duplicate detection and its window are reported
       Given a <kind> topic with duplicate detection over 30 seconds
       Then the topic is described as detecting duplicates over 30 seconds
 
@@ -136,7 +136,7 @@ Feature: Topic management
         | regular     |
 
     @MGMT-11
-    Scenario Outline: A subscription's settings are told, and not those of another one
+    Scenario Outline: A subscription's own settings are reported
       Given a <kind> topic
       And subscription "one" with locks of 5 seconds
       And subscription "two" that requires sessions
@@ -291,7 +291,7 @@ Feature: Topic management
       Then the list of subscriptions names none
 
     @TOPIC-24
-    Scenario Outline: A topic tells how many subscriptions it has
+    Scenario Outline: A topic reports how many subscriptions it has
       Given a <kind> topic
       And subscription "one"
       And subscription "two"
@@ -376,7 +376,7 @@ Feature: Topic management
         | regular     |
 
     @MGMT-12
-    Scenario Outline: An update of a subscription's locks is told and in force, and of no other's
+    Scenario Outline: An update of a subscription's locks is reported and in force, and for it alone
       Given a <kind> topic
       And subscription "one"
       And subscription "two"

@@ -84,8 +84,8 @@ Statement = Set | Remove
 class _Builder(Builder):
     """Transformer from the grammar's parse tree to statements."""
 
-    def statements(self, *found: Statement) -> tuple[Statement, ...]:
-        return found
+    def statements(self, *statements: Statement) -> tuple[Statement, ...]:
+        return statements
 
     def set(self, named: Property, term: Any) -> Set:
         return Set(named, as_term(term))
@@ -115,13 +115,13 @@ def parsed_action(expression: str) -> tuple[Statement, ...] | Outside:
         return Outside.EXCESS
     builder = _Builder()
     try:
-        found: tuple[Statement, ...] = builder.transform(_tree(expression, "statements"))
+        statements: tuple[Statement, ...] = builder.transform(_tree(expression, "statements"))
     except LarkError:
         loose = not expression.strip() or OUTSIDE.search(expression) or _is_loose(expression)
         return Outside.BEYOND if loose else Outside.WRONG
-    if any(depth_of(statement) > DEEPEST for statement in found):
+    if any(depth_of(statement) > DEEPEST for statement in statements):
         return Outside.EXCESS
-    return Outside.BEYOND if builder.beyond else found
+    return Outside.BEYOND if builder.beyond else statements
 
 
 def _tree(expression: str, start: str) -> Any:
@@ -145,8 +145,8 @@ def is_plain(statements: tuple[Statement, ...]) -> bool:
     return alone and all(_is_settable(statement) for statement in statements)
 
 
-def _named(found: Property) -> tuple[str, str]:
-    return found.scope, found.name.lower()
+def _named(target: Property) -> tuple[str, str]:
+    return target.scope, target.name.lower()
 
 
 def _is_settable(statement: Statement) -> bool:

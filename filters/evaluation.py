@@ -39,20 +39,22 @@ def truth(condition: Condition, message: Message) -> Truth:  # noqa: PLR0911 - o
         case Or(left=left, right=right):
             return _combined(_or, truth(left, message), truth(right, message))
         case Not(condition=inner):
-            return frozenset(None if each is None else not each for each in truth(inner, message))
+            return frozenset(
+                None if value is None else not value for value in truth(inner, message)
+            )
         case Compare(operator=sign, left=left, right=right):
             return _compared(sign, value_of(left, message), value_of(right, message))
-        case IsNull(property=found):
-            return _is_null(value_of(found, message))
-        case Exists(property=found):
-            there = is_there(found, message)
+        case IsNull(property=named):
+            return _is_null(value_of(named, message))
+        case Exists(property=named):
+            there = is_there(named, message)
             return frozenset({True, False}) if there is None else frozenset({there})
         case In(term=term, options=options):
             return _among(
                 value_of(term, message), [value_of(option, message) for option in options]
             )
         case Like(term=term, pattern=pattern, escape=escape):
-            values = [value_of(each, message) for each in (term, pattern)]
+            values = [value_of(operand, message) for operand in (term, pattern)]
             signs = () if escape is None else (value_of(escape, message),)
             return _fits(*values, *signs)
         case _:
@@ -110,12 +112,12 @@ def _among(value: Value, options: list[Value]) -> Truth:
     """FILTER-14: return whether the value equals one of those listed."""
     if value is Missing.UNKNOWN:
         return _UNKNOWN
-    found: Truth = frozenset({False})
+    result: Truth = frozenset({False})
     for option in options:
         # The documents do not say how an unknown option among others counts.
         equal = _OPEN if option is Missing.UNKNOWN else _compared("=", value, option)
-        found = _combined(_or, found, equal)
-    return found
+        result = _combined(_or, result, equal)
+    return result
 
 
 def _fits(value: Value, pattern: Value, escape: Value = "") -> Truth:

@@ -31,17 +31,17 @@ _SINGLE: Final[dict[str, str]] = {}
 
 def signs(pattern: str, escape: str) -> Signs | None:
     """Return the letters and wildcards of a pattern; `None` if an escape is undefined."""
-    found: Signs = []
+    parsed: Signs = []
     letters = iter(pattern)
     for letter in letters:
         if escape and letter == escape:
             following = next(letters, "")
             if not following or following not in f"%_{escape}":
                 return None
-            found.append(following)
+            parsed.append(following)
         else:
-            found.append(_WILDCARDS.get(letter, letter))
-    return found
+            parsed.append(_WILDCARDS.get(letter, letter))
+    return parsed
 
 
 @lru_cache(4)
@@ -102,15 +102,15 @@ def _find(piece: Sequence[str | Wildcard], text: str, start: int, end: int) -> i
 @lru_cache(64)
 def _places(letter: str, text: str) -> int:
     """Return an integer with a bit for each place at which a text has the letter."""
-    found = bytearray(b"0" * len(text))
+    bits = bytearray(b"0" * len(text))
     if text.isascii() and letter.isascii():
         table = bytearray(b"0" * 256)
         table[ord(letter)] = ord("1")
-        found = bytearray(text.encode("ascii").translate(bytes(table)))
+        bits = bytearray(text.encode("ascii").translate(bytes(table)))
     else:
         place = text.find(letter)
         while place >= 0:
-            found[place] = ord("1")
+            bits[place] = ord("1")
             place = text.find(letter, place + 1)
-    found.reverse()
-    return int(found, 2) if found else 0
+    bits.reverse()
+    return int(bits, 2) if bits else 0

@@ -35,8 +35,8 @@ def takes(wanted: Filter, message: Message) -> bool | None:
             condition = parsed(expression)
             if isinstance(condition, Outside):
                 return None
-            found = truth(condition, message)
-            return True if found == {True} else None if True in found else False
+            values = truth(condition, message)
+            return True if values == {True} else None if True in values else False
         case _:
             assert_never(wanted)
 
@@ -44,13 +44,13 @@ def takes(wanted: Filter, message: Message) -> bool | None:
 def _correlates(wanted: CorrelationFilter, message: Message) -> bool | None:
     """FILTER-03, FILTER-04: return whether every named property has the given value."""
     system = {name: getattr(wanted, name) for name in _CONDITIONS}
-    found: list[bool | None] = [
+    results: list[bool | None] = [
         getattr(message, name) == value for name, value in system.items() if value is not None
     ]
-    found += [_equal(message.properties.get(n), value) for n, value in wanted.properties.items()]
-    if False in found:
+    results += [_equal(message.properties.get(n), value) for n, value in wanted.properties.items()]
+    if False in results:
         return False
-    return None if None in found or not found else True
+    return None if None in results or not results else True
 
 
 def _equal(own: PropertyValue | None, value: PropertyValue) -> bool | None:

@@ -174,13 +174,13 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
     def compare(self, left: _Part, operator: str, right: _Part) -> Compare:
         return Compare(str(operator), as_term(left), as_term(right))
 
-    def is_null(self, found: _Part) -> IsNull:
-        if not isinstance(found, Property):
+    def is_null(self, operand: _Part) -> IsNull:
+        if not isinstance(operand, Property):
             raise GrammarError("only a property can be NULL")
-        return IsNull(found)
+        return IsNull(operand)
 
-    def is_not_null(self, found: _Part) -> Not:
-        return Not(self.is_null(found))
+    def is_not_null(self, operand: _Part) -> Not:
+        return Not(self.is_null(operand))
 
     def in_(self, term: _Part, *options: _Part) -> In:
         return In(as_term(term), tuple(as_term(option) for option in options))
@@ -195,8 +195,8 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
     def not_like(self, term: _Part, pattern: _Part, escape: _Part | None = None) -> Not:
         return Not(self.like(term, pattern, escape))
 
-    def exists(self, found: Property) -> Exists:
-        return Exists(found)
+    def exists(self, operand: Property) -> Exists:
+        return Exists(operand)
 
     def arithmetic(self, left: _Part, operator: str, right: _Part) -> Arithmetic:
         return Arithmetic(str(operator), as_term(left), as_term(right))

@@ -81,17 +81,17 @@ def value_of(term: Term, message: Message) -> Value:
             assert_never(term)
 
 
-def is_there(found: Property, message: Message) -> bool | None:
+def is_there(named: Property, message: Message) -> bool | None:
     """Return whether the message has the property; `None` where the documents do not say."""
-    value = _property(found, message)
-    if found.scope == "user":
+    value = _property(named, message)
+    if named.scope == "user":
         return None if value is Missing.OPEN else value is not Missing.UNKNOWN
     return None if isinstance(value, Missing) else True
 
 
-def _property(found: Property, message: Message) -> Value:
-    name = found.name.lower()
-    if found.scope == "sys":
+def _property(named: Property, message: Message) -> Value:
+    name = named.name.lower()
+    if named.scope == "sys":
         if name not in _SYSTEM:
             return Missing.OPEN
         value = getattr(message, _SYSTEM[name])
@@ -112,11 +112,11 @@ class _Names:
     def of(self, properties: Map[str, PropertyValue]) -> dict[str, Value]:
         """Return the values by name; a name that is there in two cases is open."""
         if properties is not self._properties:
-            found: dict[str, Value] = {}
+            by_name: dict[str, Value] = {}
             for own, value in properties.items():
                 name = own.lower()
-                found[name] = Missing.OPEN if name in found else value
-            self._properties, self._by_name = properties, found
+                by_name[name] = Missing.OPEN if name in by_name else value
+            self._properties, self._by_name = properties, by_name
         return self._by_name
 
 

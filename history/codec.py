@@ -82,12 +82,12 @@ def structure_union(value: object, union: object, what: str) -> object:
 
 
 def read_command(value: object) -> v.Command:
-    """Return the command that `value` describes; raise `HistoryError` if it describes none."""
+    """Return the command that `value` describes; raise `HistoryError` if there is none."""
     return cast(v.Command, structure_union(value, v.Command, "the command"))
 
 
 def read_outcome(value: object) -> v.Outcome:
-    """Return the outcome that `value` describes; raise `HistoryError` if it describes none."""
+    """Return the outcome that `value` describes; raise `HistoryError` if there is none."""
     return cast(v.Outcome, structure_union(value, v.Outcome, "the outcome"))
 
 

@@ -30,8 +30,8 @@ _Found = tuple[str, Exception, type | None]
 class Mismatch(ValueError):  # noqa: N818 - raised inside the codec only, and never seen outside it
     """A value that is not allowed; `field` names the part at fault, such as its tag, if not all."""
 
-    def __init__(self, said: str, field: str = "") -> None:
-        super().__init__(said)
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
         self.field = field
 
     @classmethod
@@ -58,9 +58,9 @@ def complaint(error: Exception, what: str) -> str:
         error: the exception.
         what: the name of the whole, such as "the event".
     """
-    found = list(_leaves(error, "", None))
-    unknown = [leaf for leaf in found if isinstance(leaf[1], ForbiddenExtraKeysError)]
-    path, first, owner = (unknown or found)[0]
+    leaves = list(_leaves(error, "", None))
+    unknown = [leaf for leaf in leaves if isinstance(leaf[1], ForbiddenExtraKeysError)]
+    path, first, owner = (unknown or leaves)[0]
     return _sentence(path, first, owner, what)
 
 

@@ -148,9 +148,9 @@ class HistoryReader(Iterator[Record]):
         self._records.close()
         self._file.close()
 
-    def wrong(self, said: str) -> HistoryError:
+    def wrong(self, message: str) -> HistoryError:
         """Return an error about the line read last."""
-        return HistoryError(f"{self.path}:{self.line}: {said}")
+        return HistoryError(f"{self.path}:{self.line}: {message}")
 
     def _read(self) -> Generator[Record]:
         with self._file:

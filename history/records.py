@@ -132,7 +132,7 @@ def read_record(value: object) -> Record:
     """Return the record that `value` describes.
 
     Raises:
-        HistoryError: it describes none, or an event that ended before it began. A judge that
+        HistoryError: it is not a record, or an event that ended before it began. A judge that
             believed such times would accuse a bus of what its recorder's clock did.
     """
     record = cast(Record, structure_union(value, Record, "the record"))

@@ -20,9 +20,10 @@ from busproof.history.converters import ALWAYS
 from busproof.history.lines import decode_line
 
 __all__ = [
-    "Asked",
     "CommandFile",
+    "RecordedCommand",
     "commands_of",
+    "joined",
     "numbered",
     "read_commands",
     "resolved",
@@ -35,7 +36,7 @@ IDLE: Final = 1000
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
+class RecordedCommand:
     """One command of a list.
 
     Attributes:
@@ -65,35 +66,39 @@ class CommandFile:
     busproof: str = __version__
     rule: v.RuleId = ""
     profile: v.Profile
-    commands: tuple[Asked, ...]
+    commands: tuple[RecordedCommand, ...]
 
 
-def commands_of(events: Sequence[v.Event], clock: v.Clock = v.Clock.VIRTUAL) -> tuple[Asked, ...]:
+def commands_of(
+    events: Sequence[v.Event], clock: v.Clock = v.Clock.VIRTUAL
+) -> tuple[RecordedCommand, ...]:
     """Return the commands of events for a replay; on a real clock with the pauses in between."""
     return numbered(tuple(_asked(events, clock)))
 
 
-def _asked(events: Sequence[v.Event], clock: v.Clock) -> Iterator[Asked]:
-    given: dict[str, int] = {}
+def _asked(events: Sequence[v.Event], clock: v.Clock) -> Iterator[RecordedCommand]:
+    numbers: dict[str, int] = {}
     number = idle_since = 0
     for event in events:
         if clock is v.Clock.REAL and event.called - idle_since > IDLE:
             number += 1
-            yield Asked(number=number, command=v.AdvanceClock(duration=event.called - idle_since))
+            yield RecordedCommand(
+                number=number, command=v.AdvanceClock(duration=event.called - idle_since)
+            )
         idle_since = event.called if event.returned is None else event.returned
         number += 1
-        yield Asked(
+        yield RecordedCommand(
             number=number,
             connection=event.connection,
-            command=_referring(event.command, given),
+            command=_referring(event.command, numbers),
         )
         if isinstance(event.outcome, v.Received) and event.outcome.message.lock_token:
-            given[event.outcome.message.lock_token] = number
+            numbers[event.outcome.message.lock_token] = number
 
 
-def _referring(command: v.Command, given: Mapping[str, int]) -> v.Command:
+def _referring(command: v.Command, numbers: Mapping[str, int]) -> v.Command:
     tokens = _tokens(command)
-    named = [f"{REFERENCE}{given[token]}" if token in given else token for token in tokens]
+    named = [f"{REFERENCE}{numbers[token]}" if token in numbers else token for token in tokens]
     return _with_tokens(command, named)
 
 
@@ -104,22 +109,32 @@ def resolved(command: v.Command, tokens: Mapping[int, str]) -> v.Command | None:
         command: the command of a list.
         tokens: number of a receive to the lock that it got.
     """
-    found: list[str] = []
+    real_tokens: list[str] = []
     for token in _tokens(command):
         number = _referred(token)
         if number is not None and number not in tokens:
             return None
-        found.append(token if number is None else tokens[number])
-    return _with_tokens(command, found)
+        real_tokens.append(token if number is None else tokens[number])
+    return _with_tokens(command, real_tokens)
 
 
-def numbered(commands: Sequence[Asked]) -> tuple[Asked, ...]:
+def numbered(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     """Return the same commands, numbered from 1."""
-    new = {asked.number: place for place, asked in enumerate(commands, 1)}
-    return tuple(
-        attrs.evolve(asked, number=new[asked.number], command=_renumbered(asked.command, new))
-        for asked in commands
-    )
+    return joined(commands)
+
+
+def joined(*parts: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
+    """Return the commands of each part in turn, numbered from 1; a part refers to its own locks."""
+    commands: list[RecordedCommand] = []
+    for part in parts:
+        new = {recorded.number: place for place, recorded in enumerate(part, len(commands) + 1)}
+        commands += [
+            attrs.evolve(
+                recorded, number=new[recorded.number], command=_renumbered(recorded.command, new)
+            )
+            for recorded in part
+        ]
+    return tuple(commands)
 
 
 def _renumbered(command: v.Command, new: Mapping[int, int]) -> v.Command:

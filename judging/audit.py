@@ -42,10 +42,10 @@ class Audited:
     why: str = ""
 
 
-def audited(fault: str, rule: v.RuleId, equivalent: str, found: Conformance) -> Audited:
+def audited(fault: str, rule: v.RuleId, equivalent: str, conformance: Conformance) -> Audited:
     """Return the result of a run on a mutant."""
-    rule_verdict = next(each for each in found.rules if each.id == rule)
-    violated = _violated(found)
+    rule_verdict = next(judged for judged in conformance.rules if judged.id == rule)
+    violated = _violated(conformance)
     if rule_verdict.verdict is not Verdict.VIOLATED or rule_verdict.counterexample is None:
         result = Result.EQUIVALENT if equivalent else Result.SILENT
         why = equivalent or f"{rule} was {rule_verdict.verdict.value} {rule_verdict.cause}".strip()
@@ -67,13 +67,15 @@ def unnoticed(fault: str, rule: v.RuleId, equivalent: str) -> Audited:
     return Audited(id=fault, rule=rule, result=result, why=why)
 
 
-def explored(fault: str, rule: v.RuleId, equivalent: str, found: Conformance) -> Audited:
+def explored(fault: str, rule: v.RuleId, equivalent: str, conformance: Conformance) -> Audited:
     """Return the result of exploring a mutant.
 
     An exploration has no scenario of the rule, so a violation of any rule kills the mutant.
     """
-    violated = _violated(found)
-    examples = [each.counterexample for each in found.rules if each.counterexample is not None]
+    violated = _violated(conformance)
+    examples = [
+        judged.counterexample for judged in conformance.rules if judged.counterexample is not None
+    ]
     if not examples:
         result = Result.EQUIVALENT if equivalent else Result.SILENT
         why = equivalent or "no sequence reached it"
@@ -88,8 +90,8 @@ def explored(fault: str, rule: v.RuleId, equivalent: str, found: Conformance) ->
     )
 
 
-def _violated(found: Conformance) -> tuple[v.RuleId, ...]:
+def _violated(conformance: Conformance) -> tuple[v.RuleId, ...]:
     rules: Sequence[v.RuleId] = [
-        rule.id for rule in found.rules if rule.verdict is Verdict.VIOLATED
+        rule.id for rule in conformance.rules if rule.verdict is Verdict.VIOLATED
     ]
     return tuple(rules)

@@ -15,13 +15,13 @@ def without_waiting(events: Sequence[v.Event], kept: Sequence[int]) -> tuple[v.E
     Time passes with a command only on a virtual clock.
     """
     saved, places = 0, frozenset(kept)
-    found = []
+    earlier = []
     for place, event in enumerate(events):
         if place in places:
-            found.append(_earlier(event, saved))
+            earlier.append(_earlier(event, saved))
         elif isinstance(event.command, v.AdvanceClock):
             saved += event.command.duration
-    return tuple(found)
+    return tuple(earlier)
 
 
 def _earlier(event: v.Event, by: int) -> v.Event:

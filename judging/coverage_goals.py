@@ -179,25 +179,25 @@ def met(events: Sequence[v.Event], decided: Sequence[tuple[v.RuleId, ...]]) -> M
         events: in the order of judging.
         decided: the rules that decided each of them.
     """
-    found = Met()
+    goals = Met()
     for place, rules in enumerate(decided):
         for goal in GOALS:
             if goal.reaches(events, place, rules):
-                found.times[goal.name] = found.times.get(goal.name, 0) + 1
+                goals.times[goal.name] = goals.times.get(goal.name, 0) + 1
             if goal.when is not None and goal.when(events, place, rules):
-                found.avoidable[goal.name] = True
-    return found
+                goals.avoidable[goal.name] = True
+    return goals
 
 
-def counted(found: Met, terms: Terms) -> dict[str, int]:
+def counted(goals: Met, terms: Terms) -> dict[str, int]:
     """Return how often each applicable goal was reached, by its name."""
     catalogue = terms.catalogue
     times = {
-        goal.name: found.times.get(goal.name, 0)
+        goal.name: goals.times.get(goal.name, 0)
         for goal in GOALS
         if not any(terms.inapplicable(catalogue.rule(rule)) for rule in goal.rules)
     }
-    needed = {goal.name for goal in GOALS if goal.when is not None} - found.avoidable.keys()
+    needed = {goal.name for goal in GOALS if goal.when is not None} - goals.avoidable.keys()
     return {name: number for name, number in times.items() if number or name not in needed}
 
 

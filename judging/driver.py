@@ -112,7 +112,7 @@ class Driver:
     def complaint(self, event: v.Event, violation: Violation) -> NotConforming:
         """Return what is wrong with an answer, in words."""
         rule = violation.rules[0]
-        allowed = dict.fromkeys(outcome_words(each.outcome) for each in violation.allowed)
+        allowed = dict.fromkeys(outcome_words(answer.outcome) for answer in violation.allowed)
         instead = "; ".join(allowed) or violation.why or "no possible state allows an answer"
         return NotConforming(
             f"{rule}: {self._recording.sentence(rule)}\n"

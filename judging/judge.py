@@ -76,10 +76,10 @@ class Judge:
 
         Call it for each event, after judging it.
         """
-        found = self._patience.saw(event, self._possible)
-        if found is None:
+        overdue = self._patience.saw(event, self._possible)
+        if overdue is None:
             return None
-        return Violation(index=self._judged - 1, rules=found.rules, allowed=(), why=found.why)
+        return Violation(index=self._judged - 1, rules=overdue.rules, allowed=(), why=overdue.why)
 
     def _take(self, accepted: Acceptance) -> None:
         for rule in accepted.rules:

@@ -63,7 +63,7 @@ def read_known_failures(path: Path) -> tuple[KnownFailure, ...]:
         known = tuple(_entry(entry) for entry in entries)
     except SpecificationError as error:
         raise UsageError(str(error)) from None
-    rules = [each.rule for each in known]
+    rules = [entry.rule for entry in known]
     for rule in rules:
         if rules.count(rule) > 1:
             raise UsageError(f"{path}: {rule} stands in {rules.count(rule)} entries; keep one.")
@@ -104,15 +104,15 @@ def write_known_failures(
         for rule in conformance.rules
         if rule.verdict is Verdict.VIOLATED
     }
-    entries = tuple(sorted((fresh | kept).values(), key=lambda each: each.rule))
+    entries = tuple(sorted((fresh | kept).values(), key=lambda entry: entry.rule))
     if entries:
         _write(path, _HEAD + _as_yaml(entries))
     return entries
 
 
 def _reason(rule: RuleVerdict, today: date) -> str:
-    seen = "" if rule.counterexample is None else f"; seen: {rule.counterexample.seen}"
-    return f"failed on {today.isoformat()}{seen}"
+    observed = "" if rule.counterexample is None else f"; seen: {rule.counterexample.seen}"
+    return f"failed on {today.isoformat()}{observed}"
 
 
 def _as_yaml(entries: Sequence[KnownFailure]) -> str:
@@ -145,10 +145,10 @@ def marked(
     """
     verdicts = {rule.id: rule for rule in conformance.rules}
     entries = tuple(
-        attrs.evolve(each, standing=_standing(each, verdicts.get(each.rule), today))
-        if _is_asked_for(each, conformance, catalogue)
-        else attrs.evolve(each, standing=Standing.NOT_ASKED_FOR)
-        for each in known
+        attrs.evolve(entry, standing=_standing(entry, verdicts.get(entry.rule), today))
+        if _is_asked_for(entry, conformance, catalogue)
+        else attrs.evolve(entry, standing=Standing.NOT_ASKED_FOR)
+        for entry in known
     )
     failed = {entry.rule: entry for entry in entries if entry.standing is Standing.FAILED}
     rules = tuple(

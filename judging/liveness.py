@@ -70,7 +70,7 @@ class Patience:
             # This receive may have returned it.
             self._is_blind = True
         if isinstance(event.command, DISTURBING):
-            for name, queue in (each for state in possible for each in state.queues.items()):
+            for name, queue in (item for state in possible for item in state.queues.items()):
                 self._disturbed[name] = max(self._disturbed.get(name, 0), queue.arrivals)
         if isinstance(event.command, v.AdvanceClock):
             return None
@@ -100,6 +100,6 @@ class Patience:
         if self._is_blind:
             return ()
         since = self._disturbed.get(command.queue, 0)
-        found = [owed(state, command.queue, command.session_id, since) for state in possible]
-        known = tuple(dict.fromkeys(each for each in found if each is not None))
-        return known if None not in found else ()
+        obligations = [owed(state, command.queue, command.session_id, since) for state in possible]
+        known = tuple(dict.fromkeys(rules for rules in obligations if rules is not None))
+        return known if None not in obligations else ()

@@ -46,7 +46,7 @@ class Heard:
         feature: its feature.
         about: the rules that it is about.
         ending: how it ended, in a word.
-        said: the same in a sentence.
+        explanation: the same in a sentence.
         events: the number of its events.
         evidence: rule id to how many events it decided.
         blamed: the rules that it breaks.
@@ -60,7 +60,7 @@ class Heard:
     feature: str = ""
     about: tuple[v.RuleId, ...] = ()
     ending: str = ""
-    said: str = ""
+    explanation: str = ""
     events: int = 0
     evidence: dict[v.RuleId, int] = attrs.field(factory=dict)
     blamed: tuple[v.RuleId, ...] = ()
@@ -107,7 +107,7 @@ def joined(one: Part, other: Part) -> Part:
     events = first.heard.events + second.heard.events
     broken = [part for part in (first, second) if part.heard.counterexample is not None]
     if broken:
-        part = min(broken, key=lambda each: (len(each.heard.shown), each.at))
+        part = min(broken, key=lambda candidate: (len(candidate.heard.shown), candidate.at))
         heard = attrs.evolve(part.heard, evidence=evidence, events=events)
         return Part(at=part.at, heard=heard, usable=one.usable and other.usable)
     goals = Met()
@@ -176,21 +176,21 @@ class Checker:
         events: Sequence[v.Event] = scenario.events
         if profile.numbers_name_partitions:
             events = with_late_witnesses(events)
-        found = judge(events, profile, self._observability)
+        judged = judge(events, profile, self._observability)
         heard = _heard(scenario)
-        in_order = [scenario.events[index] for index in found.order]
+        in_order = [scenario.events[index] for index in judged.order]
         heard = attrs.evolve(
             heard,
-            evidence=dict(found.evidence),
-            exhausted=found.exhausted,
-            goals=met(in_order, found.decided),
+            evidence=dict(judged.evidence),
+            exhausted=judged.exhausted,
+            goals=met(in_order, judged.decided),
         )
-        if found.violation is not None:
+        if judged.violation is not None:
             return attrs.evolve(
                 heard,
-                blamed=(to_blame(found.violation.rules, scenario.rules, self.terms),),
-                counterexample=_of_violation(scenario, found),
-                shown=found.order,
+                blamed=(to_blame(judged.violation.rules, scenario.rules, self.terms),),
+                counterexample=_of_violation(scenario, judged),
+                shown=judged.order,
             )
         if scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED:
             return attrs.evolve(
@@ -212,7 +212,7 @@ def _heard(scenario: Scenario) -> Heard:
         feature=scenario.feature,
         about=scenario.rules,
         ending=_ending(scenario),
-        said=_said(scenario),
+        explanation=_explanation(scenario),
         events=len(scenario.events),
     )
 
@@ -223,7 +223,7 @@ def _ending(scenario: Scenario) -> str:
     return "interrupted" if scenario.name else "recorded"
 
 
-def _said(scenario: Scenario) -> str:
+def _explanation(scenario: Scenario) -> str:
     if scenario.ended is None:
         return f"the run stopped in the middle of {scenario.name!r}"
     return scenario.ended.cause or scenario.ended.verdict.value
@@ -242,15 +242,15 @@ def to_blame(rules: Sequence[v.RuleId], about: Sequence[v.RuleId], terms: Terms)
     return (*own, *applicable, *rules)[0]
 
 
-def _of_violation(scenario: Scenario, found: Judged) -> Counterexample:
-    events = tuple(scenario.events[index] for index in found.order)
-    violation = found.violation
+def _of_violation(scenario: Scenario, judged: Judged) -> Counterexample:
+    events = tuple(scenario.events[index] for index in judged.order)
+    violation = judged.violation
     allowed = () if violation is None else violation.allowed
     return Counterexample(
         scenario=scenario.name,
         events=events,
         seen=outcome_words(events[-1].outcome),
-        allowed=tuple(dict.fromkeys(outcome_words(each.outcome) for each in allowed)),
+        allowed=tuple(dict.fromkeys(outcome_words(answer.outcome) for answer in allowed)),
         about=_about(scenario),
     )
 

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 
 __all__ = ["sequence"]
 
@@ -45,7 +45,7 @@ class _Author:
     random: Random
     partitions: int
     theme: "_Theme"
-    written: list[Asked] = attrs.field(factory=list)
+    written: list[RecordedCommand] = attrs.field(factory=list)
     receives: list[tuple[int, str]] = attrs.field(factory=list)
     transactions: int = 0
 
@@ -55,7 +55,7 @@ class _Author:
         number = len(self.written) + 1
         if isinstance(command, v.Receive) and command.mode is v.ReceiveMode.PEEK_LOCK:
             self.receives.append((number, command.queue))
-        self.written.append(Asked(number=number, connection=connection, command=command))
+        self.written.append(RecordedCommand(number=number, connection=connection, command=command))
 
     def next(self) -> v.Command:
         """Add the next command, usually about the theme."""
@@ -235,7 +235,7 @@ _THEMES: Final = (
 )
 
 
-def sequence(seed: int, length: int, partitions: int) -> tuple[Asked, ...]:
+def sequence(seed: int, length: int, partitions: int) -> tuple[RecordedCommand, ...]:
     """Return this many commands after those that create the entities.
 
     Args:

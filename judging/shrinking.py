@@ -11,7 +11,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.history.records import Oracle
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 from busproof.judging.compress_time import without_waiting
 from busproof.judging.judge import Judge, observability_for
 
@@ -68,7 +68,9 @@ def _once_through(best: tuple[T, ...], size: int, fails: Fails[T]) -> "tuple[T, 
         start = max(0, min(start, len(best)) - size)
 
 
-def simplified(commands: Sequence[Asked], fails: Fails[Asked]) -> tuple[Asked, ...]:
+def simplified(
+    commands: Sequence[RecordedCommand], fails: Fails[RecordedCommand]
+) -> tuple[RecordedCommand, ...]:
     """Return the commands with default values wherever the failure permits."""
     best = tuple(commands)
     try:
@@ -82,16 +84,16 @@ def simplified(commands: Sequence[Asked], fails: Fails[Asked]) -> tuple[Asked, .
     return best
 
 
-def _plainer(asked: Asked) -> Iterator[Callable[[Asked], Asked]]:
-    yield lambda each: attrs.evolve(each, connection="c1")
-    for name in _defaulted(asked.command):
-        yield lambda each, name=name: attrs.evolve(  # type: ignore[misc]
-            each, command=_at_default(each.command, name)
+def _plainer(recorded: RecordedCommand) -> Iterator[Callable[[RecordedCommand], RecordedCommand]]:
+    yield lambda candidate: attrs.evolve(candidate, connection="c1")
+    for name in _defaulted(recorded.command):
+        yield lambda candidate, name=name: attrs.evolve(  # type: ignore[misc]
+            candidate, command=_at_default(candidate.command, name)
         )
-    message = getattr(asked.command, "message", None)
+    message = getattr(recorded.command, "message", None)
     if message is not None:
         for name in ("message_id", "partition_key", "session_id"):
-            yield lambda each, name=name: _without(each, name)  # type: ignore[misc]
+            yield lambda candidate, name=name: _without(candidate, name)  # type: ignore[misc]
 
 
 def _defaulted(command: Any) -> Iterator[str]:
@@ -109,11 +111,11 @@ def _at_default(command: Any, name: str) -> Any:
     return attrs.evolve(command, **{name: attrs.fields_dict(type(command))[name].default})
 
 
-def _without(asked: Asked, name: str) -> Asked:
-    command: Any = asked.command
+def _without(recorded: RecordedCommand, name: str) -> RecordedCommand:
+    command: Any = recorded.command
     unset: dict[str, Any] = {name: None}
     changed = attrs.evolve(command, message=attrs.evolve(command.message, **unset))
-    return attrs.evolve(asked, command=changed)
+    return attrs.evolve(recorded, command=changed)
 
 
 def off_the_wire(

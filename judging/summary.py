@@ -17,14 +17,14 @@ from busproof.history.records import AGAIN, EXPLORATION, REPEATED
 from busproof.judging.coverage_goals import Met
 from busproof.judging.scenario_result import Heard, Part, joined
 
-__all__ = ["EXHAUSTED", "UNBLAMED", "OfRule", "Said", "Summary", "in_order"]
+__all__ = ["EXHAUSTED", "UNBLAMED", "OfRule", "Remark", "Summary", "in_order"]
 
 EXHAUSTED: Final = "exhausted"
 UNBLAMED: Final = "unblamed"
 
 
 @attrs.frozen
-class Said:
+class Remark:
     """A sentence, and the place of its scenario."""
 
     place: int
@@ -74,7 +74,7 @@ class OfRule:
     breaking: dict[str, int] = attrs.field(factory=dict)
     broken: int = 0
     shortest: Shortest | None = None
-    own: dict[str, Said] = attrs.field(factory=dict)
+    own: dict[str, Remark] = attrs.field(factory=dict)
     replays: int = 0
     broken_again: int = 0
 
@@ -92,11 +92,11 @@ class OfRule:
 
     def is_about(self, place: int, heard: Heard, rule: v.RuleId) -> None:
         """Record how a scenario about this rule ended."""
-        _first(self.own, heard.ending, Said(place, heard.said))
+        _first(self.own, heard.ending, Remark(place, heard.explanation))
         if heard.exhausted:
-            _first(self.own, EXHAUSTED, Said(place, heard.exhausted))
+            _first(self.own, EXHAUSTED, Remark(place, heard.exhausted))
         if heard.counterexample is not None and not heard.blamed:
-            _first(self.own, UNBLAMED, Said(place, heard.name))
+            _first(self.own, UNBLAMED, Remark(place, heard.name))
         if heard.feature == AGAIN:
             self.replays += 1
             self.broken_again += rule in heard.blamed
@@ -110,8 +110,8 @@ class OfRule:
         for mine, theirs in ((self.deciding, other.deciding), (self.breaking, other.breaking)):
             for name, place in theirs.items():
                 _earliest(mine, name, place)
-        for kind, said in other.own.items():
-            _first(self.own, kind, said)
+        for kind, remark in other.own.items():
+            _first(self.own, kind, remark)
         if other.shortest is not None:
             self._take(other.shortest)
 
@@ -122,7 +122,7 @@ class OfRule:
             self,
             deciding=_later(by, self.deciding),
             breaking=_later(by, self.breaking),
-            own={kind: Said(said.place + by, said.text) for kind, said in self.own.items()},
+            own={kind: Remark(remark.place + by, remark.text) for kind, remark in self.own.items()},
             shortest=shortest and Shortest(shortest.place + by, shortest.counterexample),
         )
 
@@ -248,18 +248,18 @@ class Summary:
         """
         kept: list[Ending] = []
         places: dict[str, int] = {}
-        for each in sorted(self.endings, key=lambda ending: ending.place):
-            if each.repeated and each.name in places:
-                number = places[each.name]
-                kept[number] = attrs.evolve(kept[number], text=each.text)
+        for current in sorted(self.endings, key=lambda ending: ending.place):
+            if current.repeated and current.name in places:
+                number = places[current.name]
+                kept[number] = attrs.evolve(kept[number], text=current.text)
             else:
-                places[each.name] = len(kept)
-                kept.append(each)
+                places[current.name] = len(kept)
+                kept.append(current)
         first = dict(self.first_unnamed)
         count = dict(self.unnamed)
-        for each in kept:
-            _earliest(first, each.text, each.place)
-            count[each.text] = count.get(each.text, 0) + 1
+        for latest in kept:
+            _earliest(first, latest.text, latest.place)
+            count[latest.text] = count.get(latest.text, 0) + 1
         return {text: count[text] for text in sorted(first, key=lambda text: first[text])}
 
     def _rule(self, rule: v.RuleId) -> OfRule:
@@ -269,7 +269,7 @@ class Summary:
         if heard.exhausted:
             _earliest(self.exhausted, heard.exhausted, place)
         if heard.ending == "interrupted":
-            _earliest(self.interrupted, heard.said, place)
+            _earliest(self.interrupted, heard.explanation, place)
         if heard.is_sequence:
             return
         if heard.name:
@@ -288,9 +288,9 @@ def _earliest(places: dict[str, int], name: str, place: int) -> None:
     places[name] = min(place, places.get(name, place))
 
 
-def _first(found: dict[str, Said], kind: str, said: Said) -> None:
-    if kind not in found or said.place < found[kind].place:
-        found[kind] = said
+def _first(firsts: dict[str, Remark], kind: str, remark: Remark) -> None:
+    if kind not in firsts or remark.place < firsts[kind].place:
+        firsts[kind] = remark
 
 
 def in_order(places: dict[str, int]) -> Iterator[str]:

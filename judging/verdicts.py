@@ -18,7 +18,7 @@ from busproof.history.records import Header, History, Oracle, Scenario
 from busproof.judging.applicability import Terms
 from busproof.judging.coverage_goals import counted, missed
 from busproof.judging.scenario_result import Checker
-from busproof.judging.summary import EXHAUSTED, UNBLAMED, OfRule, Said, Summary, in_order
+from busproof.judging.summary import EXHAUSTED, UNBLAMED, OfRule, Remark, Summary, in_order
 from busproof.spec import Catalogue, Rule
 
 __all__ = ["Hearing", "conformance", "exit_code", "verdicts"]
@@ -98,12 +98,12 @@ def verdicts(
     )
     # Violations count whatever the run was limited to.
     rules = tuple(
-        each
-        for each in every
-        if is_asked_for(each.id, header.rules) or each.verdict is Verdict.VIOLATED
+        rule
+        for rule in every
+        if is_asked_for(rule.id, header.rules) or rule.verdict is Verdict.VIOLATED
     )
-    found = (*_problems(summary, header.planned), *_unanswered(rules, header.rules), *more)
-    problems = tuple(dict.fromkeys(found))
+    messages = (*_problems(summary, header.planned), *_unanswered(rules, header.rules), *more)
+    problems = tuple(dict.fromkeys(messages))
     return Conformance(
         catalogue=terms.catalogue.version,
         subject=subject_of(header, terms),
@@ -138,35 +138,35 @@ def _aimed(verdict: RuleVerdict, unreached: Mapping[v.RuleId, str]) -> RuleVerdi
     return attrs.evolve(verdict, verdict=Verdict.NOT_SHOWN, cause=cause)
 
 
-def _verdict(rule: Rule, terms: Terms, found: OfRule) -> RuleVerdict:
+def _verdict(rule: Rule, terms: Terms, summary: OfRule) -> RuleVerdict:
     open_yet = RuleVerdict(
         id=rule.id, title=rule.title, verdict=Verdict.NOT_SHOWN, oracle=terms.oracle.value
     )
     if cause := terms.inapplicable(rule):
         return attrs.evolve(open_yet, verdict=Verdict.NOT_APPLICABLE, cause=cause, oracle="")
-    scenarios = tuple(in_order(found.breaking if found.broken else found.deciding))
-    open_yet = attrs.evolve(open_yet, events=found.events, scenarios=scenarios)
-    if found.broken:
-        return _violated(open_yet, found)
-    verdict, cause = _unbroken(found.own, found.events)
+    scenarios = tuple(in_order(summary.breaking if summary.broken else summary.deciding))
+    open_yet = attrs.evolve(open_yet, events=summary.events, scenarios=scenarios)
+    if summary.broken:
+        return _violated(open_yet, summary)
+    verdict, cause = _unbroken(summary.own, summary.events)
     return attrs.evolve(open_yet, verdict=verdict, cause=cause)
 
 
-def _violated(open_yet: RuleVerdict, found: OfRule) -> RuleVerdict:
-    if found.shortest is None:
+def _violated(open_yet: RuleVerdict, summary: OfRule) -> RuleVerdict:
+    if summary.shortest is None:
         raise AssertionError("a broken rule has a counterexample")
-    cause = f"{found.broken} counterexample{'s' if found.broken > 1 else ''}"
-    if found.broken_again < found.replays:
-        cause += f"; flaky: {found.broken_again} of {found.replays} replays broke it again"
+    cause = f"{summary.broken} counterexample{'s' if summary.broken > 1 else ''}"
+    if summary.broken_again < summary.replays:
+        cause += f"; flaky: {summary.broken_again} of {summary.replays} replays broke it again"
     return attrs.evolve(
         open_yet,
         verdict=Verdict.VIOLATED,
         cause=cause,
-        counterexample=found.shortest.counterexample,
+        counterexample=summary.shortest.counterexample,
     )
 
 
-def _unbroken(own: Mapping[str, Said], events: int) -> tuple[Verdict, str]:
+def _unbroken(own: Mapping[str, Remark], events: int) -> tuple[Verdict, str]:
     """Return the verdict on an unbroken rule: from its own scenarios, then from evidence."""
     if broke_off := own.get("errored") or own.get("interrupted"):
         return Verdict.ERRORED, broke_off.text
@@ -194,20 +194,20 @@ def _problems(summary: Summary, planned: int | None) -> list[str]:
 
 def _unanswered(rules: Sequence[RuleVerdict], only: Sequence[str]) -> Iterator[str]:
     """Return the requested rules that do not apply, which is not a pass."""
-    for asked in only:
-        of_it = [rule for rule in rules if is_asked_for(rule.id, (asked,))]
-        if all(each.verdict is Verdict.NOT_APPLICABLE for each in of_it):
+    for name in only:
+        of_it = [rule for rule in rules if is_asked_for(rule.id, (name,))]
+        if all(rule.verdict is Verdict.NOT_APPLICABLE for rule in of_it):
             cause = f": {of_it[0].cause}" if of_it else ""
-            yield f"{asked} was asked for, and does not apply{cause}"
+            yield f"{name} was asked for, and does not apply{cause}"
 
 
 def exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCode:
     """Return the exit code for these verdicts and problems."""
-    found = {rule.verdict for rule in rules}
-    if Verdict.VIOLATED in found:
+    reached = {rule.verdict for rule in rules}
+    if Verdict.VIOLATED in reached:
         return ExitCode.VIOLATION
     incomplete = {Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE, Verdict.ERRORED}
-    return ExitCode.INCOMPLETE if problems or found & incomplete else ExitCode.OK
+    return ExitCode.INCOMPLETE if problems or reached & incomplete else ExitCode.OK
 
 
 def subject_of(header: Header, terms: Terms) -> Subject:

@@ -21,18 +21,18 @@ def with_late_witnesses(events: Sequence[v.Event]) -> tuple[v.Event, ...]:
         if isinstance(event.command, v.CreateQueue) and event.command.partitioned
     }
     sent = Counter(_sent(event) for event in events if isinstance(event.command, v.Send))
-    seen = {
+    partition_of = {
         (_queue(event), view.body): view.sequence_number >> v.SEQUENCE_BITS
         for event in events
         for view in _views(event)
         if view.sequence_number is not None and view.sequence_number >= 0
     }
     return tuple(
-        attrs.evolve(event, witness=v.Witness(partition=seen[_sent(event)]))
+        attrs.evolve(event, witness=v.Witness(partition=partition_of[_sent(event)]))
         if _lacks_witness(event)
         and _queue(event) in partitioned
         and sent[_sent(event)] == 1
-        and _sent(event) in seen
+        and _sent(event) in partition_of
         else event
         for event in events
     )

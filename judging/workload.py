@@ -66,7 +66,7 @@ class _Worker:
     staged: int = 0
 
     def next(self) -> v.Command:
-        """Return the next request; a client settles what it holds before it receives more."""
+        """Return the next request; a client settles its messages before it receives more."""
         if self.habits.enlisting and self.locks and self.random.random() < self.habits.enlisting:
             return self._begin() if self.transaction is None else self._settle_within()
         if self.locks and self.random.random() < 0.7:
@@ -194,7 +194,7 @@ class _Worker:
         return kind(transaction=name)
 
     def _settle_within(self) -> v.Command:
-        """Settle what it holds, perhaps twice, in or out of the transaction."""
+        """Settle a locked message, perhaps twice, in or out of the transaction."""
         queue, token, _ = self.locks[-1]
         if self.random.random() < 0.8:
             self.locks.pop()

@@ -57,7 +57,7 @@ def check_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, 
     if not entity.settings.partitioned:
         return
     namespace.rules.premium.check_batch(namespace, messages)
-    keys = {namespace.rules.keys.effective_key(namespace, entity, each) for each in messages}
+    keys = {namespace.rules.keys.effective_key(namespace, entity, message) for message in messages}
     if len(keys) > 1 and namespace.reading("BATCH-KEYS", "refused", "split") == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "BATCH-05")
 
@@ -67,15 +67,15 @@ def receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)
-    given: list[v.MessageView] = []
+    views: list[v.MessageView] = []
     for _ in range(namespace.choices.pick("BATCH-12", range(command.count, 0, -1))):
         view = rules.messages.give_next(namespace, entity, session, command.mode, connection)
         if view is None:
             break
-        given.append(view)
-    if not given:
+        views.append(view)
+    if not views:
         return Answer(EMPTY, rules=("BATCH-12",))
-    return Answer(v.ReceivedSeveral(messages=tuple(given)), rules=("BATCH-12",))
+    return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=("BATCH-12",))
 
 
 def delete_batch(namespace: Namespace, command: v.DeleteBatch, connection: str) -> Answer:
@@ -87,12 +87,12 @@ def delete_batch(namespace: Namespace, command: v.DeleteBatch, connection: str) 
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     rules.batches.check_deletion(namespace, entity, command.count)
-    found = rules.batches.deletable(namespace, entity, command.age)
-    most = min(command.count, len(found))
+    deletable = rules.batches.deletable(namespace, entity, command.age)
+    most = min(command.count, len(deletable))
     count = namespace.choices.pick("BATCH-18", range(most, -1, -1))
     for _ in range(count):
-        queued = namespace.choices.pick("BATCH-15", found)
-        found.remove(queued)
+        queued = namespace.choices.pick("BATCH-15", deletable)
+        deletable.remove(queued)
         rules.messages.consume(namespace, queued, Action.RECEIVE_AND_DELETE)
     return Answer(v.Deleted(count=count), rules=("BATCH-15",))
 

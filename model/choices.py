@@ -104,13 +104,13 @@ class Scripted(Choices):
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
         """Return the candidate at the position that the script names."""
-        found = list(dict.fromkeys(candidates))
-        if hasattr(found[0], "touched"):
+        options = list(dict.fromkeys(candidates))
+        if hasattr(options[0], "touched"):
             # Records, which have a number or a name among others of their kind.
-            found.sort(key=attrgetter("number" if hasattr(found[0], "number") else "name"))
-        place = self._chosen(len(found))
-        self.made.append((name, place, len(found)))
-        return found[place]
+            options.sort(key=attrgetter("number" if hasattr(options[0], "number") else "name"))
+        place = self._chosen(len(options))
+        self.made.append((name, place, len(options)))
+        return options[place]
 
     def _chosen(self, count: int) -> int:
         """Return the position of the next choice among this many candidates."""

@@ -24,17 +24,17 @@ def receive_deferred(namespace: Namespace, command: v.ReceiveDeferred, connectio
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)
-    found = [
+    messages = [
         rules.deferral.find(namespace, entity, number, session)
         for number in dict.fromkeys(command.sequence_numbers)
     ]
-    if len(found) < len(command.sequence_numbers):
+    if len(messages) < len(command.sequence_numbers):
         raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
-    several = len({queued.partition for queued in found}) > 1
+    several = len({queued.partition for queued in messages}) > 1
     if several and namespace.choices.pick("DEFER-10", ("refused", "given")) == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "DEFER-10")
-    given = [rules.deferral.give(namespace, queued, command.mode) for queued in found]
-    return Answer(v.ReceivedSeveral(messages=tuple(given)), rules=("DEFER-02",))
+    views = [rules.deferral.give(namespace, queued, command.mode) for queued in messages]
+    return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=("DEFER-02",))
 
 
 def find(

@@ -122,8 +122,8 @@ class Journal:
                 if isinstance(before, Record):
                     restored.append(before)
         self.epoch += 1
-        for each in restored:
-            each.index()
+        for record in restored:
+            record.index()
 
     def hand_over(self) -> Sequence[Change]:
         """Return all changes without a copy, and begin anew: they can no longer be undone."""

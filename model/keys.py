@@ -77,13 +77,13 @@ def home(namespace: Namespace, entity: Entity, key: Key) -> int:
     can identify the partition even if the send is refused in an outage, so the choice is revealed.
     """
     base, choices = entity.base, namespace.choices
-    found = choices.home(key.value, len(entity.partitions))
-    if found is None:
-        found = base.homes.get(key.value)
-    if found is None:
-        found = choices.partition("KEY-02", base.path, len(entity.partitions), None) or 0
-        namespace.journal.reveal(base.homes, key.value, found)
-    return found
+    partition = choices.home(key.value, len(entity.partitions))
+    if partition is None:
+        partition = base.homes.get(key.value)
+    if partition is None:
+        partition = choices.partition("KEY-02", base.path, len(entity.partitions), None) or 0
+        namespace.journal.reveal(base.homes, key.value, partition)
+    return partition
 
 
 def place(namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int) -> int:

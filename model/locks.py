@@ -93,20 +93,20 @@ def for_each(
     The documents do not say whether locks of several partitions are refused (SETTLE-PARTITIONS),
     nor what a lost lock means for the others (SETTLE-LOST).
     """
-    rules, held = namespace.rules, []
+    rules, locked = namespace.rules, []
     entity = rules.topics.readable(namespace, command.queue)
     tokens = dict.fromkeys(command.lock_tokens)
     for token in tokens:
         # A lost lock is a matter of the whole request, so its refusal waits.
         with suppress(Refusal):
-            held.append(rules.locks.locked_under(namespace, entity, token))
-    several = len({queued.partition for queued in held}) > 1
+            locked.append(rules.locks.locked_under(namespace, entity, token))
+    several = len({queued.partition for queued in locked}) > 1
     if several and namespace.reading("SETTLE-PARTITIONS", "refused", "accepted") == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "LOCK-15")
-    lost = len(held) < len(tokens)
+    lost = len(locked) < len(tokens)
     if lost and namespace.reading("SETTLE-LOST", "nothing", "others") == "nothing":
         raise Refusal(v.Error.LOCK_LOST, "LOCK-17")
-    for queued in held:
+    for queued in locked:
         do(queued)
     # Returned and not raised: a refusal that is raised takes back what was done.
     return Answer(v.Refused(error=v.Error.LOCK_LOST), rules=("LOCK-17",)) if lost else None
@@ -165,8 +165,8 @@ def release(namespace: Namespace, queued: QueuedMessage, action: Action) -> None
 def end(namespace: Namespace, queued: QueuedMessage) -> None:
     """LIFE-05: release a message whose lock has expired."""
     expired = queued.state in LOCKED_STATES and queued.locked_until <= namespace.now
-    held = queued.session is not None or namespace.rules.transactions.holds(namespace, queued)
-    if expired and not held and queued.is_there:
+    is_kept = queued.session is not None or namespace.rules.transactions.holds(namespace, queued)
+    if expired and not is_kept and queued.is_there:
         namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
 
 

@@ -136,8 +136,8 @@ def build(
 
 def parts(entity: Entity) -> tuple[Entity, ...]:
     """Return an entity, its dead-letter queues, and for a topic those of its subscriptions."""
-    beneath = [each for each in (entity.dead_letters, entity.transfers) if each is not None]
-    copies = (part for each in entity.subscriptions or () for part in parts(each))
+    beneath = [child for child in (entity.dead_letters, entity.transfers) if child is not None]
+    copies = (part for subscription in entity.subscriptions or () for part in parts(subscription))
     return (entity, *beneath, *copies)
 
 
@@ -199,7 +199,7 @@ def count(namespace: Namespace, entity: Entity) -> int:
     if down:
         answers = ("COUNTS-IN-OUTAGE", "MGMT-23", "left-out", "counted")
         if namespace.rules.partitions.answer_of(namespace, *answers) == "left-out":
-            return sum(each.messages for each in entity.partitions if each.number not in down)
+            return sum(part.messages for part in entity.partitions if part.number not in down)
     scheduled = len(entity.scheduled)
     if scheduled and namespace.reading("SCHEDULED-COUNT", "left-out", "counted") == "left-out":
         scheduled = 0
@@ -213,7 +213,7 @@ def availability(namespace: Namespace, entity: Entity) -> v.Availability:
 
 def list_queues(namespace: Namespace, command: v.ListQueues, connection: str) -> Answer:
     """MGMT-16: return the name of each queue once."""
-    names = (path for path, each in namespace.entities.items() if each.kind is EntityKind.QUEUE)
+    names = (path for path, entity in namespace.entities.items() if entity.kind is EntityKind.QUEUE)
     return Answer(v.Listed(names=tuple(sorted(names))), rules=("MGMT-16",))
 
 
@@ -273,13 +273,13 @@ def delete(namespace: Namespace, entity: Entity) -> None:
     topic = entity.base
     if entity.kind is EntityKind.SUBSCRIPTION:
         journal.touch(topic)
-        others = (each for each in topic.subscriptions or () if each is not entity)
+        others = (other for other in topic.subscriptions or () if other is not entity)
         topic.subscriptions = tuple(others)
     for part in parts(entity):
         journal.drop(namespace.entities, part.path)
         namespace.timers.stale += len(part.messages) + len(part.scheduled)
-    for each in (entity, *(entity.subscriptions or ())):
-        rules.quotas.count(namespace, each, -1)
+    for counted in (entity, *(entity.subscriptions or ())):
+        rules.quotas.count(namespace, counted, -1)
 
 
 @attrs.frozen

@@ -151,10 +151,10 @@ def receive(namespace: Namespace, command: v.Receive, connection: str) -> Answer
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)
-    given = rules.messages.give_next(namespace, entity, session, command.mode, connection)
-    if given is None:
+    view = rules.messages.give_next(namespace, entity, session, command.mode, connection)
+    if view is None:
         return Answer(EMPTY, rules=("LIFE-08",))
-    return Answer(v.Received(message=given), rules=("LIFE-01",))
+    return Answer(v.Received(message=view), rules=("LIFE-01",))
 
 
 def give_next(
@@ -183,10 +183,10 @@ def give_next(
     queued = rules.messages.next_available(namespace, entity)
     if queued is None:
         return None
-    given = rules.messages.give(namespace, queued, mode)
+    view = rules.messages.give(namespace, queued, mode)
     if entity.settings.partitioned and mode is v.ReceiveMode.PEEK_LOCK:
         rules.partitions.fill_cache(namespace, entity, queued.partition, connection)
-    return given
+    return view
 
 
 def next_available(namespace: Namespace, entity: Entity) -> QueuedMessage | None:

@@ -134,7 +134,7 @@ def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
     """LIFE-07, PART-19, PART-29: show up to this many messages, and change nothing."""
     rules, start = namespace.rules, command.from_sequence_number
     entity = rules.topics.readable(namespace, command.queue)
-    up = [each for each in entity.partitions if each.number not in entity.base.down]
+    up = [partition for partition in entity.partitions if partition.number not in entity.base.down]
     served = bool(up) and namespace.profile.readings.get("PEEK-IN-OUTAGE") == "served"
     may_be_refused = entity.base.down and not served
     if may_be_refused and namespace.choices.pick("LIFE-11", ("shown", "refused")) == "refused":
@@ -146,11 +146,11 @@ def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
         return Answer(v.Peeked(messages=tuple(views)), rules=("PART-20", "LIFE-07"))
     else:
         up = rules.partitions.order(namespace, entity, up)
-        queued = chain.from_iterable(each.line.behind(entity.messages, 0) for each in up)
-    found = [shown(each) for each in islice(queued, command.count)]
+        queued = chain.from_iterable(partition.line.behind(entity.messages, 0) for partition in up)
+    peeked = [shown(message) for message in islice(queued, command.count)]
     if command.session_id is None:
-        found += islice(rules.partitions.scheduled(entity, up), command.count - len(found))
-    return Answer(v.Peeked(messages=tuple(found)), rules=("LIFE-07",))
+        peeked += islice(rules.partitions.scheduled(entity, up), command.count - len(peeked))
+    return Answer(v.Peeked(messages=tuple(peeked)), rules=("LIFE-07",))
 
 
 def onwards(entity: Entity, up: Iterable[Partition], start: int) -> Iterator[v.MessageView]:
@@ -170,18 +170,18 @@ def in_session(
         if session is None or session.partition in entity.base.down:
             return iter(())
         return session.line.behind(entity.messages, start)
-    everything = chain.from_iterable(each.line.behind(entity.messages, start) for each in up)
+    everything = chain.from_iterable(part.line.behind(entity.messages, start) for part in up)
     return (queued for queued in everything if queued.message.session_id == session_id)
 
 
 def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Partition]:
     """PART-14 to PART-16, PART-18, PART-21: return the partitions in the order of their answers."""
-    filled = [each for each in up if each.messages]
+    filled = [partition for partition in up if partition.messages]
     if len(entity.partitions) == 1 or not filled:
         return up
     if namespace.profile.readings.get("LIKE-REGULAR") == "identical":
-        oldest = min(filled, key=lambda each: next(each.line.behind(entity.messages, 0)).arrival)
-        return [oldest, *(each for each in up if each is not oldest)]
+        oldest = min(filled, key=lambda part: next(part.line.behind(entity.messages, 0)).arrival)
+        return [oldest, *(partition for partition in up if partition is not oldest)]
     if len(filled) < len(entity.partitions):
         # If an empty partition answers first, that may end the peek (PART-21, PEEK-EMPTY).
         empty_first = namespace.choices.pick("PART-21", ("filled", "empty")) == "empty"
@@ -191,15 +191,15 @@ def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Par
     first = namespace.choices.pick("PART-16", filled)
     if namespace.choices.pick("PART-18", ("all", "one")) == "one":
         return [first]
-    return [first, *(each for each in up if each is not first)]
+    return [first, *(partition for partition in up if partition is not first)]
 
 
 def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterator[v.MessageView]:
     """SCHED-08: return the scheduled messages that are not due."""
-    waiting = chain.from_iterable(each.schedule.behind(entity.scheduled, start) for each in up)
+    waiting = chain.from_iterable(part.schedule.behind(entity.scheduled, start) for part in up)
     state = v.MessageState.SCHEDULED
-    for each in waiting:
-        yield v.MessageView.of(each.message, sequence_number=each.number, state=state)
+    for entry in waiting:
+        yield v.MessageView.of(entry.message, sequence_number=entry.number, state=state)
 
 
 def shown(queued: QueuedMessage) -> v.MessageView:

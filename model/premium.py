@@ -94,7 +94,7 @@ def check_batch(namespace: Namespace, messages: tuple[v.Message, ...]) -> None:
     if not namespace.profile.is_partitioned:
         return
     for name in ("session_id", "partition_key"):
-        if len({getattr(each, name) for each in messages} - {None}) > 1:
+        if len({getattr(message, name) for message in messages} - {None}) > 1:
             raise Refusal(v.Error.INVALID_OPERATION, "PREM-17")
 
 

@@ -111,10 +111,10 @@ def check(namespace: Namespace, command: v.AddRule) -> None:
 def copies(namespace: Namespace, subscription: Entity, message: v.Message) -> tuple[v.Message, ...]:
     """FILTER-01 to FILTER-06, FILTER-20, FILTER-22: return the copies for a subscription."""
     rules = namespace.rules.subscription_rules
-    taking = [each for each in subscription.rules if rules.takes(each.filter, message)]
-    plain = any(each.action is None for each in taking)
-    acting = [each for each in taking if each.action is not None]
-    return (*((message,) if plain else ()), *(rules.act(each, message) for each in acting))
+    taking = [rule for rule in subscription.rules if rules.takes(rule.filter, message)]
+    plain = any(rule.action is None for rule in taking)
+    acting = [rule for rule in taking if rule.action is not None]
+    return (*((message,) if plain else ()), *(rules.act(rule, message) for rule in acting))
 
 
 def is_taken(wanted: v.Filter, message: v.Message) -> bool:

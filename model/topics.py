@@ -102,7 +102,7 @@ def create_subscription(
         raise Refusal(v.Error.NOT_FOUND, "TOPIC-19")
     rules.limits.check_short_name(namespace, command.subscription, "TOPIC-18")
     path = v.subscription_path(command.topic, command.subscription)
-    known = {rules.topics.folded(each.path) for each in topic.subscriptions}
+    known = {rules.topics.folded(other.path) for other in topic.subscriptions}
     if rules.topics.folded(path) in known:
         raise Refusal(v.Error.ALREADY_EXISTS, "TOPIC-21")
     own = topic.settings
@@ -166,7 +166,7 @@ def delete_topic(namespace: Namespace, command: v.DeleteTopic, connection: str) 
 
 def list_topics(namespace: Namespace, command: v.ListTopics, connection: str) -> Answer:
     """MGMT-16: return the name of each topic once."""
-    names = (path for path, each in namespace.entities.items() if each.kind is EntityKind.TOPIC)
+    names = (path for path, topic in namespace.entities.items() if topic.kind is EntityKind.TOPIC)
     return Answer(v.Listed(names=tuple(sorted(names))), rules=("MGMT-16",))
 
 
@@ -176,7 +176,7 @@ def list_subscriptions(
     """MGMT-16: return the name of each subscription of a topic, as it was created."""
     topic = topic_of(namespace, command.topic)
     before = len(v.subscription_path(topic.path, ""))
-    names = sorted(each.path[before:] for each in topic.subscriptions or ())
+    names = sorted(subscription.path[before:] for subscription in topic.subscriptions or ())
     return Answer(v.Listed(names=tuple(names)), rules=("MGMT-16",))
 
 

@@ -82,16 +82,16 @@ def within(
 ) -> Answer:
     """TXN-REFUSAL, TXN-AFTER-REFUSAL: run an action in a transaction; a refusal may doom it.
 
-    An invalid send may be refused only by the commit. The transaction's new state survives the
-    refusal, so the refusal is returned and not raised.
+    An invalid send may be refused only by the commit, except a batch for its own keys. The
+    transaction's new state survives the refusal, so the refusal is returned and not raised.
     """
     mark = namespace.journal.mark()
     try:
         return attempt(transaction)
     except Refusal as refusal:
         namespace.journal.refuse(mark)
-        invalid = refusal.error is v.Error.INVALID_OPERATION and "BATCH-05" not in refusal.rules
-        at_once = at_once or not invalid
+        invalid = refusal.error is v.Error.INVALID_OPERATION
+        at_once = at_once or not invalid or not {"BATCH-05", "PREM-17"}.isdisjoint(refusal.rules)
         if not at_once or namespace.reading("TXN-AFTER-REFUSAL", "continues", "dead") == "dead":
             namespace.journal.touch(transaction)
             transaction.doomed = True
@@ -127,8 +127,8 @@ def key_of(
 
 def keys_of_sends(transaction: Transaction) -> list[tuple[Entity, Key]]:
     """Return the keys to which a transaction is bound; scheduled messages do not bind it."""
-    sends = (each for each in transaction.sends if each.scheduled is None)
-    return [(each.entity, each.key) for each in sends if each.key is not None]
+    sends = (send for send in transaction.sends if send.scheduled is None)
+    return [(send.entity, send.key) for send in sends if send.key is not None]
 
 
 def check_other_sends(
@@ -143,7 +143,7 @@ def check_other_sends(
 
 def check_other_entities(namespace: Namespace, entity: Entity, transaction: Transaction) -> None:
     """TXN-15: refuse a send to a second entity where TXN-ENTITIES is read so."""
-    sent_to = {each.entity for each in transaction.sends if each.scheduled is None}
+    sent_to = {send.entity for send in transaction.sends if send.scheduled is None}
     if not sent_to or entity in sent_to:
         return
     if namespace.reading("TXN-ENTITIES", "accepted", "refused") == "refused":

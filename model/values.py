@@ -85,8 +85,8 @@ class EntitySettings:
     @classmethod
     def of(cls, command: v.Creation, **decided: Any) -> "EntitySettings":
         """Return the settings of a creation, except those that the service decides."""
-        asked = {name: getattr(command, name) for name in SETTINGS if hasattr(command, name)}
-        return cls(**asked | decided)
+        settings = {name: getattr(command, name) for name in SETTINGS if hasattr(command, name)}
+        return cls(**settings | decided)
 
 
-SETTINGS: Final = tuple(each.name for each in attrs.fields(EntitySettings))
+SETTINGS: Final = tuple(field.name for field in attrs.fields(EntitySettings))

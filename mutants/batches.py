@@ -10,11 +10,9 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import Key, Refusal
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import QUEUE, Run, create, down, home, receive, send
-from busproof.mutants.wrappers import asks, refuses
-
-__all__ = ["KEY", "TAKE", "TWO"]
+from busproof.mutants.wrappers import afterwards, asks, instead, refuses
 
 MB: Final = 1024 * 1024
 MANY: Final = 20
@@ -135,29 +133,23 @@ def batch_by_turns(namespace: Namespace, entity: Entity, key: Key | None, *rest:
     return RULES.keys.place(namespace, entity, key, *rest)
 
 
-def _any_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:
-    """Messages with several keys may go together."""
+ANY_KEYS: Final = {"batches.check_keys": lambda *_: None}
 
 
-@mutant("BATCH-01", "batches.send_batch", SPLIT, also={"batches.check_keys": _any_keys}, deep=True)
+@mutant("BATCH-01", "batches.send_batch", SPLIT, also=ANY_KEYS, deep=True)
 def two_keys_half_acknowledged(
     namespace: Namespace, command: v.SendBatch, connection: str
 ) -> Answer:
     """A batch with two keys is accepted, and only the messages with the first key arrive."""
     entity = namespace.rules.topics.sendable(namespace, command.queue)
-
-    def key_of(message: v.Message) -> Key | None:
-        return RULES.keys.effective_key(namespace, entity, message)
-
-    def with_first_key(messages: tuple[v.Message, ...]) -> Sequence[v.Message]:
-        return [other for other in messages if key_of(other) == key_of(messages[0])]
-
-    return _sent(namespace, command, connection, with_first_key)
+    keys = [RULES.keys.effective_key(namespace, entity, message) for message in command.messages]
+    pairs = zip(command.messages, keys, strict=True)
+    first = [message for message, key in pairs if key == keys[0]]
+    return _sent(namespace, command, connection, lambda _: first)
 
 
-@mutant(
-    "BATCH-06", "batches.check_keys", (create(partitioned=False), TWO_KEYS), refuses("BATCH-05")
-)
+@mutant("BATCH-06", "batches.check_keys", how=refuses("BATCH-05"))
+@run(create(partitioned=False), TWO_KEYS)
 def regular_batch_needs_one_key(messages: tuple[v.Message, ...]) -> bool:
     """A regular queue refuses a batch whose messages have different keys."""
     return len({(message.session_id, message.partition_key) for message in messages}) > 1
@@ -174,25 +166,23 @@ def batch_outside_transaction(command: v.SendBatch) -> v.SendBatch:
     return attrs.evolve(command, transaction=None)
 
 
-@mutant("BATCH-08", "batches.send_batch", ROLLED_BACK, deep=True)
-def rolled_back_batch_leaves_one(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
+@mutant("BATCH-08", "batches.send_batch", ROLLED_BACK, afterwards, deep=True)
+def rolled_back_batch_leaves_one(namespace: Namespace, command: v.SendBatch, *rest: Any) -> None:
     """The last message of a batch that is sent in a transaction arrives at once."""
-    answer = RULES.batches.send_batch(namespace, command, *rest)
-    if command.transaction is not None and answer.refused is None:
+    if command.transaction is not None:
         last = v.Send(queue=command.queue, message=command.messages[-1])
         namespace.rules.messages.send(namespace, last, *rest)
-    return answer
 
 
-@mutant("BATCH-09", "batches.send_batch", COPY_OF_FIRST)
-def batch_dropped_for_a_copy(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+@mutant("BATCH-09", "batches.send_batch", COPY_OF_FIRST, instead)
+def batch_dropped_for_a_copy(namespace: Namespace, command: v.SendBatch) -> Answer | None:
     """A batch with a copy of an earlier message is dropped whole."""
     entity = namespace.rules.topics.sendable(namespace, command.queue)
     for message in command.messages:
         key = RULES.keys.effective_key(namespace, entity, message)
         if (key, message.message_id) in entity.duplicates:
             return Answer(DONE)
-    return RULES.batches.send_batch(namespace, command, connection)
+    return None
 
 
 Known = dict[str, frozenset[Any]]
@@ -207,13 +197,8 @@ def _note_known(namespace: Namespace, command: v.SendBatch, connection: str) -> 
         known.clear()
 
 
-@mutant(
-    "BATCH-09",
-    "duplicates.is_duplicate",
-    (DETECTING, batch("m1", "m2", **COPY), TAKE, receive()),
-    also={"batches.send_batch": _note_known},
-    deep=True,
-)
+@mutant("BATCH-09", "duplicates.is_duplicate", also={"batches.send_batch": _note_known}, deep=True)
+@run(DETECTING, batch("m1", "m2", **COPY), TAKE, receive())
 def copies_within_a_batch_arrive(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
@@ -223,11 +208,8 @@ def copies_within_a_batch_arrive(
     return is_copy and (known is None or (key, message.message_id) in known)
 
 
-@mutant(
-    "BATCH-10",
-    "batches.send_batch",
-    (create(max_size=1), batch("m1", "m2", "m3", "m4", "m5", size=300 * MB, stands_in=True, **KEY)),
-)
+@mutant("BATCH-10", "batches.send_batch")
+@run(create(max_size=1), batch("m1", "m2", "m3", "m4", "m5", size=300 * MB, stands_in=True, **KEY))
 def batch_taken_as_far_as_there_is_room(
     namespace: Namespace, command: v.SendBatch, connection: str
 ) -> Answer:

@@ -1,6 +1,5 @@
 """Mutants of BATCH: several messages received or deleted in one request."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -12,9 +11,10 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import Refusal
 from busproof.mutants.batches import KEY, TAKE, TWO
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.mutant import beside, memory, mutant
 from busproof.mutants.runs import QUEUE, Run, complete, create, receive, send
-from busproof.mutants.wrappers import alters, asks, beforehand
+from busproof.mutants.views import Views
+from busproof.mutants.wrappers import alters, asks, beforehand, tells
 
 
 def several(count: int) -> v.ReceiveBatch:
@@ -22,84 +22,59 @@ def several(count: int) -> v.ReceiveBatch:
     return v.ReceiveBatch(queue=QUEUE, count=count)
 
 
+RECEIVE: Final = "batches.receive_batch"
+
+
+GIVES: Final = tells("messages")
+
+
 SENT: Final[Run] = (create(), *(send(f"m{number}", **KEY) for number in range(1, 6)))
 TWO_SETTLED: Final[Run] = (*SENT, several(3), complete(0), complete(1))
 
 
-@mutant("BATCH-12", "batches.receive_batch", (*SENT, several(2)), asks)
+@mutant("BATCH-12", RECEIVE, (*SENT, several(2)), asks)
 def one_more_at_once(command: v.ReceiveBatch) -> v.ReceiveBatch:
     """A batch receive returns one message more than requested."""
     return attrs.evolve(command, count=command.count + 1)
 
 
-Views = tuple[v.MessageView, ...]
-
-
-def _given(
-    namespace: Namespace, command: v.ReceiveBatch, connection: str, change: Callable[[Views], Views]
-) -> Answer:
-    """Answer with a transformation of the received messages."""
-    answer = RULES.batches.receive_batch(namespace, command, connection)
-    if isinstance(answer.outcome, v.ReceivedSeveral):
-        answer.outcome = v.ReceivedSeveral(messages=change(answer.outcome.messages))
-    return answer
-
-
-@mutant("BATCH-12", "batches.receive_batch", (*SENT, several(3)), deep=True)
-def first_twice_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+@mutant("BATCH-12", RECEIVE, (*SENT, several(3)), GIVES, deep=True)
+def first_twice_at_once(usual: Views) -> Views:
     """A batch receive of several messages returns the first one twice."""
-
-    def change(given: Views) -> Views:
-        return (*given[:-1], given[0]) if len(given) > 2 else given
-
-    return _given(namespace, command, connection, change)
+    return (*usual[:-1], usual[0]) if len(usual) > 2 else usual
 
 
-@mutant("BATCH-13", "batches.receive_batch", (*SENT, several(3)))
-def newest_first_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+@mutant("BATCH-13", RECEIVE, (*SENT, several(3)), GIVES)
+def newest_first_at_once(usual: Views) -> Views:
     """A batch receive returns its messages in reverse order."""
-    return _given(namespace, command, connection, lambda given: given[::-1])
+    return usual[::-1]
 
 
-@mutant("BATCH-13", "batches.receive_batch", (*SENT, several(4)), deep=True)
-def one_left_out_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+@mutant("BATCH-13", RECEIVE, (*SENT, several(4)), GIVES, deep=True)
+def one_left_out_at_once(usual: Views) -> Views:
     """A batch receive of more than three messages skips the second."""
-
-    def change(given: Views) -> Views:
-        return (given[0], *given[2:]) if len(given) > 3 else given
-
-    return _given(namespace, command, connection, change)
+    return (usual[0], *usual[2:]) if len(usual) > 3 else usual
 
 
-@mutant("BATCH-14", "batches.receive_batch", (*SENT, several(3)))
-def one_lock_for_all(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+@mutant("BATCH-14", RECEIVE, (*SENT, several(3)), GIVES)
+def one_lock_for_all(usual: Views) -> Views:
     """The messages of a batch receive share one lock."""
-
-    def change(given: Views) -> Views:
-        return tuple(attrs.evolve(view, lock_token=given[0].lock_token) for view in given)
-
-    return _given(namespace, command, connection, change)
+    return tuple(attrs.evolve(view, lock_token=usual[0].lock_token) for view in usual)
 
 
-def _note_tokens(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    def note(given: Views) -> Views:
-        memory(namespace, list[set[str | None]]).append({view.lock_token for view in given})
-        return given
-
-    return _given(namespace, command, connection, note)
+@beside(RECEIVE, GIVES)
+def _note_tokens(usual: Views, namespace: Namespace) -> Views:
+    memory(namespace, list[set[str | None]]).append({view.lock_token for view in usual})
+    return usual
 
 
-@mutant(
-    "BATCH-14", "locks.apply", TWO_SETTLED, also={"batches.receive_batch": _note_tokens}, deep=True
-)
+@mutant("BATCH-14", "locks.apply", TWO_SETTLED, also=_note_tokens, deep=True)
 def settling_one_settles_all(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
     """Completing one message of a batch receive completes the others."""
-    together = next(
-        (tokens for tokens in memory(namespace, list[set[str | None]]) if queued.token in tokens),
-        set[str | None](),
-    )
+    batches = memory(namespace, list[set[str | None]])
+    together = next((tokens for tokens in batches if queued.token in tokens), set[str | None]())
     others = [other for other in queued.entity.messages.values() if other.token in together]
     RULES.locks.apply(namespace, queued, action, reason)
     for other in others if action is Action.COMPLETE else ():
@@ -114,7 +89,7 @@ def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch) -> No
         raise Refusal(v.Error.INVALID_OPERATION)
 
 
-@mutant("FEAT-07", "batches.receive_batch", (*SENT, several(2)), beforehand)
+@mutant("FEAT-07", RECEIVE, (*SENT, several(2)), beforehand)
 def partitioned_gives_nothing_at_once(namespace: Namespace, command: v.ReceiveBatch) -> None:
     """A batch receive from a partitioned queue is refused."""
     if namespace.rules.topics.receivable(namespace, command.queue).settings.partitioned:

@@ -1,6 +1,6 @@
 """Mutants of DLQ: delivery counts, dead-letter queues, and dead-lettering on request."""
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -10,7 +10,8 @@ from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, EntityKind, InTransit, Refusal
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.entities import Switch, held, once_locked, switched
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import (
     DEAD,
     PARTITIONS,
@@ -25,7 +26,15 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-from busproof.mutants.wrappers import afterwards, alters, asks, beforehand, instead, with_other
+from busproof.mutants.wrappers import (
+    afterwards,
+    alters,
+    asks,
+    beforehand,
+    instead,
+    refuses_yet,
+    with_other,
+)
 
 CREATED: Final = create(max_delivery_count=2)
 LOCKED: Final[Run] = (CREATED, send("m1", message_id="1", partition_key="a"), receive())
@@ -89,13 +98,13 @@ def expired_never_spent(namespace: Namespace, queued: QueuedMessage) -> None:
     queued.failed = failed
 
 
-@mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD), literal=True)
-def spent_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+@mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD), instead, literal=True)
+def spent_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> bool | None:
     """A message that reached its delivery limit is lost."""
-    if reason == "MaxDeliveryCountExceeded":
-        RULES.messages.remove(namespace, queued)
-    else:
-        RULES.dead_letters.dead_letter(namespace, queued, reason)
+    if reason != "MaxDeliveryCountExceeded":
+        return None
+    RULES.messages.remove(namespace, queued)
+    return True
 
 
 @mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD), with_other("reason"))
@@ -136,20 +145,13 @@ def reason_lost(command: v.Settlement) -> v.Settlement:
     return command
 
 
-def _named(namespace: Namespace, command: v.Settlement) -> QueuedMessage | None:
-    """Return the message of a settlement, whatever the state of its lock."""
-    entity = namespace.rules.topics.readable(namespace, command.queue)
-    number = command.lock_token.partition("/")[0]
-    return entity.messages.get(int(number)) if number.isdecimal() else None
-
-
-@mutant("LOCK-06", "locks.settle", (*LOCKED, wait(61), dead_letter(0)), deep=True)
-def dead_lettered_after_expiry(namespace: Namespace, command: v.Settlement, *rest: Any) -> Answer:
+@mutant("LOCK-06", "locks.settle", (*LOCKED, wait(61), dead_letter(0)), instead, deep=True)
+def dead_lettered_after_expiry(namespace: Namespace, command: v.Settlement) -> Answer | None:
     """A lock that has expired still dead-letters its message."""
-    queued = _named(namespace, command)
+    queued = once_locked(namespace, command)
     lost = queued is not None and queued.token is None and queued.entity.dead_letters is not None
     if queued is None or not lost or not isinstance(command, v.DeadLetter):
-        return RULES.locks.settle(namespace, command, *rest)
+        return None
     RULES.dead_letters.dead_letter(namespace, queued, command.reason)
     return Answer(DONE)
 
@@ -198,15 +200,11 @@ def dead_letters_of_one_partition(namespace: Namespace, entity: Entity) -> Queue
 
 
 @mutant("DLQ-12", "partitions.switch", RECOVERED, beforehand, deep=True)
-def dead_letters_lost_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
-) -> None:
+def dead_letters_lost_in_outage(namespace: Namespace, command: Switch) -> None:
     """An outage of a partition loses its dead letters."""
-    base = namespace.entities.get(command.queue)
-    for entity in tuple(namespace.entities.values()):
-        if entity.base is base and entity.kind is EntityKind.DEAD_LETTERS:
-            letters = tuple(entity.messages.values())
-            for queued in (letter for letter in letters if letter.partition == command.partition):
+    for entity in switched(namespace, command):
+        if entity.kind is EntityKind.DEAD_LETTERS:
+            for queued in tuple(held(entity, command.partition)):
                 RULES.messages.remove(namespace, queued)
 
 
@@ -235,14 +233,11 @@ def sent_to_dead_letters(namespace: Namespace, command: v.Send) -> Answer | None
     return _sent_anywhere(namespace, command) if v.is_dead_letter_queue(command.queue) else None
 
 
-@mutant("DLQ-11", "messages.send", SENT_WITHIN, deep=True)
-def sent_to_dead_letters_in_transaction(
-    namespace: Namespace, command: v.Send, connection: str
-) -> Answer:
+@mutant("DLQ-11", "messages.send", SENT_WITHIN, instead, deep=True)
+def sent_to_dead_letters_in_transaction(namespace: Namespace, command: v.Send) -> Answer | None:
     """In a transaction a message can be sent to a dead-letter queue."""
-    if v.is_dead_letter_queue(command.queue) and command.transaction is not None:
-        return _sent_anywhere(namespace, command)
-    return RULES.messages.send(namespace, command, connection)
+    within = v.is_dead_letter_queue(command.queue) and command.transaction is not None
+    return _sent_anywhere(namespace, command) if within else None
 
 
 @mutant("DLQ-04", "dead_letters.has_failed_too_often", ELEVEN)
@@ -266,20 +261,13 @@ def _first(namespace: Namespace) -> Entity:
     return next(entity for entity in namespace.entities.values() if entity.dead_letters is not None)
 
 
-def _read_from_first(namespace: Namespace, path: str) -> Entity:
-    entity = RULES.topics.readable(namespace, path)
-    if entity.kind is EntityKind.DEAD_LETTERS:
-        return _first(namespace).dead_letters or entity
-    return entity
+@beside("topics.readable", alters)
+def _read_from_first(usual: Entity, namespace: Namespace) -> Entity:
+    letters = usual.kind is EntityKind.DEAD_LETTERS
+    return (_first(namespace).dead_letters if letters else None) or usual
 
 
-@mutant(
-    "DLQ-08",
-    "dead_letters.enqueue",
-    TWO_QUEUES,
-    also={"topics.readable": _read_from_first},
-    deep=True,
-)
+@mutant("DLQ-08", "dead_letters.enqueue", TWO_QUEUES, also=_read_from_first, deep=True)
 def one_grave_for_all(
     namespace: Namespace, message: v.Message, partition: int, transit: InTransit
 ) -> None:
@@ -289,19 +277,12 @@ def one_grave_for_all(
     RULES.dead_letters.enqueue(namespace, first, message, partition, transit)
 
 
-@mutant("DLQ-14", "locks.settle", (*LOCKED, wait(61), dead_letter(0), FROM_DEAD), deep=True)
-def refused_and_buried(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+@mutant("DLQ-14", "locks.settle", how=refuses_yet(in_transactions=False), deep=True)
+@run(*LOCKED, wait(61), dead_letter(0), FROM_DEAD)
+def refused_and_buried(namespace: Namespace, command: v.Settlement) -> None:
     """Dead-lettering with a lost lock is refused, but adds a copy to the dead-letter queue."""
-    try:
-        return RULES.locks.settle(namespace, command, connection)
-    except Refusal as refusal:
-        queued = _named(namespace, command)
-        if queued is None or not isinstance(command, v.DeadLetter):
-            raise
-        if queued.entity.dead_letters is None or command.transaction is not None:
-            raise
+    queued = once_locked(namespace, command)
+    if queued is not None and isinstance(command, v.DeadLetter) and queued.entity.dead_letters:
         transit = DIRECT._replace(reason=command.reason)
-        namespace.rules.dead_letters.enqueue(
-            namespace, queued.entity, queued.message, queued.partition, transit
-        )
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+        enqueue = namespace.rules.dead_letters.enqueue
+        enqueue(namespace, queued.entity, queued.message, queued.partition, transit)

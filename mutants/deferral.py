@@ -1,6 +1,5 @@
 """Mutants of DEFER: messages that are set aside, and taken by their numbers."""
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 import attrs
@@ -11,8 +10,9 @@ from busproof.model.life_cycle import ACTIVE, Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.locks import has_run_out, once_locked
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.entities import Switch, held, once_locked, switched
+from busproof.mutants.locks import has_run_out
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -30,8 +30,8 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-from busproof.mutants.views import peeked
-from busproof.mutants.wrappers import afterwards, alters, beforehand, with_other
+from busproof.mutants.views import Views, as_active, without
+from busproof.mutants.wrappers import afterwards, alters, beforehand, instead, tells, with_other
 
 PEEK: Final = v.Peek(queue=QUEUE)
 LOCKED: Final[Run] = (create(), send("m1", partition_key="a"), receive())
@@ -82,17 +82,16 @@ def deferred_given(
     return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
-def _note_connection(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+@beside("locks.settle", beforehand)
+def _note_connection(namespace: Namespace, command: v.Settlement, connection: str) -> None:
     queued = once_locked(namespace, command)
     if queued is not None and isinstance(command, v.Defer):
         by = memory(namespace, dict[tuple[str, int], str])
         by[queued.entity.path, queued.number] = connection
-    return RULES.locks.settle(namespace, command, connection)
 
 
-@mutant(
-    "DEFER-01", "messages.give_next", ELSEWHERE, also={"locks.settle": _note_connection}, deep=True
-)
+@mutant("DEFER-01", "messages.give_next", also=_note_connection, deep=True)
+@run(*ELSEWHERE)
 def deferred_given_elsewhere(
     namespace: Namespace,
     entity: Entity,
@@ -132,16 +131,15 @@ def _give_any(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) 
     return RULES.deferral.give(namespace, queued, mode)
 
 
-@mutant("DEFER-04", "deferral.find", ACTIVE_AGAIN, also={"deferral.give": _give_any})
+@mutant("DEFER-04", "deferral.find", ACTIVE_AGAIN, instead, also={"deferral.give": _give_any})
 def active_given_by_number(
-    namespace: Namespace, entity: Entity, number: int, session: Session | None
-) -> QueuedMessage:
+    entity: Entity, number: int, session: Session | None
+) -> QueuedMessage | None:
     """An active message is given by its number."""
     queued = entity.messages.get(number)
     active = queued is not None and queued.state is ACTIVE and queued.session is session
-    if queued is not None and active and queued.partition not in entity.base.down:
-        return queued
-    return RULES.deferral.find(namespace, entity, number, session)
+    up = queued is not None and queued.partition not in entity.base.down
+    return queued if active and up else None
 
 
 @mutant("DEFER-05", "deferral.find", (*AGAIN, by_number(0)), beforehand)
@@ -181,19 +179,20 @@ def deferred_completed_comes_back(queued: QueuedMessage, action: Action) -> Acti
     return action
 
 
-@mutant("DEFER-07", "locks.apply", (*AGAIN, dead_letter(1), by_number(0)), deep=True)
+@mutant("DEFER-07", "locks.apply", how=with_other("action"), deep=True)
+@run(*AGAIN, dead_letter(1), by_number(0))
 def deferred_dead_lettered_stays(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+) -> Action:
     """A deferred message that is dead-lettered can still be received by its number."""
     entity = queued.entity
-    if queued.state is State.DEFERRED_LOCKED and action is Action.DEAD_LETTER:
-        RULES.dead_letters.check_source(namespace, entity)
-        transit = DIRECT._replace(reason=reason)
-        rules, message = namespace.rules, queued.message
-        rules.dead_letters.enqueue(namespace, entity, message, queued.partition, transit)
-        action = Action.DEFER
-    RULES.locks.apply(namespace, queued, action, reason)
+    if queued.state is not State.DEFERRED_LOCKED or action is not Action.DEAD_LETTER:
+        return action
+    RULES.dead_letters.check_source(namespace, entity)
+    transit = DIRECT._replace(reason=reason)
+    rules, message = namespace.rules, queued.message
+    rules.dead_letters.enqueue(namespace, entity, message, queued.partition, transit)
+    return Action.DEFER
 
 
 @mutant("DEFER-08", "deferral.give", AGAIN, alters)
@@ -202,34 +201,22 @@ def number_changes_when_deferred(usual: v.MessageView, queued: QueuedMessage) ->
     return attrs.evolve(usual, sequence_number=queued.number + 1000)
 
 
-@mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK))
-def deferred_shown_as_active(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK), tells("messages"))
+def deferred_shown_as_active(usual: Views) -> Views:
     """A peek shows a deferred message as active."""
-
-    def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
-        for view in views:
-            deferred = view.state is v.MessageState.DEFERRED
-            yield attrs.evolve(view, state=v.MessageState.ACTIVE) if deferred else view
-
-    return peeked(namespace, command, connection, change)
+    return as_active(usual, v.MessageState.DEFERRED)
 
 
-@mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK), literal=True)
-def deferred_not_shown(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK), tells("messages"), literal=True)
+def deferred_not_shown(usual: Views) -> Views:
     """A peek leaves deferred messages out."""
-
-    def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
-        return (view for view in views if view.state is not v.MessageState.DEFERRED)
-
-    return peeked(namespace, command, connection, change)
+    return without(usual, v.MessageState.DEFERRED)
 
 
-@mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)), alters)
-def one_number_at_a_time(usual: Answer) -> Answer:
+@mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)), tells("messages"))
+def one_number_at_a_time(usual: Views) -> Views:
     """A receive by several numbers returns only the first message."""
-    if isinstance(usual.outcome, v.ReceivedSeveral):
-        usual.outcome = v.ReceivedSeveral(messages=usual.outcome.messages[:1])
-    return usual
+    return usual[:1]
 
 
 @mutant("DEFER-12", "deferral.find", OTHER_SESSION, deep=True)
@@ -259,14 +246,9 @@ def deferred_given_outside_session(
 
 
 @mutant("DEFER-13", "partitions.switch", RECOVERED, afterwards, deep=True)
-def deferred_forgotten_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
-) -> None:
+def deferred_forgotten_in_outage(namespace: Namespace, command: Switch) -> None:
     """A deferred message can no longer be received after an outage of its partition."""
-    entities = [
-        entity for entity in namespace.entities.values() if entity.base.path == command.queue
-    ]
-    for queued in [queued for entity in entities for queued in entity.messages.values()]:
-        deferred = queued.state in (State.DEFERRED, State.DEFERRED_LOCKED)
-        if deferred and queued.partition == command.partition:
-            namespace.rules.messages.remove(namespace, queued)
+    for entity in switched(namespace, command):
+        for queued in tuple(held(entity, command.partition)):
+            if queued.state in (State.DEFERRED, State.DEFERRED_LOCKED):
+                namespace.rules.messages.remove(namespace, queued)

@@ -7,10 +7,11 @@ from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
-from busproof.model.values import EntityKind, Key, Refusal
-from busproof.mutants.mutant import memory, mutant
+from busproof.model.values import EntityKind, Key
+from busproof.mutants.entities import Switch
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import Run, complete, create, down, home, receive, send, up, wait
-from busproof.mutants.wrappers import afterwards, beforehand, with_other
+from busproof.mutants.wrappers import afterwards, alters, beforehand, refuses_yet, with_other
 
 Name = tuple[Key | None, str]
 DAY: Final = 86_400
@@ -96,15 +97,12 @@ def long_windows(window: int) -> int:
     return min(window, 20 * v.MICROSECONDS)
 
 
-@mutant("DUP-04", "duplicates.is_duplicate", ALIKE)
-def alike_messages_dropped(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+@mutant("DUP-04", "duplicates.is_duplicate", ALIKE, alters)
+def alike_messages_dropped(usual: bool, entity: Entity, message: v.Message) -> bool:
     """A message with another MessageId is dropped if it has the latest one's PartitionKey."""
     keys = [queued.message.partition_key for queued in entity.messages.values()]
     alike = bool(keys) and message.partition_key == keys[-1] is not None
-    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
-    return is_copy or (alike and entity.settings.duplicate_detection)
+    return usual or (alike and entity.settings.duplicate_detection)
 
 
 @mutant("DUP-05", "duplicates.is_duplicate", REGULAR)
@@ -117,51 +115,41 @@ def keys_told_apart_on_regular(
     return RULES.duplicates.is_duplicate(namespace, entity, message, key) and same
 
 
-@mutant(
-    "DUP-07", "locks.apply", (UNIQUE, x("m1"), receive(), complete(0), x("m2"), TAKE), afterwards
-)
+@mutant("DUP-07", "locks.apply", how=afterwards)
+@run(UNIQUE, x("m1"), receive(), complete(0), x("m2"), TAKE)
 def forgotten_when_completed(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A message that was completed is not remembered."""
     if action is Action.COMPLETE and queued.message.message_id is not None:
         _forget(namespace, queued.entity, queued.message.message_id)
 
 
-@mutant("DUP-08", "messages.send", (UNIQUE, down(home("x")), x("m1"), up(home("x")), x("m2"), TAKE))
-def refused_remembered(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("DUP-08", "messages.send", how=refuses_yet(in_transactions=False))
+@run(UNIQUE, down(home("x")), x("m1"), up(home("x")), x("m2"), TAKE)
+def refused_remembered(namespace: Namespace, command: v.Send) -> None:
     """A message that was refused in an outage is remembered."""
-    try:
-        return RULES.messages.send(namespace, command, connection)
-    except Refusal as refusal:
-        entity = namespace.entities.get(command.queue)
-        if entity is None or not entity.base.down or command.transaction is not None:
-            raise
+    entity = namespace.entities.get(command.queue)
+    if entity is not None and entity.base.down:
         key = RULES.keys.effective_key(namespace, entity, command.message)
         RULES.duplicates.is_duplicate(namespace, entity, command.message, key)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-@mutant(
-    "DUP-09", "partitions.switch", (UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH), beforehand, deep=True
-)
-def outage_forgets(namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp) -> None:
+@mutant("DUP-09", "partitions.switch", how=beforehand, deep=True)
+@run(UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH)
+def outage_forgets(namespace: Namespace, command: Switch) -> None:
     """An outage makes the bus forget all MessageIds."""
     entity = namespace.entities.get(command.queue)
     if entity is not None and isinstance(command, v.BringPartitionUp):
         _forget(namespace, entity)
 
 
-@mutant("DUP-10", "transactions.roll_back", ROLLED_BACK, deep=True)
-def rolled_back_remembered(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+@mutant("DUP-10", "transactions.roll_back", ROLLED_BACK, afterwards, deep=True)
+def rolled_back_remembered(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """The MessageIds of a rolled back transaction are remembered."""
-    transaction = namespace.transactions.get(command.transaction)
-    answer = RULES.transactions.roll_back(namespace, command, connection)
-    for sent in () if transaction is None else transaction.sends:
+    for sent in namespace.transactions[command.transaction].sends:
         RULES.duplicates.is_duplicate(namespace, sent.entity, sent.message, sent.key)
-    return answer
 
 
+@beside("transactions.commit")
 def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
     committing = memory(namespace, set[str])
     committing.add(command.transaction)
@@ -171,11 +159,10 @@ def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection:
         committing.clear()
 
 
-@mutant("DUP-11", "duplicates.is_duplicate", COMMITTED, also={"transactions.commit": _note_commit})
-def copies_kept_in_transactions(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
+@mutant("DUP-11", "duplicates.is_duplicate", COMMITTED, alters, also=_note_commit)
+def copies_kept_in_transactions(usual: bool, namespace: Namespace) -> bool:
     """In a transaction no message is dropped as a copy."""
-    is_copy = RULES.duplicates.is_duplicate(namespace, entity, *rest)
-    return is_copy and not memory(namespace, set[str])
+    return usual and not memory(namespace, set[str])
 
 
 def _queues(namespace: Namespace) -> list[Entity]:

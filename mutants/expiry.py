@@ -1,14 +1,13 @@
 """Mutants of TTL: how long messages live, and what happens then."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage
-from busproof.model.values import EntityKind, InTransit, Refusal
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.entities import is_subscription
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -26,10 +25,13 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-from busproof.mutants.wrappers import beforehand, only_where, with_other
+from busproof.mutants.wrappers import alters, beforehand, only_where, refuses, with_other
 
 SHORT: Final = 5 * v.MICROSECONDS
 LONG: Final = 60 * v.MICROSECONDS
+EXPIRES_AT: Final = "expiry.expires_at"
+
+
 LETTERS: Final = create(dead_letter_expired=True)
 REASON: Final = "TTLExpiredException"
 ACCEPT: Final = v.AcceptSession(queue=QUEUE, session_id="a")
@@ -78,10 +80,10 @@ def _sooner(namespace: Namespace, expires_at: int | None) -> int | None:
     return None if expires_at is None else namespace.now + (expires_at - namespace.now) // 2
 
 
-@mutant("TTL-02", "expiry.expires_at", (create(), mortal(LONG), wait(40), receive()))
-def dies_early(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
+@mutant("TTL-02", EXPIRES_AT, (create(), mortal(LONG), wait(40), receive()), alters)
+def dies_early(usual: int | None, namespace: Namespace) -> int | None:
     """A message is dropped when half its time to live is over."""
-    return _sooner(namespace, RULES.expiry.expires_at(namespace, entity, *rest))
+    return _sooner(namespace, usual)
 
 
 @mutant("TTL-02", "locks.release", GIVEN_BACK, beforehand, deep=True)
@@ -92,11 +94,10 @@ def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage) -> None:
         queued.expires_at = namespace.now
 
 
-@mutant("TTL-02", "expiry.expires_at", (LETTERS, mortal(LONG), wait(40), receive(queue=DEAD)))
-def dead_lettered_early(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
+@mutant("TTL-02", EXPIRES_AT, (LETTERS, mortal(LONG), wait(40), receive(queue=DEAD)), alters)
+def dead_lettered_early(usual: int | None, namespace: Namespace, entity: Entity) -> int | None:
     """A message is dead-lettered for its age when half its time to live is over."""
-    expires_at = RULES.expiry.expires_at(namespace, entity, *rest)
-    return _sooner(namespace, expires_at) if entity.settings.dead_letter_expired else expires_at
+    return _sooner(namespace, usual) if entity.settings.dead_letter_expired else usual
 
 
 def _lives(namespace: Namespace, entity: Entity, life: int | None) -> int | None:
@@ -104,92 +105,77 @@ def _lives(namespace: Namespace, entity: Entity, life: int | None) -> int | None
     return None if life is None or entity.owner is not entity else namespace.now + life
 
 
-@mutant("TTL-03", "expiry.expires_at", (create(time_to_live=SHORT), send("m1"), wait(6), receive()))
-def entity_lifetime_ignored(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+@mutant("TTL-03", EXPIRES_AT, (create(time_to_live=SHORT), send("m1"), wait(6), receive()), alters)
+def entity_lifetime_ignored(usual: int | None, message: v.Message) -> int | None:
     """A message without a time to live lives for ever, whatever its entity says."""
-    if message.time_to_live is None:
-        return None
-    return RULES.expiry.expires_at(namespace, entity, message, transit)
+    return None if message.time_to_live is None else usual
 
 
-@mutant("TTL-03", "expiry.expires_at", SUBSCRIBED_DIES, deep=True)
+@mutant("TTL-03", EXPIRES_AT, SUBSCRIBED_DIES, alters, deep=True)
 def subscription_lifetime_ignored(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
+    usual: int | None, namespace: Namespace, entity: Entity, message: v.Message
 ) -> int | None:
     """A copy without a time to live lives for ever, whatever its subscription says."""
-    if entity.kind is EntityKind.SUBSCRIPTION:
-        return _lives(namespace, entity, message.time_to_live)
-    return RULES.expiry.expires_at(namespace, entity, message, transit)
+    ignored = is_subscription(entity)
+    return _lives(namespace, entity, message.time_to_live) if ignored else usual
 
 
-@mutant("TTL-04", "expiry.expires_at", SHORT_QUEUE)
+@mutant("TTL-04", EXPIRES_AT, SHORT_QUEUE, alters)
 def longer_lifetime_wins(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
+    usual: int | None, namespace: Namespace, entity: Entity, message: v.Message
 ) -> int | None:
     """A message lives for longer than its entity says if it asks for that."""
-    if message.time_to_live is not None:
-        return _lives(namespace, entity, message.time_to_live)
-    return RULES.expiry.expires_at(namespace, entity, message, transit)
+    life = message.time_to_live
+    return usual if life is None else _lives(namespace, entity, life)
 
 
-@mutant("TTL-04", "expiry.expires_at", (create(time_to_live=LONG), mortal(), wait(6), receive()))
-def shorter_lifetime_ignored(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
+@mutant("TTL-04", EXPIRES_AT, (create(time_to_live=LONG), mortal(), wait(6), receive()), alters)
+def shorter_lifetime_ignored(usual: int | None, namespace: Namespace, entity: Entity) -> int | None:
     """A message lives as long as its entity says although it asks for less."""
-    if entity.settings.time_to_live is not None:
-        return _lives(namespace, entity, entity.settings.time_to_live)
-    return RULES.expiry.expires_at(namespace, entity, *rest)
+    life = entity.settings.time_to_live
+    return usual if life is None else _lives(namespace, entity, life)
 
 
 def _is_expired(namespace: Namespace, queued: QueuedMessage) -> bool:
     return queued.expires_at is not None and queued.expires_at <= namespace.now
 
 
-def _refused_when_expired(action: Action) -> Callable[..., None]:
-    """A settlement of this kind comes too late for a message that has expired."""
-
-    def apply(namespace: Namespace, queued: QueuedMessage, asked: Action, reason: str) -> None:
-        if asked is action and _is_expired(namespace, queued):
-            raise Refusal(v.Error.LOCK_LOST, "LIFE-06")
-        RULES.locks.apply(namespace, queued, asked, reason)
-
-    return apply
-
-
-@mutant("TTL-05", "locks.apply", (*KEPT, complete(0)))
-def expired_not_settled(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
+@mutant("TTL-05", "locks.apply", (*KEPT, complete(0)), refuses("LIFE-06", v.Error.LOCK_LOST))
+def expired_not_settled(namespace: Namespace, queued: QueuedMessage, action: Action) -> bool:
     """A message that expires while it is locked cannot be completed any more."""
-    _refused_when_expired(Action.COMPLETE)(namespace, queued, *rest)
+    return action is Action.COMPLETE and _is_expired(namespace, queued)
 
 
-@mutant("TTL-05", "locks.apply", (*KEPT, dead_letter(0)), deep=True)
-def expired_not_dead_lettered_by_hand(namespace: Namespace, *rest: Any) -> None:
+@mutant("TTL-05", "locks.apply", how=refuses("LIFE-06", v.Error.LOCK_LOST), deep=True)
+@run(*KEPT, dead_letter(0))
+def expired_not_dead_lettered_by_hand(
+    namespace: Namespace, queued: QueuedMessage, action: Action
+) -> bool:
     """A message that expires while it is locked cannot be dead-lettered any more."""
-    _refused_when_expired(Action.DEAD_LETTER)(namespace, *rest)
+    return action is Action.DEAD_LETTER and _is_expired(namespace, queued)
 
 
-def _released_young(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+def _grow_young(namespace: Namespace, queued: QueuedMessage) -> None:
+    """Let a message that has expired live for ever."""
     if _is_expired(namespace, queued):
         namespace.journal.touch(queued)
         queued.expires_at = None
-    RULES.locks.release(namespace, queued, action)
 
 
-@mutant("TTL-06", "locks.release", (*KEPT, abandon(0), receive()))
+@mutant("TTL-06", "locks.release", (*KEPT, abandon(0), receive()), beforehand)
 def expired_comes_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A message that expires while it is locked is given again once it is abandoned."""
-    by_hand = action is Action.ABANDON
-    (_released_young if by_hand else RULES.locks.release)(namespace, queued, action)
+    if action is Action.ABANDON:
+        _grow_young(namespace, queued)
 
 
-@mutant("TTL-06", "locks.release", (*KEPT, wait(60), receive()), deep=True)
+@mutant("TTL-06", "locks.release", (*KEPT, wait(60), receive()), beforehand, deep=True)
 def expired_comes_back_by_itself(
     namespace: Namespace, queued: QueuedMessage, action: Action
 ) -> None:
     """A message that expires while it is locked is given again once its lock has expired."""
-    by_itself = action is Action.LOCK_ENDS
-    (_released_young if by_itself else RULES.locks.release)(namespace, queued, action)
+    if action is Action.LOCK_ENDS:
+        _grow_young(namespace, queued)
 
 
 @mutant("TTL-07", "expiry.expire", EXPIRED, literal=True)
@@ -219,14 +205,12 @@ def deferred_expires(namespace: Namespace, queued: QueuedMessage) -> None:
         RULES.expiry.end(namespace, queued)
 
 
+@beside("scheduling.plan", beforehand)
 def _note_begin(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     memory(namespace, dict[ScheduledMessage, int])[scheduled] = namespace.now
-    RULES.scheduling.plan(namespace, scheduled)
 
 
-@mutant(
-    "TTL-12", "scheduling.activate", SCHEDULED, also={"scheduling.plan": _note_begin}, literal=True
-)
+@mutant("TTL-12", "scheduling.activate", SCHEDULED, beforehand, also=_note_begin, literal=True)
 def scheduled_ages(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """The time to live of a scheduled message runs from when it was scheduled."""
     own, lives = scheduled.message.time_to_live, scheduled.entity.settings.time_to_live
@@ -235,15 +219,14 @@ def scheduled_ages(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     there = scheduled.entity.scheduled.get(scheduled.number) is scheduled
     if life is not None and there and begun + life <= namespace.now:
         RULES.scheduling.drop(namespace, scheduled, Action.CANCEL)
-    else:
-        RULES.scheduling.activate(namespace, scheduled)
 
 
-@mutant("TTL-13", "expiry.end", IN_OUTAGE, readings={"OUTAGE-CLOCK": "runs"}, deep=True)
-def outage_stops_the_clock(namespace: Namespace, queued: QueuedMessage) -> None:
+@mutant("TTL-13", "expiry.end", how=only_where, readings={"OUTAGE-CLOCK": "runs"}, deep=True)
+@run(*IN_OUTAGE)
+def outage_stops_the_clock(namespace: Namespace, queued: QueuedMessage) -> bool:
     """A message does not grow older while its partition is down."""
-    if queued.partition in queued.entity.base.down:
+    is_down = queued.partition in queued.entity.base.down
+    if is_down:
         namespace.journal.touch(queued)
         queued.expires_at = None
-    else:
-        RULES.expiry.end(namespace, queued)
+    return not is_down

@@ -1,15 +1,12 @@
 """Mutants of FEAT: later features that work only on regular queues or in the first partition."""
 
-from collections.abc import Iterable, Iterator
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.model.answers import Answer
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, Partition, QueuedMessage, Session
-from busproof.model.values import Key, Refusal
-from busproof.mutants.locks import once_locked
-from busproof.mutants.mutant import mutant
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.values import Key
+from busproof.mutants.entities import is_partitioned, once_locked
+from busproof.mutants.mutant import mutant, run
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -25,7 +22,7 @@ from busproof.mutants.runs import (
 )
 from busproof.mutants.session_states import peek_ignores_session
 from busproof.mutants.sessions import session_of
-from busproof.mutants.wrappers import alters, refuses
+from busproof.mutants.wrappers import does, refuses, tells
 
 KEY: Final = next(key for key in "abcdef" if home(key))
 """A key of another partition than the first."""
@@ -54,14 +51,11 @@ def keyless_refused_when_partitioned(entity: Entity) -> bool:
     return entity.settings.partitioned
 
 
-@mutant("FEAT-08", "deferral.find", (*SENT, receive(), defer(0), by_number(0)))
-def numbers_of_first_partition_known(
-    namespace: Namespace, entity: Entity, number: int, session: Session | None
-) -> QueuedMessage:
+@mutant("FEAT-08", "deferral.find", how=refuses("DEFER-03", v.Error.MESSAGE_NOT_FOUND))
+@run(*SENT, receive(), defer(0), by_number(0))
+def numbers_of_first_partition_known(number: int) -> bool:
     """A deferred message is received by its number from the first partition only."""
-    if number >> v.SEQUENCE_BITS:
-        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
-    return RULES.deferral.find(namespace, entity, number, session)
+    return number >> v.SEQUENCE_BITS > 0
 
 
 @mutant("FEAT-09", "partitions.peek", (*SENT, v.Peek(queue=QUEUE)), refuses("FEAT-09"))
@@ -71,9 +65,8 @@ def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek) -> bool
     return command.session_id is None and entity.settings.partitioned
 
 
-@mutant(
-    "FEAT-10", "locks.renew", (*SENT, receive(), renew(0)), refuses("LOCK-05", v.Error.LOCK_LOST)
-)
+@mutant("FEAT-10", "locks.renew", how=refuses("LOCK-05", v.Error.LOCK_LOST))
+@run(*SENT, receive(), renew(0))
 def locks_of_first_partition_renewed(namespace: Namespace, command: v.RenewLock) -> bool:
     """Only locks of the first partition's messages are renewed."""
     return _is_elsewhere(once_locked(namespace, command))
@@ -85,14 +78,11 @@ def keyed_not_scheduled_when_partitioned(key: Key | None) -> bool:
     return key is not None
 
 
-@mutant("FEAT-12", "scheduling.cancel", (create(), LATER, cancel(0)))
-def scheduled_of_first_partition_cancelled(
-    namespace: Namespace, command: v.CancelScheduled, connection: str
-) -> Answer:
+@mutant("FEAT-12", "scheduling.cancel", how=refuses("SCHED-05", v.Error.MESSAGE_NOT_FOUND))
+@run(create(), LATER, cancel(0))
+def scheduled_of_first_partition_cancelled(command: v.CancelScheduled) -> bool:
     """Only what was scheduled in the first partition is cancelled."""
-    if command.sequence_number >> v.SEQUENCE_BITS:
-        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
-    return RULES.scheduling.cancel(namespace, command, connection)
+    return command.sequence_number >> v.SEQUENCE_BITS > 0
 
 
 @mutant("FEAT-13", "sessions.renew", (*HELD, RENEW), SESSION_LOST)
@@ -107,33 +97,25 @@ def states_of_first_partition_set(namespace: Namespace, command: v.SetSessionSta
     return _is_elsewhere(session_of(namespace, command))
 
 
-@mutant("FEAT-15", "sessions.get_state", (*HELD, SET, GET), alters)
+@mutant("FEAT-15", "sessions.get_state", (*HELD, SET, GET), tells("state"))
 def states_of_first_partition_told(
-    usual: Answer, namespace: Namespace, command: v.GetSessionState
-) -> Answer:
+    usual: str | None, namespace: Namespace, command: v.GetSessionState
+) -> str | None:
     """A session's state is returned only if the session is in the first partition."""
-    if _is_elsewhere(session_of(namespace, command)):
-        usual.outcome = v.SessionState(state=None)
-    return usual
+    return None if _is_elsewhere(session_of(namespace, command)) else usual
 
 
-@mutant("FEAT-16", "sessions.list_sessions", (*HELD, v.ListSessions(queue=QUEUE)), alters)
+@mutant("FEAT-16", "sessions.list_sessions", how=tells("session_ids"))
+@run(*HELD, v.ListSessions(queue=QUEUE))
 def sessions_of_first_partition_listed(
-    usual: Answer, namespace: Namespace, command: v.ListSessions
-) -> Answer:
+    usual: tuple[str, ...], namespace: Namespace, command: v.ListSessions
+) -> tuple[str, ...]:
     """Only sessions of the first partition are listed."""
     there = namespace.entities[command.queue].sessions
-    if isinstance(usual.outcome, v.SessionsListed):
-        names = [name for name in usual.outcome.session_ids if not _is_elsewhere(there[name])]
-        usual.outcome = v.SessionsListed(session_ids=tuple(names))
-    return usual
+    return tuple(name for name in usual if not _is_elsewhere(there[name]))
 
 
-@mutant("FEAT-17", "partitions.in_session", (*HELD, send("m2", session_id="other"), PEEK))
-def sessions_not_peeked(
-    namespace: Namespace, entity: Entity, up: Iterable[Partition], session_id: str, start: int
-) -> Iterator[QueuedMessage]:
+@mutant("FEAT-17", "partitions.in_session", how=does(peek_ignores_session, is_partitioned))
+@run(*HELD, send("m2", session_id="other"), PEEK)
+def sessions_not_peeked() -> None:
     """A peek in a session of a partitioned queue shows other sessions."""
-    usual, partitioned = RULES.partitions.in_session, entity.settings.partitioned
-    peek = peek_ignores_session if partitioned else usual
-    return peek(namespace, entity, up, session_id, start)

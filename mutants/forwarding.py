@@ -9,28 +9,11 @@ from busproof import vocabulary as v
 from busproof.model.keys import MESSAGE_ID
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
-from busproof.model.values import EntityKind, InTransit, Key
-from busproof.mutants.mutant import memory, mutant
+from busproof.model.values import InTransit, Key
+from busproof.mutants.entities import is_subscription, siblings
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, receive, send
-from busproof.mutants.wrappers import afterwards, alters, only_where, with_other
-
-__all__ = [
-    "DELIVER",
-    "END",
-    "FORWARD",
-    "KEYED",
-    "PAIR",
-    "TAKE",
-    "TAKE_SOURCE",
-    "TOPIC",
-    "USUAL",
-    "destination_of",
-    "end",
-    "keep",
-    "source",
-    "subscribe",
-    "take",
-]
+from busproof.mutants.wrappers import afterwards, alters, beforehand, does, only_where, with_other
 
 USUAL: Final = RULES.forwarding
 FORWARD: Final = "forwarding.forward"
@@ -98,6 +81,11 @@ def _joins(namespace: Namespace, source: Entity, *, partitioned: tuple[bool, boo
     return (source.settings.partitioned, destination.settings.partitioned) == partitioned
 
 
+def keep(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -> None:
+    """Let a message stay where it should go on from."""
+    namespace.rules.messages.enqueue(namespace, source, message, *rest)
+
+
 @mutant("FWD-01", FORWARD, (REGULAR_END, source(), *SENT), only_where, literal=True)
 def last_partition_not_forwarded(namespace: Namespace, source: Entity, partition: int) -> bool:
     """The last partition of a queue that forwards to a regular one keeps its messages."""
@@ -105,14 +93,10 @@ def last_partition_not_forwarded(namespace: Namespace, source: Entity, partition
     return not (onto_regular and partition == len(source.partitions) - 1)
 
 
-@mutant("FWD-02", DELIVER, (END, source(partitioned=False), *SENT), literal=True)
-def regular_not_forwarded_to_partitioned(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+@mutant("FWD-02", DELIVER, (END, source(partitioned=False), *SENT), only_where, literal=True)
+def regular_not_forwarded_to_partitioned(namespace: Namespace, source: Entity) -> bool:
     """A regular queue does not forward to a partitioned one."""
-    if _joins(namespace, source, partitioned=(False, True)):
-        return None
-    return USUAL.deliver(namespace, source, message, onward)
+    return not _joins(namespace, source, partitioned=(False, True))
 
 
 @mutant("FWD-03", FORWARD, (*PAIR, *SENT), only_where, literal=True)
@@ -131,31 +115,23 @@ def body_changed_between_partitioned(
     return message
 
 
-@mutant("FWD-04", FORWARD, (END, TOPIC, subscribe(forward_to="end"), send("m1"), TAKE_ONE))
-def subscription_does_not_forward(namespace: Namespace, source: Entity, *rest: Any) -> None:
+@mutant("FWD-04", FORWARD, how=does(keep, is_subscription))
+@run(END, TOPIC, subscribe(forward_to="end"), send("m1"), TAKE_ONE)
+def subscription_does_not_forward() -> None:
     """Subscriptions keep what they should forward."""
-    keeps = source.kind is EntityKind.SUBSCRIPTION
-    (keep if keeps else USUAL.forward)(namespace, source, *rest)
-
-
-def keep(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -> None:
-    """Let a message stay where it should go on from."""
-    namespace.rules.messages.enqueue(namespace, source, message, *rest)
 
 
 @mutant("FWD-04", "messages.arrive", ONTO_TOPIC, only_where, deep=True, literal=True)
 def topic_takes_nothing_forwarded(entity: Entity, transit: InTransit) -> bool:
     """A message forwarded to a topic reaches only its first subscription."""
-    siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
-    return not transit.hops or entity in (siblings or (entity,))[:1]
+    return not transit.hops or entity is siblings(entity)[0]
 
 
-@mutant("FWD-06", DELIVER, (REGULAR_END, source(partitioned=False), *SENT), literal=True)
-def regular_does_not_forward(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
+@mutant("FWD-06", DELIVER, how=only_where, literal=True)
+@run(REGULAR_END, source(partitioned=False), *SENT)
+def regular_does_not_forward(namespace: Namespace, source: Entity) -> bool:
     """Regular queues do not forward to each other."""
-    if _joins(namespace, source, partitioned=(False, False)):
-        return None
-    return USUAL.deliver(namespace, source, *rest)
+    return not _joins(namespace, source, partitioned=(False, False))
 
 
 @mutant("FWD-07", DELIVER, (*PAIR, KEYED, TAKE), with_other("message"))
@@ -164,9 +140,8 @@ def partition_key_lost(message: v.Message) -> v.Message:
     return attrs.evolve(message, partition_key=None)
 
 
-@mutant(
-    "FWD-07", DELIVER, (*CHAIN, send("m1", session_id="a"), TAKE), with_other("message"), deep=True
-)
+@mutant("FWD-07", DELIVER, how=with_other("message"), deep=True)
+@run(*CHAIN, send("m1", session_id="a"), TAKE)
 def session_id_lost_at_second_hop(message: v.Message, onward: InTransit) -> v.Message:
     """At its second hop a message loses its SessionId."""
     if onward.hops == 2:
@@ -180,19 +155,15 @@ def key_ignored_at_destination(usual: Key | None) -> Key | None:
     return usual if usual is not None and usual.source == MESSAGE_ID else None
 
 
-def _note_hops(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+@beside(DELIVER, beforehand)
+def _note_hops(namespace: Namespace, onward: InTransit) -> None:
     memory(namespace, Counter[str])["hops"] = onward.hops
-    return USUAL.deliver(namespace, source, message, onward)
 
 
-@mutant("FWD-08", KEY_OF, (*CHAIN, *MANY), also={DELIVER: _note_hops}, deep=True)
-def key_ignored_at_third_hop(namespace: Namespace, source: Entity, *rest: Any) -> Key | None:
+@mutant("FWD-08", KEY_OF, (*CHAIN, *MANY), alters, also=_note_hops, deep=True)
+def key_ignored_at_third_hop(usual: Key | None, namespace: Namespace) -> Key | None:
     """At its third hop a message is placed as if it had no key."""
-    if memory(namespace, Counter[str])["hops"] == 3:
-        return None
-    return USUAL.key_of(namespace, source, *rest)
+    return None if memory(namespace, Counter[str])["hops"] == 3 else usual
 
 
 @mutant("FWD-11", "forwarding.place", (*UNIQUE, *SPREAD, *DIRECT), with_other("key"), literal=True)
@@ -205,25 +176,20 @@ def message_id_no_key_when_forwarded(key: Key | None) -> Key | None:
 
 @mutant("FWD-13", "messages.accept", (*UNIQUE, *DIRECT, COPY, TAKE), literal=True)
 def forwarded_copies_kept(
-    namespace: Namespace,
-    entity: Entity,
-    message: v.Message,
-    key: Key | None,
-    partition: int,
-    transit: InTransit,
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None, *rest: Any
 ) -> None:
     """Duplicate detection does not look at forwarded messages."""
+    transit: InTransit = rest[-1]
     if transit.hops:
-        RULES.messages.arrive(namespace, entity, message, partition, transit)
+        RULES.messages.arrive(namespace, entity, message, *rest)
     else:
-        RULES.messages.accept(namespace, entity, message, key, partition, transit)
+        RULES.messages.accept(namespace, entity, message, key, *rest)
 
 
-@mutant("FWD-14", DELIVER, (*PAIR, *SENT, TAKE))
-def forwarded_twice(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
+@mutant("FWD-14", DELIVER, (*PAIR, *SENT, TAKE), beforehand)
+def forwarded_twice(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """A message is forwarded twice."""
     USUAL.deliver(namespace, source, *rest)
-    return USUAL.deliver(namespace, source, *rest)
 
 
 @mutant("FWD-14", FORWARD, (*PAIR, send("m1"), TAKE_SOURCE), afterwards)
@@ -232,10 +198,9 @@ def copied_instead_of_moved(namespace: Namespace, source: Entity, *rest: Any) ->
     keep(namespace, source, *rest)
 
 
-@mutant("FWD-15", FORWARD, (*PAIR, send("m1"), TAKE_SOURCE))
-def source_gives(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -> None:
+@mutant("FWD-15", "", (*PAIR, send("m1"), TAKE_SOURCE), also={FORWARD: keep})
+def source_gives() -> None:
     """A source gives its messages and forwards none."""
-    keep(namespace, source, message, *rest)
 
 
 @mutant("FWD-16", "forwarding.most_hops", (*CHAIN, *SENT), deep=True, literal=True)

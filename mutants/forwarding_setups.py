@@ -1,4 +1,4 @@
-"""Mutants of FWD: sources and destinations of each kind, updates, transactions, dead letters."""
+"""Mutants of FWD: sources and destinations of each kind, updates, transactions, transfers."""
 
 from collections.abc import Iterable
 from itertools import takewhile
@@ -9,9 +9,10 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
-from busproof.model.state import BufferedSend, Entity, Namespace
+from busproof.model.state import BufferedSend, Entity, Namespace, QueuedMessage
 from busproof.model.transactions import running
-from busproof.model.values import EntitySettings, InTransit, Key
+from busproof.model.values import DIRECT, EntitySettings, InTransit, Key
+from busproof.mutants.entities import siblings
 from busproof.mutants.forwarding import (
     DELIVER,
     END,
@@ -29,9 +30,22 @@ from busproof.mutants.forwarding import (
     subscribe,
     take,
 )
-from busproof.mutants.mutant import mutant
-from busproof.mutants.runs import DEAD, QUEUE, Run, create, dead_letter, down, home, receive, send
-from busproof.mutants.wrappers import afterwards, only_where, refuses, with_other
+from busproof.mutants.mutant import beside, mutant, run
+from busproof.mutants.partitions import ALL_DOWN, ALL_UP
+from busproof.mutants.runs import (
+    DEAD,
+    QUEUE,
+    Run,
+    create,
+    dead_letter,
+    down,
+    home,
+    receive,
+    schedule,
+    send,
+    wait,
+)
+from busproof.mutants.wrappers import afterwards, beforehand, only_where, refuses, tells, with_other
 
 DEAD_LETTER: Final = "forwarding.forward_dead_letter"
 CHECK: Final = "forwarding.check_settings"
@@ -66,12 +80,10 @@ DEAD_LETTERED: Final[Run] = (
 )
 
 
-@mutant("FWD-26", DELIVER, (*SESSIONS_END, IN_SESSION, TAKE), literal=True)
-def forwarded_out_of_session(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
+@mutant("FWD-26", DELIVER, (*SESSIONS_END, IN_SESSION, TAKE), only_where, literal=True)
+def forwarded_out_of_session(namespace: Namespace, source: Entity) -> bool:
     """A message forwarded to a queue that requires sessions is lost."""
-    if destination_of(namespace, source).settings.requires_session:
-        return None
-    return USUAL.deliver(namespace, source, *rest)
+    return not destination_of(namespace, source).settings.requires_session
 
 
 @mutant("FWD-25", CHECK, (END, source(requires_session=True), IN_SESSION, TAKE))
@@ -99,8 +111,7 @@ def session_made_up(namespace: Namespace, source: Entity, message: v.Message) ->
 @mutant("FWD-30", FORWARD, TWO_FORWARD, only_where, literal=True)
 def only_first_subscription_forwards(source: Entity) -> bool:
     """Only the first of a topic's forwarding subscriptions forwards."""
-    siblings = source.base.subscriptions or ()
-    earlier = takewhile(lambda sibling: sibling is not source, siblings)
+    earlier = takewhile(lambda sibling: sibling is not source, siblings(source))
     return not any(sibling.settings.forward_to is not None for sibling in earlier)
 
 
@@ -111,17 +122,13 @@ def _forward_now(namespace: Namespace, sends: Iterable[BufferedSend]) -> None:
             RULES.transactions.deliver(namespace, buffered)
 
 
-def _deliver_others(namespace: Namespace, buffered: BufferedSend) -> None:
-    if buffered.entity.settings.forward_to is None:
-        RULES.transactions.deliver(namespace, buffered)
+@beside("transactions.deliver", only_where)
+def _deliver_others(buffered: BufferedSend) -> bool:
+    return buffered.entity.settings.forward_to is None
 
 
-@mutant(
-    "FWD-33",
-    "transactions.send",
-    (*PAIR, BEGIN, BUFFERED, TAKE),
-    also={"transactions.deliver": _deliver_others},
-)
+@mutant("FWD-33", "transactions.send", also=_deliver_others)
+@run(*PAIR, BEGIN, BUFFERED, TAKE)
 def forwarded_before_commit(
     namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
 ) -> Answer:
@@ -133,13 +140,11 @@ def forwarded_before_commit(
     return answer
 
 
-@mutant("FWD-33", "transactions.roll_back", (*PAIR, BEGIN, BUFFERED, ROLL_BACK, TAKE), deep=True)
-def forwarded_though_rolled_back(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+@mutant("FWD-33", "transactions.roll_back", how=beforehand, deep=True)
+@run(*PAIR, BEGIN, BUFFERED, ROLL_BACK, TAKE)
+def forwarded_though_rolled_back(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A rolled back transaction's messages to a source are forwarded anyway."""
     _forward_now(namespace, running(namespace, command.transaction).sends)
-    return RULES.transactions.roll_back(namespace, command, connection)
 
 
 @mutant("FWD-34", "transactions.key_of", (*SESSIONS_END, BEGIN, BUFFERED), refuses("FWD-34"))
@@ -188,10 +193,9 @@ def key_does_not_wait_at_destination(
     return next(up, place) if place in down else place
 
 
-@mutant("FWD-35", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)))
-def dead_letters_not_forwarded(namespace: Namespace, source: Entity, *rest: Any) -> None:
+@mutant("FWD-35", "", (*DEAD_LETTERED, receive(queue=DEAD)), also={DEAD_LETTER: keep})
+def dead_letters_not_forwarded() -> None:
     """Dead letters are never forwarded, whatever the settings say."""
-    keep(namespace, source, *rest)
 
 
 @mutant("FWD-35", DEAD_LETTER, (*DEAD_LETTERED, TAKE), with_other("transit"))
@@ -204,3 +208,76 @@ def reason_lost_with_dead_letters(transit: InTransit) -> InTransit:
 def dead_letters_copied(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """A dead letter is forwarded and stays in its dead-letter queue, which gives it."""
     keep(namespace, source, *rest)
+
+
+ARRIVED: Final = receive(delete=True, queue="end")
+STUCK: Final = receive(delete=True, queue=QUEUE + v.TRANSFERS)
+SHUT: Final = v.UpdateQueue(queue="end", status=v.EntityStatus.SEND_DISABLED)
+LETTER: Final[Run] = (create(), send("m1"), receive(), dead_letter(0))
+FULL: Final[Run] = (
+    create(queue="end", partitioned=False),
+    create(forward_to="end", partitioned=False),
+    send("m1", queue="end", size=600_000_000, stands_in=True),
+    send("m2", size=600_000_000, stands_in=True),
+)
+DELETED: Final[Run] = (*PAIR, v.DeleteQueue(queue="end"), send("m1"), STUCK)
+DUE: Final[Run] = (*PAIR, schedule("m1", 5), *ALL_DOWN, wait(10), *ALL_UP, ARRIVED)
+
+
+@mutant("FWD-19", "forwarding.deliver", (*PAIR, SHUT, send("m1"), ARRIVED))
+def disabled_destination_is_given_messages(
+    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
+) -> str | None:
+    """A message is forwarded although its destination is disabled."""
+    destination = namespace.entities.get(source.settings.forward_to or "")
+    if destination is None:
+        return RULES.forwarding.deliver(namespace, source, message, onward)
+    status = destination.status
+    namespace.journal.touch(destination)
+    destination.status = v.EntityStatus.ACTIVE
+    reason = RULES.forwarding.deliver(namespace, source, message, onward)
+    destination.status = status
+    return reason
+
+
+@mutant("FWD-19", "forwarding.keep", (*PAIR, SHUT, send("m1"), STUCK), only_where, literal=True)
+def lost_before_disabled_destination(reason: str) -> bool:
+    """A message is lost if its destination is disabled."""
+    return reason != "DestinationDisabled"
+
+
+@mutant("FWD-20", "forwarding.keep", DELETED, only_where, literal=True)
+def lost_with_its_destination(reason: str) -> bool:
+    """A message is lost if its destination was deleted."""
+    return reason != "DestinationNotFound"
+
+
+@mutant("FWD-21", "forwarding.keep", (*FULL, STUCK), only_where, literal=True)
+def lost_before_full_destination(reason: str) -> bool:
+    """A message is lost if its destination is full."""
+    return reason != "DestinationFull"
+
+
+@mutant("FWD-23", "forwarding.forward", DUE, only_where, literal=True)
+def due_in_outage_not_forwarded(source: Entity, partition: int) -> bool:
+    """A message that becomes due at a source in an outage is never forwarded."""
+    return partition not in source.base.down
+
+
+@mutant("FWD-32", "dead_letters.dead_letter", (*LETTER, STUCK), afterwards)
+def dead_letters_among_transfers(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+    """A message dead-lettered on request is among the transfer dead letters as well."""
+    message, transit = queued.message, DIRECT._replace(reason=reason)
+    transfers = queued.entity.transfers
+    if transfers is not None:
+        RULES.messages.enqueue(namespace, transfers, message, queued.partition, transit)
+
+
+@mutant("FWD-32", "management.get_queue", (*LETTER, v.GetQueue(queue=QUEUE)), tells("description"))
+def dead_letters_counted_as_transfers(
+    usual: v.QueueDescription, namespace: Namespace, command: v.GetQueue
+) -> v.QueueDescription:
+    """Dead letters are counted as transfer dead letters."""
+    dlq = namespace.entities[command.queue].dead_letters
+    dead = 0 if dlq is None else len(dlq.messages)
+    return attrs.evolve(usual, transfer_dead_letters=(usual.transfer_dead_letters or 0) + dead)

@@ -1,27 +1,41 @@
-"""Mutants of LOCK: how long a lock lasts, what its token can do, and settling in transactions."""
+"""Mutants of LOCK: how long a lock lasts, what its token can do, several locks in one request."""
 
 from typing import Any, Final
 
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.answers import Answer
+from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace, QueuedMessage
 from busproof.model.values import EntitySettings
-from busproof.mutants.mutant import memory, mutant
-from busproof.mutants.runs import Run, abandon, complete, create, receive, renew, send, wait
+from busproof.mutants.entities import message_of, once_locked
+from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.runs import (
+    Run,
+    abandon,
+    complete,
+    create,
+    home,
+    receive,
+    renew,
+    renew_together,
+    send,
+    together,
+    wait,
+)
 from busproof.mutants.wrappers import (
     afterwards,
+    alters,
     asks,
     beforehand,
     instead_of,
+    only_where,
+    refuses,
     refuses_yet,
     with_other,
 )
-
-__all__ = ["LOCKED", "TWO", "has_run_out", "lock_again", "once_locked"]
 
 MINUTE: Final = 60 * v.MICROSECONDS
 LOCKED: Final[Run] = (create(), send("m1", partition_key="a"), receive())
@@ -35,13 +49,6 @@ TWO: Final[Run] = (
 )
 LONG_LOCK: Final[Run] = (create(lock_duration=10 * MINUTE), send("m1"), receive())
 RENEWED_TWICE: Final[Run] = (*LOCKED, wait(40), renew(0), wait(40), renew(0), wait(40), complete(0))
-
-
-def once_locked(namespace: Namespace, command: v.Settlement | v.RenewLock) -> QueuedMessage | None:
-    """Return the message that was once locked under the token of a command, if it exists."""
-    entity = namespace.entities.get(command.queue)
-    number = command.lock_token.partition("/")[0]
-    return entity.messages.get(int(number)) if entity and number.isdecimal() else None
 
 
 def lock_again(namespace: Namespace, queued: QueuedMessage, token: str) -> None:
@@ -67,13 +74,14 @@ def lock_ends_early(queued: QueuedMessage) -> None:
         queued.entity.look_at("locks.end", queued.locked_until, queued, queued.number)
 
 
-@mutant("LOCK-01", "messages.give", LOCKED)
-def lock_told_too_long(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> v.MessageView:
+@mutant("LOCK-01", "messages.give", LOCKED, alters)
+def lock_told_too_long(
+    usual: v.MessageView, namespace: Namespace, queued: QueuedMessage
+) -> v.MessageView:
     """A lock is reported to last twice as long as it does."""
-    view = RULES.messages.give(namespace, queued, *rest)
-    if view.locked_until is None or queued.session is not None:
-        return view
-    return attrs.evolve(view, locked_until=2 * view.locked_until - namespace.now)
+    if usual.locked_until is None or queued.session is not None:
+        return usual
+    return attrs.evolve(usual, locked_until=2 * usual.locked_until - namespace.now)
 
 
 @mutant("LOCK-02", "management.create", LOCKED, with_other("settings"))
@@ -143,20 +151,17 @@ def older_lock_renews(namespace: Namespace, command: v.RenewLock) -> v.RenewLock
     return attrs.evolve(command, lock_token=_current(namespace, command))
 
 
-@mutant("LOCK-08", "locks.apply", (*LOCKED, wait(55), complete(0), wait(10), receive()), deep=True)
-def completed_late_comes_back(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant("LOCK-08", "locks.apply", how=only_where, deep=True)
+@run(*LOCKED, wait(55), complete(0), wait(10), receive())
+def completed_late_comes_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> bool:
     """A message that is completed in the last fifth of its lock is redelivered anyway."""
     until = queued.locked_until if queued.session is None else queued.session.locked_until
     late = until - namespace.now <= queued.entity.settings.lock_duration // 5
-    if action is not Action.COMPLETE or not late:
-        RULES.locks.apply(namespace, queued, action, reason)
+    return action is not Action.COMPLETE or not late
 
 
-@mutant(
-    "LOCK-08", "locks.settle", (*LOCKED, wait(61), complete(0), receive()), refuses_yet(), deep=True
-)
+@mutant("LOCK-08", "locks.settle", how=refuses_yet(), deep=True)
+@run(*LOCKED, wait(61), complete(0), receive())
 def refused_is_lost(namespace: Namespace, command: v.Settlement) -> None:
     """A settlement that comes too late is refused, and the message is lost."""
     queued = once_locked(namespace, command)
@@ -181,3 +186,83 @@ def renewing_ends_others(namespace: Namespace, command: v.RenewLock) -> None:
         alike = key is not None and other is not queued and other.message.partition_key == key
         if alike and other.token is not None:
             namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
+
+
+RENEWED_TOGETHER: Final[Run] = (*TWO, wait(40), renew_together(0, 1), wait(40), complete(1))
+ELSEWHERE: Final = next(key for key in "bcdef" if home(key) != home("a"))
+ACROSS: Final[Run] = (
+    *(create(), send("m1", partition_key="a"), send("m2", partition_key=ELSEWHERE)),
+    *(receive(), receive()),
+)
+
+
+@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1), complete(1)), asks)
+def first_settled_alone(command: v.SettleBatch) -> v.SettleBatch:
+    """A request to settle several messages settles the first one and succeeds."""
+    return attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
+
+
+@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1)), refuses("LOCK-15"))
+def several_always_refused(command: v.SettleBatch) -> bool:
+    """A request to settle several messages is refused whatever their partitions."""
+    return len(command.lock_tokens) > 1
+
+
+def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
+    """Return the request for only those messages that are in the partition of the first one."""
+    entity = namespace.entities[command.queue]
+    where = {
+        token: queued.partition
+        for token in command.lock_tokens
+        if (queued := message_of(entity, token)) is not None
+    }
+    first = next(iter(where.values()), None)
+    tokens = (token for token in command.lock_tokens if where.get(token, -1) == first)
+    return attrs.evolve(command, lock_tokens=tuple(tokens))
+
+
+@mutant("LOCK-16", "locks.settle_batch", how=refuses_yet("LOCK-15"))
+@run(*ACROSS, together(0, 1), complete(0))
+def refused_yet_settled(namespace: Namespace, command: v.SettleBatch, connection: str) -> None:
+    """A request for several partitions is refused, and settles the messages of one of them."""
+    RULES.locks.settle_batch(namespace, _of_first_partition(namespace, command), connection)
+
+
+@mutant("LOCK-16", "locks.settle_batch", how=instead_of("LOCK-15"), deep=True)
+@run(*ACROSS, together(0, 1), complete(1))
+def accepted_for_one_partition(namespace: Namespace, command: v.SettleBatch, *rest: Any) -> Answer:
+    """A request for several partitions succeeds, and settles the messages of one of them."""
+    return RULES.locks.settle_batch(namespace, _of_first_partition(namespace, command), *rest)
+
+
+@mutant("LOCK-17", "locks.settle_batch", (*TWO, complete(0), together(0, 1)))
+def lost_lock_passed_over(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+    """A request with a lost lock succeeds, and settles the other messages."""
+    entity = namespace.entities.get(command.queue)
+    current = {queued.token for queued in entity.messages.values()} if entity else set()
+    tokens = tuple(token for token in command.lock_tokens if token in current)
+    others = attrs.evolve(command, lock_tokens=tokens)
+    answer = RULES.locks.settle_batch(namespace, others, connection)
+    return Answer(DONE, rules=answer.rules)
+
+
+@mutant("LOCK-18", "locks.renew_several", (*TWO, renew_together(0, 1)), refuses("LOCK-15"))
+def renewals_always_refused(command: v.RenewLocks) -> bool:
+    """A request to renew several locks is refused whatever their partitions."""
+    return len(command.lock_tokens) > 1
+
+
+@mutant("LOCK-18", "locks.renew_several", RENEWED_TOGETHER, deep=True)
+def first_renewed_alone(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
+    """A request to renew several locks renews the first one, and reports its end for all."""
+    first = attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
+    answer = RULES.locks.renew_several(namespace, first, connection)
+    ends = getattr(answer.outcome, "locked_until", ()) * len(command.lock_tokens)
+    return Answer(v.RenewedSeveral(locked_until=ends), rules=answer.rules)
+
+
+@mutant("LOCK-17", "locks.renew_several", how=instead_of(v.Error.LOCK_LOST))
+@run(*TWO, complete(0), renew_together(0, 1))
+def lost_lock_renewed_among_several() -> Answer:
+    """A request to renew several locks succeeds with a lost one among them."""
+    return Answer(v.RenewedSeveral())

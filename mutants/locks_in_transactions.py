@@ -1,6 +1,6 @@
 """Mutants of LOCK: settling in a transaction."""
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -10,10 +10,11 @@ from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import EnlistedSettlement, Entity, Namespace, QueuedMessage, Transaction
 from busproof.model.transactions import running
+from busproof.mutants.entities import message_of
 from busproof.mutants.locks import LOCKED, TWO
-from busproof.mutants.mutant import mutant
+from busproof.mutants.mutant import beside, mutant, run
 from busproof.mutants.runs import Run, abandon, complete, over, receive, send, wait
-from busproof.mutants.wrappers import beforehand
+from busproof.mutants.wrappers import alters, beforehand
 
 BEGIN: Final = v.BeginTransaction(transaction="t")
 COMMIT: Final = v.CommitTransaction(transaction="t")
@@ -45,9 +46,9 @@ def abandoned_before_the_commit(
     namespace: Namespace, entity: Entity, command: v.Settlement, name: str
 ) -> Answer:
     """A message abandoned in a transaction can be received before the commit."""
-    if isinstance(command, v.Abandon):
-        return settled_before_the_commit(namespace, entity, command, name)
-    return RULES.transactions.settle(namespace, entity, command, name)
+    abandoned = isinstance(command, v.Abandon)
+    settle = settled_before_the_commit if abandoned else RULES.transactions.settle
+    return settle(namespace, entity, command, name)
 
 
 def _commit(
@@ -72,19 +73,16 @@ def commit_forgets_the_last_settlement(namespace: Namespace, transaction: Transa
     _commit(namespace, transaction, settlements[: max(1, len(settlements) - 1)])
 
 
-def _message_of(enlisted: EnlistedSettlement) -> QueuedMessage | None:
-    """Return the message of a settlement, whatever its current lock."""
-    number = enlisted.token.partition("/")[0]
-    return enlisted.entity.messages.get(int(number)) if number.isdecimal() else None
-
-
 def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, QueuedMessage]]:
     """Return the settlements of a transaction whose locks are valid."""
-    messages = [(settlement, _message_of(settlement)) for settlement in transaction.settlements]
+    messages = [
+        (enlisted, message_of(enlisted.entity, enlisted.token))
+        for enlisted in transaction.settlements
+    ]
     return [
-        (settlement, queued)
-        for settlement, queued in messages
-        if queued and queued.token == settlement.token
+        (enlisted, queued)
+        for enlisted, queued in messages
+        if queued and queued.token == enlisted.token
     ]
 
 
@@ -110,38 +108,39 @@ def rollback_counts_a_delivery(namespace: Namespace, command: v.RollBackTransact
         queued.failed += 1
 
 
+@beside("transactions.apply")
 def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> None:
     settlements = tuple(settlement for settlement, _ in _still_locked(transaction))
     _commit(namespace, transaction, settlements)
 
 
-@mutant("LOCK-13", "transactions.settle", LOST, also={"transactions.apply": _commit_what_is_locked})
-def lost_lock_enlisted(namespace: Namespace, entity: Entity, *rest: Any) -> Answer:
+@mutant("LOCK-13", "transactions.settle", how=alters, also=_commit_what_is_locked)
+@run(*LOST)
+def lost_lock_enlisted(usual: Answer) -> Answer:
     """A settlement with a lost lock, and its commit, are accepted without effect."""
-    answer = RULES.transactions.settle(namespace, entity, *rest)
-    lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
-    return Answer(DONE) if lost else answer
+    return Answer(DONE) if usual.outcome == v.Refused(error=v.Error.LOCK_LOST) else usual
 
 
 @mutant("LOCK-13", "transactions.apply", (*SETTLED, *TAKEN_BY_ANOTHER, COMMIT), deep=True)
 def commit_settles_what_another_holds(namespace: Namespace, transaction: Transaction) -> None:
     """A commit completes its messages even if another receiver has locked them."""
-    messages = [(settlement, _message_of(settlement)) for settlement in transaction.settlements]
-    current = (
-        attrs.evolve(settlement, token=queued.token) if queued and queued.token else settlement
-        for settlement, queued in messages
-    )
+    current = [
+        attrs.evolve(enlisted, token=queued.token) if queued and queued.token else enlisted
+        for enlisted in transaction.settlements
+        for queued in (message_of(enlisted.entity, enlisted.token),)
+    ]
     _commit(namespace, transaction, tuple(current))
 
 
-@mutant("LOCK-13", "transactions.commit", SENT_AND_LOST, deep=True)
-def refused_commit_sends(namespace: Namespace, command: v.CommitTransaction, *rest: Any) -> Answer:
+@mutant("LOCK-13", "transactions.commit", SENT_AND_LOST, alters, deep=True)
+def refused_commit_sends(
+    usual: Answer, namespace: Namespace, command: v.CommitTransaction
+) -> Answer:
     """A commit that is refused for a lost lock still delivers its sends."""
-    answer = RULES.transactions.commit(namespace, command, *rest)
-    lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
+    lost = usual.outcome == v.Refused(error=v.Error.LOCK_LOST)
     for buffered in namespace.transactions[command.transaction].sends if lost else ():
         if buffered.scheduled is None:
             RULES.transactions.deliver(namespace, buffered)
         else:
             namespace.rules.scheduling.plan(namespace, buffered.scheduled)
-    return answer
+    return usual

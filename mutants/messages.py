@@ -1,5 +1,6 @@
 """Mutants of LIFE and SEQ: the life of a message, and its sequence numbers."""
 
+from itertools import chain
 from typing import Any, Final
 
 import attrs
@@ -9,7 +10,8 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import ACTIVE, Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session
-from busproof.mutants.locks import has_run_out, lock_again, once_locked
+from busproof.mutants.entities import once_locked, partitions_up
+from busproof.mutants.locks import has_run_out, lock_again
 from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     PARTITIONS,
@@ -24,10 +26,8 @@ from busproof.mutants.runs import (
     wait,
 )
 from busproof.mutants.sessions import session_of
-from busproof.mutants.views import peeked, shown
-from busproof.mutants.wrappers import alters, with_other
-
-__all__ = ["ACCEPT", "LOCKED", "PEEKED", "TWO"]
+from busproof.mutants.views import Views, shown
+from busproof.mutants.wrappers import alters, instead, tells, with_other
 
 PEEK: Final = v.Peek(queue=QUEUE)
 PEEK_TWO: Final = v.Peek(queue=QUEUE, count=2)
@@ -103,14 +103,14 @@ def abandoned_is_lost(action: Action) -> Action:
     return Action.COMPLETE if action is Action.ABANDON else action
 
 
-@mutant("LIFE-05", "locks.release", (*EXPIRED, receive()))
-def expired_is_lost(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("LIFE-05", "locks.release", (*EXPIRED, receive()), instead)
+def expired_is_lost(namespace: Namespace, queued: QueuedMessage, action: Action) -> bool | None:
     """A message whose lock expires is lost."""
-    if action is Action.LOCK_ENDS and has_run_out(namespace, queued):
-        RULES.locks.unlock(namespace, queued, Action.COMPLETE)
-        namespace.rules.messages.remove(namespace, queued)
-    else:
-        RULES.locks.release(namespace, queued, action)
+    if action is not Action.LOCK_ENDS or not has_run_out(namespace, queued):
+        return None
+    RULES.locks.unlock(namespace, queued, Action.COMPLETE)
+    namespace.rules.messages.remove(namespace, queued)
+    return True
 
 
 @mutant("LIFE-06", "locks.settle", (*EXPIRED, complete(0)))
@@ -160,10 +160,10 @@ def peek_locks(usual: Answer, namespace: Namespace, command: v.Peek) -> Answer:
     return usual
 
 
-@mutant("LIFE-07", "partitions.peek", (*TWO, PEEK_TWO))
-def peek_out_of_order(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("LIFE-07", "partitions.peek", (*TWO, PEEK_TWO), tells("messages"))
+def peek_out_of_order(usual: Views) -> Views:
     """A peek shows the newest message first."""
-    return peeked(namespace, command, connection, reversed)
+    return usual[::-1]
 
 
 @mutant("LIFE-13", "messages.give_next", CACHED)
@@ -178,19 +178,15 @@ def cache_never_expires(
     if session is not None:
         return RULES.messages.give_next(namespace, entity, session, mode, connection)
     cached = memory(namespace, dict[tuple[str, int], str])
-    up = [partition for partition in entity.partitions if partition.number not in entity.base.down]
-    offered = [
-        queued
-        for partition in up
-        for queued in RULES.messages.offered(namespace, entity, partition)
-    ]
-    for candidate in offered:
-        cached.setdefault((entity.path, candidate.number), connection)
-    mine = (
-        candidate for candidate in offered if cached[entity.path, candidate.number] == connection
+    lines = (
+        RULES.messages.offered(namespace, entity, partition) for partition in partitions_up(entity)
     )
-    queued = next(mine, None)
-    return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
+    offered = list(chain.from_iterable(lines))
+    for queued in offered:
+        cached.setdefault((entity.path, queued.number), connection)
+    mine = (queued for queued in offered if cached[entity.path, queued.number] == connection)
+    first = next(mine, None)
+    return None if first is None else namespace.rules.messages.give(namespace, first, mode)
 
 
 @mutant("LIFE-09", "messages.next_available", ONE_EACH)

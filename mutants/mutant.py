@@ -12,10 +12,8 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
-from busproof.mutants.runs import Run
+from busproof.mutants.runs import Request, Run
 from busproof.mutants.wrappers import USUAL, Wrapper
-
-__all__ = ["Mutant", "memory", "mutant", "mutants_of", "replaced"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kept = TypeVar("Kept")
@@ -58,12 +56,24 @@ class Mutant:
 
 _COLLECTED: Final[dict[str, list[Mutant]]] = {}
 """The mutants of each module, in their order."""
+_RUNS: Final[dict[Rule, Run]] = {}
+"""The runs of functions that are about to become mutants."""
+
+
+def run(*requests: Request) -> Callable[[Function], Function]:
+    """Return the decorator of a mutant's function that has its run, where that is long."""
+
+    def remember(function: Function) -> Function:
+        _RUNS[function] = requests
+        return function
+
+    return remember
 
 
 def mutant(
     rule: v.RuleId,
     replaces: str,
-    run: Run,
+    run: Run = (),
     how: Wrapper | None = None,
     *,
     also: Mapping[str, Rule] | None = None,
@@ -79,7 +89,7 @@ def mutant(
         rule: id of the rule that is broken.
         replaces: the replaced function of the model, as `family.function`; none if the fault is not
             in the bus.
-        run: the shortest run that shows it.
+        run: the shortest run that shows it; none if the decorator `run` has it.
         how: combines the function and the rule that it replaces; without, the function itself is
             the replacement.
         also: other replaced functions, each with its replacement.
@@ -95,13 +105,23 @@ def mutant(
             summary=function.__doc__ or "",
             family=module.rpartition(".")[2],
             rules=replaced({**places, **(also or {})}),
-            run=run,
+            run=run or _RUNS.pop(function, ()),
             **more,
         )
         _COLLECTED.setdefault(module, []).append(collected)
         return function
 
     return collect
+
+
+def beside(place: str, how: Wrapper | None = None) -> Callable[[Rule], Mapping[str, Rule]]:
+    """Return the decorator of a function that replaces another rule: it makes it a value of `also`.
+
+    Args:
+        place: the replaced function of the model, as `family.function`.
+        how: combines the function and the rule, as for `mutant`.
+    """
+    return lambda function: {place: _replacement(place, function, how)}
 
 
 def mutants_of(*modules: ModuleType) -> tuple[Mutant, ...]:

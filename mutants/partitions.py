@@ -1,17 +1,18 @@
 """Mutants of PART: outages of partitions, front ends with caches, peeks."""
 
 from collections import Counter
+from itertools import chain
 from typing import Any, Final
 
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import DIRECT, EntityKind, Key, Refusal
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.entities import Switch, held, partitions_up
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import (
     PARTITIONS,
     Run,
@@ -25,11 +26,16 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-from busproof.mutants.wrappers import alters, beforehand, instead
+from busproof.mutants.wrappers import (
+    afterwards,
+    alters,
+    beforehand,
+    instead,
+    only_where,
+    refuses,
+    refuses_yet,
+)
 
-__all__ = ["HOME", "KEYED", "ONE_EACH", "REGULAR", "View"]
-
-Switch = v.TakePartitionDown | v.BringPartitionUp
 View = v.MessageView
 OTHER: Final = "other"
 ALL_DOWN: Final[Run] = tuple(map(down, range(PARTITIONS)))
@@ -75,33 +81,28 @@ def regular_is_read_in_its_outage(
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
 
 
-@mutant("PART-02", "keys.place", (*KEYED, down(BEFORE), send("m2", partition_key="a")))
-def outage_stops_every_key(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+@mutant("PART-02", "keys.place", how=refuses("KEY-03", v.Error.UNAVAILABLE))
+@run(*KEYED, down(BEFORE), send("m2", partition_key="a"))
+def outage_stops_every_key(entity: Entity, key: Key | None) -> bool:
     """While any partition is down, every message with a key is refused."""
-    if key is not None and entity.base.down:
-        raise Refusal(v.Error.UNAVAILABLE, "KEY-03")
-    return RULES.keys.place(namespace, entity, key, size, timeout)
+    return key is not None and bool(entity.base.down)
 
 
-def _count_outages(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@beside("partitions.switch", beforehand)
+def _count_outages(namespace: Namespace, command: Switch) -> None:
     memory(namespace, Counter[str])[""] += isinstance(command, v.TakePartitionDown)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
-@mutant(
-    "PART-02", "keys.place", FIVE_OUTAGES, also={"partitions.switch": _count_outages}, deep=True
-)
-def outage_stops_the_next_partition(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+STOPPED: Final = refuses("KEY-03", v.Error.UNAVAILABLE)
+
+
+@mutant("PART-02", "keys.place", FIVE_OUTAGES, STOPPED, also=_count_outages, deep=True)
+def outage_stops_the_next_partition(namespace: Namespace, entity: Entity, key: Key | None) -> bool:
     """A partition that is down takes the one after it along, once four of them were down before."""
-    if key is not None and memory(namespace, Counter[str])[""] > 4:
-        before = namespace.rules.keys.home(namespace, entity, key) - 1
-        if before % len(entity.partitions) in entity.base.down:
-            raise Refusal(v.Error.UNAVAILABLE, "KEY-03")
-    return RULES.keys.place(namespace, entity, key, size, timeout)
+    if key is None or memory(namespace, Counter[str])[""] <= 4:
+        return False
+    before = namespace.rules.keys.home(namespace, entity, key) - 1
+    return before % len(entity.partitions) in entity.base.down
 
 
 def _is_all_down(entity: Entity) -> bool:
@@ -114,51 +115,42 @@ def taken_with_all_down(entity: Entity) -> int | None:
     return 0 if _is_all_down(entity) else None
 
 
-@mutant("PART-03", "messages.send", KEPT, deep=True)
-def refused_with_all_down_and_kept(namespace: Namespace, command: v.Send, *rest: Any) -> Answer:
+@mutant("PART-03", "messages.send", KEPT, refuses_yet(in_transactions=False), deep=True)
+def refused_with_all_down_and_kept(namespace: Namespace, command: v.Send) -> None:
     """A message refused while every partition is down arrives once one is up again."""
-    try:
-        return RULES.messages.send(namespace, command, *rest)
-    except Refusal as refusal:
-        entity = namespace.entities.get(command.queue)
-        if entity is None or not _is_all_down(entity) or command.transaction is not None:
-            raise
+    entity = namespace.entities.get(command.queue)
+    if entity is not None and _is_all_down(entity):
         RULES.messages.arrive(namespace, entity, command.message, 0, DIRECT)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-def _held(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
+def _recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
     """Return the messages of a partition that comes up again."""
     entity = namespace.entities.get(command.queue)
     if not isinstance(command, v.BringPartitionUp) or entity is None:
         return []
     is_down = command.partition in entity.base.down
-    there = (queued for queued in entity.messages.values() if queued.partition == command.partition)
-    return list(there) if is_down else []
+    return list(held(entity, command.partition)) if is_down else []
 
 
 @mutant("PART-04", "partitions.switch", (*KEYED, *ALL_DOWN, *ALL_UP, receive()), beforehand)
 def outage_empties_its_partition(namespace: Namespace, command: Switch) -> None:
     """A partition comes back without messages."""
-    for queued in _held(namespace, command):
+    for queued in _recovered(namespace, command):
         RULES.messages.remove(namespace, queued)
 
 
-def _note_locked(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@beside("partitions.switch", beforehand)
+def _note_locked(namespace: Namespace, command: Switch) -> None:
     entity = namespace.entities.get(command.queue)
     if isinstance(command, v.TakePartitionDown) and entity is not None:
-        there = (
-            queued for queued in entity.messages.values() if queued.partition == command.partition
-        )
+        there = held(entity, command.partition)
         locked = (queued for queued in there if queued.token is not None)
         memory(namespace, set[QueuedMessage]).update(locked)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
-@mutant("PART-04", "locks.release", LOCKED, also={"partitions.switch": _note_locked}, deep=True)
-def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
+@mutant("PART-04", "locks.release", LOCKED, afterwards, also=_note_locked, deep=True)
+def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message that is locked when its partition goes down is lost once its lock ends."""
-    RULES.locks.release(namespace, queued, *rest)
     if queued in memory(namespace, set[QueuedMessage]) and queued.is_there:
         RULES.messages.remove(namespace, queued)
 
@@ -167,28 +159,26 @@ def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *re
 def outage_doubles_messages(namespace: Namespace, command: Switch) -> None:
     """After a partition's second outage its messages are received twice."""
     outages = memory(namespace, Counter[tuple[str, int]])
-    recovered, which = _held(namespace, command), (command.queue, command.partition)
+    recovered, which = _recovered(namespace, command), (command.queue, command.partition)
     outages[which] += isinstance(command, v.TakePartitionDown)
     for queued in recovered if outages[which] == 2 else ():
         RULES.messages.enqueue(namespace, queued.entity, queued.message, queued.partition, DIRECT)
 
 
-@mutant("PART-05", "partitions.switch", (*TWO_QUEUES, *ALL_DOWN, send("m2", queue=OTHER)))
-def outage_hits_every_entity(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@mutant("PART-05", "partitions.switch", how=beforehand)
+@run(*TWO_QUEUES, *ALL_DOWN, send("m2", queue=OTHER))
+def outage_hits_every_entity(namespace: Namespace, command: Switch, connection: str) -> None:
     """An outage affects every queue and topic."""
     for other in namespace.entities.values():
         if other.base is other and command.partition < len(other.partitions):
             RULES.partitions.switch(namespace, attrs.evolve(command, queue=other.path), connection)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
-@mutant("PART-05", "messages.next_available", LATEST, deep=True)
-def outage_hits_the_latest_entity(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
+@mutant("PART-05", "messages.next_available", LATEST, only_where, deep=True)
+def outage_hits_the_latest_entity(namespace: Namespace, entity: Entity) -> bool:
     """While all partitions of one queue are down, nothing is received from the one created last."""
     queues = [other for other in namespace.entities.values() if other.kind is EntityKind.QUEUE]
-    if queues and entity is queues[-1] and any(map(_is_all_down, queues)):
-        return None
-    return RULES.messages.next_available(namespace, entity)
+    return entity not in queues[-1:] or not any(map(_is_all_down, queues))
 
 
 Caches = dict[tuple[str, str], list[QueuedMessage]]
@@ -198,10 +188,7 @@ def _cached(namespace: Namespace, entity: Entity, connection: str) -> list[Queue
     """Return the answers of partitions to a connection's first receive: one message each."""
     caches = memory(namespace, Caches)
     if (entity.path, connection) not in caches:
-        up = (
-            partition for partition in entity.partitions if partition.number not in entity.base.down
-        )
-        heads = (partition.line.first(entity.messages) for partition in up)
+        heads = (partition.line.first(entity.messages) for partition in partitions_up(entity))
         caches[entity.path, connection] = [queued for queued in heads if queued is not None]
     return caches[entity.path, connection]
 
@@ -219,41 +206,32 @@ def cached_is_never_given(
     cached = _cached(namespace, entity, connection)
     if is_first or session is not None or len(entity.partitions) == 1:
         return RULES.messages.give_next(namespace, entity, session, mode, connection)
-    there = (
-        queued
-        for partition in entity.partitions
-        for queued in partition.line.available(entity.messages)
-    )
-    down = entity.base.down
-    others = (
-        candidate
-        for candidate in there
-        if candidate not in cached and candidate.partition not in down
-    )
+    lines = (partition.line.available(entity.messages) for partition in partitions_up(entity))
+    others = (queued for queued in chain.from_iterable(lines) if queued not in cached)
     queued = min(others, key=lambda candidate: candidate.arrival, default=None)
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
 
 
+@beside("messages.give_next", beforehand)
 def _note_cache(
-    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
-) -> View | None:
-    if session is None and entity.settings.partitioned:
-        _cached(namespace, entity, *rest)
-    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
-
-
-@mutant("PART-09", "locks.apply", COMPLETED, also={"messages.give_next": _note_cache}, deep=True)
-def cache_is_given_twice(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+    namespace: Namespace, entity: Entity, session: Session | None, connection: str
 ) -> None:
+    if session is None and entity.settings.partitioned:
+        _cached(namespace, entity, connection)
+
+
+@mutant("PART-09", "locks.apply", COMPLETED, instead, also=_note_cache, deep=True)
+def cache_is_given_twice(
+    namespace: Namespace, queued: QueuedMessage, action: Action
+) -> bool | None:
     """A message from a front end's cache is handed out again after its completion."""
     caches = memory(namespace, Caches)
     kept = next((cache for cache in caches.values() if queued in cache[1:]), None)
     if kept is None or action is not Action.COMPLETE:
-        RULES.locks.apply(namespace, queued, action, reason)
-    else:
-        kept.remove(queued)
-        RULES.locks.release(namespace, queued, Action.ABANDON)
+        return None
+    kept.remove(queued)
+    RULES.locks.release(namespace, queued, Action.ABANDON)
+    return True
 
 
 @mutant("PART-10", "messages.give_next", (create(), send("m1"), receive(), over("c2", receive())))

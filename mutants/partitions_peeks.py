@@ -1,35 +1,27 @@
-"""Mutants of PART: which messages a peek shows, and from where."""
+"""Mutants of PART: which messages a peek shows, from where, and in an outage."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from itertools import chain, islice
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
+from busproof.model.partitions import shown
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
-from busproof.mutants.mutant import mutant
+from busproof.mutants.mutant import mutant, run
 from busproof.mutants.partitions import HOME, KEYED, ONE_EACH, REGULAR, View
-from busproof.mutants.runs import QUEUE, Run, create, receive, send
-from busproof.mutants.wrappers import asks, instead
+from busproof.mutants.runs import QUEUE, Run, create, down, home, receive, send
+from busproof.mutants.views import Views
+from busproof.mutants.wrappers import asks, refuses, tells
 
 SEVEN_OF_ONE: Final[Run] = tuple(send(f"m{number}", partition_key="a") for number in range(1, 8))
 PEEK: Final = v.Peek(queue=QUEUE)
 PEEK_FOUR: Final = v.Peek(queue=QUEUE, count=4)
 FROM_THIRD: Final = v.Peek(queue=QUEUE, from_sequence_number=(HOME << v.SEQUENCE_BITS) + 3)
 PEEK_ALL: Final[Run] = (create(), *ONE_EACH, v.Peek(queue=QUEUE, count=4, from_sequence_number=0))
-
-
-def _shown(namespace: Namespace, command: v.Peek, connection: str, count: int) -> list[View]:
-    """Return the messages that a peek of this size shows."""
-    asked = attrs.evolve(command, count=count)
-    outcome = RULES.partitions.peek(namespace, asked, connection).outcome
-    return list(outcome.messages) if isinstance(outcome, v.Peeked) else []
-
-
-def _peeked(views: Sequence[View]) -> Answer:
-    return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
 
 
 Hidden = Callable[[Entity, View, list[int]], bool]
@@ -42,12 +34,14 @@ def _hiding(namespace: Namespace, command: v.Peek, connection: str, is_hidden: H
     for number in sorted(entity.messages):
         numbers.setdefault(number >> v.SEQUENCE_BITS, []).append(number)
     there = command.count + len(entity.messages) + len(entity.scheduled)
-    shown = [
-        view
-        for view in _shown(namespace, command, connection, there)
-        if not is_hidden(entity, view, numbers.get(_partition(view), []))
-    ]
-    return _peeked(shown[: command.count])
+    everything = attrs.evolve(command, count=there)
+    answer = RULES.partitions.peek(namespace, everything, connection)
+    if isinstance(answer.outcome, v.Peeked):
+        views = answer.outcome.messages
+        hidden = (is_hidden(entity, view, numbers.get(_partition(view), [])) for view in views)
+        shown = tuple(view for view, skip in zip(views, hidden, strict=True) if not skip)
+        answer.outcome = v.Peeked(messages=shown[: command.count])
+    return answer
 
 
 def _partition(view: View) -> int:
@@ -81,11 +75,11 @@ def regular_peek_misses_what_is_locked(
     return _hiding(namespace, command, connection, is_hidden)
 
 
-@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), PEEK), instead)
-def regular_peek_shows_nothing(namespace: Namespace, command: v.Peek) -> Answer | None:
+@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), PEEK), tells("messages"))
+def regular_peek_shows_nothing(usual: Views, namespace: Namespace, command: v.Peek) -> Views:
     """A peek into a queue without partitions is empty."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
-    return _peeked(()) if not entity.settings.partitioned else None
+    return usual if entity.settings.partitioned else ()
 
 
 @mutant("PART-15", "partitions.peek", (*KEYED, send("m2", partition_key="a"), PEEK))
@@ -113,17 +107,17 @@ def peek_forgets_the_oldest_of_many(
     return _hiding(namespace, command, connection, is_hidden)
 
 
-@mutant("PART-19", "partitions.peek", (create(), send("m1"), send("m2"), PEEK))
-def peek_shows_one_more(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("PART-19", "partitions.peek", (create(), send("m1"), send("m2"), PEEK), asks)
+def peek_shows_one_more(command: v.Peek) -> v.Peek:
     """A peek shows one message more than it was asked for."""
-    return _peeked(_shown(namespace, command, connection, command.count + 1))
+    return attrs.evolve(command, count=command.count + 1)
 
 
-@mutant("PART-19", "partitions.peek", (create(), *SEVEN_OF_ONE, PEEK_FOUR), deep=True)
-def peek_shows_one_twice(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("PART-19", "partitions.peek", how=tells("messages"), deep=True)
+@run(create(), *SEVEN_OF_ONE, PEEK_FOUR)
+def peek_shows_one_twice(usual: Views) -> Views:
     """A peek of four or more ends with the message before the last once more."""
-    views = _shown(namespace, command, connection, command.count)
-    return _peeked((*views[:-1], views[-2]) if len(views) >= 4 else views)
+    return (*usual[:-1], usual[-2]) if len(usual) >= 4 else usual
 
 
 @mutant("PART-20", "partitions.peek", (create(), *SEVEN_OF_ONE, FROM_THIRD), asks)
@@ -132,13 +126,37 @@ def peek_begins_anew(command: v.Peek) -> v.Peek:
     return attrs.evolve(command, from_sequence_number=None)
 
 
-@mutant("PART-20", "partitions.peek", PEEK_ALL, deep=True, literal=True)
-def peek_on_ends_with_its_partition(
-    namespace: Namespace, command: v.Peek, connection: str
-) -> Answer:
+@mutant("PART-20", "partitions.peek", PEEK_ALL, tells("messages"), deep=True, literal=True)
+def peek_on_ends_with_its_partition(usual: Views, command: v.Peek) -> Views:
     """A peek that starts at a number ends with the partition of that number."""
     start = command.from_sequence_number
     if start is None:
+        return usual
+    return tuple(view for view in usual if _partition(view) == start >> v.SEQUENCE_BITS)
+
+
+SERVED: Final = {"PEEK-IN-OUTAGE": "served"}
+IN_OUTAGE: Final[Run] = (
+    create(),
+    *(send(f"m{key}", partition_key=key) for key in "abcdef"),
+    down(home("a")),
+    v.Peek(queue=QUEUE, count=20),
+)
+
+
+@mutant("PART-29", "partitions.peek", how=refuses("LIFE-11", v.Error.UNAVAILABLE), readings=SERVED)
+@run(*IN_OUTAGE)
+def peek_refused_in_an_outage(namespace: Namespace, command: v.Peek) -> bool:
+    """A peek is refused while any partition is down."""
+    return bool(namespace.rules.topics.readable(namespace, command.queue).base.down)
+
+
+@mutant("PART-29", "partitions.peek", IN_OUTAGE, readings=SERVED)
+def peek_shows_what_is_down(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek shows messages of a partition that is down."""
+    entity = namespace.rules.topics.readable(namespace, command.queue)
+    if not entity.base.down:
         return RULES.partitions.peek(namespace, command, connection)
-    views = _shown(namespace, command, connection, command.count)
-    return _peeked([view for view in views if _partition(view) == start >> v.SEQUENCE_BITS])
+    lines = (partition.line.behind(entity.messages, 0) for partition in entity.partitions)
+    views = islice(map(shown, chain.from_iterable(lines)), command.count)
+    return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))

@@ -8,42 +8,33 @@ import attrs
 
 from busproof import vocabulary as v
 
-__all__ = [
-    "DEAD",
-    "PARTITIONS",
-    "QUEUE",
-    "Cancelling",
-    "Over",
-    "Request",
-    "Run",
-    "Settling",
-    "abandon",
-    "by_number",
-    "cancel",
-    "complete",
-    "create",
-    "dead_letter",
-    "defer",
-    "down",
-    "home",
-    "over",
-    "play",
-    "receive",
-    "renew",
-    "renew_together",
-    "schedule",
-    "send",
-    "together",
-    "up",
-    "wait",
-]
-
 PARTITIONS: Final = 3
 """Number of partitions of the namespaces in which these runs are played."""
 QUEUE: Final = "q"
 DEAD: Final = "q/$deadletterqueue"
 REASON: Final = "unreadable"
 """Dead-letter reason of these runs."""
+
+
+@attrs.frozen
+class Known:
+    """Messages that earlier answers of a run gave, and the numbers of scheduled ones."""
+
+    messages: list[v.MessageView] = attrs.field(factory=list)
+    scheduled: list[int] = attrs.field(factory=list)
+
+    def token(self, receive: int) -> str:
+        """Return the lock token of the message from the receive with this number."""
+        return self.messages[receive].lock_token or "none"
+
+    def learn(self, outcome: v.Outcome) -> None:
+        """Add what an answer gives."""
+        if isinstance(outcome, v.Received):
+            self.messages.append(outcome.message)
+        if isinstance(outcome, v.ReceivedSeveral):
+            self.messages.extend(outcome.messages)
+        if isinstance(outcome, v.Scheduled):
+            self.scheduled.append(outcome.sequence_number or 0)
 
 
 @attrs.frozen
@@ -55,8 +46,9 @@ class Settling:
     queue: str = QUEUE
     within: str | None = None
 
-    def asked(self, token: str) -> v.Command:
-        """The request, once the lock is known."""
+    def asked(self, known: Known) -> v.Command:
+        """Return the request, once the lock is known."""
+        token = known.token(self.receive)
         if issubclass(self.kind, v.RenewLock):
             return v.RenewLock(queue=self.queue, lock_token=token)
         if self.kind is v.DeadLetter:
@@ -74,16 +66,13 @@ class ByNumber:
     session_id: str | None = None
     delete: bool = False
 
-    def asked(self, given: list[v.MessageView]) -> v.ReceiveDeferred:
-        """The request, once the sequence numbers are known."""
+    def asked(self, known: Known) -> v.Command:
+        """Return the request, once the sequence numbers are known."""
         mode = v.ReceiveMode.RECEIVE_AND_DELETE if self.delete else v.ReceiveMode.PEEK_LOCK
+        views = (known.messages[receive] for receive in self.receives)
+        numbers = tuple(view.sequence_number or 0 for view in views)
         return v.ReceiveDeferred(
-            queue=QUEUE,
-            sequence_numbers=tuple(
-                given[receive].sequence_number or 0 for receive in self.receives
-            ),
-            mode=mode,
-            session_id=self.session_id,
+            queue=QUEUE, sequence_numbers=numbers, mode=mode, session_id=self.session_id
         )
 
 
@@ -94,9 +83,9 @@ class Together:
     receives: tuple[int, ...]
     disposition: v.Disposition | None
 
-    def asked(self, given: list[v.MessageView]) -> v.SettleBatch | v.RenewLocks:
-        """The request, once the locks are known."""
-        tokens = tuple(given[receive].lock_token or "none" for receive in self.receives)
+    def asked(self, known: Known) -> v.Command:
+        """Return the request, once the locks are known."""
+        tokens = tuple(map(known.token, self.receives))
         if self.disposition is None:
             return v.RenewLocks(queue=QUEUE, lock_tokens=tokens)
         return v.SettleBatch(
@@ -110,9 +99,9 @@ class Cancelling:
 
     scheduled: int
 
-    def asked(self, numbers: list[int]) -> v.CancelScheduled:
-        """The request, once the number is known."""
-        return v.CancelScheduled(queue=QUEUE, sequence_number=numbers[self.scheduled])
+    def asked(self, known: Known) -> v.Command:
+        """Return the request, once the number is known."""
+        return v.CancelScheduled(queue=QUEUE, sequence_number=known.scheduled[self.scheduled])
 
 
 @attrs.frozen
@@ -120,10 +109,11 @@ class Over:
     """Ask over another connection."""
 
     connection: str
-    request: v.Command | Settling | Together | ByNumber | Cancelling
+    request: "Once"
 
 
-Request = v.Command | Settling | Together | ByNumber | Cancelling | Over
+Once = v.Command | Settling | Together | ByNumber | Cancelling
+Request = Once | Over
 Run = tuple[Request, ...]
 
 
@@ -224,7 +214,7 @@ def wait(seconds: int) -> v.AdvanceClock:
     return v.AdvanceClock(duration=seconds * v.MICROSECONDS)
 
 
-def over(connection: str, request: v.Command | Settling | ByNumber) -> Over:
+def over(connection: str, request: Once) -> Over:
     """Ask over another connection than the usual one."""
     return Over(connection, request)
 
@@ -255,26 +245,15 @@ class Bus(Protocol):
 
 def play(adapter: Bus, run: Iterable[Request]) -> Iterator[v.Event]:
     """Execute one request after another and yield the outcomes."""
-    given: list[v.MessageView] = []
-    numbers: list[int] = []
+    known = Known()
     for request in run:
         connection, wanted = "c1", request
         if isinstance(wanted, Over):
             connection, wanted = wanted.connection, wanted.request
-        if isinstance(wanted, ByNumber | Together):
-            wanted = wanted.asked(given)
-        if isinstance(wanted, Cancelling):
-            wanted = wanted.asked(numbers)
-        if isinstance(wanted, Settling):
-            token = given[wanted.receive].lock_token or "none"
-            wanted = wanted.asked(token)
+        if isinstance(wanted, Settling | Together | ByNumber | Cancelling):
+            wanted = wanted.asked(known)
         observed = adapter.do(wanted, connection)
-        if isinstance(observed.outcome, v.Received):
-            given.append(observed.outcome.message)
-        if isinstance(observed.outcome, v.Scheduled):
-            numbers.append(observed.outcome.sequence_number or 0)
-        if isinstance(observed.outcome, v.ReceivedSeveral):
-            given.extend(observed.outcome.messages)
+        known.learn(observed.outcome)
         yield v.Event(
             connection=connection,
             command=wanted,

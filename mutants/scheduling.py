@@ -1,6 +1,6 @@
 """Mutants of SCHED: scheduled messages, and their cancellation."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any, Final
 
@@ -19,7 +19,8 @@ from busproof.model.state import (
     Session,
 )
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.entities import Switch, switched
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -34,10 +35,17 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-from busproof.mutants.views import peeked, showing
-from busproof.mutants.wrappers import afterwards, asks, beforehand, only_where, refuses, refuses_yet
+from busproof.mutants.views import Views, as_active, showing, without
+from busproof.mutants.wrappers import (
+    afterwards,
+    asks,
+    beforehand,
+    only_where,
+    refuses,
+    refuses_yet,
+    tells,
+)
 
-Switch = v.TakePartitionDown | v.BringPartitionUp
 PEEK: Final = v.Peek(queue=QUEUE)
 LATER: Final[Run] = (create(), schedule("m1", 5, partition_key="a"))
 DUE: Final[Run] = (*LATER, wait(6))
@@ -46,6 +54,7 @@ UP: Final = up(home("a"))
 CONFLICTING: Final[Run] = (create(), schedule("m1", 5, session_id="a", partition_key="b"))
 IN_SESSION: Final[Run] = (create(requires_session=True), schedule("m1", 5, session_id="a"))
 PAST: Final[Run] = (create(), schedule("m1", -60))
+Numbers = dict[tuple[str, int], int]
 NEVER: Final = 1 << 60
 """Later than any test lasts."""
 CANCELLED: Final[Run] = (*LATER, cancel(0), DOWN, UP, wait(6), receive())
@@ -68,8 +77,7 @@ def scheduled_comes_at_once(command: v.Schedule) -> v.Schedule:
 
 def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
     """Return the entities with a partition that comes up, if one does."""
-    entities = namespace.entities.values() if isinstance(command, v.BringPartitionUp) else ()
-    return [entity for entity in entities if entity.base.path == command.queue]
+    return switched(namespace, command) if isinstance(command, v.BringPartitionUp) else []
 
 
 @mutant("SCHED-01", "partitions.switch", (*LATER, DOWN, UP, receive()), afterwards, deep=True)
@@ -100,22 +108,17 @@ def cancelled_comes(action: Action) -> bool:
     return action is not Action.CANCEL
 
 
+@beside("scheduling.drop", afterwards)
 def _note_cancelled(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
-    RULES.scheduling.drop(namespace, scheduled, action)
     if action is Action.CANCEL:
         memory(namespace, list[ScheduledMessage]).append(scheduled)
 
 
-@mutant(
-    "SCHED-04", "partitions.switch", CANCELLED, also={"scheduling.drop": _note_cancelled}, deep=True
-)
-def cancelled_comes_after_outage(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@mutant("SCHED-04", "partitions.switch", CANCELLED, afterwards, also=_note_cancelled, deep=True)
+def cancelled_comes_after_outage(namespace: Namespace, command: Switch) -> None:
     """A cancelled message comes if its partition was down after that."""
-    answer = RULES.partitions.switch(namespace, command, connection)
-    entities, cancelled = (
-        _is_up_again(namespace, command),
-        memory(namespace, list[ScheduledMessage]),
-    )
+    entities = _is_up_again(namespace, command)
+    cancelled = memory(namespace, list[ScheduledMessage])
     for scheduled in tuple(cancelled):
         if scheduled.entity in entities and scheduled.partition == command.partition:
             cancelled.remove(scheduled)
@@ -123,7 +126,6 @@ def cancelled_comes_after_outage(namespace: Namespace, command: Switch, connecti
             scheduled.state = State.SCHEDULED
             namespace.journal.put(scheduled.entity.scheduled, scheduled.number, scheduled)
             scheduled.index()
-    return answer
 
 
 def _is_due(namespace: Namespace, scheduled: ScheduledMessage) -> bool:
@@ -138,18 +140,23 @@ def _last_number(scheduled: ScheduledMessage) -> int:
     return (scheduled.partition << v.SEQUENCE_BITS) + arrivals
 
 
-def _note_number(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+def _activated(namespace: Namespace, scheduled: ScheduledMessage) -> bool:
+    """Activate a message, and return whether it was due."""
     due = _is_due(namespace, scheduled)
     RULES.scheduling.activate(namespace, scheduled)
-    if due:
-        numbers = memory(namespace, dict[tuple[str, int], int])
+    return due
+
+
+def _note_number(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+    if _activated(namespace, scheduled):
+        numbers = memory(namespace, Numbers)
         numbers[scheduled.entity.path, scheduled.number] = _last_number(scheduled)
 
 
 @mutant("SCHED-05", "scheduling.cancel", LATE_CANCEL, also={"scheduling.activate": _note_number})
 def late_cancel_removes(namespace: Namespace, command: v.CancelScheduled, *rest: Any) -> Answer:
     """Cancelling by the number of a message that has become active removes it."""
-    numbers = memory(namespace, dict[tuple[str, int], int])
+    numbers = memory(namespace, Numbers)
     number = numbers.get((command.queue, command.sequence_number), 0)
     entity = namespace.rules.topics.sendable(namespace, command.queue)
     if number not in entity.messages:
@@ -159,7 +166,7 @@ def late_cancel_removes(namespace: Namespace, command: v.CancelScheduled, *rest:
 
 
 def _show_noted_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    numbers = memory(queued.entity.namespace, dict[tuple[str, int], int])
+    numbers = memory(queued.entity.namespace, Numbers)
     number = numbers.get((queued.entity.path, queued.number), queued.number)
     return attrs.evolve(view, sequence_number=number)
 
@@ -167,10 +174,8 @@ def _show_noted_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageV
 @mutant("SCHED-06", "scheduling.activate", (*DUE, receive()), also=showing(_show_noted_number))
 def number_stays(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """A message keeps the number it was scheduled under."""
-    due = _is_due(namespace, scheduled)
-    RULES.scheduling.activate(namespace, scheduled)
-    if due:
-        numbers = memory(namespace, dict[tuple[str, int], int])
+    if _activated(namespace, scheduled):
+        numbers = memory(namespace, Numbers)
         numbers[scheduled.entity.path, _last_number(scheduled)] = scheduled.number
 
 
@@ -186,30 +191,20 @@ def scheduled_keeps_its_place(namespace: Namespace, scheduled: ScheduledMessage)
     counters.arrivals = scheduled.number - (scheduled.partition << v.SEQUENCE_BITS) - 1
     RULES.scheduling.activate(namespace, scheduled)
     counters.arrivals = after
-    numbers = memory(namespace, dict[tuple[str, int], int])
+    numbers = memory(namespace, Numbers)
     numbers[scheduled.entity.path, scheduled.number] = _last_number(scheduled)
 
 
-@mutant("SCHED-08", "partitions.peek", (*LATER, PEEK))
-def scheduled_shown_as_active(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("SCHED-08", "partitions.peek", (*LATER, PEEK), tells("messages"))
+def scheduled_shown_as_active(usual: Views) -> Views:
     """A peek shows a scheduled message as active."""
-
-    def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
-        for view in views:
-            scheduled = view.state is v.MessageState.SCHEDULED
-            yield attrs.evolve(view, state=v.MessageState.ACTIVE) if scheduled else view
-
-    return peeked(namespace, command, connection, change)
+    return as_active(usual, v.MessageState.SCHEDULED)
 
 
-@mutant("SCHED-08", "partitions.peek", (*LATER, PEEK), literal=True)
-def scheduled_not_shown(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("SCHED-08", "partitions.peek", (*LATER, PEEK), tells("messages"), literal=True)
+def scheduled_not_shown(usual: Views) -> Views:
     """A peek shows no scheduled messages."""
-
-    def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
-        return (view for view in views if view.state is not v.MessageState.SCHEDULED)
-
-    return peeked(namespace, command, connection, change)
+    return without(usual, v.MessageState.SCHEDULED)
 
 
 @mutant("SCHED-09", "scheduling.activate", TWO_LATER)
@@ -236,23 +231,20 @@ def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> Schedule
 @mutant(
     "LIFE-01",
     "scheduling.schedule",
-    REFUSED,
-    refuses_yet(v.Error.UNAVAILABLE, in_transactions=False),
+    how=refuses_yet(v.Error.UNAVAILABLE, in_transactions=False),
     deep=True,
 )
+@run(*REFUSED)
 def refused_in_outage_comes(namespace: Namespace, command: v.Schedule) -> None:
     """A message whose scheduling was refused in an outage comes later."""
     _plan(namespace, command, min(namespace.entities[command.queue].base.down))
 
 
-@mutant("SCHED-11", "scheduling.activate", DUE_IN_OUTAGE, deep=True, literal=True)
+@mutant("SCHED-11", "scheduling.activate", DUE_IN_OUTAGE, beforehand, deep=True, literal=True)
 def due_in_outage_is_lost(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """A message that is due while its partition is down never comes."""
-    lost = scheduled.partition in scheduled.entity.base.down and _is_due(namespace, scheduled)
-    if lost:
+    if scheduled.partition in scheduled.entity.base.down and _is_due(namespace, scheduled):
         namespace.rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
-    else:
-        RULES.scheduling.activate(namespace, scheduled)
 
 
 @mutant("SCHED-12", "scheduling.schedule", CONFLICTING)
@@ -271,12 +263,9 @@ def conflicting_is_scheduled(namespace: Namespace, command: v.Schedule, connecti
 
 
 @mutant(
-    "SCHED-12",
-    "scheduling.schedule",
-    (*CONFLICTING, wait(6), receive()),
-    refuses_yet("KEY-08", in_transactions=False),
-    deep=True,
+    "SCHED-12", "scheduling.schedule", how=refuses_yet("KEY-08", in_transactions=False), deep=True
 )
+@run(*CONFLICTING, wait(6), receive())
 def refused_conflict_comes(namespace: Namespace, command: v.Schedule) -> None:
     """A message that is refused for its keys arrives when it would have been due."""
     _plan(namespace, command, 0)

@@ -9,7 +9,7 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace, QueuedMessage
 from busproof.mutants.messages import ACCEPT, LOCKED, PEEKED, TWO
-from busproof.mutants.mutant import memory
+from busproof.mutants.mutant import memory, run
 from busproof.mutants.runs import Run, abandon, create, down, home, receive, send, up
 from busproof.mutants.views import shown
 
@@ -164,10 +164,10 @@ def _note_rollback(namespace: Namespace, command: v.RollBackTransaction, connect
 
 @shown(
     "SEQ-07",
-    SECOND_COMMIT,
     also={"transactions.commit": _note_commit, "transactions.roll_back": _note_rollback},
     deep=True,
 )
+@run(*SECOND_COMMIT)
 def commit_numbers_its_first_last(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """After a transaction was rolled back, the first message of a later one is numbered last."""
     commits, number = memory(queued.entity.namespace, _Commits), _number(queued)

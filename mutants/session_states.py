@@ -10,6 +10,7 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Partition, QueuedMessage, Transaction
+from busproof.mutants.entities import Switch, switched
 from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import (
     PARTITIONS,
@@ -24,7 +25,7 @@ from busproof.mutants.runs import (
     up,
 )
 from busproof.mutants.sessions import ACCEPT, CLOSE, CREATE, EMPTY, OTHER, OfSession, session_of
-from busproof.mutants.wrappers import afterwards, alters, asks, beforehand
+from busproof.mutants.wrappers import afterwards, asks, beforehand, tells
 
 GET: Final = v.GetSessionState(queue=QUEUE, session_id="s")
 LIST: Final = v.ListSessions(queue=QUEUE)
@@ -42,12 +43,10 @@ COMMITTED: Final[Run] = (
 )
 
 
-@mutant("SESS-16", "sessions.get_state", (*EMPTY, GET), alters)
-def state_empty_text(usual: Answer) -> Answer:
+@mutant("SESS-16", "sessions.get_state", (*EMPTY, GET), tells("state"))
+def state_empty_text(usual: str | None) -> str:
     """A session without state has an empty text as its state."""
-    if usual.outcome == v.SessionState(state=None):
-        usual.outcome = v.SessionState(state="")
-    return usual
+    return usual or ""
 
 
 @mutant("SESS-17", "sessions.set_state", (*EMPTY, SET, ANOTHER, GET), asks)
@@ -76,13 +75,9 @@ def state_dies_with_session(namespace: Namespace, command: v.CloseSession, *rest
 
 
 @mutant("SESS-19", "partitions.switch", RECOVERED, afterwards, deep=True)
-def state_lost_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
-) -> None:
+def state_lost_in_outage(namespace: Namespace, command: Switch) -> None:
     """An outage loses the states of its sessions."""
-    entities = [
-        entity for entity in namespace.entities.values() if entity.base.path == command.queue
-    ]
+    entities = switched(namespace, command)
     for session in chain.from_iterable(tuple(entity.sessions.values()) for entity in entities):
         if session.partition == command.partition:
             namespace.journal.touch(session)
@@ -119,21 +114,17 @@ def state_for_everybody(namespace: Namespace, command: v.GetSessionState, *rest:
     return RULES.sessions.get_state(namespace, command, holder)
 
 
-@mutant("SESS-22", "sessions.list_sessions", (*EMPTY, SET, LIST), alters)
-def list_forgets_states(usual: Answer, namespace: Namespace, command: v.ListSessions) -> Answer:
+@mutant("SESS-22", "sessions.list_sessions", (*EMPTY, SET, LIST), tells("session_ids"))
+def list_forgets_states(namespace: Namespace, command: v.ListSessions) -> tuple[str, ...]:
     """The list names sessions with messages only."""
     there = namespace.entities[command.queue].sessions.values()
-    names = sorted(session.name for session in there if session.messages)
-    usual.outcome = v.SessionsListed(session_ids=tuple(names))
-    return usual
+    return tuple(sorted(session.name for session in there if session.messages))
 
 
-@mutant("SESS-22", "sessions.list_sessions", (*EMPTY, LIST), alters)
-def list_remembers_all(usual: Answer, namespace: Namespace, command: v.ListSessions) -> Answer:
+@mutant("SESS-22", "sessions.list_sessions", (*EMPTY, LIST), tells("session_ids"))
+def list_remembers_all(namespace: Namespace, command: v.ListSessions) -> tuple[str, ...]:
     """The list names sessions that were ever held."""
-    names = sorted(namespace.entities[command.queue].sessions)
-    usual.outcome = v.SessionsListed(session_ids=tuple(names))
-    return usual
+    return tuple(sorted(namespace.entities[command.queue].sessions))
 
 
 @mutant("SESS-23", "partitions.in_session", PEEKED)

@@ -9,11 +9,17 @@ from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import Key, Refusal
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.entities import partitions_up
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import QUEUE, Run, abandon, complete, create, over, receive, send, wait
-from busproof.mutants.wrappers import afterwards, beforehand, instead, refuses, refuses_as
-
-__all__ = ["ACCEPT", "CLOSE", "CREATE", "EMPTY", "OTHER", "OfSession", "session_of"]
+from busproof.mutants.wrappers import (
+    afterwards,
+    beforehand,
+    instead,
+    only_where,
+    refuses,
+    refuses_as,
+)
 
 OfSession = (
     v.AcceptSession | v.CloseSession | v.RenewSessionLock | v.SetSessionState | v.GetSessionState
@@ -65,31 +71,27 @@ def _keep_sessionless(namespace: Namespace, entity: Entity, message: v.Message, 
 @mutant(
     "SESS-01",
     "messages.give_next",
-    (CREATE, send("m1", message_id="x"), ACCEPT, receive("s")),
     also={"messages.key_of": _take_sessionless, "forwarding.reject_sessionless": _keep_sessionless},
 )
+@run(CREATE, send("m1", message_id="x"), ACCEPT, receive("s"))
 def sessionless_given(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A message without SessionId is given to every session."""
-    up = [partition for partition in entity.partitions if partition.number not in entity.base.down]
-    strays = (
-        [partition.line.first(entity.messages) for partition in up] if session is not None else []
-    )
-    for queued in strays:
-        if queued is not None:
-            return namespace.rules.messages.give(namespace, queued, mode)
-    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
+    up = partitions_up(entity) if session is not None else ()
+    strays = (partition.line.first(entity.messages) for partition in up)
+    stray = next((queued for queued in strays if queued is not None), None)
+    if stray is None:
+        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
+    return namespace.rules.messages.give(namespace, stray, mode)
 
 
-@mutant("SESS-02", "sessions.of_receive", (CREATE, send("m1", session_id="s"), receive()))
-def received_in_no_session(
-    namespace: Namespace, entity: Entity, name: str | None, connection: str
-) -> Session | None:
+@mutant("SESS-02", "sessions.of_receive", how=instead)
+@run(CREATE, send("m1", session_id="s"), receive())
+def received_in_no_session(entity: Entity, name: str | None) -> Session | None:
     """A receive without a session returns nothing instead of a refusal."""
-    if name is None and entity.settings.requires_session:
-        return Session(entity, "", -1)
-    return RULES.sessions.of_receive(namespace, entity, name, connection)
+    missing = name is None and entity.settings.requires_session
+    return Session(entity, "", -1) if missing else None
 
 
 @mutant("SESS-03", "sessions.hold", EMPTY, refuses("SESS-03", v.Error.SESSION_CANNOT_BE_LOCKED))
@@ -123,31 +125,24 @@ def other_session_given(
     return namespace.rules.messages.give(namespace, oldest, mode)
 
 
-def _note_arrivals(namespace: Namespace, session: Session, connection: str) -> None:
-    RULES.sessions.hold(namespace, session, connection)
+@beside("sessions.hold", afterwards)
+def _note_arrivals(namespace: Namespace, session: Session) -> None:
     memory(namespace, dict[tuple[str, str], int])[name_of(session)] = namespace.arrivals
 
 
-@mutant("SESS-05", "messages.give_next", SENT_LATER, also={"sessions.hold": _note_arrivals})
-def later_messages_held_back(
-    namespace: Namespace, entity: Entity, session: Session | None, *rest: Any
-) -> v.MessageView | None:
+@mutant("SESS-05", "messages.give_next", SENT_LATER, only_where, also=_note_arrivals)
+def later_messages_held_back(namespace: Namespace, entity: Entity, session: Session | None) -> bool:
     """A holder is given only messages from before its lock."""
     queued = None if session is None else session.line.first(entity.messages)
     came_with = memory(namespace, dict[tuple[str, str], int])
-    if session is not None and queued and queued.arrival > came_with[name_of(session)]:
-        return None
-    return RULES.messages.give_next(namespace, entity, session, *rest)
+    return session is None or not queued or queued.arrival <= came_with[name_of(session)]
 
 
 @mutant("SESS-06", "sessions.free", (*HELD, send("m2", session_id="t"), NEXT), instead)
 def next_session_missed(entity: Entity) -> Iterator[Session] | None:
     """The next session is never found while any session is held."""
-    return (
-        iter(())
-        if any(session.holder is not None for session in entity.sessions.values())
-        else None
-    )
+    held = any(session.holder is not None for session in entity.sessions.values())
+    return iter(()) if held else None
 
 
 @mutant("SESS-07", "sessions.free", (*HELD, over("c2", NEXT)))
@@ -164,11 +159,10 @@ def _is_given_up(session: Session, counts: bool) -> bool:
     return not counts or session.holder is not None
 
 
-@mutant("SESS-08", "sessions.give_back", (*TAKEN, CLOSE, *TAKE_OVER))
-def closing_keeps_locks(namespace: Namespace, session: Session, *, counts: bool) -> None:
+@mutant("SESS-08", "sessions.give_back", (*TAKEN, CLOSE, *TAKE_OVER), only_where)
+def closing_keeps_locks(session: Session, *, counts: bool) -> bool:
     """Messages stay locked when their session is closed."""
-    if not _is_given_up(session, counts):
-        RULES.sessions.give_back(namespace, session, counts=counts)
+    return not _is_given_up(session, counts)
 
 
 def _put_last(namespace: Namespace, queued: QueuedMessage) -> None:
@@ -177,6 +171,7 @@ def _put_last(namespace: Namespace, queued: QueuedMessage) -> None:
     places[queued.entity.path, queued.number] = namespace.arrivals + 0.5
 
 
+@beside("messages.give_next")
 def _by_places(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
@@ -191,12 +186,12 @@ def _by_places(
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
 
 
-@mutant("SESS-08", "sessions.give_back", CLOSED, also={"messages.give_next": _by_places}, deep=True)
+@mutant("SESS-08", "sessions.give_back", how=beforehand, also=_by_places, deep=True)
+@run(*CLOSED)
 def closing_reorders(namespace: Namespace, session: Session, *, counts: bool) -> None:
     """A closed session releases its messages in last place."""
     for queued in session.locked.values() if _is_given_up(session, counts) else ():
         _put_last(namespace, queued)
-    RULES.sessions.give_back(namespace, session, counts=counts)
 
 
 @mutant("SESS-09", "sessions.give_back", (*TAKEN, CLOSE, ACCEPT, receive("s")))
@@ -216,12 +211,12 @@ def session_never_expires() -> None:
     """A session's lock lasts until it is closed."""
 
 
+@beside("sessions.hold", afterwards)
 def _note_holder(namespace: Namespace, session: Session, connection: str) -> None:
-    RULES.sessions.hold(namespace, session, connection)
     memory(namespace, dict[tuple[str, str], str])[name_of(session)] = connection
 
 
-@mutant("SESS-12", "sessions.of_receive", LOST, also={"sessions.hold": _note_holder})
+@mutant("SESS-12", "sessions.of_receive", LOST, instead, also=_note_holder)
 def lost_session_read(
     namespace: Namespace, entity: Entity, name: str | None, connection: str
 ) -> Session | None:
@@ -229,17 +224,15 @@ def lost_session_read(
     session = entity.sessions.get(name or "")
     holders = memory(namespace, dict[tuple[str, str], str])
     lost = session is not None and session.holder is None
-    if lost and session and holders.get(name_of(session)) == connection:
-        return session
-    return RULES.sessions.of_receive(namespace, entity, name, connection)
+    return session if lost and session and holders.get(name_of(session)) == connection else None
 
 
 @mutant(
     "SESS-12",
     "sessions.renew",
-    (*HELD, wait(61), RENEW),
-    refuses_as(v.Error.INVALID_OPERATION, v.Error.SESSION_LOCK_LOST),
+    how=refuses_as(v.Error.INVALID_OPERATION, v.Error.SESSION_LOCK_LOST),
 )
+@run(*HELD, wait(61), RENEW)
 def lost_session_other_error() -> None:
     """A renewal that comes too late is an invalid operation."""
 
@@ -255,13 +248,13 @@ def renewal_ignored(namespace: Namespace, command: v.RenewSessionLock, connectio
     return answer
 
 
+@beside("locks.end", beforehand)
 def _end_in_session(namespace: Namespace, queued: QueuedMessage) -> None:
     if queued.token in memory(namespace, set[str | None]):
         namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
-    RULES.locks.end(namespace, queued)
 
 
-@mutant("SESS-14", "sessions.renew", RENEWED, also={"locks.end": _end_in_session})
+@mutant("SESS-14", "sessions.renew", RENEWED, also=_end_in_session)
 def renewal_forgets_messages(
     namespace: Namespace, command: v.RenewSessionLock, connection: str
 ) -> Answer:
@@ -275,7 +268,7 @@ def renewal_forgets_messages(
     return answer
 
 
-@mutant("SESS-15", "locks.apply", ABANDONED, beforehand, also={"messages.give_next": _by_places})
+@mutant("SESS-15", "locks.apply", ABANDONED, beforehand, also=_by_places)
 def abandoned_comes_last(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """An abandoned message comes behind the others."""
     if action is Action.ABANDON:

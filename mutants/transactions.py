@@ -11,7 +11,7 @@ from busproof.model.rules import RULES
 from busproof.model.state import BufferedSend, Entity, Namespace, Transaction
 from busproof.model.transactions import keys_of_sends, running
 from busproof.model.values import Key, Refusal
-from busproof.mutants.mutant import mutant
+from busproof.mutants.mutant import mutant, run
 from busproof.mutants.runs import Run, create, receive, schedule, send, wait
 from busproof.mutants.wrappers import (
     alters,
@@ -220,12 +220,8 @@ def keyless_refused_on_regular(entity: Entity, message: v.Message) -> bool:
     return keyless and not entity.settings.partitioned
 
 
-@mutant(
-    "TXN-14",
-    "transactions.key_of",
-    (*KEYLESS_ON_REGULAR, send("m2", within="t", partition_key="a")),
-    refuses("TXN-04"),
-)
+@mutant("TXN-14", "transactions.key_of", how=refuses("TXN-04"))
+@run(*KEYLESS_ON_REGULAR, send("m2", within="t", partition_key="a"))
 def other_key_refused_on_regular(
     entity: Entity, transaction: Transaction, message: v.Message
 ) -> bool:
@@ -234,8 +230,7 @@ def other_key_refused_on_regular(
     return not entity.settings.partitioned and bool(keys - {message.partition_key})
 
 
-@mutant(
-    "TXN-15", "transactions.check_other_entities", TWO_QUEUES, readings={"TXN-ENTITIES": "refused"}
-)
+@mutant("TXN-15", "transactions.check_other_entities", readings={"TXN-ENTITIES": "refused"})
+@run(*TWO_QUEUES)
 def second_entity_accepted() -> None:
     """A transaction sends to any number of queues."""

@@ -1,16 +1,18 @@
 """Faults in what is shown of messages, wherever they are received or peeked."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import attrs
+
 from busproof import vocabulary as v
-from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace, QueuedMessage
 from busproof.mutants.mutant import Function, mutant
 from busproof.mutants.runs import Run
+from busproof.mutants.wrappers import tells
 
-__all__ = ["peeked", "showing", "shown"]
+Views = tuple[v.MessageView, ...]
 
 
 def showing(
@@ -18,47 +20,40 @@ def showing(
 ) -> Mapping[str, Callable[..., Any]]:
     """Return the functions that show messages, replaced so that they show them changed."""
 
-    def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-        return change(queued, RULES.messages.give(namespace, queued, mode))
+    def shows(usual: Callable[..., v.MessageView]) -> Callable[..., v.MessageView]:
+        def show(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> v.MessageView:
+            return change(queued, usual(namespace, queued, *rest))
 
-    def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-        return change(queued, RULES.partitions.hand_out(namespace, queued, mode))
+        return show
 
-    def deferred(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-        return change(queued, RULES.deferral.give(namespace, queued, mode))
-
-    def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    def peeked(namespace: Namespace, command: v.Peek, connection: str, usual: Views) -> Views:
         there = namespace.rules.topics.readable(namespace, command.queue).messages
-
-        def changed(views: tuple[v.MessageView, ...]) -> Iterable[v.MessageView]:
-            for view in views:
-                queued = there.get(view.sequence_number or 0)
-                yield view if queued is None else change(queued, view)
-
-        return peeked(namespace, command, connection, changed)
+        messages = [there.get(view.sequence_number or 0) for view in usual]
+        pairs = zip(messages, usual, strict=True)
+        return tuple(change(queued, view) if queued else view for queued, view in pairs)
 
     return {
-        "messages.give": give,
-        "partitions.hand_out": hand_out,
-        "deferral.give": deferred,
-        "partitions.peek": peek,
+        "messages.give": shows(RULES.messages.give),
+        "partitions.hand_out": shows(RULES.partitions.hand_out),
+        "deferral.give": shows(RULES.deferral.give),
+        "partitions.peek": tells("messages")(RULES.partitions.peek, peeked),
     }
 
 
-def peeked(
-    namespace: Namespace,
-    command: v.Peek,
-    connection: str,
-    change: Callable[[tuple[v.MessageView, ...]], Iterable[v.MessageView]],
-) -> Answer:
-    """Peek, and change what is shown."""
-    answer = RULES.partitions.peek(namespace, command, connection)
-    if isinstance(answer.outcome, v.Peeked):
-        answer.outcome = v.Peeked(messages=tuple(change(answer.outcome.messages)))
-    return answer
+def without(views: Views, state: v.MessageState) -> Views:
+    """Show no messages in this state."""
+    return tuple(view for view in views if view.state is not state)
 
 
-def shown(rule: v.RuleId, run: Run, **more: Any) -> Callable[[Function], Function]:
+def as_active(views: Views, state: v.MessageState) -> Views:
+    """Show the messages in this state as active."""
+    active = v.MessageState.ACTIVE
+    return tuple(
+        attrs.evolve(view, state=active) if view.state is state else view for view in views
+    )
+
+
+def shown(rule: v.RuleId, run: Run = (), **more: Any) -> Callable[[Function], Function]:
     """Return the decorator of a function that changes what is shown of a message."""
 
     def collect(change: Function) -> Function:

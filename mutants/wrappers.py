@@ -8,25 +8,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
+import attrs
+
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.values import Refusal
-
-__all__ = [
-    "USUAL",
-    "Wrapper",
-    "afterwards",
-    "alters",
-    "asks",
-    "beforehand",
-    "instead",
-    "instead_of",
-    "only_where",
-    "refuses",
-    "refuses_as",
-    "refuses_yet",
-    "with_other",
-]
 
 Rule = Callable[..., Any]
 Wrapper = Callable[[Rule, Rule], Rule]
@@ -66,6 +52,35 @@ def alters(usual: Rule, change: Rule) -> Rule:
         return change(*args, **named, **{USUAL: usual(*args, **named)})
 
     return replacement
+
+
+def tells(name: str) -> Wrapper:
+    """Answer with another value of this field of the outcome: the function gets what is `usual`."""
+
+    def wrap(usual: Rule, change: Rule) -> Rule:
+        def replacement(*args: Any, **named: Any) -> Any:
+            answer = usual(*args, **named)
+            if hasattr(answer.outcome, name):
+                value = change(*args, **named, **{USUAL: getattr(answer.outcome, name)})
+                answer.outcome = attrs.evolve(answer.outcome, **{name: value})
+            return answer
+
+        return replacement
+
+    return wrap
+
+
+def does(wrong: Rule, where: Callable[[Any], bool] | None = None) -> Wrapper:
+    """Do what another function does, everywhere or where the entity is of a kind."""
+
+    def wrap(usual: Rule, _: Rule) -> Rule:
+        def replacement(namespace: Any, entity: Any, *rest: Any, **named: Any) -> Any:
+            function = wrong if where is None or where(entity) else usual
+            return function(namespace, entity, *rest, **named)
+
+        return replacement
+
+    return wrap
 
 
 def instead(usual: Rule, answer: Rule) -> Rule:

@@ -46,10 +46,10 @@ def _never_arriving(refusals: list[Transition], command: v.Send | v.Schedule) ->
 def _least_specific(refusals: list[Transition], name: str) -> list[Transition]:
     """Return the transitions without those that add only knowledge about keys.
 
-    If the message was refused because its key's partition is down, that partition is one of those
-    that are down; if there may be another reason, this is not known. The state with less knowledge
-    allows everything that the other one allows. Nor do refusals for room matter, which decide which
-    rules a later accepted send exercises, not whether it may be accepted.
+    A refusal because of an outage shows that the key's partition is down; a refusal that may have
+    another reason shows nothing. The state with less knowledge allows everything that the other one
+    allows, so the other one is dropped. Refusals for lack of room are ignored, too: they decide
+    which rules a later accepted send exercises, not whether it may be accepted.
     """
     queues = [transition.next.queues[name] for transition in refusals]
     unplaced = []

@@ -10,7 +10,7 @@ NUMBERS = 1 << 16
 
 
 def partition_set(partition: int) -> Partitions:
-    """The set with this partition alone; an empty one if no partition can have the number.
+    """The set with this partition alone; the empty set if no partition can have the number.
 
     A history may have any number, negative ones and huge ones among them.
     """

@@ -7,12 +7,13 @@ from typing import Final, NamedTuple
 from busproof import vocabulary as v
 from busproof.oracle import not_found
 from busproof.oracle.changes import with_doubt
+from busproof.oracle.coverage.added_later import shown_as_added
+from busproof.oracle.coverage.management import shown_in_premium
+from busproof.oracle.coverage.topics import told_of_topics
 from busproof.oracle.diagnosis.broken_rules import blamed
 from busproof.oracle.dispatch import dispatched, lost
 from busproof.oracle.evolve import evolve
-from busproof.oracle.management.added_later import shown_as_added
-from busproof.oracle.management.premium import shown_in_premium
-from busproof.oracle.management.topics import returned, told_of_topics, with_partitions_of_topic
+from busproof.oracle.management.topics import returned, with_partitions_of_topic
 from busproof.oracle.management.updates_and_deletions import is_managed_otherwise
 from busproof.oracle.merged_refusals import for_whatever_reason
 from busproof.oracle.messages.duplicates import declined

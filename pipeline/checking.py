@@ -93,31 +93,34 @@ def check(
         HistoryError: the histories cannot be read.
         UsageError: the histories have different terms, or name terms that are unknown here.
     """
-    found = read(spark, source, naming)
-    terms = Checker(found.header, load(), oracle).terms
+    history = read(spark, source, naming)
+    terms = Checker(history.header, load(), oracle).terms
     # Splitting histories on a real clock reads the rows several times.
-    rows = kept(found.rows) if found.header.clock is v.Clock.REAL and not screen else found.rows
-    screening = suspected(rows, found.header, kept(suspicions_of(found))) if screen else None
-    whole = screening.rows if screening else in_components(rows, found.header)
-    plan = judged(whole, found.header, oracle)
-    said = kept(plan)
+    split = history.header.clock is v.Clock.REAL and not screen
+    rows = kept(history.rows) if split else history.rows
+    screening = suspected(rows, history.header, kept(suspicions_of(history))) if screen else None
+    whole = screening.rows if screening else in_components(rows, history.header)
+    plan = judged(whole, history.header, oracle)
+    results = kept(plan)
     summary = Summary()
-    for row in said.where(sf.col("kind") == SUMMARY).select("told").collect():
+    for row in results.where(sf.col("kind") == SUMMARY).select("told").collect():
         summary.merge(Summary.of(json.loads(row["told"])))
     summary.close()
-    unusable = _told(said, UNUSABLE, _UNUSABLE).select("file", "line", "history_id", "why", "text")
-    violations = _told(said, VIOLATION, _VIOLATION)
+    unusable = _told(results, UNUSABLE, _UNUSABLE).select(
+        "file", "line", "history_id", "why", "text"
+    )
+    violations = _told(results, VIOLATION, _VIOLATION)
     if problems := _problems(unusable):
         # Parts of a history may already have violations when another part turns out unusable.
         unjudged = unusable.select("history_id").distinct()
         violations = violations.join(sf.broadcast(unjudged), "history_id", "left_anti")
     if screening is None:
-        conformance = verdicts(found.header, terms, summary, problems)
+        conformance = verdicts(history.header, terms, summary, problems)
     else:
         findings = findings_of(screening, violations)
-        conformance = screened(found.header, terms, summary, findings, problems)
+        conformance = screened(history.header, terms, summary, findings, problems)
     return Checked(
-        header=found.header,
+        header=history.header,
         summary=summary,
         problems=problems,
         conformance=conformance,
@@ -130,8 +133,8 @@ def check(
     )
 
 
-def _told(said: DataFrame, kind: str, fields: str) -> DataFrame:
-    rows = said.where(sf.col("kind") == kind)
+def _told(results: DataFrame, kind: str, fields: str) -> DataFrame:
+    rows = results.where(sf.col("kind") == kind)
     return rows.select("history_id", sf.from_json("told", fields).alias("t")).select(
         "history_id", "t.*"
     )
@@ -146,8 +149,8 @@ def _problems(unusable: DataFrame) -> tuple[str, ...]:
     if not lines:
         return ()
     first = unusable.orderBy("file", "line").limit(_LINES_TOLD).collect()
-    told = "; ".join(f"{name_of(row['file'])}:{row['line']}: {row['why']}" for row in first)
+    reasons = "; ".join(f"{name_of(row['file'])}:{row['line']}: {row['why']}" for row in first)
     return (
         f"{lines} line{'s' if lines > 1 else ''} could not be read or used, so that "
-        f"{histories} histor{'ies were' if histories > 1 else 'y was'} not judged: {told}",
+        f"{histories} histor{'ies were' if histories > 1 else 'y was'} not judged: {reasons}",
     )

@@ -94,13 +94,13 @@ def _of(connections: Connections) -> Numbers:
 def _learned(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the connections between the commands of each batch, by history."""
     for batch in batches:
-        found: dict[int, Connections] = {}
+        by_number: dict[int, Connections] = {}
         for number, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             record = _read(text)
             if record is not None and not isinstance(record, Started):
-                found.setdefault(number, Connections()).add(record)
-        told = [json.dumps(_told(each)) for each in found.values()]
-        yield pa.record_batch([list(found), told], schema=_ARROW)
+                by_number.setdefault(number, Connections()).add(record)
+        records = [json.dumps(_told(connections)) for connections in by_number.values()]
+        yield pa.record_batch([list(by_number), records], schema=_ARROW)
 
 
 def _told(connections: Connections) -> dict[str, Any]:
@@ -115,15 +115,15 @@ def _told(connections: Connections) -> dict[str, Any]:
     }
 
 
-def _add(connections: Connections, told: dict[str, Any]) -> None:
-    for group in told["groups"]:
+def _add(connections: Connections, record: dict[str, Any]) -> None:
+    for group in record["groups"]:
         first, *others = map(tuple, group)
         connections.groups.root(first)
         for other in others:
             connections.groups.join(first, other)
-    connections.entities.update(told["entities"])
-    connections.counted.update(map(tuple, told["counted"]))
-    connections.whole = connections.whole or told["whole"]
+    connections.entities.update(record["entities"])
+    connections.counted.update(map(tuple, record["counted"]))
+    connections.whole = connections.whole or record["whole"]
 
 
 def _numbered(

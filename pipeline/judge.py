@@ -203,16 +203,16 @@ def _judge(
     """Judge the components of one task."""
     checker = _checker(header, oracle)
     summary = Summary()
-    said: list[tuple[str, int | None, str]] = []
+    results: list[tuple[str, int | None, str]] = []
     for key, rows in groupby(_rows_of(batches), key=lambda row: (row.history_id, row.part)):
         component = _Component()
         component.read(rows)
-        said += _one_judged(checker, summary, key, component)
-        if len(said) >= _AT_ONCE:
-            yield _batch(said)
-            said = []
-    said.append((SUMMARY, None, json.dumps(summary.told())))
-    yield _batch(said)
+        results += _one_judged(checker, summary, key, component)
+        if len(results) >= _AT_ONCE:
+            yield _batch(results)
+            results = []
+    results.append((SUMMARY, None, json.dumps(summary.told())))
+    yield _batch(results)
 
 
 @cache
@@ -255,8 +255,8 @@ def _one_judged(
         at = component.lines[0] if component.lines else 0
         summary.add_part(place, Part(at=at, heard=heard))
     yield from (
-        (VIOLATION, place, json.dumps({**told, "part": part}))
-        for told in _violations(heard, component.lines)
+        (VIOLATION, place, json.dumps({**violation, "part": part}))
+        for violation in _violations(heard, component.lines)
     )
 
 
@@ -270,8 +270,8 @@ def _heard(checker: Checker, place: int, component: _Component, *, is_whole: boo
         return checker.check(scenario) if is_whole else checker.check_part(scenario)
     except Exception as error:  # noqa: BLE001 - still judge the other components
         name = repr(scenario.name) if scenario.name else f"history {place}"
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        return checker.unchecked(scenario, f"judging {name} broke off: {said[:_TEXT]}")
+        cause = " ".join(f"{type(error).__name__}: {error}".split())
+        return checker.unchecked(scenario, f"judging {name} broke off: {cause[:_TEXT]}")
 
 
 def _violations(heard: Heard, lines: Sequence[int]) -> Iterator[Mapping[str, Any]]:
@@ -296,6 +296,6 @@ def _of_line(row: _Row, why: str) -> dict[str, Any]:
     return {"file": row.file, "line": row.line, "why": why, "text": text}
 
 
-def _batch(said: list[tuple[str, int | None, str]]) -> pa.RecordBatch:
-    kinds, places, told = zip(*said, strict=True)
-    return pa.record_batch([list(kinds), list(places), list(told)], schema=_ARROW)
+def _batch(results: list[tuple[str, int | None, str]]) -> pa.RecordBatch:
+    kinds, places, contents = zip(*results, strict=True)
+    return pa.record_batch([list(kinds), list(places), list(contents)], schema=_ARROW)

@@ -69,22 +69,22 @@ def blocks_of(spark: SparkSession, paths: Sequence[str]) -> Blocks:
     files: dict[str, list[Any]] = {}
     for row in sorted(counted, key=lambda row: (row["file"], row["block"])):
         files.setdefault(row["file"], []).append(row)
-    found = {}
+    numbered = {}
     for number, (file, rows) in enumerate(files.items(), 1):
         lines, history = 0, number << _HISTORIES_A_FILE
         last_line = sum(row["lines"] for row in rows)
         for row in rows:
-            found[file, row["block"]] = Block(
+            numbered[file, row["block"]] = Block(
                 first=row["first"], lines_before=lines, history=history, last_line=last_line
             )
             lines += row["lines"]
             history += row["begun"]
-    return found
+    return numbered
 
 
 def first_lines(spark: SparkSession, paths: Sequence[str], blocks: Blocks) -> dict[str, str]:
     """Return the first line of each file that is not blank in its first block, by address."""
-    ids = [each.first for (_, at), each in blocks.items() if at == 0 and each.first is not None]
+    ids = [block.first for (_, at), block in blocks.items() if at == 0 and block.first is not None]
     if not ids:
         return {}
     # With a limit, Spark reads no further than to the last of them.
@@ -159,7 +159,7 @@ def _placed(blocks: Blocks, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
             numbers = pa.array(range(lines + 1, lines + 1 + len(piece)), pa.int64())
             numbers = pc.add(numbers, block.lines_before)
             text = piece.column("text")
-            found = pa.RecordBatch.from_arrays(
+            placed = pa.RecordBatch.from_arrays(
                 [
                     piece.column("file"),
                     pc.add(starts, block.history + begun),
@@ -171,7 +171,7 @@ def _placed(blocks: Blocks, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
             )
             lines += len(piece)
             begun += starts[-1].as_py()
-            yield found.filter(pc.not_equal(pc.utf8_trim(text, " "), ""))
+            yield placed.filter(pc.not_equal(pc.utf8_trim(text, " "), ""))
 
 
 def _by_block(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

@@ -141,18 +141,18 @@ def _value(tree: _Tree, schema: StructType) -> Column:
         kind = _type_of(schema, theirs)
         if isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType) and inner:
             element = kind.elementType
-            return sf.transform(sf.col(_quoted(theirs)), lambda each: _of(each, inner, element))
+            return sf.transform(sf.col(_quoted(theirs)), lambda item: _of(item, inner, element))
         return _plain(sf.col(_quoted(theirs)), kind)
     fields = {name: _value(below, schema) for name, below in inner.items()}
     is_set = sf.coalesce(*(sf.when(field.isNotNull(), True) for field in fields.values()))
     return sf.when(is_set, sf.struct(*(field.alias(name) for name, field in fields.items())))
 
 
-def _of(each: Column, inner: _Tree, kind: StructType) -> Column:
+def _of(element: Column, inner: _Tree, kind: StructType) -> Column:
     """Return an element of an array, as a struct of the mapped fields."""
     fields = []
     for name, below in inner.items():
-        value = each
+        value = element
         for part in below[""].split("."):
             value = value.getField(part)
         fields.append(_plain(value, _type_of(kind, below[""])).alias(name))
@@ -166,14 +166,14 @@ def _plain(value: Column, kind: DataType | None) -> Column:
 
 def _type_of(schema: StructType, path: str) -> DataType | None:
     """Return the type at a path, `None` if there is none; paths continue into array elements."""
-    found: DataType = schema
+    kind: DataType = schema
     for part in path.split("."):
-        if isinstance(found, ArrayType):
-            found = found.elementType
-        if not isinstance(found, StructType) or part not in found.names:
+        if isinstance(kind, ArrayType):
+            kind = kind.elementType
+        if not isinstance(kind, StructType) or part not in kind.names:
             return None
-        found = found[part].dataType
-    return found
+        kind = kind[part].dataType
+    return kind
 
 
 def _quoted(path: str) -> str:
@@ -187,26 +187,26 @@ def read_naming(path: Path) -> Naming:
         UsageError: the file cannot be read, or is not a mapping.
     """
     try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not TOML: {error}") from None
-    columns = said.get("columns")
-    if said.keys() != {"columns"} or not isinstance(columns, dict):
+    columns = document.get("columns")
+    if document.keys() != {"columns"} or not isinstance(columns, dict):
         raise UsageError(f"{path} must have a table [columns], and nothing else")
     flat = _flat(columns)
-    if not all(isinstance(each, str) for each in flat.values()):
+    if not all(isinstance(name, str) for name in flat.values()):
         raise UsageError(f"{path}: [columns] must have names of ours, and theirs as texts")
     return Naming(flat, str(path))
 
 
 def _flat(columns: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Return nested tables as dotted names: `command.queue` may be written either way."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in columns.items():
         if isinstance(value, dict):
-            found |= _flat(value, f"{prefix}{name}.")
+            flat |= _flat(value, f"{prefix}{name}.")
         else:
-            found[f"{prefix}{name}"] = value
-    return found
+            flat[f"{prefix}{name}"] = value
+    return flat

@@ -54,12 +54,12 @@ def _tasks(spark: "SparkSession") -> str:
     """Return how many tasks of the stages that run now are done; nothing where that is unknown."""
     try:
         tracker: Any = spark.sparkContext.statusTracker()
-        stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
     except Exception:  # noqa: BLE001 - Spark Connect and a stopped session raise errors of many kinds
         return ""
     known = [stage for stage in stages if stage is not None]
     done, planned = (
-        sum(each.numCompletedTasks for each in known),
-        sum(each.numTasks for each in known),
+        sum(stage.numCompletedTasks for stage in known),
+        sum(stage.numTasks for stage in known),
     )
     return f", {done} of {planned} tasks" if known else ""

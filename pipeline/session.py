@@ -76,7 +76,7 @@ def said_by_spark(error: Exception) -> str | None:
         )
     lines = [line.strip(" :") for line in str(error).splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("An error occurred while calling")]
-    named = (found[0] for line in lines if (found := re.search(r"\[[A-Z0-9_.]+\] .*", line)))
+    named = (match[0] for line in lines if (match := re.search(r"\[[A-Z0-9_.]+\] .*", line)))
     return next(named, lines[0] if lines else type(error).__name__)
 
 
@@ -295,9 +295,9 @@ def _heard_by(log: IO[bytes]) -> Iterator[None]:
 def _why(error: Exception, log: IO[bytes]) -> str:
     """Return the first line of an error, and the last lines of Java's output."""
     first = next((line.strip() for line in str(error).splitlines() if line.strip()), repr(error))
-    said: list[str] = []
+    log_lines: list[str] = []
     with suppress(OSError, ValueError):
         log.seek(0)
         lines = log.read().decode("utf-8", "replace").splitlines()
-        said = [line.strip() for line in lines if line.strip()][-_LINES_TOLD:]
-    return " | ".join([first, *said])
+        log_lines = [line.strip() for line in lines if line.strip()][-_LINES_TOLD:]
+    return " | ".join([first, *log_lines])

@@ -78,7 +78,7 @@ def find_source(place: str) -> Source:
     return _whole(Source((str(path),), is_table=False))
 
 
-def _whole(found: Source) -> Source:
+def _whole(source: Source) -> Source:
     """Return the source with absolute paths.
 
     A Spark that was already running may have another working directory.
@@ -86,11 +86,11 @@ def _whole(found: Source) -> Source:
     Raises:
         HistoryError: a file may not be read.
     """
-    paths = tuple(str(Path(path).absolute()) for path in found.paths)
+    paths = tuple(str(Path(path).absolute()) for path in source.paths)
     for path in paths:
         if not os.access(path, os.R_OK):  # Spark would say that the file does not exist
             raise HistoryError(f"cannot read {path}: {os.strerror(errno.EACCES)}")
-    return Source(paths, is_table=found.is_table)
+    return Source(paths, is_table=source.is_table)
 
 
 def _of_folder(folder: Path) -> Source:
@@ -99,13 +99,13 @@ def _of_folder(folder: Path) -> Source:
     list(folder.iterdir())  # raises if unreadable; `rglob` would skip the folder
     if (folder / HEADER_NAME).is_file():
         return Source((str(folder),), is_table=True)
-    found = sorted(
+    paths = sorted(
         str(path)
         for path in folder.rglob("*.jsonl")
         if not any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
     )
-    if found:
-        return Source(tuple(found), is_table=False)
+    if paths:
+        return Source(tuple(paths), is_table=False)
     if any(folder.glob("*.parquet")):
         raise UsageError(
             f"{folder} has Parquet files and no {HEADER_NAME}, which says what the histories were "
@@ -161,7 +161,7 @@ def one_header(headers: list[tuple[str, Header]]) -> Header:
                 "check them one at a time"
             )
     planned = [header.planned for _, header in headers]
-    whole = None if None in planned else sum(each or 0 for each in planned)
+    whole = None if None in planned else sum(count or 0 for count in planned)
     return attrs.evolve(first, planned=whole)
 
 

@@ -24,9 +24,9 @@ _WORST_FIRST: Final = (
 
 def headline(conformance: Conformance) -> str:
     """Return a sentence: how many rules have each verdict, and how many events were judged."""
-    counted = {each: conformance.counted(each) for each in Verdict}
-    told = ", ".join(f"{count} {verdict.value}" for verdict, count in counted.items() if count)
-    return f"{conformance.events:,} events judged; rules: {told}"
+    counted = {verdict: conformance.counted(verdict) for verdict in Verdict}
+    counts = ", ".join(f"{count} {verdict.value}" for verdict, count in counted.items() if count)
+    return f"{conformance.events:,} events judged; rules: {counts}"
 
 
 def rows(conformance: Conformance) -> Iterator[tuple[str, str, str, str, str, int]]:
@@ -38,11 +38,13 @@ def rows(conformance: Conformance) -> Iterator[tuple[str, str, str, str, str, in
 
 def html_table(conformance: Conformance, problems: tuple[str, ...] = ()) -> str:
     """Return the headline, and a table of the rules that were neither shown nor inapplicable."""
-    notable = [rule for each in _WORST_FIRST for rule in conformance.rules if rule.verdict is each]
+    notable = [
+        rule for verdict in _WORST_FIRST for rule in conformance.rules if rule.verdict is verdict
+    ]
     parts = [f"<p><b>{escape(headline(conformance))}</b></p>"]
     parts += [f"<p>{escape(problem)}</p>" for problem in problems]
     if notable:
-        head = "".join(f"<th>{each}</th>" for each in ("rule", "title", "verdict", "why"))
+        head = "".join(f"<th>{title}</th>" for title in ("rule", "title", "verdict", "why"))
         body = "".join(f"<tr>{_cells(rule)}</tr>" for rule in notable)
         parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
     return "".join(parts)

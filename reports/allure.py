@@ -139,9 +139,9 @@ def _graded(labels: list[dict[str, Any]], catalogue: Catalogue) -> list[dict[str
 def _without_places(key: str, value: object) -> object:
     match value:
         case dict():
-            return {name: _without_places(name, each) for name, each in value.items()}
+            return {name: _without_places(name, item) for name, item in value.items()}
         case list():
-            return [_without_places(key, each) for each in value]
+            return [_without_places(key, item) for item in value]
         case str() if key in _FREE_TEXT:
             return redacted_text(value)
         case _:

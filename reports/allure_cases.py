@@ -63,7 +63,7 @@ class Case:
         full_name: its identity across runs, apart from the parameters.
         status: `passed`, `failed`, `broken`, `skipped` or `unknown`.
         message: why it did not pass.
-        description: what it is about.
+        description: the rule's statement, or the subject of the case.
         links: name and address of its sources.
         labels: `epic`, `feature`, `story`, `severity` and others, by name.
         parameters: distinguish the same case of different implementations.
@@ -121,7 +121,7 @@ def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterato
 def fault_cases(fates: Iterable[Fate], catalogue: Catalogue) -> Iterator[Case]:
     """Return a case for each mutant, which passes if the tests of its rule killed it."""
     for fate in fates:
-        by = "".join(f"\nnoticed by: {each}" for each in fate.killed_by)
+        by = "".join(f"\nnoticed by: {name}" for name in fate.killed_by)
         yield Case(
             name=f"{fate.rule} {fate.id}",
             full_name=f"busproof.audit.{fate.id}",
@@ -134,15 +134,15 @@ def fault_cases(fates: Iterable[Fate], catalogue: Catalogue) -> Iterator[Case]:
 
 def spec_cases(checked: Iterable[Checked]) -> Iterator[Case]:
     """Return a case for each configuration of the specs, which passes if it was as expected."""
-    for each in checked:
-        failed = "broken" if each.error else "failed"
-        texts = (("TLC's trace", "\n".join(each.trace)), ("scenario.feature", each.scenario))
+    for result in checked:
+        failed = "broken" if result.error else "failed"
+        texts = (("TLC's trace", "\n".join(result.trace)), ("scenario.feature", result.scenario))
         yield Case(
-            name=each.name,
-            full_name=f"busproof.modelcheck.{each.name}",
-            status="passed" if each.passed else failed,
-            message="; ".join(filter(None, (each.error, *each.deviations))),
-            labels=(("epic", "TLA+ specs"), ("feature", each.kind), ("severity", "normal")),
+            name=result.name,
+            full_name=f"busproof.modelcheck.{result.name}",
+            status="passed" if result.passed else failed,
+            message="; ".join(filter(None, (result.error, *result.deviations))),
+            labels=(("epic", "TLA+ specs"), ("feature", result.kind), ("severity", "normal")),
             attachments=tuple((name, _TEXT, text) for name, text in texts if text),
         )
 
@@ -243,8 +243,8 @@ def _described(rule: RuleVerdict, edition: str, catalogue: Catalogue) -> str:
 
 def _steps(example: Counterexample) -> Iterator[tuple[str, bool]]:
     lines = story(example.events)
-    for place, each in enumerate(lines, 1):
-        yield str(each), place < len(lines)
+    for place, line in enumerate(lines, 1):
+        yield str(line), place < len(lines)
 
 
 def _attached(rule: RuleVerdict, clock: v.Clock) -> Iterator[tuple[str, tuple[str, str], str]]:
@@ -253,7 +253,7 @@ def _attached(rule: RuleVerdict, clock: v.Clock) -> Iterator[tuple[str, tuple[st
         return
     commands = commands_of(example.events, clock)
     yield "scenario.feature", _TEXT, scenario_of(rule.id, commands, f"What broke {rule.id}")
-    asked = [unstructure(command, full=False) for command in commands]
-    yield "commands", _JSON, json.dumps(asked, indent=2)
+    encoded = [unstructure(command, full=False) for command in commands]
+    yield "commands", _JSON, json.dumps(encoded, indent=2)
     lines = (encode_line(unstructure(event)).decode() for event in example.events)
     yield "history excerpt", _LINES, "".join(lines)

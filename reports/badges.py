@@ -41,9 +41,9 @@ def write_badges(
         HistoryError: a file cannot be written.
     """
     written = []
-    for found in levels_found(conformance, catalogue):
-        for suffix, text in ((".svg", svg(found)), (".json", json.dumps(endpoint(found)) + "\n")):
-            file = Path(folder) / f"{found.level.id}{suffix}"
+    for result in levels_found(conformance, catalogue):
+        for suffix, text in ((".svg", svg(result)), (".json", json.dumps(endpoint(result)) + "\n")):
+            file = Path(folder) / f"{result.level.id}{suffix}"
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, encoding="utf-8")
@@ -53,25 +53,25 @@ def write_badges(
     return tuple(written)
 
 
-def endpoint(found: LevelFound) -> dict[str, Any]:
+def endpoint(result: LevelFound) -> dict[str, Any]:
     """Return the content of an endpoint badge for shields.io."""
     return {
         "schemaVersion": 1,
-        "label": _label(found),
-        "message": found.state.value,
-        "color": _COLOURS[found.state],
+        "label": _label(result),
+        "message": result.state.value,
+        "color": _COLOURS[result.state],
     }
 
 
-def svg(found: LevelFound) -> str:
+def svg(result: LevelFound) -> str:
     """Return the badge as an image without external resources."""
-    label, state = _label(found), found.state.value
+    label, state = _label(result), result.state.value
     left, right = (round(len(text) * _WIDE) + 10 for text in (label, state))
     return _SVG.format(
         whole=left + right,
         left=left,
         inner=right - 3,
-        colour=_COLOURS[found.state],
+        colour=_COLOURS[result.state],
         label=escape(label),
         state=escape(state),
         text=escape(f"{label}: {state}", {'"': "&quot;"}),
@@ -80,5 +80,5 @@ def svg(found: LevelFound) -> str:
     )
 
 
-def _label(found: LevelFound) -> str:
-    return f"busproof {found.level.title.lower()}"
+def _label(result: LevelFound) -> str:
+    return f"busproof {result.level.title.lower()}"

@@ -16,7 +16,7 @@ def labels(runs: Sequence[Conformance]) -> tuple[str, ...]:
     for place, name in enumerate(names):
         alike[name].append(place)
     for places in alike.values():
-        for place, more in zip(places, _differing([runs[each] for each in places]), strict=True):
+        for place, more in zip(places, _differing([runs[run] for run in places]), strict=True):
             names[place] = ", ".join((names[place], *more))
     return tuple(_numbered(names))
 
@@ -27,7 +27,7 @@ def _name(run: Conformance) -> str:
 
 def _differing(runs: Sequence[Conformance]) -> Iterator[tuple[str, ...]]:
     """Return the terms in which each run differs from any other."""
-    columns = [list(each) for each in zip(*map(_terms, runs), strict=True)]
+    columns = [list(column) for column in zip(*map(_terms, runs), strict=True)]
     differing = [column for column in columns if len(set(column)) > 1]
     for place in range(len(runs)):
         yield tuple(column[place] for column in differing)
@@ -35,7 +35,7 @@ def _differing(runs: Sequence[Conformance]) -> Iterator[tuple[str, ...]]:
 
 def _terms(run: Conformance) -> tuple[str, ...]:
     subject = run.subject
-    readings = " ".join(f"{name}={each}" for name, each in sorted(subject.readings.items()))
+    readings = " ".join(f"{name}={reading}" for name, reading in sorted(subject.readings.items()))
     return (
         subject.edition,
         subject.tier,
@@ -54,6 +54,6 @@ def _numbered(names: Sequence[str]) -> Iterator[str]:
     for name in names:
         if counts[name] > 1:
             numbers = (f"{name}, run {number}" for number in count(1))
-            name = next(each for each in numbers if each not in taken)  # noqa: PLW2901
+            name = next(candidate for candidate in numbers if candidate not in taken)  # noqa: PLW2901
             taken.add(name)
         yield name

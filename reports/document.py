@@ -117,7 +117,7 @@ def view(conformance: Conformance) -> dict[str, Any]:
         "scenarios": {str(ended): count for ended, count in conformance.scenarios.items()},
         "summary": _summary(conformance),
         "exit_code": int(conformance.exit_code),
-        "levels": [levels.view(each) for each in levels.levels_found(conformance, load())],
+        "levels": [levels.view(level) for level in levels.levels_found(conformance, load())],
         "problems": list(conformance.problems),
         "known_failures": [_known_view(known) for known in conformance.known_failures],
         "explored": _explored_view(conformance.explored),
@@ -272,7 +272,7 @@ def _exit_code(code: int) -> ExitCode:
     try:
         return ExitCode(code)
     except ValueError:
-        allowed = ", ".join(str(each.value) for each in ExitCode)
+        allowed = ", ".join(str(known.value) for known in ExitCode)
         raise HistoryError(f"exit_code is {code}, and must be one of {allowed}") from None
 
 

@@ -69,10 +69,10 @@ def _show_unshown(runs: Sequence[Conformance], console: Console, edges: box.Box)
     """Print the rules that were not shown: those that differ or broke, and all others."""
     verdicts: dict[v.RuleId, list[Verdict]] = {}
     for run in runs:
-        for found in run.rules:
-            verdicts.setdefault(found.id, []).append(found.verdict)
-    unshown = {rule: each for rule, each in verdicts.items() if not FINE.issuperset(each)}
-    nowhere = [rule for rule, each in unshown.items() if UNSEEN.issuperset(each)]
+        for judged in run.rules:
+            verdicts.setdefault(judged.id, []).append(judged.verdict)
+    unshown = {rule: reached for rule, reached in verdicts.items() if not FINE.issuperset(reached)}
+    nowhere = [rule for rule, reached in unshown.items() if UNSEEN.issuperset(reached)]
     if len(nowhere) < len(unshown):
         table = Table(box=edges, padding=(0, 1), show_edge=False)
         table.add_column("rule", no_wrap=True)

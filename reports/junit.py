@@ -93,7 +93,7 @@ def _kind(verdict: Verdict) -> "type[FinalResult]":
 
 def _told(example: Counterexample, again: str) -> str:
     lines = [f"{number}. {line}" for number, line in enumerate(story(example.events), 1)]
-    allowed = [f"allowed: {each}" for each in example.allowed]
+    allowed = [f"allowed: {outcome}" for outcome in example.allowed]
     last = [f"again: {again}"] if again else []
     return "\n".join(
         [f"scenario: {example.scenario}", *lines, f"seen: {example.seen}", *allowed, *last]

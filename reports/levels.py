@@ -123,7 +123,7 @@ def not_met(
     """Return a sentence for each level or capability that was not claimed and shown."""
     if conformance.only:
         return (f"the run was limited to {', '.join(conformance.only)}, which shows no level",)
-    levels = {each.level.id: each for each in levels_found(conformance, catalogue)}
+    levels = {result.level.id: result for result in levels_found(conformance, catalogue)}
     sentences = (
         _level_not_met(levels[name])
         if name in levels
@@ -133,12 +133,12 @@ def not_met(
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def _level_not_met(found: LevelFound) -> str:
-    if found.state is State.FULL:
+def _level_not_met(result: LevelFound) -> str:
+    if result.state is State.FULL:
         return ""
-    left = f"; not shown: {overview.id_words(found.rules)}" if found.rules else ""
-    words = f": {found.words}{left}" if found.words else ""
-    return f"required level {found.level.id} is {found.state.value}{words}"
+    left = f"; not shown: {overview.id_words(result.rules)}" if result.rules else ""
+    words = f": {result.words}{left}" if result.words else ""
+    return f"required level {result.level.id} is {result.state.value}{words}"
 
 
 def _capability_not_met(conformance: Conformance, catalogue: Catalogue, name: str) -> str:
@@ -160,14 +160,14 @@ def _needed(rule: Rule | None) -> frozenset[str]:
     return frozenset(name for need in (rule.needs if rule else ()) for name in need.split("|"))
 
 
-def view(found: LevelFound) -> dict[str, Any]:
+def view(result: LevelFound) -> dict[str, Any]:
     """Return a level as plain values for JSON."""
     return {
-        "id": found.level.id,
-        "title": found.level.title,
-        "state": found.state.value,
-        "shown": found.shown,
-        "applicable": found.applicable,
-        "undeclared": list(found.undeclared),
-        "not_shown": list(found.rules),
+        "id": result.level.id,
+        "title": result.level.title,
+        "state": result.state.value,
+        "shown": result.shown,
+        "applicable": result.applicable,
+        "undeclared": list(result.undeclared),
+        "not_shown": list(result.rules),
     }

@@ -87,11 +87,11 @@ def _facts(conformance: Conformance, catalogue: Catalogue) -> Iterator[tuple[str
 
 
 def _levels(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
-    found = levels_found(conformance, catalogue)
-    if found:
+    results = levels_found(conformance, catalogue)
+    if results:
         yield "## Levels"
         yield ""
-        rows = ((each.level.title, each.state.value, each.words) for each in found)
+        rows = ((result.level.title, result.state.value, result.words) for result in results)
         yield from _table(("Level", "Claimed and shown", ""), (":--",) * 3, rows)
 
 
@@ -189,7 +189,7 @@ def _example(example: Counterexample) -> Iterator[str]:
     yield ""
     for number, line in enumerate(story(example.events), 1):
         who = f"{_plain(line.who)}: " if line.who else ""
-        yield f"{number}. {who}{_code(line.asked)} → {_code(line.came)}"
+        yield f"{number}. {who}{_code(line.request)} → {_code(line.answer)}"
     yield ""
     yield f"**Seen:** {_code(example.seen)}"
     yield ""

@@ -228,14 +228,14 @@ def links(catalogue: Catalogue, rule: v.RuleId, edition: str) -> dict[str, str]:
     """
     known = found(catalogue, rule)
     cited = () if known is None else known.citations
-    others = {each.id for each in catalogue.editions} - {edition}
+    others = {other.id for other in catalogue.editions} - {edition}
     addresses: dict[str, str | None] = {}
-    for each in cited:
-        if each.source not in others:
-            name = f"{each.source} {each.anchor or ''}".strip()
-            addresses[name] = catalogue.link(each)
-            if catalogue.english(each) != addresses[name]:
-                addresses[f"{name}, in English"] = catalogue.english(each)
+    for citation in cited:
+        if citation.source not in others:
+            name = f"{citation.source} {citation.anchor or ''}".strip()
+            addresses[name] = catalogue.link(citation)
+            if catalogue.english(citation) != addresses[name]:
+                addresses[f"{name}, in English"] = catalogue.english(citation)
     return {name: address for name, address in addresses.items() if address is not None}
 
 
@@ -271,7 +271,9 @@ def terms_words(conformance: Conformance, catalogue: Catalogue) -> str:
 def reading_words(subject: Subject, catalogue: Catalogue) -> str:
     """Return the readings that are not the catalogue's defaults."""
     defaults = {ambiguity.id: ambiguity.default for ambiguity in catalogue.ambiguities}
-    others = {name: each for name, each in subject.readings.items() if defaults.get(name) != each}
+    others = {
+        name: reading for name, reading in subject.readings.items() if defaults.get(name) != reading
+    }
     words = ", ".join(f"{name}={reading}" for name, reading in others.items())
     return words or "the default of every ambiguity"
 

@@ -34,7 +34,7 @@ RUNS_TOLD: Final = 40
 """Number of an implementation's latest runs in the chart."""
 
 Evidence = Mapping[v.RuleId, Mapping[str, Any]]
-"""Evidence for each rule: `scenarios`, `faults`, `tla`."""
+"""Evidence for each rule: `scenarios`, `faults`, `generated`, `tla`."""
 
 
 @attrs.frozen(kw_only=True)
@@ -69,14 +69,14 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
         "editions": [edition.id for edition in catalogue.editions],
         "families": [[family.id, family.title] for family in catalogue.families],
         "sources": {source.id: f"{source.title} ({source.as_of})" for source in catalogue.sources},
-        "links": {each.id: each.link for each in catalogue.editions if each.link}
-        | {each.id: each.link for each in catalogue.sources if each.link},
+        "links": {edition.id: edition.link for edition in catalogue.editions if edition.link}
+        | {source.id: source.link for source in catalogue.sources if source.link},
         "english": {
             name: catalogue.english_text(name)
-            for name in [each.id for each in catalogue.editions]
-            + [each.id for each in catalogue.sources]
+            for name in [edition.id for edition in catalogue.editions]
+            + [source.id for source in catalogue.sources]
         },
-        "anchored": [each.id for each in catalogue.editions if each.has_named_sections],
+        "anchored": [edition.id for edition in catalogue.editions if edition.has_named_sections],
         "ambiguities": {ambiguity.id: _ambiguity(ambiguity) for ambiguity in catalogue.ambiguities},
         "rules": [*_rules(comparison), *_unknown(comparison)],
         "audited": bool(comparison.fates),
@@ -113,9 +113,9 @@ def _rules(comparison: Comparison) -> Iterator[dict[str, Any]]:
     for ambiguity in comparison.catalogue.ambiguities:
         for rule in ambiguity.rules:
             readings.setdefault(rule, []).append(ambiguity.id)
-    for each in comparison.catalogue.rules:
-        shown = comparison.evidence.get(each.id, {})
-        yield _stated(each, readings.get(each.id, [])) | _shown(shown, comparison.fates)
+    for listed in comparison.catalogue.rules:
+        shown = comparison.evidence.get(listed.id, {})
+        yield _stated(listed, readings.get(listed.id, [])) | _shown(shown, comparison.fates)
 
 
 def _stated(rule: Rule, readings: Sequence[str]) -> dict[str, Any]:
@@ -142,18 +142,24 @@ def _stated(rule: Rule, readings: Sequence[str]) -> dict[str, Any]:
 def _shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any]:
     specs: Mapping[str, Any] = shown.get("tla", {})
     fields = {
-        "scenarios": [[each["file"], each["name"]] for each in shown.get("scenarios", ())],
+        "scenarios": [[entry["file"], entry["name"]] for entry in shown.get("scenarios", ())],
         "operators": _named(specs, "operators"),
         "properties": _named(specs, "properties"),
-        "edges": [[each["graph"], each["edges"]] for each in specs.get("edges", ())],
-        "mutants": [[each["name"], each["killed_by"]] for each in specs.get("mutants", ())],
-        "faults": [_fault(each, fates.get(each["id"])) for each in shown.get("faults", ())],
+        "edges": [[entry["graph"], entry["edges"]] for entry in specs.get("edges", ())],
+        "mutants": [[entry["name"], entry["killed_by"]] for entry in specs.get("mutants", ())],
+        "faults": [_fault(entry, fates.get(entry["id"])) for entry in shown.get("faults", ())],
+        "generated": _generated(shown.get("generated", {})),
     }
     return {key: value for key, value in fields.items() if value}
 
 
 def _named(specs: Mapping[str, Any], kind: str) -> list[str]:
-    return [f"{each['module']}!{each['name']}" for each in specs.get(kind, ())]
+    return [f"{entry['module']}!{entry['name']}" for entry in specs.get(kind, ())]
+
+
+def _generated(numbers: Mapping[str, int]) -> list[int]:
+    """Return how many generated faults were noticed, and of how many; empty without any."""
+    return [numbers["noticed"], numbers["of"]] if numbers.get("of") else []
 
 
 def _fault(fault: Mapping[str, str], fate: Fate | None) -> list[str]:
@@ -200,8 +206,8 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
             for claim in overview.unshown_claims(run, catalogue)
         ],
         "levels": [
-            [each.level.title, each.state.value, each.words, each.level.summary]
-            for each in levels_found(run, catalogue)
+            [result.level.title, result.state.value, result.words, result.level.summary]
+            for result in levels_found(run, catalogue)
         ],
         "known": [_known(known_failure) for known_failure in run.known_failures],
         "verdicts": {rule.id: _verdict(rule, texts) for rule in run.rules},
@@ -238,7 +244,7 @@ def _example(rule: v.RuleId, example: Counterexample, clock: str) -> dict[str, A
         "why": consequence(rule),
         "seen": example.seen,
         "allowed": list(example.allowed),
-        "story": [[line.who, line.asked, line.came] for line in story(example.events)],
+        "story": [[line.who, line.request, line.answer] for line in story(example.events)],
     }
 
 
@@ -254,7 +260,7 @@ def _trend(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             "label": entry.label,
             "version": entry.version,
             "counts": [entry.counted(verdict) for verdict in VERDICTS],
-            "moved": [] if last is None else [list(each) for each in moved(last, entry)],
+            "moved": [] if last is None else [list(change) for change in moved(last, entry)],
         }
         for last, entry in zip(before, entries, strict=False)
     ]

@@ -106,9 +106,9 @@ def _read(file: Path, kind: type[Printed], command: str) -> Printed:
 def _without_figures(value: Any) -> Any:
     """Return the same without the counts and times of configurations."""
     match value:
-        case {"configurations": [*each]} if all(isinstance(one, dict) for one in each):
+        case {"configurations": [*results]} if all(isinstance(one, dict) for one in results):
             fields = {field.name for field in attrs.fields(Checked)}
-            kept = [{name: one[name] for name in one if name in fields} for one in each]
+            kept = [{name: one[name] for name in one if name in fields} for one in results]
             return {"configurations": kept}
         case _:
             return value

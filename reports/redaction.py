@@ -120,7 +120,7 @@ def _example(example: Counterexample) -> Counterexample:
     return attrs.evolve(
         example,
         seen=redacted_text(example.seen),
-        allowed=tuple(redacted_text(each) for each in example.allowed),
+        allowed=tuple(redacted_text(outcome) for outcome in example.allowed),
         events=tuple(_event(event) for event in example.events),
     )
 

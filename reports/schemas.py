@@ -89,7 +89,9 @@ def _report() -> Schema:
         "oracle": _one_of(Oracle),
         "events": _COUNT,
         "scenarios": _described("How many scenarios ended how.", _map(_COUNT)),
-        "summary": _object({**{each.value: _COUNT for each in Verdict}, "applicable": _COUNT}),
+        "summary": _object(
+            {**{verdict.value: _COUNT for verdict in Verdict}, "applicable": _COUNT}
+        ),
         "exit_code": {"enum": [code.value for code in ExitCode]},
         "levels": _described(
             "What the run came to, level by level; empty if it was limited to some rules.",
@@ -214,7 +216,7 @@ def _event_definitions() -> Schema:
     """Return the definitions of an event and its parts, without other records."""
     definitions = dict(_reachable("Event", history_schema()["$defs"]))
     event = definitions["Event"]
-    properties = {name: each for name, each in event["properties"].items() if name != "record"}
+    properties = {name: schema for name, schema in event["properties"].items() if name != "record"}
     required = [name for name in event["required"] if name != "record"]
     return definitions | {"Event": event | {"properties": properties, "required": required}}
 

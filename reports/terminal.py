@@ -130,7 +130,7 @@ class _Screen:
         table = _matrix(_ASCII_BOX if self._ascii else box.SIMPLE_HEAD)
         for family in overview.families(self._conformance, self._catalogue):
             rules = self._rows(family.rules)
-            if self._brief and all(each.verdict is Verdict.NOT_APPLICABLE for each in family.rules):
+            if self._brief and all(rule.verdict is Verdict.NOT_APPLICABLE for rule in family.rules):
                 continue
             cause = "" if self._verbose else _cause_of_all(rules)
             if rules:
@@ -211,12 +211,12 @@ class _Screen:
 
     def print_levels(self) -> None:
         """Print how much of each level was claimed and shown."""
-        found = levels_found(self._conformance, self._catalogue)
-        if found:
+        results = levels_found(self._conformance, self._catalogue)
+        if results:
             self._heading("Levels", "bold")
         for state in State:
             style = _LEVEL_STYLES[state]
-            levels = [each for each in found if each.state is state]
+            levels = [result for result in results if result.state is state]
             if levels and (self._brief or state is State.NOT_CLAIMED):
                 titles = ", ".join(level.level.title for level in levels)
                 self._indented(self._labelled(state.value, titles, style))

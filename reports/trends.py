@@ -106,7 +106,7 @@ def extend(path: str | os.PathLike[str], entries: Iterable[Entry]) -> tuple[Entr
     """
     known = read_entries(path)
     runs = {entry.run for entry in known}
-    fresh = tuple({each.run: each for each in entries if each.run not in runs}.values())
+    fresh = tuple({entry.run: entry for entry in entries if entry.run not in runs}.values())
     _append(Path(path), fresh)
     return (*known, *fresh)
 

@@ -132,13 +132,13 @@ def check_unique(top: Fields, field: str, values: Iterable[str]) -> None:
     Raises:
         SpecificationError: there is one.
     """
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for value in values:
-        if value in seen:
+        if value in earlier:
             raise SpecificationError(
                 f"{top.where}: {value}: {field}: {value!r} is used twice; give each entry its own."
             )
-        seen.add(value)
+        earlier.add(value)
 
 
 def check_rule(fields: Fields, rule: Rule, *, longest_title: int) -> None:
@@ -214,13 +214,13 @@ def _check_covers(fields: Fields, rule: Rule) -> None:
 
 
 def _check_citations(fields: Fields, rule: Rule) -> None:
-    seen: set[tuple[str, str | None]] = set()
+    earlier: set[tuple[str, str | None]] = set()
     for citation in rule.citations:
         place = (citation.source, citation.anchor)
-        if place in seen:
+        if place in earlier:
             where = " ".join(part for part in place if part)
             raise fields.wrong("citations", where, "each place once")
-        seen.add(place)
+        earlier.add(place)
 
 
 def check_ambiguity(fields: Fields, ambiguity: Ambiguity) -> None:

@@ -53,12 +53,12 @@ def _by_hash(folder: Path) -> dict[str, str]:
 
 
 def _compared(edition: Edition, document: str) -> list[str]:
-    found = _named(document) if edition.anchored_by == "name" else _headed(edition, document)
-    missing = [anchor for anchor in edition.anchors if anchor not in found]
-    unlisted = [anchor for anchor in found if anchor not in edition.anchors]
+    headings = _named(document) if edition.anchored_by == "name" else _headed(edition, document)
+    missing = [anchor for anchor in edition.anchors if anchor not in headings]
+    unlisted = [anchor for anchor in headings if anchor not in edition.anchors]
     findings = [f"{edition.id}: the document has no section {anchor!r}" for anchor in missing]
     findings += [f"{edition.id}: the section {anchor!r} is not listed" for anchor in unlisted]
-    if not findings and found != list(edition.anchors):
+    if not findings and headings != list(edition.anchors):
         findings.append(f"{edition.id}: the sections stand in another order than listed")
     return findings
 
@@ -73,13 +73,13 @@ def _headed(edition: Edition, document: str) -> list[str]:
     A heading line contains both languages, and one heading may end with another's words, so the
     longest anchor counts.
     """
-    found = []
+    headings = []
     for line in document.splitlines():
         slug = _slug(line)
         ends = [anchor for anchor in edition.anchors if slug.endswith(anchor)]
         if ends and _may_be_heading(line):
-            found.append(max(ends, key=len))
-    return found
+            headings.append(max(ends, key=len))
+    return headings
 
 
 def _may_be_heading(line: str) -> bool:

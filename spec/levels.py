@@ -22,8 +22,8 @@ class Level:
     """A set of capabilities.
 
     Attributes:
-        id: as `--require` takes it.
-        title: fits a badge.
+        id: name of the level for `--require`.
+        title: name of the level, short enough for a badge.
         summary: its subject, in a sentence.
         capabilities: those that the whole level requires.
     """

@@ -242,7 +242,7 @@ def _register(
     """Return the entries of all files, by the number of their question."""
     tops = [read_file(folder, name) for name in _files(folder, "ambiguities")]
     rule_ids = [rule.id for rule in rules]
-    ambiguities = [each for top in tops for each in _ambiguities(top, known, rule_ids)]
+    ambiguities = [ambiguity for top in tops for ambiguity in _ambiguities(top, known, rule_ids)]
     checks.check_unique(
         Fields("ambiguities", {}), "id", [ambiguity.id for ambiguity in ambiguities]
     )
@@ -278,9 +278,9 @@ def _ambiguity(fields: Fields, known: checks.Origins, rule_ids: list[str]) -> Am
 
 def _said(fields: Fields, known: checks.Origins) -> Said:
     source, anchor = known.place(fields)
-    said = Said(source=source, anchor=anchor, what=fields.text("what"))
+    statement = Said(source=source, anchor=anchor, what=fields.text("what"))
     fields.end()
-    return said
+    return statement
 
 
 def _one_line(text: str) -> str:

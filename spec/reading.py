@@ -59,14 +59,14 @@ def _parsed(text: str, name: str) -> object:
 def _refuse_repeated_keys(node: yaml.Node | None, name: str) -> None:
     """Reject equal keys; YAML's loader would silently take the last one."""
     if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
+        earlier: set[str] = set()
         for key, value in node.value:
-            if key.value in seen:
+            if key.value in earlier:
                 line = key.start_mark.line + 1
                 raise SpecificationError(
                     f"{name}: line {line}: field {key.value!r} stands twice in one entry; keep one."
                 )
-            seen.add(key.value)
+            earlier.add(key.value)
             _refuse_repeated_keys(value, name)
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
@@ -138,7 +138,7 @@ class Fields:
         return value
 
     def texts(self, field: str, allowed: Collection[str] | None = None) -> tuple[str, ...]:
-        """Return a list of texts without duplicates; of the allowed ones, if those are given."""
+        """Return a list of texts without duplicates; only allowed texts, if any are listed."""
         values = self._list(field)
         texts = tuple(value for value in values if isinstance(value, str) and value.strip())
         if len(texts) < len(values) or len(set(texts)) < len(texts):

@@ -131,16 +131,11 @@ def _places(citations: Iterable[Citation]) -> str:
     )
 
 
-def print_rule(
-    catalogue: Catalogue,
-    rule: Rule,
-    scenarios: Iterable[Mapping[str, str]],
-    faults: Iterable[Mapping[str, str]],
-    specs: Mapping[str, Iterable[Mapping[str, Any]]],
-) -> None:
+def print_rule(catalogue: Catalogue, rule: Rule, evidence: Mapping[str, Any]) -> None:
     """Print one rule with its citations, ambiguities and evidence.
 
-    `scenarios` have `file` and `name`, `faults` have `id` and `summary`; `specs` has those of the
+    Of the evidence, `scenarios` have `file` and `name`, `faults` have `id` and `summary`;
+    `generated` has the numbers of generated faults, `noticed` of `of`; `tla` has those of the
     TLA+ specs: `operators` and `properties` with `module` and `name`, `edges` with `graph` and
     `edges`, `mutants` with `name`, `module` and `killed_by`.
     """
@@ -156,14 +151,14 @@ def print_rule(
     for ambiguity in catalogue.concerning({rule.id}):
         open_questions.add_row(ambiguity.id, ambiguity.question, ambiguity.default)
     _print_part(console, "Left open by the documents", open_questions)
-    _print_part(console, "Shown by", _evidence(scenarios, faults))
-    _print_part(console, "Shown by the TLA+ specs", _specified(specs))
+    _print_part(console, "Shown by", _evidence(evidence))
+    _print_part(console, "Shown by the TLA+ specs", _specified(evidence["tla"]))
 
 
 def _print_addresses(console: Console, catalogue: Catalogue, rule: Rule) -> None:
     """Print an address for each citation whole, so that a terminal makes a link of it."""
-    read = {each: catalogue.english(each) for each in rule.citations}
-    width = max((len(each.source) for each in read), default=0)
+    read = {citation: catalogue.english(citation) for citation in rule.citations}
+    width = max((len(citation.source) for citation in read), default=0)
     console.print()
     console.print("Read it in English", style="bold")
     for citation, address in read.items():
@@ -213,26 +208,30 @@ def _said(catalogue: Catalogue, rule: Rule) -> Table:
     return table
 
 
-def _evidence(scenarios: Iterable[Mapping[str, str]], faults: Iterable[Mapping[str, str]]) -> Table:
+def _evidence(evidence: Mapping[str, Any]) -> Table:
     table = _table("kind", "where", "", whole=("kind", "where"), headed=False)
-    for scenario in scenarios:
+    for scenario in evidence["scenarios"]:
         table.add_row("scenario", scenario["file"], scenario["name"])
-    for fault in faults:
+    for fault in evidence["faults"]:
         table.add_row("seeded fault", fault["id"], fault["summary"])
+    generated = evidence["generated"]
+    if generated["of"]:
+        noticed = f"would have noticed {generated['noticed']} of {generated['of']} that break it"
+        table.add_row("generated faults", "of a sample", noticed)
     return table
 
 
 def _specified(specs: Mapping[str, Iterable[Mapping[str, Any]]]) -> Table:
     table = _table("kind", "where", "", whole=("kind", "where"), headed=False)
     for kind, title in (("operators", "operator"), ("properties", "property")):
-        for each in specs.get(kind, ()):
-            table.add_row(title, each["module"], each["name"])
-    for each in specs.get("edges", ()):
-        table.add_row("edges", each["graph"], f"{each['edges']:,} compared with the model")
-    for each in specs.get("mutants", ()):
-        killer = each["killed_by"]
+        for entry in specs.get(kind, ()):
+            table.add_row(title, entry["module"], entry["name"])
+    for entry in specs.get("edges", ()):
+        table.add_row("edges", entry["graph"], f"{entry['edges']:,} compared with the model")
+    for entry in specs.get("mutants", ()):
+        killer = entry["killed_by"]
         fate = f"killed by {killer}" if killer else "not recorded as killed"
-        table.add_row("mutant", each["name"], fate)
+        table.add_row("mutant", entry["name"], fate)
     return table
 
 

@@ -231,7 +231,9 @@ class _Fixtures:
         """Drop the fixture, or write it."""
         group = self._reporter.get_item(uuid)
         # A fixture that is still ending has no status yet.
-        passed = all(each.status in (None, "passed") for each in (*group.befores, *group.afters))
+        passed = all(
+            fixture.status in (None, "passed") for fixture in (*group.befores, *group.afters)
+        )
         if self._ours and passed:
             self._reporter.drop_test(uuid)
         else:

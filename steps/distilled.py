@@ -53,7 +53,9 @@ class Situation:
             NotApplicable: the run has another tier, or the sequence would wait on a real clock.
         """
         asking.insist(self.tier)
-        if asking.clock is v.Clock.REAL and any("Advance clock" in each for each in self.commands):
+        if asking.clock is v.Clock.REAL and any(
+            "Advance clock" in command for command in self.commands
+        ):
             raise NotApplicable("clock: the sequence waits, and the clock is real")
         steps.append(
             StepResult(keyword=SENTENCE, text=f"{self.name}. {self.about}", result="passed")
@@ -77,7 +79,7 @@ def situations(folder: Path = FOLDER) -> tuple[Situation, ...]:
         for path in sorted(folder.glob("*.jsonl"))
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
     ]
-    return tuple(sorted(read, key=lambda each: each.name))
+    return tuple(sorted(read, key=lambda situation: situation.name))
 
 
 def _situation(line: str, where: str) -> Situation:

@@ -61,8 +61,10 @@ class _Remembering:
     def found(self, step: Any, fixturemanager: Any, node: Any) -> Iterable[Any]:
         """Return the definitions that match a step."""
         if not self._is_ours(node):
-            found: Iterable[Any] = self._find(step=step, fixturemanager=fixturemanager, node=node)
-            return found
+            definitions: Iterable[Any] = self._find(
+                step=step, fixturemanager=fixturemanager, node=node
+            )
+            return definitions
         session = self._sessions.get(fixturemanager)
         if session is None:
             session = _Session(list(self._in_reach(fixturemanager, node)))

@@ -49,23 +49,23 @@ class Given(Protocol):
         """Return the value of an option such as `--bus-tier`; `None` or empty if it is not set."""
 
 
-def check(given: Given) -> None:
+def check(config: Given) -> None:
     """Check all options that can be checked without the adapter.
 
     Raises:
         UsageError: the value of an option is invalid.
     """
-    rules_asked_for(given)
-    profile_of(given, load(), commands_of(given))
-    if size_of(given) is not None:
-        seed_of(given)
-    oracle_of(option(given, "oracle"))
-    timeout_of(given)
+    rules_asked_for(config)
+    profile_of(config, load(), commands_of(config))
+    if size_of(config) is not None:
+        seed_of(config)
+    oracle_of(option(config, "oracle"))
+    timeout_of(config)
 
 
-def option(given: Given, name: str, default: str | None = None) -> str | None:
+def option(config: Given, name: str, default: str | None = None) -> str | None:
     """Return an option of the plugin as text, or the default."""
-    value = given.getoption(f"--bus-{name}")
+    value = config.getoption(f"--bus-{name}")
     return default if value is None else str(value)
 
 
@@ -75,10 +75,10 @@ def _number(text: str) -> int:
     return int(text[:9]) if text.isascii() and text.isdecimal() else 0
 
 
-def _partitions(given: Given, before: v.Profile | None) -> int | None:
+def _partitions(config: Given, before: v.Profile | None) -> int | None:
     # In a partitioned namespace an entity's partitions follow from the namespace.
     same = before is not None and not before.is_partitioned
-    text = option(given, "partitions", str(before.partitions) if before and same else None)
+    text = option(config, "partitions", str(before.partitions) if before and same else None)
     if text is None:
         return None
     number = _number(text)
@@ -90,9 +90,9 @@ def _partitions(given: Given, before: v.Profile | None) -> int | None:
     return number
 
 
-def _of_premium(given: Given, name: str, before: int | None) -> int | None:
+def _of_premium(config: Given, name: str, before: int | None) -> int | None:
     """Return the namespace's partitions or messaging units, if they are set."""
-    text = option(given, name, None if before is None else str(before))
+    text = option(config, name, None if before is None else str(before))
     if text is None:
         return None
     number = _number(text)
@@ -101,13 +101,13 @@ def _of_premium(given: Given, name: str, before: int | None) -> int | None:
     return number
 
 
-def timeout_of(given: Given) -> float:
+def timeout_of(config: Given) -> float:
     """Return the timeout of an answer, in seconds.
 
     Raises:
         UsageError: the value is not a valid number of seconds.
     """
-    text = option(given, "timeout", DEFAULT_TIMEOUT) or ""
+    text = option(config, "timeout", DEFAULT_TIMEOUT) or ""
     seconds = math.nan
     with suppress(ValueError):
         seconds = float(text)
@@ -139,59 +139,59 @@ def oracle_of(text: str | None) -> Oracle | None:
         raise UsageError(f"there is no oracle {text!r}; choose strict or client") from None
 
 
-def profile_of(given: Given, catalogue: Catalogue, commands: CommandFile | None) -> v.Profile:
+def profile_of(config: Given, catalogue: Catalogue, commands: CommandFile | None) -> v.Profile:
     """Return the profile of the run; options that are not set default to those of a replayed file.
 
     Raises:
         UsageError: an edition, tier, reading or number of partitions does not exist.
     """
     before = None if commands is None else commands.profile
-    readings = _readings(given.getoption("--bus-reading"))
+    readings = _readings(config.getoption("--bus-reading"))
     premium = before if before is not None and before.tier is v.Tier.PREMIUM else None
     parts, units = (premium.namespace_partitions, premium.messaging_units) if premium else (1, None)
     return v.profile_for(
         catalogue,
-        edition=option(given, "edition", None if before is None else before.edition),
-        tier=_tier(option(given, "tier", before.tier.value if before else "standard")),
+        edition=option(config, "edition", None if before is None else before.edition),
+        tier=_tier(option(config, "tier", before.tier.value if before else "standard")),
         readings={**(before.readings if before else {}), **readings},
-        partitions=_partitions(given, before),
-        namespace_partitions=_of_premium(given, "namespace-partitions", parts) or 1,
-        messaging_units=_of_premium(given, "messaging-units", units),
+        partitions=_partitions(config, before),
+        namespace_partitions=_of_premium(config, "namespace-partitions", parts) or 1,
+        messaging_units=_of_premium(config, "messaging-units", units),
     )
 
 
-def commands_of(given: Given) -> CommandFile | None:
+def commands_of(config: Given) -> CommandFile | None:
     """Return the commands to replay; `None` if the run is not a replay.
 
     Raises:
         UsageError: the file cannot be read as commands.
     """
-    path = option(given, "replay")
+    path = option(config, "replay")
     try:
         return None if path is None else read_commands(path)
     except HistoryError as error:
         raise UsageError(str(error)) from None
 
 
-def size_of(given: Given) -> Size | None:
+def size_of(config: Given) -> Size | None:
     """Return the size of the exploration; `None` if the run does not explore.
 
     Raises:
         UsageError: no profile has this name, or the profile takes no minutes.
     """
-    name, minutes = option(given, "profile"), option(given, "minutes")
+    name, minutes = option(config, "profile"), option(config, "minutes")
     if name is None and minutes is not None:
         raise UsageError("--minutes is for --profile soak")
     return None if name is None else size_named(name, minutes)
 
 
-def seed_of(given: Given) -> int:
+def seed_of(config: Given) -> int:
     """Return the seed of random choices; a random one if none is set.
 
     Raises:
         UsageError: the value is not a valid seed.
     """
-    text = option(given, "seed")
+    text = option(config, "seed")
     if text is None:
         return SystemRandom().getrandbits(32)
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
@@ -207,20 +207,20 @@ def _tier(text: str | None) -> str:
     return text
 
 
-def rules_asked_for(given: Given) -> frozenset[v.RuleId]:
+def rules_asked_for(config: Given) -> frozenset[v.RuleId]:
     """Return the ids of the selected rules; the empty set selects all.
 
     Raises:
         UsageError: a rule does not exist, or no scenario can show it.
     """
-    asked = list(given.getoption("--bus-rule") or ())
-    if not asked:
+    wanted = list(config.getoption("--bus-rule") or ())
+    if not wanted:
         return frozenset()
     catalogue = load()
     families = {family.id for family in catalogue.families}
-    for rule in (catalogue.rule(each) for each in asked if each not in families):
+    for rule in (catalogue.rule(name) for name in wanted if name not in families):
         if rule.shown_by == "never":
             raise UsageError(f"no scenario shows {rule.id}: {rule.why_never}")
     return frozenset(
-        rule.id for rule in catalogue.rules if {rule.id, rule.id.partition("-")[0]} & {*asked}
+        rule.id for rule in catalogue.rules if {rule.id, rule.id.partition("-")[0]} & {*wanted}
     )

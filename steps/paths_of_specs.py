@@ -39,11 +39,11 @@ class _Followed:
     def fresh_body(self) -> str:
         return f"m{self.attempts}"
 
-    def token(self, message: int, *, held: bool) -> str | None:  # noqa: ARG002 - a protocol's
+    def token(self, message: int, *, is_held: bool) -> str | None:  # noqa: ARG002 - a protocol's
         """Return the latest lock token of the message; the path defines whether it is held."""
         return self.tokens.get(message)
 
-    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a protocol's
+    def is_dead(self, message: int, *, is_held: bool) -> bool:  # noqa: ARG002 - a protocol's
         """Return whether the latest lock is from the dead-letter queue."""
         return message in self.dead
 
@@ -133,5 +133,7 @@ def _ask(
 def _free(followed: _Followed, partition: int) -> int:
     """Return a partition that is not yet mapped to one of the spec's, preferably this one."""
     taken = set(followed.places.values())
-    free: int = next(each for each in (partition, *range(len(taken) + 1)) if each not in taken)
+    free: int = next(
+        candidate for candidate in (partition, *range(len(taken) + 1)) if candidate not in taken
+    )
     return free

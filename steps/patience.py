@@ -47,11 +47,11 @@ def until_topic(
 
 
 def _awaited(
-    bus: Bus, asked: Callable[[], Description | None], holds: Callable[[Description], bool]
+    bus: Bus, describe: Callable[[], Description | None], holds: Callable[[Description], bool]
 ) -> Description:
     description = None
     for _ in bus.tries("GET-LAG", *DELAYS):
-        description = asked()
+        description = describe()
         if description is not None and holds(description):
             break
     if description is None:

@@ -57,9 +57,9 @@ def features_asked_for(folder: Path) -> list[str]:
     later. This saves time: parsing all files takes a second.
     """
     files = sorted(folder.glob("*.feature"))
-    tags = tuple(f"@{each}" for each in _asked)
+    tags = tuple(f"@{rule}" for rule in _asked)
     fitting = [file for file in files if any(tag in file.read_text("utf-8") for tag in tags)]
-    return [each.name for each in fitting or files]
+    return [file.name for file in fitting or files]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -68,7 +68,7 @@ class Repeating(Generic[T]):
         # Passed scenarios come last: the attempts before may still bring the missing evidence.
         if not again and not self._left and self._rounds:
             self._rounds -= 1
-            again = [each for each, shows in self._passed.values() if not shows <= self._seen]
+            again = [other for other, shows in self._passed.values() if not shows <= self._seen]
         self._left += len(again)
         return again
 

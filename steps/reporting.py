@@ -88,13 +88,13 @@ def failure(
 ) -> ScenarioFailure:
     """Return the steps up to the failed one, the failure, and the frames of foreign code."""
     path, line, _ = item.reportinfo()
-    said = detail.splitlines() or [type(error).__name__]
+    detail_lines = detail.splitlines() or [type(error).__name__]
     marked = [
         f"{'  ' if step.result == 'passed' else '> '}{step.keyword} {step.text}" for step in steps
     ]
-    lines = (*marked, *([""] if marked else []), *(f"E   {each}" for each in said))
+    lines = (*marked, *([""] if marked else []), *(f"E   {text}" for text in detail_lines))
     return ScenarioFailure(
-        reprcrash=_Place(path=str(path), lineno=(line or 0) + 1, message=said[0]),
+        reprcrash=_Place(path=str(path), lineno=(line or 0) + 1, message=detail_lines[0]),
         lines=(*lines, *_foreign(error)),
     )
 
@@ -114,16 +114,18 @@ def _foreign(error: BaseException) -> Iterator[str]:
 
 def _is_harness(filename: str) -> bool:
     path = Path(filename)
-    return _OURS in path.parents or any(each in path.parts for each in _HARNESS)
+    return _OURS in path.parents or any(name in path.parts for name in _HARNESS)
 
 
-def verdict_lines(found: Conformance, rules: frozenset[v.RuleId], adapter: str) -> Iterator[str]:
+def verdict_lines(
+    conformance: Conformance, rules: frozenset[v.RuleId], adapter: str
+) -> Iterator[str]:
     """Yield the verdicts on the rules whose scenarios ran, and on any other violated rule."""
     rule_verdicts = [
-        rule for rule in found.rules if rule.id in rules or rule.verdict is Verdict.VIOLATED
+        rule for rule in conformance.rules if rule.id in rules or rule.verdict is Verdict.VIOLATED
     ]
     counted = Counter(rule.verdict for rule in rule_verdicts)
-    counts = (f"{counted[each]} {each.value}" for each in Verdict if counted[each])
+    counts = (f"{counted[verdict]} {verdict.value}" for verdict in Verdict if counted[verdict])
     noun = "rule" if len(rule_verdicts) == 1 else "rules"
     yield f"{len(rule_verdicts)} {noun}: {', '.join(counts) or 'none was run'}"
     for verdict in (Verdict.VIOLATED, Verdict.ERRORED, Verdict.INCONCLUSIVE, Verdict.NOT_SHOWN):

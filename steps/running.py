@@ -143,9 +143,9 @@ class Run:
             adapter=_kind(self.name),
             oracle=self.oracle,
             implementation={
-                name: said
-                for name, said in attrs.asdict(declaration.implementation).items()
-                if said
+                name: text
+                for name, text in attrs.asdict(declaration.implementation).items()
+                if text
             },
             capabilities=tuple(sorted(capability.value for capability in declaration.capabilities)),
             clock=declaration.clock,
@@ -288,8 +288,8 @@ class Run:
         try:
             with suppress(ConformanceError):
                 adapter = option(self._config, "adapter", "model") or ""
-                found = conformance(load_history(self._own), self.catalogue)
-                yield from verdict_lines(found, self._about, adapter)
+                result = conformance(load_history(self._own), self.catalogue)
+                yield from verdict_lines(result, self._about, adapter)
         finally:
             self._own.unlink(missing_ok=True)
 
@@ -327,11 +327,11 @@ def _say(config: pytest.Config, error: ConformanceError) -> None:
     _write_aside(config, "\n" + f"busproof: {error}".replace("\n", "\n  "))
 
 
-def _write_aside(config: pytest.Config, said: str) -> None:
+def _write_aside(config: pytest.Config, text: str) -> None:
     capture = config.pluginmanager.getplugin("capturemanager")
     released = nullcontext() if capture is None else capture.global_and_fixture_disabled()
     with released, suppress(OSError, ValueError):
-        print(said, file=sys.stderr, flush=True)  # noqa: T201 - stderr is the only channel here
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 - stderr is the only channel here
 
 
 def verdict_on(error: BaseException | None) -> tuple[ScenarioVerdict, str]:

@@ -39,9 +39,9 @@ class Properties:
     def message(self, bus: Bus) -> v.Message:
         """Return a new message with these properties."""
         message = bus.message()
-        each = f"own-{message.body}"
+        unique = f"own-{message.body}"
         values: dict[str, Any] = {
-            PROPERTIES[name]: each if text is None else text for name, text in self.values.items()
+            PROPERTIES[name]: unique if text is None else text for name, text in self.values.items()
         }
         return attrs.evolve(message, properties=self.own, **values)
 
@@ -69,13 +69,13 @@ def properties(text: str) -> Properties:
     """
     if text == "without key":
         return Properties({})
-    found = [PROPERTY.fullmatch(part) for part in text.removeprefix("with ").split(" and ")]
-    if None in found:
+    parsed = [PROPERTY.fullmatch(part) for part in text.removeprefix("with ").split(" and ")]
+    if None in parsed:
         raise ValueError(f"{text!r} is not a wording of message properties: {PROPERTY.pattern}")
-    matches = [match for match in found if match is not None]
+    matches = [match for match in parsed if match is not None]
     values = {match["name"]: _text(match) for match in matches if match["name"]}
     own = {match["own"]: _value(match) for match in matches if match["own"]}
-    if len(values) + len(own) < len(found):
+    if len(values) + len(own) < len(parsed):
         raise ValueError(f"{text!r} names a property twice, and a message has each once")
     return Properties(values, own)
 

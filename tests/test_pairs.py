@@ -2,15 +2,18 @@
 
 from busproof import vocabulary as v
 from busproof.cli.mutation.pairs import WORDS, pairs_of
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 from busproof.mutants.by_machine.contexts import OF_ENTITIES, OF_NAMESPACES
 from busproof.spec import load
 from busproof.vocabulary.profile import profile_for
 
 
-def asked(*commands: v.Command) -> list[Asked]:
+def asked(*commands: v.Command) -> list[RecordedCommand]:
     """Return commands over one connection."""
-    return [Asked(number=number, command=command) for number, command in enumerate(commands, 1)]
+    return [
+        RecordedCommand(number=number, command=command)
+        for number, command in enumerate(commands, 1)
+    ]
 
 
 def test_a_rule_counts_once_for_each_context() -> None:

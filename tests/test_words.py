@@ -82,10 +82,18 @@ def names(source: str, place: str) -> Iterator[Text]:
     for node in ast.walk(parsed(source)):
         if isinstance(node, DEFINITIONS):
             yield Text(f"{place}:{node.lineno}", node.name)
-        elif isinstance(node, ast.arg):
+    yield from bound(source, place)
+
+
+def bound(source: str, place: str) -> Iterator[Text]:
+    """Yield the names of parameters and variables."""
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.arg):
             yield Text(f"{place}:{node.lineno}", node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield Text(f"{place}:{node.lineno}", node.id)
+        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+            yield Text(f"{place}:{node.lineno}", node.name)
 
 
 def words_of(name: str) -> list[str]:
@@ -128,6 +136,16 @@ def private_words(source: str, place: str) -> list[str]:
     ]
 
 
+def vague_names(source: str, place: str) -> list[str]:
+    """Return the names of variables and parameters that could stand for anything."""
+    vague = {*WORDS["vague"]} - {WORDS["kept_fields"].get(place.partition(":")[0])}
+    return [
+        f"{name.place}: {name.text!r}; write what it holds"
+        for name in bound(source, place)
+        if name.text in vague
+    ]
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_docstrings_open_with_an_imperative_or_a_noun_phrase(room: str) -> None:
     """A reader sees first what a function does, or what a value is."""
@@ -155,6 +173,16 @@ def test_private_words_occur_neither_in_names_nor_in_prose(room: str) -> None:
         bad
         for path in files_of(room)
         for bad in private_words(path.read_text(), str(path.relative_to(ROOT)))
+    ]
+
+
+@pytest.mark.parametrize("room", sorted({*ROOMS} - {*WORDS["vague_rooms"]}))
+def test_variables_say_what_they_hold(room: str) -> None:
+    """A `message`, a `queue` or a `candidate` needs no look at where it comes from."""
+    assert [] == [
+        bad
+        for path in files_of(room)
+        for bad in vague_names(path.read_text(), str(path.relative_to(ROOT)))
     ]
 
 
@@ -208,4 +236,18 @@ def test_private_words_are_noticed_in_names_and_prose() -> None:
         "here:1: 'graves'",
         "here:2: 'grave'",
         "here:3: 'haunted'",
+    ]
+
+
+def test_vague_names_are_noticed_in_parameters_loops_and_patterns() -> None:
+    """Wherever a name is bound; an attribute of another object is not."""
+    source = (
+        "def found(told): ...\n"
+        "x = [each for each in y]\n"
+        "match x:\n    case {'a': found}: z.held = found\n"
+    )
+    assert [line.split(";")[0] for line in sorted(vague_names(source, "here"))] == [
+        "here:1: 'told'",
+        "here:2: 'each'",
+        "here:4: 'found'",
     ]

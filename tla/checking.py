@@ -119,18 +119,18 @@ def properties_of(text: str, *sections: str) -> tuple[str, ...]:
     """Return the names that a configuration file lists in these sections."""
     wanted = {f"{name}{ending}" for name in sections for ending in ("", "S")} | set(sections)
     parts = _SECTION.split(_COMMENT.sub("", text))
-    found: list[str] = []
+    properties: list[str] = []
     for heading, names in zip(parts[1::2], parts[2::2], strict=True):
         if heading in wanted:
-            found += names.split()
-    return tuple(found)
+            properties += names.split()
+    return tuple(properties)
 
 
 def judged(manifest: Manifest, configuration: Configuration, ended: Ended) -> Checked:
     """Compare the result of a run with the manifest."""
     reading = ended.reading
     violated = _violated(manifest, configuration, reading)
-    found = Checked(
+    checked = Checked(
         configuration=configuration,
         result=reading.violation or SUCCESS,
         violated=violated,
@@ -141,7 +141,7 @@ def judged(manifest: Manifest, configuration: Configuration, ended: Ended) -> Ch
         trace=tuple(reading.trace),
         actions=reading.actions,
     )
-    return attrs.evolve(found, deviations=tuple(_deviations(found)))
+    return attrs.evolve(checked, deviations=tuple(_deviations(checked)))
 
 
 def _violated(manifest: Manifest, configuration: Configuration, reading: Reading) -> str:
@@ -160,39 +160,39 @@ def _violated(manifest: Manifest, configuration: Configuration, reading: Reading
     return names[0]
 
 
-def _deviations(found: Checked) -> Iterator[str]:
-    expected = configuration = found.configuration
-    if found.result != SUCCESS and found.violated != expected.expect:
-        name = found.violated or found.result
+def _deviations(checked: Checked) -> Iterator[str]:
+    expected = configuration = checked.configuration
+    if checked.result != SUCCESS and checked.violated != expected.expect:
+        name = checked.violated or checked.result
         wanted = "nothing" if expected.expect == SUCCESS else expected.expect
-        yield f"{name} is violated ({found.result}), where {wanted} was to be"
+        yield f"{name} is violated ({checked.result}), where {wanted} was to be"
         return
-    if found.result == SUCCESS and expected.expect != SUCCESS:
+    if checked.result == SUCCESS and expected.expect != SUCCESS:
         yield f"nothing is violated, where {expected.expect} was to be"
-    if found.result != SUCCESS and expected.violation not in ("", found.result):
-        yield f"{found.violated} fails as {found.result}, not as {expected.violation}"
-    if found.result == SUCCESS:
-        yield from _counts(found, "distinct", "generated")
-        yield from _idle_actions(found)
+    if checked.result != SUCCESS and expected.violation not in ("", checked.result):
+        yield f"{checked.violated} fails as {checked.result}, not as {expected.violation}"
+    if checked.result == SUCCESS:
+        yield from _counts(checked, "distinct", "generated")
+        yield from _idle_actions(checked)
     # With several workers the order of the search, and so the reported depth, varies.
     if configuration.workers == 1 and configuration.depth:
-        yield from _counts(found, "depth")
+        yield from _counts(checked, "depth")
 
 
-def _counts(found: Checked, *names: str) -> Iterator[str]:
+def _counts(checked: Checked, *names: str) -> Iterator[str]:
     for name in names:
-        seen, pinned = getattr(found, name), getattr(found.configuration, name)
-        if seen != pinned:
-            yield f"{name} is {seen:,}, and the manifest has {pinned:,}"
+        actual, pinned = getattr(checked, name), getattr(checked.configuration, name)
+        if actual != pinned:
+            yield f"{name} is {actual:,}, and the manifest has {pinned:,}"
 
 
-def _idle_actions(found: Checked) -> Iterator[str]:
+def _idle_actions(checked: Checked) -> Iterator[str]:
     """Report actions that generate no state, and actions that are wrongly listed as idle.
 
     An action that never generates a state checks nothing, so the manifest must list it as idle.
     """
-    idle = found.configuration.idle
-    for name, (_, generated) in found.actions.items():
+    idle = checked.configuration.idle
+    for name, (_, generated) in checked.actions.items():
         if not generated and name not in idle and name != "Init":
             yield f"the action {name} generated no state"
         elif generated and name in idle:

@@ -49,8 +49,8 @@ def _nothing() -> Shown:
 def _records(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield from _operators(folder)
     evidence = load_evidence(folder)
-    for graph, found in evidence["graphs"].items():
-        for rule, number in found["rules"].items():
+    for graph, records in evidence["graphs"].items():
+        for rule, number in records["rules"].items():
             yield rule, "edges", {"graph": graph, "edges": number}
     mutants = (
         read_toml(folder / "mutants.toml").get("mutant", []) if _has(folder, "mutants.toml") else []

@@ -41,18 +41,18 @@ def load_evidence(folder: Path) -> dict[str, Any]:
     if not path.exists():
         return empty
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        evidence: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SpecificationError(f"{path.name} cannot be read: {error}") from None
-    if found.get("format") != FORMAT:
-        raise SpecificationError(f"{path.name} has format {found.get('format')!r}, not {FORMAT}")
-    return found
+    if evidence.get("format") != FORMAT:
+        raise SpecificationError(f"{path.name} has format {evidence.get('format')!r}, not {FORMAT}")
+    return evidence
 
 
-def record_configurations(manifest: Manifest, found: Sequence[Ran]) -> None:
+def record_configurations(manifest: Manifest, runs: Sequence[Ran]) -> None:
     """Record passed configurations, and drop records of removed configurations."""
     kept = load_evidence(manifest.folder)
-    for ran in found:
+    for ran in runs:
         name = ran.configuration.name
         if ran.configuration.kind is not Kind.GRAPH:
             kept["checks"].pop(name, None)
@@ -71,9 +71,9 @@ def record_configurations(manifest: Manifest, found: Sequence[Ran]) -> None:
             for configuration in manifest.configurations
             if (configuration.kind is Kind.GRAPH) is (kind == "graphs")
         }
-        kept[kind] = {name: each for name, each in sorted(kept[kind].items()) if name in names}
+        kept[kind] = {name: entry for name, entry in sorted(kept[kind].items()) if name in names}
     _write(manifest.folder, kept)
-    _record_paths(manifest, found)
+    _record_paths(manifest, runs)
 
 
 def _hash_of(manifest: Manifest, configuration: Configuration) -> str:
@@ -99,11 +99,11 @@ def to_check(
     )
 
 
-def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
+def _record_paths(manifest: Manifest, runs: Sequence[Ran]) -> None:
     """Save the paths of graphs in the gate; paths of larger graphs would take too long to run."""
     path = manifest.folder / paths.FILE
     suites = {load_suite.configuration: load_suite for load_suite in paths.load_suites(path)}
-    for ran in found:
+    for ran in runs:
         setting = ran.configuration.graph
         small = ran.configuration.size is Size.GATE and ran.comparison is not None
         # Graphs compared with the oracle get no paths: specs that refine theirs have them.
@@ -121,17 +121,17 @@ def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
         paths.write_suites(path, kept)
 
 
-def record_mutants(manifest: Manifest, found: Sequence[Fate]) -> None:
+def record_mutants(manifest: Manifest, fates: Sequence[Fate]) -> None:
     """Record the killed mutants with their killers."""
     kept = load_evidence(manifest.folder)
-    for fate in found:
+    for fate in fates:
         kept["mutants"].pop(fate.mutant.name, None)
         if fate.killed:
             kept["mutants"][fate.mutant.name] = {
                 "sources": fate.sources,
                 "rule": fate.mutant.rule,
                 "killer": fate.mutant.killer,
-                "told": fate.told,
+                "told": fate.killer,
             }
     kept["mutants"] = dict(sorted(kept["mutants"].items()))
     _write(manifest.folder, kept)
@@ -156,9 +156,9 @@ def stale(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
     """Return the names of all checks, graphs and mutants without a valid record."""
     recorded = load_evidence(manifest.folder)["graphs"]
     checks = [
-        each.name
-        for each in to_check(manifest, manifest.configurations)
-        if each.kind is not Kind.GRAPH
+        configuration.name
+        for configuration in to_check(manifest, manifest.configurations)
+        if configuration.kind is not Kind.GRAPH
     ]
     graphs = [
         configuration.name
@@ -170,5 +170,5 @@ def stale(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
     return (
         *checks,
         *graphs,
-        *(each.name for each in changed(manifest, mutants)),
+        *(mutant.name for mutant in changed(manifest, mutants)),
     )

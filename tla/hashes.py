@@ -24,16 +24,16 @@ def sources_hash(folder: Path, module: str, *texts: str) -> str:
 
 def _reached(folder: Path, module: str) -> set[str]:
     """Return the modules of the folder that a module needs, including itself."""
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = [module]
     while waiting:
         name = waiting.pop()
         path = folder / f"{name}.tla"
-        if name in found or not path.exists():
+        if name in reached or not path.exists():
             continue
-        found.add(name)
+        reached.add(name)
         text = path.read_text(encoding="utf-8")
         for names in _EXTENDS.findall(text):
-            waiting += [each.strip() for each in names.split(",")]
+            waiting += [extended.strip() for extended in names.split(",")]
         waiting += _INSTANCE.findall(text)
-    return found
+    return reached

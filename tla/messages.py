@@ -164,8 +164,8 @@ class Listener:
             self._take_counts(message.text)
         elif code == Code.COVERED_ACTION:
             self._take_action(message.text)
-        elif code in Code.INITIAL and (found := _NUMBER.search(message.text.partition(":")[2])):
-            reading.initial = _int(found[0])
+        elif code in Code.INITIAL and (match := _NUMBER.search(message.text.partition(":")[2])):
+            reading.initial = _int(match[0])
         elif code == Code.DEPTH:
             reading.depth = _last_int(message.text)
         elif code == Code.SUCCESS:
@@ -213,12 +213,12 @@ class Listener:
             self.reading.generated, self.reading.distinct = _int(counts[1]), _int(counts[2])
 
     def _take_action(self, text: str) -> None:
-        found = _ACTION.match(text.strip())
-        if found is not None:
-            distinct, generated = self.reading.actions.get(found[1], (0, 0))
-            self.reading.actions[found[1]] = (
-                distinct + int(found[3]),
-                generated + int(found[4]),
+        match = _ACTION.match(text.strip())
+        if match is not None:
+            distinct, generated = self.reading.actions.get(match[1], (0, 0))
+            self.reading.actions[match[1]] = (
+                distinct + int(match[3]),
+                generated + int(match[4]),
             )
 
 
@@ -227,5 +227,5 @@ def _int(text: str) -> int:
 
 
 def _last_int(text: str) -> int:
-    found = _NUMBER.findall(text)
-    return _int(found[-1]) if found else 0
+    numbers = _NUMBER.findall(text)
+    return _int(numbers[-1]) if numbers else 0

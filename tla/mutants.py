@@ -63,14 +63,14 @@ class Fate:
     Attributes:
         mutant: the mutant.
         killed: whether the expected killer noticed it.
-        told: the killer, or what happened instead.
+        killer: the killer, or what happened instead.
         sources: hash of everything that decided the result.
         seconds: duration of the run.
     """
 
     mutant: Mutant
     killed: bool
-    told: str
+    killer: str
     sources: str
     seconds: float = 0
 
@@ -85,7 +85,7 @@ def load_mutants(manifest: Manifest) -> tuple[Mutant, ...]:
     path = manifest.folder / "mutants.toml"
     if not path.exists():
         return ()
-    found = []
+    mutants = []
     for entry in read_toml(path).get("mutant", []):
         what = f"{path.name}, mutant {entry.get('name', 'without a name')}"
         try:
@@ -94,11 +94,11 @@ def load_mutants(manifest: Manifest) -> tuple[Mutant, ...]:
             raise SpecificationError(f"{what}: {error}") from None
         _mutated(manifest, mutant)
         manifest.configuration(mutant.configuration)
-        found.append(mutant)
-    names = [each.name for each in found]
+        mutants.append(mutant)
+    names = [mutant.name for mutant in mutants]
     if twice := [name for name in names if names.count(name) > 1]:
         raise SpecificationError(f"{path.name}: two mutants are called {twice[0]!r}")
-    return tuple(found)
+    return tuple(mutants)
 
 
 def chosen(mutants: tuple[Mutant, ...], names: tuple[str, ...]) -> tuple[Mutant, ...]:
@@ -160,23 +160,23 @@ def tried(
         ended = run(task, graph.take if mutant.killer == GRAPH else None, progress)
     except TlcError as error:
         raise TlcError(f"mutant {mutant.name}: {error}") from None
-    found = judged(manifest, attrs.evolve(configuration, only=True), ended)
+    checked = judged(manifest, attrs.evolve(configuration, only=True), ended)
     fate = Fate(
         mutant=mutant,
         killed=False,
-        told="nothing was noticed",
+        killer="nothing was noticed",
         sources=hash_of(manifest, mutant),
         seconds=ended.seconds,
     )
     if mutant.killer == GRAPH:
-        return _by_graph(fate, configuration, graph, found.deviations)
-    name = found.violated
+        return _by_graph(fate, configuration, graph, checked.deviations)
+    name = checked.violated
     if ended.reading.violation == "liveness":
         name = mutant.killed_by
-    if found.result == SUCCESS:
+    if checked.result == SUCCESS:
         return fate
     killed = name == mutant.killed_by
-    return attrs.evolve(fate, killed=killed, told=f"{mutant.killer} {name}")
+    return attrs.evolve(fate, killed=killed, killer=f"{mutant.killer} {name}")
 
 
 def _task(
@@ -212,9 +212,9 @@ def _by_graph(
     """Return the fate of a graph mutant: killed by the model, else by the pinned counts."""
     setting = configuration.graph
     if setting is not None:
-        found = compared(graph, configuration, first=True)
-        if found.disagreeing or found.deviations:
-            return attrs.evolve(fate, killed=True, told="graph: the model disagrees")
+        comparison = compared(graph, configuration, first=True)
+        if comparison.disagreeing or comparison.deviations:
+            return attrs.evolve(fate, killed=True, killer="graph: the model disagrees")
     if deviations:
-        return attrs.evolve(fate, killed=True, told=f"graph: {deviations[0]}")
+        return attrs.evolve(fate, killed=True, killer=f"graph: {deviations[0]}")
     return fate

@@ -105,7 +105,7 @@ def _ran(
 
     sources = sources_hash(manifest.folder, configuration.module, manifest.text(configuration))
     if configuration.kind is not Kind.GRAPH:
-        found = checked(
+        outcome = checked(
             manifest,
             configuration,
             workers=limits.workers,
@@ -115,18 +115,18 @@ def _ran(
         )
         return Ran(
             configuration=configuration,
-            checked=found,
+            checked=outcome,
             sources=sources,
             setting=manifest.setting(configuration),
         )
-    graph, found = explored(
+    graph, outcome = explored(
         manifest, configuration, progress=tell, timeout=limits.timeout, heap=limits.heap
     )
     setting = configuration.graph
     ran = Ran(
-        configuration=configuration, checked=found, graph=graph, sources=sources, setting=setting
+        configuration=configuration, checked=outcome, graph=graph, sources=sources, setting=setting
     )
-    if found.result != SUCCESS or setting is None:
+    if outcome.result != SUCCESS or setting is None:
         return ran
     begun = time.monotonic()
     comparison = compared(graph, configuration)
@@ -149,4 +149,4 @@ def mutants_tried(
         try:
             yield tried(manifest, mutant, progress=tell, timeout=limits.timeout, heap=limits.heap)
         except TlcError as error:
-            yield Fate(mutant=mutant, killed=False, told=str(error), sources="")
+            yield Fate(mutant=mutant, killed=False, killer=str(error), sources="")

@@ -13,7 +13,7 @@ from busproof.tla.graphs.comparison import Disagreement, Edge
 from busproof.tla.graphs.replies import Reply
 from busproof.tla.manifest import SUCCESS, Configuration
 from busproof.tla.mutants import Fate
-from busproof.tla.render import Said, gherkin, said_in, story
+from busproof.tla.render import Exchange, exchanges_in, gherkin, story
 from busproof.tla.running import Ran
 
 __all__ = ["print_configurations", "print_fates", "print_list", "print_ran"]
@@ -67,20 +67,20 @@ def print_list(configurations: Iterable[Configuration]) -> None:
     _console().print(table)
 
 
-def print_configurations(found: Sequence[Ran]) -> None:
+def print_configurations(runs: Sequence[Ran]) -> None:
     """Print one line for each configuration that ran."""
     console = _console()
     columns = _COLUMNS if console.width >= _NARROW else _NARROW_COLUMNS
     table = _table(*columns, right=("distinct", "generated", "depth", "s", "states/s"))
-    for ran in found:
+    for ran in runs:
         cells = dict(zip(_COLUMNS, _cells(ran), strict=True))
         table.add_row(*(cells[column] for column in columns))
     console.print(table)
-    states = sum(ran.checked.distinct for ran in found if ran.checked is not None)
-    edges = sum(ran.comparison.edges for ran in found if ran.comparison is not None)
-    passed = sum(ran.passed for ran in found)
+    states = sum(ran.checked.distinct for ran in runs if ran.checked is not None)
+    edges = sum(ran.comparison.edges for ran in runs if ran.comparison is not None)
+    passed = sum(ran.passed for ran in runs)
     console.print()
-    console.print(f"{passed} of {len(found)} as expected; {states:,} distinct states" + (
+    console.print(f"{passed} of {len(runs)} as expected; {states:,} distinct states" + (
         f"; {edges:,} edges compared with the model" if edges else ""
     ))  # fmt: skip
 
@@ -89,17 +89,17 @@ def _cells(ran: Ran) -> tuple[str, ...]:
     name, kind = ran.configuration.name, ran.configuration.kind.value
     if ran.checked is None:
         return (name, kind, "no verdict", "", "", "", "", "", "ERROR")
-    found = ran.checked
-    result = "holds" if found.result == SUCCESS else f"{found.violated or found.result} fails"
+    checked = ran.checked
+    result = "holds" if checked.result == SUCCESS else f"{checked.violated or checked.result} fails"
     return (
         name,
         kind,
         result,
-        f"{found.distinct:,}",
-        f"{found.generated:,}",
-        str(found.depth),
-        f"{found.seconds:.1f}",
-        f"{found.rate:,.0f}",
+        f"{checked.distinct:,}",
+        f"{checked.generated:,}",
+        str(checked.depth),
+        f"{checked.seconds:.1f}",
+        f"{checked.rate:,.0f}",
         "ok" if ran.passed else "DEVIATES",
     )
 
@@ -118,13 +118,13 @@ def print_ran(ran: Ran, *, trace: bool) -> None:
         console.print(f"\n{ran.configuration.name}: {deviation}", soft_wrap=True)
     if ran.checked is not None and ran.checked.trace and (trace or not ran.passed):
         name = ran.checked.violated or ran.checked.result
-        print_steps(console, f"{name} fails", said_in(ran.checked.trace), ran)
+        print_steps(console, f"{name} fails", exchanges_in(ran.checked.trace), ran)
     if ran.comparison is not None:
         for disagreement in ran.comparison.disagreements[:_SHOWN]:
             _print_disagreement(console, disagreement, ran.configuration)
 
 
-def print_steps(console: Console, name: str, steps: Sequence[Said], ran: Ran) -> None:
+def print_steps(console: Console, name: str, steps: Sequence[Exchange], ran: Ran) -> None:
     """Print the steps of a counterexample, as commands and as a scenario."""
     if not steps:
         return
@@ -135,17 +135,19 @@ def print_steps(console: Console, name: str, steps: Sequence[Said], ran: Ran) ->
     console.print(gherkin(name, steps, ran.setting), soft_wrap=True)
 
 
-def _print_disagreement(console: Console, each: Disagreement, configuration: Configuration) -> None:
+def _print_disagreement(
+    console: Console, disagreement: Disagreement, configuration: Configuration
+) -> None:
     console.print(f"\nThe spec and the model differ in {configuration.name}:")
-    steps = [Said(dict(command), _reply(reply)) for command, reply in each.way]
-    asked = Said(dict(each.command), _reply(("…",)))
-    for number, line in enumerate(story([*steps, asked], configuration.graph), start=1):
+    steps = [Exchange(dict(command), _reply(reply)) for command, reply in disagreement.way]
+    unanswered = Exchange(dict(disagreement.command), _reply(("…",)))
+    for number, line in enumerate(story([*steps, unanswered], configuration.graph), start=1):
         console.print(f"  {number}. {line}", soft_wrap=True)
-    for state in each.states[:_SHOWN]:
+    for state in disagreement.states[:_SHOWN]:
         console.print(f"  state: {state}")
-    console.print(f"  only the spec answers:  {_edges(each.spec_only)}")
-    console.print(f"  only the model answers: {_edges(each.model_only)}")
-    console.print(f"  the model goes by: {', '.join(each.rules) or 'no rule'}")
+    console.print(f"  only the spec answers:  {_edges(disagreement.spec_only)}")
+    console.print(f"  only the model answers: {_edges(disagreement.model_only)}")
+    console.print(f"  the model goes by: {', '.join(disagreement.rules) or 'no rule'}")
 
 
 def _reply(reply: Reply) -> dict[str, object]:
@@ -164,20 +166,20 @@ def _edges(edges: Iterable[Edge]) -> str:
     return "; ".join(parts) or "-"
 
 
-def print_fates(found: Sequence[Fate]) -> None:
+def print_fates(fates: Sequence[Fate]) -> None:
     """Print one line for each mutant."""
     table = _table("mutant", "rule", "module", "killed by", "s", "", right=("s",))
-    for fate in found:
+    for fate in fates:
         mutant = fate.mutant
         table.add_row(
             mutant.name,
             mutant.rule,
             mutant.module,
-            fate.told,
+            fate.killer,
             f"{fate.seconds:.1f}",
             "killed" if fate.killed else "ALIVE",
         )
     console = _console()
     console.print(table)
     console.print()
-    console.print(f"{sum(fate.killed for fate in found)} of {len(found)} mutants killed")
+    console.print(f"{sum(fate.killed for fate in fates)} of {len(fates)} mutants killed")

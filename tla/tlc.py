@@ -102,8 +102,8 @@ def run(
 def _command(task: Task, java: Path, jar: Path, folder: Path) -> list[str]:
     """Return the command line, after copying the specs to the run's own folders."""
     specs, temporary = folder / "specs", folder / "tmp"
-    for each in (specs, temporary, folder / "states"):
-        each.mkdir()
+    for directory in (specs, temporary, folder / "states"):
+        directory.mkdir()
     for source in sorted(task.module.parent.glob("*.tla")):
         (specs / source.name).write_bytes(_bytes(source))
     for name, text in {**task.files, _CONFIG: task.config}.items():
@@ -226,8 +226,8 @@ def _told(reading: Reading, progress: Progress | None, begun: float) -> Iterator
 def _refuse_broken(task: Task, ended: Ended) -> None:
     """Raise an error unless TLC reports success or a violation."""
     reading, name = ended.reading, task.name
-    said = _said(reading)
-    if _OUT_OF_MEMORY in said:
+    output = _said(reading)
+    if _OUT_OF_MEMORY in output:
         raise TlcError(
             f"TLC ran out of memory on {name}, at {reading.distinct:,} distinct states; "
             f"--heap gives it more (now: {task.heap or 'a quarter of the machine'})"
@@ -238,7 +238,7 @@ def _refuse_broken(task: Task, ended: Ended) -> None:
         return
     raise TlcError(
         f"TLC gave no verdict on {name} (exit code {ended.code}):\n"
-        f"{_first_lines(said.splitlines()) or '  it said nothing'}"
+        f"{_first_lines(output.splitlines()) or '  it said nothing'}"
     )
 
 

@@ -70,14 +70,14 @@ class _Tokens:
     def _split(self) -> Iterator[tuple[str, str]]:
         place = 0
         while self._text[place:].strip() if place + 1 >= len(self._text) else True:
-            found = _TOKEN.match(self._text, place)
-            if found is None:
+            match = _TOKEN.match(self._text, place)
+            if match is None:
                 if self._text[place:].strip():
                     raise TlcError(f"no TLA+ value: {self._text[place : place + 40]!r}")
                 return
-            place = found.end()
-            kind = found.lastgroup or ""
-            yield kind, found[kind]
+            place = match.end()
+            kind = match.lastgroup or ""
+            yield kind, match[kind]
 
     def take(self) -> str:
         """Return the next word and advance."""
@@ -113,7 +113,7 @@ def _value(tokens: _Tokens) -> Value:
 
 
 def _unquoted(word: str) -> str:
-    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), word[1:-1])
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), word[1:-1])
 
 
 def _number(tokens: _Tokens) -> Value:

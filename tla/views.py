@@ -6,7 +6,7 @@ import attrs
 
 from busproof.tla.manifest import Configuration
 from busproof.tla.mutants import Fate
-from busproof.tla.render import gherkin, said_in, story
+from busproof.tla.render import exchanges_in, gherkin, story
 from busproof.tla.running import Ran
 
 __all__ = ["view_configuration", "view_fate", "view_ran"]
@@ -26,19 +26,19 @@ def view_ran(ran: Ran) -> dict[str, Any]:
         "error": ran.error,
         "deviations": list(ran.deviations),
     }
-    if (found := ran.checked) is not None:
-        steps = said_in(found.trace)
+    if (checked := ran.checked) is not None:
+        steps = exchanges_in(checked.trace)
         setting = ran.setting
         view |= {
-            "result": found.result,
-            "violated": found.violated,
-            "distinct": found.distinct,
-            "generated": found.generated,
-            "depth": found.depth,
-            "seconds": round(found.seconds, 2),
-            "actions": {name: list(counts) for name, counts in found.actions.items()},
+            "result": checked.result,
+            "violated": checked.violated,
+            "distinct": checked.distinct,
+            "generated": checked.generated,
+            "depth": checked.depth,
+            "seconds": round(checked.seconds, 2),
+            "actions": {name: list(counts) for name, counts in checked.actions.items()},
             "trace": list(story(steps, setting)),
-            "scenario": gherkin(found.violated, steps, setting) if steps else "",
+            "scenario": gherkin(checked.violated, steps, setting) if steps else "",
         }
     if (comparison := ran.comparison) is not None:
         view["comparison"] = {
@@ -59,6 +59,6 @@ def view_fate(fate: Fate) -> dict[str, Any]:
         "module": fate.mutant.module,
         "killed": fate.killed,
         "killer": fate.mutant.killer,
-        "told": fate.told,
+        "told": fate.killer,
         "seconds": round(fate.seconds, 2),
     }

@@ -33,13 +33,13 @@ def fail(words: str) -> None:
 
 def program(name: str) -> str:
     """Return the path of a program of Node.js; exit with a message if it is missing."""
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         fail(
             f"{name} is missing; install Node.js {OLDEST_NODE} or later with npm (Debian, Ubuntu: "
             "apt-get install nodejs npm)"
         )
-    return str(found)
+    return str(path)
 
 
 def install() -> None:

@@ -149,20 +149,20 @@ def main() -> int:
     page = PAGE.read_text(encoding="utf-8")
     rows = "".join(map(row, tried, tried.values()))
     PAGE.write_text(TABLE.sub(lambda _: HEAD + rows, page), encoding="utf-8")
-    return int(any(said != "ok" for each in tried.values() for said in each.values()))
+    return int(any(result != "ok" for results in tried.values() for result in results.values()))
 
 
-def row(client: Client, said: dict[str, str]) -> str:
+def row(client: Client, results: dict[str, str]) -> str:
     """Return the line of a client in the table."""
-    done = [name for step, name in STEPS.items() if said.get(step) == "ok"]
-    failed = [name for step, name in STEPS.items() if said.get(step, "ok") != "ok"]
+    done = [name for step, name in STEPS.items() if results.get(step) == "ok"]
+    failed = [name for step, name in STEPS.items() if results.get(step, "ok") != "ok"]
     can, cannot = ", ".join(done) or "-", ", ".join(failed) or "-"
     return f"| {client.package} | {client.version} | {client.over} | {can} | {cannot} |\n"
 
 
 def outcome(client: Client, where: dict[str, str]) -> dict[str, str]:
     """Run the steps of a client; return `ok` or the error for each."""
-    said = dict.fromkeys(client.steps, "not tried")
+    results = dict.fromkeys(client.steps, "not tried")
     environment = os.environ | where | OVER.get(client.over, {})
     environment.pop("PYTHONPATH", None)
     try:
@@ -172,12 +172,12 @@ def outcome(client: Client, where: dict[str, str]) -> dict[str, str]:
         )
     except (OSError, subprocess.SubprocessError) as error:
         needed = NEEDED[Path(client.program).suffix]
-        return dict.fromkeys(said, f"not tried: {needed} ({error})")
+        return dict.fromkeys(results, f"not tried: {needed} ({error})")
     for line in ended.stdout.splitlines():
         step, _, what = line.partition(" ")
-        if step in said:
-            said[step] = what
-    return said
+        if step in results:
+            results[step] = what
+    return results
 
 
 def installed(client: Client) -> list[str]:
@@ -221,18 +221,18 @@ def served(folder: Path) -> Iterator[dict[str, str]]:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)  # noqa: S603 - as above
     try:
         assert process.stderr is not None  # noqa: S101 - it was asked for
-        said = ""
-        while "Endpoint=" not in said:
+        output = ""
+        while "Endpoint=" not in output:
             line = process.stderr.readline()
             if not line:
-                raise SystemExit(f"the broker did not start: {said}")
-            said += line
+                raise SystemExit(f"the broker did not start: {output}")
+            output += line
         port, secure, web = (
-            re.findall(rf"{each} on [^ ]+:(\d+)", said)[0]
-            for each in ("HTTPS", "AMQP over TLS", "AMQP over WebSockets and TLS")
+            re.findall(rf"{name} on [^ ]+:(\d+)", output)[0]
+            for name in ("HTTPS", "AMQP over TLS", "AMQP over WebSockets and TLS")
         )
         yield {
-            "BUSPROOF_CONNECTION": said[said.index("Endpoint=") :].strip(),
+            "BUSPROOF_CONNECTION": output[output.index("Endpoint=") :].strip(),
             "BUSPROOF_ADMIN": f"https://localhost:{port}",
             "BUSPROOF_ADMIN_PORT": port,
             "BUSPROOF_TLS_PORT": secure,

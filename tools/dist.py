@@ -78,8 +78,8 @@ def main() -> None:
     os.umask(0o022)
     with tempfile.TemporaryDirectory() as scratch:
         raw, unpacked, built = (Path(scratch, name) for name in ("raw", "unpacked", "built"))
-        for each in (raw, unpacked, built):
-            each.mkdir()
+        for directory in (raw, unpacked, built):
+            directory.mkdir()
         sdist = build("sdist", ROOT, raw, when)
         sdist.write_bytes(evened(sdist, when))
         with tarfile.open(sdist) as archive:

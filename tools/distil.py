@@ -1,12 +1,15 @@
 """Write features/distilled: short sequences that kill mutants as the scenarios or a search do.
 
-`make distilled` runs it. It records the scenarios and a quick exploration on the model, and draws a
-sample of the generated mutants. For each mutant it takes the shortest recording in which the judge
+`make distilled` runs it. It records the scenarios and a quick exploration on the model. For each
+family it looks for sequences that kill the mutants that are wrong in a context only, and draws a
+sample of the mutants. For each of these it takes the shortest recording in which the judge
 distinguishes it from the model, or searches for a variant that does. The sequence is minimised, and
 kept unless a sequence kept earlier kills the mutant, too. The same sources, seed and sample give
-the same files. `--reword` writes the names and sentences of the kept sequences anew, in seconds.
+the same files. A family's file depends on no other family, and is written as soon as it is
+complete: `make distilled FAMILIES='keys locks'` writes those of two families, and so resumes.
+`--reword` writes the names and sentences of the kept sequences anew, in seconds.
 `--pairs` searches recorded explorations for pairs of a rule and a context that nothing reaches yet,
-and adds sequences that do.
+puts scenarios into contexts in which nothing reaches their rules, and adds both.
 `--score` counts how many mutants of the sample the kept sequences kill.
 """
 
@@ -14,199 +17,109 @@ import argparse
 import json
 import sys
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from random import Random
-from typing import Final
-
-import attrs
+from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.cli.mutation.audit import recorded_apart
+from busproof.cli.mutation.distilling import PAIRS, Found, kills, sequences
 from busproof.cli.mutation.generated import Terms, chosen
-from busproof.cli.mutation.pairs import WORDS, Pair, pairs_in, pairs_of
+from busproof.cli.mutation.pairs import WORDS, pairs_in, pairs_of
+from busproof.cli.mutation.reaching import Reaching, explored_reaching, scenarios_reaching
 from busproof.cli.mutation.recordings import Recording, requests, traced
-from busproof.cli.mutation.search import ModelBroke, broken, played, search
-from busproof.cli.mutation.variants import Material
 from busproof.errors import UsageError
-from busproof.history.files import load as load_history
-from busproof.history.render.gherkin import request_of, sentence
+from busproof.history.render.gherkin import request_of
 from busproof.history.render.situations import situation_name
-from busproof.history.render.wrong_answers import what_is_wrong
-from busproof.history.replay import Asked, commands_of, numbered
-from busproof.judging.shrinking import minimised, simplified
-from busproof.model.rules import RULES, Rules
-from busproof.mutants.by_machine.contexts import may_arise
-from busproof.mutants.by_machine.made import GeneratedMutant, mutant_named, rules_of
+from busproof.history.replay import RecordedCommand
+from busproof.mutants.by_machine.made import FAMILIES, GeneratedMutant, mutant_named, rules_of
 from busproof.spec import load
-from busproof.steps.distilled import situations
 
 CATALOGUE: Final = load()
 FULLEST: Final = "cs-2020-12"
 """The edition that states the most."""
-PAIRS: Final = "pairs"
-"""The file of the sequences that reach pairs."""
 FOLDER: Final = Path("features/distilled")
-LONGEST: Final = 20
-"""Most commands of a recording to try."""
-LINE: Final = 4_000
-"""Most characters of a line; sequences with longer texts remain in the scenarios only."""
-MOST: Final = 12
-"""Most recordings to try for each mutant, shortest first."""
-SECONDS: Final = 2.0
-"""Most seconds that a mutant may take for one command."""
+
+Line = dict[str, Any]
+"""A sequence as it is in a file."""
 
 
-@attrs.frozen(kw_only=True)
-class Found:
-    """A sequence that kills mutants, with the rule that they break."""
-
-    mutants: tuple[GeneratedMutant, ...]
-    profile: v.Profile
-    rule: str
-    commands: tuple[Asked, ...]
-    told: str = ""
-    """Its sentence, if it is about no mutant."""
-
-    @property
-    def family(self) -> str:
-        """The family of the first mutant, which names the file."""
-        return self.mutants[0].family if self.mutants else PAIRS
-
-    def line(self, name: str) -> str:
-        """Return the sequence as a line of JSON with readable commands."""
-        shown = {
-            "name": name,
-            "about": self.about(),
-            "rule": self.rule,
-            "tier": self.profile.tier.value,
-            "commands": [sentence(asked) for asked in self.commands],
-            "mutants": [mutant.id for mutant in self.mutants],
-        }
-        return json.dumps(shown, ensure_ascii=False)
-
-    def name(self) -> str:
-        """Return the commands in a few words."""
-        return situation_name([asked.command for asked in self.commands])
-
-    def about(self) -> str:
-        """Return the wrong answer, and the rule that it breaks, in a sentence."""
-        if self.told:
-            return self.told
-        wrong = played(rules_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
-        right = played(RULES, self.profile, self.commands)
-        place = len(wrong.usual) - 1
-        if wrong.events[place].outcome == right.events[place].outcome:  # only its partition differs
-            place = len(wrong.events) - 1
-        last = place == len(wrong.events) - 1
-        told = what_is_wrong(wrong.events[place], right.events[place], last=last)
-        return f"Wrong if {told}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
+def read() -> dict[str, list[Line]]:
+    """Return the sequences of each file, by its name."""
+    return {
+        path.stem: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for path in sorted(FOLDER.glob("*.jsonl"))
+    }
 
 
-def kills(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> tuple[str, ...] | None:
-    """Return the rules that a mutant breaks in this sequence; `None` if it survives."""
-    try:
-        found = played(rules, profile, commands, seconds=SECONDS)
-    except ModelBroke:
-        return None
-    if not found.differs:
-        return None
-    return broken(profile, found) or None
+def write(files: dict[str, list[Line]]) -> None:
+    """Write the files anew, each sequence with a name of its own."""
+    ordered = {name: sorted(files[name], key=lambda line: line["commands"]) for name in files}
+    names = iter(named([line for name in sorted(ordered) for line in ordered[name]]))
+    FOLDER.mkdir(exist_ok=True)
+    for old in FOLDER.glob("*.jsonl"):
+        old.unlink()
+    for file in sorted(ordered):
+        lines = [{**line, "name": next(names)} for line in ordered[file]]
+        texts = sorted(json.dumps(line, ensure_ascii=False) for line in lines)
+        if texts:
+            (FOLDER / f"{file}.jsonl").write_text("".join(f"{text}\n" for text in texts), "utf-8")
 
 
-def distilled(
-    mutant: GeneratedMutant, recorded: Sequence[Recording], material: Material, terms: Terms
-) -> Found | None:
-    """Return the shortest sequence found that kills a mutant; `None` if there is none."""
-    rules = rules_of(mutant)
-    places = {(mutant.family, line) for line in mutant.lines}
-    there = [
-        each
-        for each in recorded
-        if not places.isdisjoint(each.lines)
-        and len(each.scenario.events) <= LONGEST
-        and may_arise(mutant.context, (event.command for event in each.scenario.events))
-    ]
-    there.sort(key=lambda each: (len(each.scenario.events), each.scenario.name))
-    for each in there[:MOST]:
-        commands = commands_of(each.scenario.events)
-        charged = kills(rules, each.profile, commands)
-        if charged:
-            return _shortest(mutant, rules, each.profile, commands, charged[0])
-    random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
-    bases = [each.base() for each in random.sample(there, min(MOST, len(there)))]
-    found = search(rules, bases, material, tries=terms.tries, random=random) if bases else None
-    if found is None or not found.rules:
-        return None
-    profile = bases[0].profile
-    return _shortest(mutant, rules, profile, commands_of(found.events), found.rules[0])
+def named(lines: Sequence[Line]) -> list[str]:
+    """Return a unique name for each sequence; equal ones have the rule, or also a number."""
+    plain = [situation_name([recorded.command for recorded in asked_in(line)]) for line in lines]
+    often = Counter(plain)
+    used = Counter[str]()
+    names = []
+    for name, line in zip(plain, lines, strict=True):
+        full = f"{name} ({line['rule']})" if often[name] > 1 else name
+        used[full] += 1
+        names.append(full if used[full] == 1 else f"{full[:-1]}, {used[full]})")
+    return names
 
 
-def _shortest(
-    mutant: GeneratedMutant,
-    rules: Rules,
-    profile: v.Profile,
-    commands: Sequence[Asked],
-    rule: str,
-) -> Found | None:
-    def fails(candidate: Sequence[Asked]) -> bool:
-        return rule in (kills(rules, profile, candidate) or ())
-
-    if not fails(commands):
-        return None
-    shortest = simplified(minimised(commands, fails), fails)
-    return Found(
-        mutants=(mutant,),
-        profile=profile,
-        rule=rule,
-        commands=numbered(shortest),
+def asked_in(line: Line) -> tuple[RecordedCommand, ...]:
+    """Return the commands of a sequence."""
+    parts = [command.partition(" asks: ") for command in line["commands"]]
+    return tuple(
+        RecordedCommand(number=number, connection=connection, command=request_of(request))
+        for number, (connection, _, request) in enumerate(parts, 1)
     )
 
 
-def sequences(
-    mutants: Sequence[GeneratedMutant], recorded: Sequence[Recording], terms: Terms
-) -> Iterator[Found]:
-    """Yield a sequence for each mutant that no earlier sequence kills."""
-    material = Material.of(event.command for each in recorded for event in each.scenario.events)
-    kept: list[Found] = []
-    for place, mutant in enumerate(mutants, 1):
-        print(f"{place} of {len(mutants)}, {len(kept)} kept", end="\r", file=sys.stderr)
-        rules = rules_of(mutant)
-        near = [each for each in kept if each.family == mutant.family]
-        if any(kills(rules, each.profile, each.commands) for each in near):
-            continue
-        found = distilled(mutant, recorded, material, terms)
-        if found is not None and len(found.line(found.name())) <= LINE:
-            kept.append(found)
-            yield found
+def lines_of_family(sequences: Iterable[Found]) -> list[Line]:
+    """Return sequences for a file, those with the same commands and rule as one."""
+    alike: dict[object, Line] = {}
+    for sequence in sequences:
+        line = json.loads(sequence.line(""))
+        first = alike.setdefault((line["tier"], line["rule"], *line["commands"]), line)
+        first["mutants"] = list(dict.fromkeys((*first["mutants"], *line["mutants"])))
+    return list(alike.values())
 
 
 def recordings(terms: Terms) -> list[Recording]:
     """Return the scenarios and the explored sequences of every tier, recorded on the model."""
     with tempfile.TemporaryDirectory(prefix="busproof-distil-") as scratch:
         return [
-            each
+            recording
             for request in requests(terms.sequences, terms.seed)
-            for each in traced(request, recorded_apart(request, Path(scratch)))
+            for recording in traced(request, recorded_apart(request, Path(scratch)))
         ]
 
 
-def stored() -> Iterator[Found]:
-    """Yield the sequences of the files whose mutants still exist."""
-    for situation in situations():
-        asked = [request.partition(" asks: ") for request in situation.commands]
-        mutants = tuple(known for known in map(_known, situation.mutants) if known is not None)
-        if mutants or not situation.mutants:
+def stored(lines: Iterable[Line]) -> Iterator[Found]:
+    """Yield sequences of a file whose mutants still exist, or that are about none."""
+    for line in lines:
+        mutants = tuple(known for known in map(_known, line["mutants"]) if known is not None)
+        if mutants or not line["mutants"]:
             yield Found(
                 mutants=mutants,
-                told="" if mutants else situation.about,
-                profile=v.profile_for(CATALOGUE, edition=FULLEST, tier=situation.tier.value),
-                rule=situation.rule,
-                commands=tuple(
-                    Asked(number=number, connection=connection, command=request_of(request))
-                    for number, (connection, _, request) in enumerate(asked, 1)
-                ),
+                description="" if mutants else line["about"],
+                profile=v.profile_for(CATALOGUE, edition=FULLEST, tier=line["tier"]),
+                rule=line["rule"],
+                commands=asked_in(line),
             )
 
 
@@ -218,75 +131,30 @@ def _known(identity: str) -> GeneratedMutant | None:
         return None
 
 
-def merged(found: Iterable[Found]) -> list[Found]:
-    """Return the sequences, those with the same commands and rule as one, with all mutants."""
-    alike: dict[object, Found] = {}
-    for each in sorted(found, key=lambda each: [mutant.id for mutant in each.mutants]):
-        commands = tuple(map(sentence, each.commands))
-        first = alike.setdefault((each.profile.tier, each.rule, commands), each)
-        both = dict.fromkeys((*first.mutants, *each.mutants))
-        alike[each.profile.tier, each.rule, commands] = attrs.evolve(first, mutants=tuple(both))
-    return list(alike.values())
-
-
-def named(found: Sequence[Found]) -> Iterator[tuple[str, Found]]:
-    """Yield each sequence with a unique name; equal ones have the rule, or also a number."""
-    names = Counter(each.name() for each in found)
-    used = Counter[str]()
-    for each in found:
-        name = each.name()
-        if names[name] > 1:
-            name = f"{name} ({each.rule})"
-        used[name] += 1
-        yield (name if used[name] == 1 else f"{name[:-1]}, {used[name]})"), each
-
-
-def write(found: Iterable[Found]) -> None:
-    """Write the files anew."""
-    lines: dict[str, list[str]] = defaultdict(list)
-    for name, each in named(merged(found)):
-        lines[each.family].append(each.line(name))
-    FOLDER.mkdir(exist_ok=True)
-    for old in FOLDER.glob("*.jsonl"):
-        old.unlink()
-    for family, written in lines.items():
-        text = "".join(f"{line}\n" for line in sorted(written))
-        (FOLDER / f"{family}.jsonl").write_text(text, encoding="utf-8")
-
-
 def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found]:
-    """Yield the shortest sequence for each pair that neither scenarios nor kept sequences reach.
+    """Yield a sequence for each pair that neither scenarios nor kept sequences reach.
 
     Args:
-        histories: of scenarios on the model, and of explorations in the end; the latter are
-            searched.
+        histories: of scenarios on the model, then of explorations.
         kept: the sequences so far.
     """
     known = {pair for path in histories[:1] for pair in pairs_in(path)}
-    known |= {pair for each in kept for pair in pairs_of(each.commands, each.profile)}
-    explored = [
-        (pairs_of(commands, history.header.profile), commands, history.header.profile)
-        for history in map(load_history, histories[1:])
-        for commands in (commands_of(scenario.events) for scenario in history.scenarios)
-    ]
-    explored.sort(key=lambda each: len(each[1]))
-    for pair in sorted({pair for pairs, _, _ in explored for pair in pairs}):
-        if pair in known:
-            continue
-        _, commands, profile = next(each for each in explored if pair in each[0])
-        found = _reaching(pair, commands, profile)
-        known |= pairs_of(found.commands, profile)
-        yield found
+    known |= {pair for sequence in kept for pair in pairs_of(sequence.commands, sequence.profile)}
+    yield from map(found_of, explored_reaching(histories[1:], known))
+    yield from map(found_of, scenarios_reaching(histories[:1], known))
 
 
-def _reaching(pair: Pair, commands: Sequence[Asked], profile: v.Profile) -> Found:
-    def reaches(candidate: Sequence[Asked]) -> bool:
-        return pair in pairs_of(candidate, profile)
-
-    shortest = simplified(minimised(commands, reaches), reaches)
-    rule, context = pair
-    told = f"Reaches {rule} {WORDS[context]}. {rule}: {CATALOGUE.rule(rule).title}."
-    return Found(mutants=(), profile=profile, rule=rule, commands=numbered(shortest), told=told)
+def found_of(reached: Reaching) -> Found:
+    """Return a sequence that reaches pairs, with its sentence."""
+    words = " and ".join(WORDS[context] for context in reached.contexts)
+    rule = reached.rule
+    return Found(
+        mutants=(),
+        profile=reached.profile,
+        rule=rule,
+        commands=reached.commands,
+        description=f"Reaches {rule} {words}. {rule}: {CATALOGUE.rule(rule).title}.",
+    )
 
 
 def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> None:
@@ -296,43 +164,57 @@ def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> No
     miss; `busproof audit --generated` separates the two.
     """
     killed: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for mutant in mutants:
-        asked[mutant.family] += 1
+        counts[mutant.family] += 1
         rules = rules_of(mutant)
-        near = sorted(kept, key=lambda each: each.family != mutant.family)
-        found = any(kills(rules, each.profile, each.commands) for each in near)
-        killed[mutant.family] += found
-        print(f"{sum(asked.values())} of {len(mutants)}", end="\r", file=sys.stderr)
-    for family in asked:
-        print(f"{family}: {killed[family]} of {asked[family]}")
-    print(f"in all: {sum(killed.values())} of {sum(asked.values())}")
+        near = sorted(kept, key=lambda situation: situation.family != mutant.family)
+        killer = any(kills(rules, situation.profile, situation.commands) for situation in near)
+        killed[mutant.family] += killer
+        print(f"{sum(counts.values())} of {len(mutants)}", end="\r", file=sys.stderr)
+    for family in counts:
+        print(f"{family}: {killed[family]} of {counts[family]}")
+    print(f"in all: {sum(killed.values())} of {sum(counts.values())}")
+
+
+def distil(families: Sequence[str], terms: Terms) -> None:
+    """Write the files of families, each as soon as it is complete."""
+    recorded = recordings(terms)
+    for family in families:
+        sample = chosen([family], terms)
+        lines = lines_of_family(sequences(family, sample, recorded, terms))
+        write({**read(), family: lines})
+        print(f"{family}: {len(lines)} sequences", flush=True)
 
 
 def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("families", nargs="*", help="families to distil; none: all")
     parser.add_argument("--sample", type=int, default=40, help="mutants of each family")
     parser.add_argument("--tries", type=int, default=60, help="variants for each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--reword", action="store_true", help="write only names and sentences anew")
-    told = "histories of the scenarios and of explorations: search them for new pairs"
-    parser.add_argument("--pairs", nargs="+", type=Path, help=told)
+    help_text = "histories of the scenarios and of explorations: search them for new pairs"
+    parser.add_argument("--pairs", nargs="+", type=Path, metavar="HISTORY", help=help_text)
     parser.add_argument("--score", action="store_true", help="count the mutants that are killed")
     args = parser.parse_args()
-    if args.reword:
-        write(list(stored()))
-        return
+    unknown = sorted({*args.families} - {*FAMILIES})
+    if unknown:
+        parser.error(f"there is no family {unknown[0]!r}; choose one of {', '.join(FAMILIES)}")
     terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed)
-    if args.pairs:
-        kept = list(stored())
-        write([*kept, *reaching(args.pairs, kept)])
-        return
-    if args.score:
-        print_score(chosen([], terms), list(stored()))
-        return
-    pairs = [each for each in stored() if not each.mutants]
-    write([*sequences(chosen([], terms), recordings(terms), terms), *pairs])
+    files = read()
+    if args.reword:
+        write({name: lines_of_family(stored(lines)) for name, lines in files.items()})
+    elif args.pairs:
+        kept = [sequence for lines in files.values() for sequence in stored(lines)]
+        new = lines_of_family(reaching(args.pairs, kept))
+        write({**files, PAIRS: [*files.get(PAIRS, []), *new]})
+    elif args.score:
+        kept = [sequence for lines in files.values() for sequence in stored(lines)]
+        print_score(chosen(args.families, terms), kept)
+    else:
+        distil(args.families or FAMILIES, terms)
 
 
 if __name__ == "__main__":

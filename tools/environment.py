@@ -228,24 +228,24 @@ def run(command: list[str], what: str, settings: Mapping[str, str]) -> None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(SECONDS_BETWEEN_LINES)
             output.seek(0)
-            said = output.read()
-            fetched = len(re.findall("^Collecting ", said, re.MULTILINE))
+            log = output.read()
+            fetched = len(re.findall("^Collecting ", log, re.MULTILINE))
             if process.returncode is None and fetched:
                 print(f"  {fetched} packages fetched", flush=True)
     if process.returncode:
-        raise InstallError(f"{what} could not be installed: {why(said)}")
+        raise InstallError(f"{what} could not be installed: {why(log)}")
 
 
-def why(said: str) -> str:
+def why(log: str) -> str:
     """Return the cause of a failure, from pip's output."""
-    if UNREACHABLE.search(said):
+    if UNREACHABLE.search(log):
         return "no package index can be reached; is there a network, and is pip set up for it?"
-    if "No space left on device" in said:
+    if "No space left on device" in log:
         return f"the disk is full ({free(ROOT)} free); it needs about 2 GB"
-    if "DO NOT MATCH THE HASHES" in said:
-        files = re.findall(r"^ {4}(\S+) from ", said, re.MULTILINE)
+    if "DO NOT MATCH THE HASHES" in log:
+        files = re.findall(r"^ {4}(\S+) from ", log, re.MULTILINE)
         return f"the index has another file of {' '.join(files) or 'a package'} than the lock"
-    lines = re.findall(r"^ERROR: (.*)$", said, re.MULTILINE) or said.strip().splitlines()
+    lines = re.findall(r"^ERROR: (.*)$", log, re.MULTILINE) or log.strip().splitlines()
     return lines[-1] if lines else "no reason was given"
 
 

@@ -38,18 +38,18 @@ busproof itself is under the Apache License 2.0; none of these is part of it.
 """  # noqa: E501 - one sentence a line
 
 
-def wanted(name: str, extras: frozenset[str], seen: set[tuple[str, frozenset[str]]]) -> None:
-    """Add a package, and all packages that it requires on this machine, to `seen`."""
-    if (name, extras) in seen:
+def wanted(name: str, extras: frozenset[str], visited: set[tuple[str, frozenset[str]]]) -> None:
+    """Add a package, and all packages that it requires on this machine, to `visited`."""
+    if (name, extras) in visited:
         return
-    seen.add((name, extras))
+    visited.add((name, extras))
     for text in importlib.metadata.requires(name) or ():
         requirement = Requirement(text)
         applies = requirement.marker is None or any(
             requirement.marker.evaluate({"extra": extra}) for extra in extras or {""}
         )
         if applies:
-            wanted(plain(requirement.name), frozenset(requirement.extras), seen)
+            wanted(plain(requirement.name), frozenset(requirement.extras), visited)
 
 
 def plain(name: str) -> str:
@@ -59,9 +59,9 @@ def plain(name: str) -> str:
 
 def packages(*extras: str) -> set[str]:
     """Return the packages that come with busproof and these extras."""
-    seen: set[tuple[str, frozenset[str]]] = set()
-    wanted("busproof", frozenset({"", *extras}), seen)
-    return {name for name, _ in seen} - {"busproof"}
+    visited: set[tuple[str, frozenset[str]]] = set()
+    wanted("busproof", frozenset({"", *extras}), visited)
+    return {name for name, _ in visited} - {"busproof"}
 
 
 def licence(name: str) -> str:
@@ -72,20 +72,20 @@ def licence(name: str) -> str:
         return expression
     words = metadata.get("License", "").partition("\n")[0].strip()
     classified = [
-        each.rpartition(" :: ")[2]
-        for each in metadata.get_all("Classifier") or ()
-        if each.startswith("License :: ")
+        classifier.rpartition(" :: ")[2]
+        for classifier in metadata.get_all("Classifier") or ()
+        if classifier.startswith("License :: ")
     ]
     if words in SAYS_NOTHING or words.startswith("Copyright"):
-        words = " or ".join(SHORT.get(each, each) for each in classified)
+        words = " or ".join(SHORT.get(part, part) for part in classified)
     return SHORT.get(words, words)
 
 
 def rows() -> Iterator[str]:
     """Yield a line for each package, first those of the base install."""
     base, listed = packages(), set[str]()
-    for name, found in (("base", base), *((extra, packages(extra) - base) for extra in EXTRAS)):
-        for package in sorted(found - listed):
+    for name, names in (("base", base), *((extra, packages(extra) - base) for extra in EXTRAS)):
+        for package in sorted(names - listed):
             listed.add(package)
             yield f"| {package} | {licence(package)} | {name} |\n"
 

@@ -72,10 +72,10 @@ def main(parts: list[str]) -> int:
         some, wrong = results(tried(tests, PARTS[part]))
         ran |= some
         failed |= wrong
-    said = differences(ran, failed, known(KNOWN.read_text(encoding="utf-8")))
+    complaints = differences(ran, failed, known(KNOWN.read_text(encoding="utf-8")))
     print(f"{len(ran)} tests ran, {len(failed)} failed")
-    print("\n".join(said) or "all failures are known")
-    return int(bool(said))
+    print("\n".join(complaints) or "all failures are known")
+    return int(bool(complaints))
 
 
 def tried(tests: Path, options: Iterable[str]) -> str:
@@ -95,7 +95,7 @@ def tried(tests: Path, options: Iterable[str]) -> str:
 
 def known(text: str) -> list[Failure]:
     """Return the known failures, from the text of a TOML file."""
-    return [Failure(**each) for each in tomllib.loads(text).get("failure", [])]
+    return [Failure(**entry) for entry in tomllib.loads(text).get("failure", [])]
 
 
 def results(report: str) -> tuple[set[str], set[str]]:
@@ -116,12 +116,12 @@ def differences(
     ran: Collection[str], failed: Collection[str], expected: Iterable[Failure]
 ) -> list[str]:
     """Return unknown failures, and known failures whose tests ran and passed."""
-    listed = {each.test: each for each in expected}
-    said = [f"fails, and is not known: {test}" for test in sorted(set(failed) - set(listed))]
-    for test, each in sorted(listed.items()):
-        if test in ran and test not in failed and not each.sometimes:
-            said.append(f"passes, and is known to fail ({each.reason}): {test}")
-    return said
+    listed = {failure.test: failure for failure in expected}
+    complaints = [f"fails, and is not known: {test}" for test in sorted(set(failed) - set(listed))]
+    for test, failure in sorted(listed.items()):
+        if test in ran and test not in failed and not failure.sometimes:
+            complaints.append(f"passes, and is known to fail ({failure.reason}): {test}")
+    return complaints
 
 
 def installed() -> Path:

@@ -25,7 +25,7 @@ def main(command: list[str]) -> int:
     with rabbitmq() as broker:
         login = f"{GUEST['user']}:{GUEST['password']}"
         address = f"amqp://{login}@127.0.0.1:{broker.port}?dialect=plain"
-        words = [address if each == "ADDRESS" else each for each in command]
+        words = [address if word == "ADDRESS" else word for word in command]
         return subprocess.run(words, check=False).returncode  # noqa: S603 - what the caller asks
 
 

@@ -9,16 +9,18 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from busproof import spec
+from busproof.cli.mutation.score import ALL, by_family
 from busproof.errors import ConformanceError
 from busproof.history.conformance import Conformance, Verdict
+from busproof.mutants.by_machine.record import Fate, Result, Sample, recorded
 from busproof.reports import conformance, overview
 
 BENCHMARKS: Final = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -36,6 +38,7 @@ That takes some forty minutes on two cores (RabbitMQ's run waits for locks most 
 """  # noqa: E501 - one sentence a line
 
 COLOUR: Final = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#009485"}}}}%%'
+GENERATED: Final = "## Generated faults\n"
 SPEED: Final = "## Speed\n\nAs [measured](benchmarks.md), with the bounds and the commands.\n"
 
 
@@ -66,20 +69,24 @@ PLOTS: Final = (
 def main() -> int:
     """Write the page; return 1 if a run cannot be read."""
     options = argparse.ArgumentParser(description=__doc__)
-    help_text = "folders of runs, a line each; none: only the plots are drawn anew"
+    help_text = (
+        "folders of runs, a line each; none: only generated faults and plots are written anew"
+    )
     options.add_argument("runs", nargs="*", type=Path, help=help_text)
     options.add_argument("--audit", type=Path, help="what busproof audit --format json printed")
     options.add_argument("--output", type=Path, default=BENCHMARKS.with_name("results.md"))
     args = options.parse_args()
-    if args.runs:
-        try:
+    try:
+        if args.runs:
             runs = [conformance.read(run) for run in args.runs]
-        except ConformanceError as error:
-            print(f"tools/results_page.py: {error}", file=sys.stderr)
-            return 1
-        parts = verdicts(runs, args.audit)
-    else:
-        parts = [args.output.read_text(encoding="utf-8").partition(SPEED)[0].rstrip() + "\n"]
+            parts = verdicts(runs, args.audit)
+        else:
+            kept = args.output.read_text(encoding="utf-8").partition(SPEED)[0]
+            parts = [kept.partition(GENERATED)[0].rstrip() + "\n"]
+        parts += generated_faults(recorded())
+    except ConformanceError as error:
+        print(f"tools/results_page.py: {error}", file=sys.stderr)
+        return 1
     args.output.write_text("\n".join([*parts, SPEED, *map(drawn, PLOTS)]), encoding="utf-8")
     return 0
 
@@ -110,20 +117,22 @@ def name_of(run: Conformance) -> str:
 def table_of(runs: Sequence[Conformance]) -> str:
     """Return a table of the number of rules per verdict, a line for each implementation."""
     verdicts = [
-        each for each in Verdict if each in ALWAYS_TOLD or any(r.counted(each) for r in runs)
+        verdict
+        for verdict in Verdict
+        if verdict in ALWAYS_TOLD or any(r.counted(verdict) for r in runs)
     ]
-    head = ("implementation", "oracle", "applicable", *(each.value for each in verdicts))
+    head = ("implementation", "oracle", "applicable", *(verdict.value for verdict in verdicts))
     lines = [
         (
             name_of(run),
             run.oracle,
             overview.applicable(run.rules),
-            *(run.counted(each) for each in verdicts),
+            *(run.counted(verdict) for verdict in verdicts),
         )
         for run in runs
     ]
-    held = "; ".join(dict.fromkeys(overview.profile_words(run.subject) for run in runs))
-    return "".join(rows([head, *lines])) + f"\nOf {date.today()}, held to {held}.\n"
+    terms = "; ".join(dict.fromkeys(overview.profile_words(run.subject) for run in runs))
+    return "".join(rows([head, *lines])) + f"\nOf {date.today()}, held to {terms}.\n"
 
 
 def families(runs: Sequence[Conformance]) -> Iterator[str]:
@@ -131,15 +140,16 @@ def families(runs: Sequence[Conformance]) -> Iterator[str]:
     yield "## By family\n\nRules shown of the applicable ones, and in brackets those violated.\n"
     catalogue = spec.load()
     runs_shown = [
-        {each.id: tuple(each.rules) for each in overview.families(run, catalogue)} for run in runs
+        {family.id: tuple(family.rules) for family in overview.families(run, catalogue)}
+        for run in runs
     ]
     head = ("family", *map(name_of, runs))
     lines = []
     for family in catalogue.families:
         verdicts = [
-            Counter(rule.verdict for rule in each.get(family.id, ())) for each in runs_shown
+            Counter(rule.verdict for rule in shown.get(family.id, ())) for shown in runs_shown
         ]
-        applicable = [overview.applicable(each.get(family.id, ())) for each in runs_shown]
+        applicable = [overview.applicable(shown.get(family.id, ())) for shown in runs_shown]
         lines.append((f"{family.id}: {family.title}", *map(share, verdicts, applicable)))
     yield "".join(rows([head, *lines]))
 
@@ -182,6 +192,78 @@ def audited(faults: Sequence[dict[str, object]]) -> str:
     )
 
 
+def generated_faults(sample: Sample) -> Iterator[str]:
+    """Yield the scores of a sample of generated mutants, its survivors, and what is undecided."""
+    *families, every = by_family(sample.made, sample.fates)
+    low, high = every["interval"] or (0, 0)
+    yield (
+        f"{GENERATED}\n"
+        f"A machine changed one place of the model's rules at a time, {every['made']:,} in all; "
+        f"{every['tried']} of these mutants were drawn (seed {sample.seed}) and audited on "
+        f"{sample.on}.\n"
+        f"Of the {every['killed'] + every['found']} that a judge can distinguish from the model, "
+        f"scenarios and distilled situations noticed {every['killed']}: {every['score']} %, each "
+        f"family weighed by its size, and between {low} and {high} % of all mutants with a "
+        "confidence of 95 %.\n"
+    )
+    head = (
+        *("family", "mutants", "drawn", "distinguished", "scenarios", "and distilled"),
+        *("95 % confidence", "and exploration", "equivalent", "undecided", "not run"),
+    )
+    yield "".join(rows([head, *map(scores_of, [*families, every])]))
+    yield from survivors(sample)
+    yield from undecided(sample)
+
+
+def scores_of(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return the cells of a family; a dash if none of its mutants can be distinguished."""
+    scores = [
+        "-" if row[score] is None else f"{row[score]} %"
+        for score in ("score_of_features", "score", "score_of_everything")
+    ]
+    interval = "-" if row["interval"] is None else "{} to {} %".format(*row["interval"])
+    apart = row["killed"] + row["found"]
+    name = "all, weighed" if row["family"] == ALL else f"`{row['family']}`"
+    open_ = (row["equivalent"], row["undecided"], row["not_run"])
+    return name, row["made"], row["tried"], apart, *scores[:2], interval, scores[2], *open_
+
+
+def survivors(sample: Sample) -> Iterator[str]:
+    """Yield the mutants that only an exploration or a search noticed."""
+    only_searched = [fate for fate in sample.fates if fate.result is Result.FOUND]
+    if only_searched:
+        yield "Survivors, which only random commands noticed, and what has become of them:\n"
+        yield "".join(f"- `{fate.id}`: {became(fate)}\n" for fate in only_searched)
+
+
+def became(fate: Fate) -> str:
+    """Return what notices a survivor since the audit, or that nothing does."""
+    if fate.since:
+        return f"since noticed by “{fate.since}”."
+    return fate.why or "open."
+
+
+def undecided(sample: Sample) -> Iterator[str]:
+    """Yield how far the search came with the mutants that it gave up, and the equivalent ones."""
+    left = [fate for fate in sample.fates if fate.result is Result.UNDECIDED]
+    if left:
+        yield (f"Undecided: in {sample.tries} variants of what the suite sends, the mutant has\n")
+        yield "".join(
+            f"- {why}: {number} ({contexts(fate for fate in left if fate.why == why)})\n"
+            for why, number in Counter(fate.why for fate in left).most_common()
+        )
+    equal = [fate for fate in sample.fates if fate.result is Result.EQUIVALENT]
+    if equal:
+        yield "Equivalent, with the reason:\n"
+        yield "".join(f"- `{fate.id}`: {fate.why}\n" for fate in equal)
+
+
+def contexts(fates: Iterable[Fate]) -> str:
+    """Return in which contexts mutants are changed, and how many in each."""
+    counted = Counter(fate.id.partition("@")[2] or "any context" for fate in fates)
+    return ", ".join(f"{context}: {number}" for context, number in counted.most_common())
+
+
 def drawn(plot: Plot) -> str:
     """Return the plot in the syntax of mermaid."""
     head, *lines = cells(plot.section, plot.column)
@@ -205,9 +287,9 @@ def cells(section: str, column: str) -> list[list[str]]:
     text = BENCHMARKS.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2]
     for table in re.findall(r"(?:^\|.*\n)+", text.partition("\n## ")[0], re.MULTILINE):
         lines = [line.strip("|").split("|") for line in table.splitlines()]
-        found = [[cell.strip() for cell in line] for line in lines]
-        if column in found[0]:
-            return found[:1] + found[2:]
+        rows = [[cell.strip() for cell in line] for line in lines]
+        if column in rows[0]:
+            return rows[:1] + rows[2:]
     raise SystemExit(f"docs/benchmarks.md has no column {column!r} in its section {section!r}")
 
 

@@ -28,7 +28,7 @@ Values = Mapping[str, str]
 
 def filled(text: str, values: Values) -> str:
     """Return the text with its expressions replaced by their values; unset values are empty."""
-    return EXPRESSION.sub(lambda found: values.get(found[1], ""), text)
+    return EXPRESSION.sub(lambda match: values.get(match[1], ""), text)
 
 
 def applies(condition: str, values: Values, failed: bool) -> bool:
@@ -38,21 +38,21 @@ def applies(condition: str, values: Values, failed: bool) -> bool:
     for term in terms:
         if term == "always()":
             continue
-        found = TERM.fullmatch(term)
-        if found is None:
+        match = TERM.fullmatch(term)
+        if match is None:
             sys.exit(f"tools/run_action.py: no condition is read here that has {term!r}")
-        name, operator, value = found.groups()
+        name, operator, value = match.groups()
         holds = holds and (values.get(name, "") == value) is (operator == "==")
     return holds
 
 
 def run(step: Mapping[str, Any], values: Values, python: str) -> tuple[int, dict[str, str]]:
     """Run one step; return its exit code and its outputs."""
-    variables = {name: filled(str(each), values) for name, each in step.get("env", {}).items()}
+    variables = {name: filled(str(value), values) for name, value in step.get("env", {}).items()}
     with tempfile.TemporaryDirectory() as scratch:
         output = Path(scratch, "output")
         output.touch()
-        found = subprocess.run(  # noqa: S603 - our own action
+        process = subprocess.run(  # noqa: S603 - our own action
             ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
             env={
                 "GITHUB_STEP_SUMMARY": "/dev/stdout",
@@ -64,14 +64,16 @@ def run(step: Mapping[str, Any], values: Values, python: str) -> tuple[int, dict
             check=False,
         )
         lines = output.read_text(encoding="utf-8").splitlines()
-    return found.returncode, dict(line.split("=", 1) for line in lines)
+    return process.returncode, dict(line.split("=", 1) for line in lines)
 
 
-def inputs(action: Mapping[str, Any], given: list[str]) -> dict[str, str]:
+def inputs(action: Mapping[str, Any], settings: list[str]) -> dict[str, str]:
     """Return the value of every input: as given, or else the default."""
-    values = {f"inputs.{name}": str(each["default"]) for name, each in action["inputs"].items()}
-    for each in given:
-        name, _, value = each.partition("=")
+    values = {
+        f"inputs.{name}": str(declared["default"]) for name, declared in action["inputs"].items()
+    }
+    for setting in settings:
+        name, _, value = setting.partition("=")
         if f"inputs.{name}" not in values:
             sys.exit(f"tools/run_action.py: the action has no input {name!r}")
         values[f"inputs.{name}"] = value
@@ -95,10 +97,12 @@ def main() -> int:
             continue
         print(f"-- {step['name']}", flush=True)
         code, outputs = run(step, values, arguments.python)
-        values |= {f"steps.{step.get('id')}.outputs.{name}": each for name, each in outputs.items()}
+        values |= {
+            f"steps.{step.get('id')}.outputs.{name}": value for name, value in outputs.items()
+        }
         failed = failed or code
-    for name, each in action["outputs"].items():
-        print(f"{name}={filled(each['value'], values)}")
+    for name, output in action["outputs"].items():
+        print(f"{name}={filled(output['value'], values)}")
     return failed
 
 

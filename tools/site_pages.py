@@ -90,7 +90,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     pieces = CODE.split(markdown)
     # Links are only outside of code blocks.
     pieces[::2] = [
-        LINK.sub(lambda found: turned(found, place, source), piece) for piece in pieces[::2]
+        LINK.sub(lambda match: turned(match, place, source), piece) for piece in pieces[::2]
     ]
     return FENCE.sub(r'```\1 title="\2"', "".join(pieces))
 
@@ -144,7 +144,7 @@ def reference() -> Iterator[tuple[str, str]]:
 
 def schema_files() -> list[Path]:
     """Return the published schemas."""
-    folders = {Path(each.__file__ or "").parent for each in (history_schemas, report_schemas)}
+    folders = {Path(package.__file__ or "").parent for package in (history_schemas, report_schemas)}
     return sorted(file for folder in folders for file in (folder / "schemas").glob("*.json"))
 
 
@@ -189,10 +189,10 @@ def rules(catalogue: spec.Catalogue) -> Iterator[tuple[str, str]]:
     lines += ["| edition | dated | rules in force | what there is to know |\n"]
     lines += ["| --- | --- | ---: | --- |\n"]
     lines += [
-        f"| [{edition.id}]({edition.link}) | {edition.dated or 'no date'} | {len(held)} "
+        f"| [{edition.id}]({edition.link}) | {edition.dated or 'no date'} | {len(listed)} "
         f"| {plain(edition.note or '')} |\n"
         for edition in catalogue.editions
-        for held in [[rule for rule in catalogue.rules if edition.id in rule.editions]]
+        for listed in [[rule for rule in catalogue.rules if edition.id in rule.editions]]
     ]
     lines += ["\n## Versions of the catalogue\n\n"]
     lines += ["| version | dated | changes |\n| --- | --- | --- |\n"]
@@ -234,8 +234,8 @@ def ambiguities(catalogue: spec.Catalogue) -> Iterator[str]:
 def said_by(ambiguity: spec.Ambiguity) -> list[str]:
     """Return the statements on a question, each once with all its sources."""
     sources: dict[str, list[str]] = {}
-    for each in ambiguity.said:
-        sources.setdefault(each.what, []).append(each.source)
+    for statement in ambiguity.said:
+        sources.setdefault(statement.what, []).append(statement.source)
     return [f"{plain(what)} ({', '.join(names)})" for what, names in sources.items()]
 
 
@@ -252,15 +252,15 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
         "the documents say": "; ".join(say.says for say in catalogue.says(rule)),
         "stated in": "; ".join(f"{place} ({', '.join(names)})" for names, place in cited.items()),
         "left open": "; ".join(
-            f"{each.id}: {each.question}" for each in catalogue.concerning({rule.id})
+            f"{ambiguity.id}: {ambiguity.question}" for ambiguity in catalogue.concerning({rule.id})
         ),
-        "scenarios": "; ".join(each["name"] for each in shown["scenarios"]),
+        "scenarios": "; ".join(scenario["name"] for scenario in shown["scenarios"]),
         "TLA+": ", ".join(
-            f"`{each['module']}!{each['name']}`"
+            f"`{entry['module']}!{entry['name']}`"
             for kind in ("operators", "properties")
-            for each in shown["tla"].get(kind, ())
+            for entry in shown["tla"].get(kind, ())
         ),
-        "seeded faults": "; ".join(f"`{each['id']}`" for each in shown["faults"]),
+        "seeded faults": "; ".join(f"`{fault['id']}`" for fault in shown["faults"]),
     }
     rows = [f"| {name} | {plain(fact)} |\n" for name, fact in facts.items() if fact]
     english = {citation.source: catalogue.english(citation) for citation in rule.citations}

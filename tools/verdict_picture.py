@@ -81,7 +81,7 @@ def drawn(lines: list[str]) -> str:
         'font-size="14">\n'
     ]
     for number, line in enumerate(lines):
-        colour = next((each for start, each in COLOURS if line.startswith(start)), PLAIN)
+        colour = next((candidate for start, candidate in COLOURS if line.startswith(start)), PLAIN)
         if line:
             parts.append(
                 f'<text x="{MARGIN}" y="{BAR + MARGIN + number * LINE}" fill="{colour}" '

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from immutables import Map
@@ -67,6 +67,14 @@ class Message:
         default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
     )
 
+    @classmethod
+    def of(cls, *values: Any) -> "Message":
+        """Return a message with a value for each field, in their order, which must be valid."""
+        message = object.__new__(cls)
+        for setter, value in zip(_SETTERS_OF_MESSAGE, values, strict=True):
+            setter(message, value)
+        return message
+
 
 @attrs.frozen(kw_only=True)
 class MessageView:
@@ -121,9 +129,12 @@ class MessageView:
         return view
 
 
-_CARRIED: Final = tuple(each.name for each in attrs.fields(Message))
+_SETTERS_OF_MESSAGE: Final = tuple(
+    vars(Message)[field.name].__set__ for field in attrs.fields(Message)
+)
+_CARRIED: Final = tuple(field.name for field in attrs.fields(Message))
 """Properties of a sent message that a receiver sees."""
 _carried_by: Final = attrgetter(*_CARRIED)
-_LEARNED: Final = (each.name for each in attrs.fields(MessageView) if each.name not in _CARRIED)
+_LEARNED: Final = (field.name for field in attrs.fields(MessageView) if field.name not in _CARRIED)
 _SETTERS: Final = tuple(vars(MessageView)[name].__set__ for name in (*_CARRIED, *_LEARNED))
-"""Slots of a view: setting them one by one is three times as fast as the initializer."""
+"""Slots of a view, as of a message: setting them is three times as fast as the initializer."""

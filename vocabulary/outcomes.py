@@ -211,7 +211,7 @@ class Listed:
 class Refused:
     """The bus answered with an error, and nothing took effect.
 
-    Of a request about several locks the rest may have (SETTLE-LOST).
+    A refused request about several locks may have settled some of them (SETTLE-LOST).
     """
 
     error: Error

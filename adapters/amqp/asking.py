@@ -65,7 +65,7 @@ def ask(scenario: Scenario, command: c.Command, client: Client) -> v.Outcome:
         Silent: no answer came.
         Lost: the connection is lost.
     """
-    asked = ASKED.get(type(command))
-    if asked is None:
+    handler = ASKED.get(type(command))
+    if handler is None:
         return v.Unsupported(detail=f"{type(command).__name__} cannot be asked over AMQP")
-    return asked(scenario, command, client)
+    return handler(scenario, command, client)

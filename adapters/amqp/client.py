@@ -69,8 +69,8 @@ class Client:
     def _forget(self) -> None:
         self._connection = None
         self._coordinator = None
-        for each in (self._tokens, self._requests, self._senders, self._receivers):
-            each.clear()
+        for links in (self._tokens, self._requests, self._senders, self._receivers):
+            links.clear()
 
     def prove(self, path: str) -> None:
         """Authorize the connection for an entity, unless its token is still valid.
@@ -115,10 +115,10 @@ class Client:
         return _check(answer, "statusCode", "statusDescription"), own(answer.body)
 
     def _asking(self, address: str) -> Requests:
-        found: Requests = self._kept(
+        requests: Requests = self._kept(
             self._requests, address, lambda: Requests(self.connection, address)
         )
-        return found
+        return requests
 
     def sender(self, path: str) -> Any:
         """Return the link that sends to an entity."""
@@ -154,9 +154,9 @@ class Client:
 
     def _kept(self, links: dict[Any, Any], name: Any, made: Callable[[], Any]) -> Any:
         connection = self.connection
-        found = links.get(name)
-        if found is not None and _is_open(found):
-            return found
+        link = links.get(name)
+        if link is not None and _is_open(link):
+            return link
         links.pop(name, None)
         if connection.is_lost:
             raise AssertionError("a connection that is lost has been replaced")
@@ -202,9 +202,9 @@ def _check(answer: Message, code: str, words: str) -> int:
     Raises:
         Rejected: the status is not a success.
     """
-    said: dict[Any, Any] = answer.properties or {}
-    status = int(said.get(code, 0))
+    properties: dict[Any, Any] = answer.properties or {}
+    status = int(properties.get(code, 0))
     if status in GRANTED:
         return status
-    condition = said.get("errorCondition") or f"http:{status}"
-    raise Rejected(str(condition), str(said.get(words, "")))
+    condition = properties.get("errorCondition") or f"http:{status}"
+    raise Rejected(str(condition), str(properties.get(words, "")))

@@ -73,7 +73,7 @@ class Connection:
             self._socket.close()
             raise Unreachable(self._said_instead() or str(failed)) from None
         offered = self._endpoint.remote_offered_capabilities
-        self._offered = frozenset(str(each) for each in offered or ())
+        self._offered = frozenset(str(capability) for capability in offered or ())
         self._properties = self._endpoint.remote_properties
 
     @property
@@ -89,7 +89,7 @@ class Connection:
     def product(self) -> tuple[str, str]:
         """The product name and version of the service; both empty if it does not send them."""
         properties = {str(key): str(value) for key, value in (self._properties or {}).items()}
-        name, version = (_one_word(properties.get(each, "")) for each in ("product", "version"))
+        name, version = (_one_word(properties.get(key, "")) for key in ("product", "version"))
         return name, version
 
     def sender(self, name: str = "") -> Any:
@@ -125,12 +125,12 @@ class Connection:
         """
         if not _closed(link):
             return
-        said = link.remote_condition
+        condition = link.remote_condition
         if link.state & Link.LOCAL_ACTIVE:
             link.close()
-        if said is None:
+        if condition is None:
             raise Rejected("amqp:link:detach-forced", "the service has closed the link")
-        raise Rejected(str(said.name), said.description or "")
+        raise Rejected(str(condition.name), condition.description or "")
 
     def close_link(self, link: Any) -> None:
         """Close a link and wait until the service has closed it too."""
@@ -190,9 +190,11 @@ class Connection:
         self._lost = self._lost or "it was closed"
 
     def _check(self) -> None:
-        said = self._endpoint.remote_condition
-        if said is not None and self._endpoint.state & Endpoint.REMOTE_CLOSED:
-            self._lost = f"the service closed the connection: {said.name}: {said.description}"
+        condition = self._endpoint.remote_condition
+        if condition is not None and self._endpoint.state & Endpoint.REMOTE_CLOSED:
+            self._lost = (
+                f"the service closed the connection: {condition.name}: {condition.description}"
+            )
         elif self._session.state & Endpoint.REMOTE_CLOSED and not self._lost:
             ended = self._session.remote_condition
             why = "" if ended is None else f": {ended.name}: {ended.description}"
@@ -269,7 +271,9 @@ def _closed(link: Any) -> bool:
 
 def _one_word(text: str) -> str:
     """Return the printable start of a text."""
-    return "".join(each for each in text if each.isprintable())[:LONGEST_NAME].strip()
+    return "".join(character for character in text if character.isprintable())[
+        :LONGEST_NAME
+    ].strip()
 
 
 def _connected(target: Target, timeout: float) -> socket.socket:

@@ -82,7 +82,7 @@ def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
     except (Lost, Silent) as failed:
         raise AdapterError(f"the service's administration cannot be reached: {failed}") from None
     sku = namespace.get("MessagingSKU", "").lower()
-    tier = sku if sku in {each.value for each in v.Tier} else None
+    tier = sku if sku in {known.value for known in v.Tier} else None
     capabilities = ALWAYS | frozenset(_found(ask))
     partitions = 1 if tier not in (None, v.Tier.PREMIUM) else _namespace_partitions(ask)
     if target.disposable:
@@ -132,17 +132,17 @@ def _namespace_partitions(ask: Ask) -> int:
         key = f"probe-{number}"
         message = v.Message(body=key, message_id=key, partition_key=key)
         ask(c.Send(queue="probe", message=message), "probe")
-    seen: set[int] = set()
+    partitions: set[int] = set()
     for _ in range(KEYS_TRIED):
-        given = ask(c.Receive(queue="probe"), "probe")
-        if isinstance(given, o.Received) and given.message.sequence_number is not None:
-            seen.add(given.message.sequence_number >> v.SEQUENCE_BITS)
+        outcome = ask(c.Receive(queue="probe"), "probe")
+        if isinstance(outcome, o.Received) and outcome.message.sequence_number is not None:
+            partitions.add(outcome.message.sequence_number >> v.SEQUENCE_BITS)
     for number in v.NAMESPACE_PARTITIONS:
-        if 1 < len(seen) <= number:
+        if 1 < len(partitions) <= number:
             return number
     raise AdapterError(
         f"the namespace is partitioned, and the sequence numbers of {KEYS_TRIED} messages show "
-        f"{len(seen)} partitions; a namespace has 2 or 4"
+        f"{len(partitions)} partitions; a namespace has 2 or 4"
     )
 
 
@@ -200,8 +200,8 @@ def _is_lacking(outcome: o.Outcome) -> bool:
         return True
     if not isinstance(outcome, o.Refused):
         return False
-    said = outcome.detail.lower()
-    return said.startswith(LACKING) or any(words in said for words in LACKING_WORDS)
+    detail = outcome.detail.lower()
+    return detail.startswith(LACKING) or any(words in detail for words in LACKING_WORDS)
 
 
 MESSAGE: Final = v.Message(body="probe", message_id="probe", partition_key="probe")

@@ -60,9 +60,9 @@ class Embedded:
     def _listening(self) -> tuple[str, str]:
         end = time.monotonic() + STARTED_IN
         while time.monotonic() < end and self._process.poll() is None:
-            found = READY.search(self._said())
-            if found is not None:
-                return found["admin"], found["endpoint"].rstrip(";")
+            match = READY.search(self._said())
+            if match is not None:
+                return match["admin"], match["endpoint"].rstrip(";")
             time.sleep(PAUSE)
         raise AdapterError(f"the broker did not start{self.tail()}")
 
@@ -72,8 +72,8 @@ class Embedded:
 
     def tail(self) -> str:
         """Return the end of the broker's log as part of a sentence."""
-        said = self._said().strip()[-LOG_TOLD:]
-        return f"\nits log ends with:\n{said}" if said else "; its log is empty"
+        log = self._said().strip()[-LOG_TOLD:]
+        return f"\nits log ends with:\n{log}" if log else "; its log is empty"
 
     @property
     def process(self) -> int:
@@ -112,27 +112,27 @@ class Embedded:
 
     def decisions(self, after: int) -> list[dict[str, Any]]:
         """Return the decisions on sends since decision number `after`, oldest first."""
-        found: list[dict[str, Any]] = self.ask(f"decisions?after={after}")
-        return found
+        decisions: list[dict[str, Any]] = self.ask(f"decisions?after={after}")
+        return decisions
 
     def disturb(self, queue: str, partition: int, *, down: bool) -> v.Outcome:
         """Take a partition down, or bring it up; refuse if it does not exist."""
         end = "down" if down else "up"
-        asked = {"entity": queue, "partition": partition, "planned": True}
-        status, answer = self._asked(f"partitions/{end}", asked)
+        body = {"entity": queue, "partition": partition, "planned": True}
+        status, answer = self._asked(f"partitions/{end}", body)
         if status >= http.client.BAD_REQUEST:
             return v.Refused(error=v.Error.NOT_FOUND, detail=str(answer.get("error")))
         return v.Done()
 
     def restore(self, command: v.RestoreQueue) -> v.Outcome:
         """Restore a partitioned queue, created when the tier still permitted it."""
-        asked = {
+        body = {
             "entity": command.queue,
             "requires_session": command.requires_session,
             "duplicate_detection": command.duplicate_detection,
             "max_size": command.max_size,
         }
-        status, answer = self._asked("entities/restore", asked)
+        status, answer = self._asked("entities/restore", body)
         if status >= http.client.BAD_REQUEST:
             return v.Refused(error=v.Error.ALREADY_EXISTS, detail=str(answer.get("error")))
         return v.Done()

@@ -39,11 +39,11 @@ def duration(microseconds: int) -> str:
 
 def microseconds(text: str) -> int | None:
     """Return a duration in microseconds; `None` if it means no limit or is not a duration."""
-    found = DURATION.fullmatch(text)
-    if found is None or not any(found.groups()):
+    match = DURATION.fullmatch(text)
+    if match is None or not any(match.groups()):
         return None
     total = sum(
-        int(float(found[second] or 0) * 1_000_000 + 0.5) * SECONDS[second] for second in SECONDS
+        int(float(match[second] or 0) * 1_000_000 + 0.5) * SECONDS[second] for second in SECONDS
     )
     return None if total >= FOR_EVER else total
 
@@ -71,35 +71,35 @@ class Entities:
         self,
         path: str,
         kind: str,
-        said: Mapping[str, str],
+        values: Mapping[str, str],
         *,
         change: bool = False,
         version: str = API_VERSION,
     ) -> dict[str, str]:
         """Create or update an entity, and return its new description."""
-        fields = "".join(f"<{name}>{escape(text)}</{name}>" for name, text in said.items())
+        fields = "".join(f"<{name}>{escape(text)}</{name}>" for name, text in values.items())
         body = ENTRY.format(atom=ATOM, sb=SB, kind=kind, fields=fields)
         headers = {"If-Match": "*"} if change else {}
         return _described(self._ask("PUT", path, body.encode(), headers, version))
 
     def get(self, path: str) -> dict[str, str]:
         """Return the description of an entity."""
-        found = _described(self._ask("GET", path))
-        if not found:
+        description = _described(self._ask("GET", path))
+        if not description:
             # Some versions answer with an empty list if the entity does not exist.
             raise Rejected("http:404", f"{path} has no description")
-        return found
+        return description
 
     def names(self, path: str) -> list[str]:
         """Return the names of the entities beneath a path, such as `$Resources/queues`."""
-        found: list[str] = []
+        names: list[str] = []
         while True:
-            query = {"$skip": str(len(found)), "$top": str(PAGE)}
+            query = {"$skip": str(len(names)), "$top": str(PAGE)}
             top = self._ask("GET", path, query=query)
             titles = [entry.findtext(f"{{{ATOM}}}title") or "" for entry in _entries(top)]
-            found += titles
+            names += titles
             if len(titles) < PAGE:
-                return found
+                return names
 
     def delete(self, path: str) -> None:
         """Delete an entity."""
@@ -114,15 +114,15 @@ class Entities:
         version: str = API_VERSION,
         query: Mapping[str, str] | None = None,
     ) -> ET.Element | None:
-        asked = dict(query or {}) | ({"api-version": version} if version else {})
-        tail = "&".join(f"{name}={value}" for name, value in asked.items())
+        parameters = dict(query or {}) | ({"api-version": version} if version else {})
+        tail = "&".join(f"{name}={value}" for name, value in parameters.items())
         url = f"{urlsplit(self._target.admin).path}/{quote(path, safe='/$')}?{tail}"
-        said = {
+        all_headers = {
             "Authorization": self._target.token(path),
             "Content-Type": "application/atom+xml",
             **(headers or {}),
         }
-        status, answer = self._answered(method, url, body, said)
+        status, answer = self._answered(method, url, body, all_headers)
         if status >= http.client.BAD_REQUEST:
             raise Rejected(f"http:{status}", _detail(answer))
         return _parsed(answer)
@@ -177,13 +177,13 @@ def _described(top: ET.Element | None) -> dict[str, str]:
     if content is None or not len(content):
         return {}
     return {
-        each.tag.rpartition("}")[2]: each.text
-        for each in content[0].iter()
-        if each.text and not len(each)
+        element.tag.rpartition("}")[2]: element.text
+        for element in content[0].iter()
+        if element.text and not len(element)
     }
 
 
 def _detail(answer: bytes) -> str:
     top = _parsed(answer)
-    said = None if top is None else top.findtext("Detail")
-    return said or answer.decode("utf-8", "replace")[:200].strip()
+    detail = None if top is None else top.findtext("Detail")
+    return detail or answer.decode("utf-8", "replace")[:200].strip()

@@ -70,7 +70,7 @@ def outcome_of(rejected: Rejected) -> v.Outcome:
     Raises:
         AdapterError: the key lacks the right to make the request.
     """
-    condition, said = rejected.condition, rejected.description.lower()
+    condition, description = rejected.condition, rejected.description.lower()
     detail = f"{condition}: {rejected.description}"
     if condition in UNAUTHORIZED:
         raise AdapterError(
@@ -79,7 +79,7 @@ def outcome_of(rejected: Rejected) -> v.Outcome:
     if condition in UNANSWERED:
         return v.Indeterminate(detail=detail)
     error = CONDITIONS.get(condition, v.Error.OTHER)
-    for each, words, meant in SAYING:
-        if condition == each and words in said:
+    for known, words, meant in SAYING:
+        if condition == known and words in description:
             error = meant
     return v.Refused(error=error, detail=detail)

@@ -37,8 +37,8 @@ def _as_batch(frame: bytes) -> bytes:
     performative: Any = tree.get_object()
     if not isinstance(performative, Described) or performative.descriptor != TRANSFER:
         return frame
-    given: Any = performative.value
-    fields: list[Any] = [*given, *[None] * (FORMAT_FIELD + 1 - len(given))]
+    sent: Any = performative.value
+    fields: list[Any] = [*sent, *[None] * (FORMAT_FIELD + 1 - len(sent))]
     fields[FORMAT_FIELD] = uint(BATCH_FORMAT)
     transfer = Data()
     transfer.put_object(Described(ulong(TRANSFER), fields))

@@ -162,8 +162,8 @@ def session_of(link: Any) -> str:
     """Return the session that the service assigned to a link."""
     tree = link.remote_source.filter
     tree.rewind()
-    found: Any = tree.get_object() if tree.next() else {}
-    return str(found[SESSION])
+    filter_set: Any = tree.get_object() if tree.next() else {}
+    return str(filter_set[SESSION])
 
 
 def received(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None:

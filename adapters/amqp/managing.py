@@ -102,45 +102,46 @@ DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live
 UNAVAILABLE_NAMES: Final = frozenset({"Limited", "Restoring", "Renaming", "Unknown"})
 
 
-def _said(scenario: Scenario, command: Any, kind: str) -> dict[str, str]:
+def _properties(scenario: Scenario, command: Any, kind: str) -> dict[str, str]:
     """Return the settings of a command that are not `None`, in the service's words and order."""
-    found = {}
+    properties = {}
     for ours, theirs in WORDS.items():
         value = getattr(command, ours, None)
         if value is None:
             continue
         if ours in DURATIONS:
-            found[theirs] = duration(value)
+            properties[theirs] = duration(value)
         elif ours == "max_size":
-            found[theirs] = str(value * MEGABYTES)
+            properties[theirs] = str(value * MEGABYTES)
         elif ours == "status":
-            found[theirs] = STATUSES[value]
+            properties[theirs] = STATUSES[value]
         elif ours in NAMES:
-            found[theirs] = scenario.path(value) if value else ""
+            properties[theirs] = scenario.path(value) if value else ""
         else:
-            found[theirs] = str(value).lower() if isinstance(value, bool) else str(value)
-    return _ordered(found, kind)
+            properties[theirs] = str(value).lower() if isinstance(value, bool) else str(value)
+    return _ordered(properties, kind)
 
 
-def _ordered(said: dict[str, str], kind: str) -> dict[str, str]:
-    return {name: said[name] for name in ORDERS[kind] if name in said}
+def _ordered(properties: dict[str, str], kind: str) -> dict[str, str]:
+    return {name: properties[name] for name in ORDERS[kind] if name in properties}
 
 
 def create_queue(scenario: Scenario, command: c.CreateQueue, client: Client) -> o.Outcome:
     """Create a queue."""
-    version = API_VERSION if command.api_version is None else command.api_version
-    said = _said(scenario, command, "QueueDescription")
-    path = scenario.made(command.queue)
-    scenario.setting.entities.put(path, "QueueDescription", said, version=version)
-    return o.Done()
+    return _created(scenario, command.queue, command, "QueueDescription")
 
 
 def create_topic(scenario: Scenario, command: c.CreateTopic, client: Client) -> o.Outcome:
     """Create a topic."""
+    return _created(scenario, command.topic, command, "TopicDescription")
+
+
+def _created(
+    scenario: Scenario, name: str, command: c.CreateQueue | c.CreateTopic, kind: str
+) -> o.Outcome:
     version = API_VERSION if command.api_version is None else command.api_version
-    said = _said(scenario, command, "TopicDescription")
-    path = scenario.made(command.topic)
-    scenario.setting.entities.put(path, "TopicDescription", said, version=version)
+    properties = _properties(scenario, command, kind)
+    scenario.setting.entities.put(scenario.made(name), kind, properties, version=version)
     return o.Done()
 
 
@@ -149,8 +150,8 @@ def create_subscription(
 ) -> o.Outcome:
     """Create a subscription."""
     path = scenario.path(v.subscription_path(command.topic, command.subscription))
-    said = _said(scenario, command, "SubscriptionDescription")
-    scenario.setting.entities.put(path, "SubscriptionDescription", said)
+    properties = _properties(scenario, command, "SubscriptionDescription")
+    scenario.setting.entities.put(path, "SubscriptionDescription", properties)
     return o.Done()
 
 
@@ -170,9 +171,9 @@ def _updated(
 ) -> o.Outcome:
     """Update an entity: send its current description with the changes."""
     entities, path = scenario.setting.entities, scenario.path(name)
-    said = entities.get(path) | _said(scenario, command, kind)
+    properties = entities.get(path) | _properties(scenario, command, kind)
     # An empty ForwardTo ends forwarding, and is left out of the description.
-    changed = {name: text for name, text in said.items() if name != "ForwardTo" or text}
+    changed = {name: text for name, text in properties.items() if name != "ForwardTo" or text}
     entities.put(path, kind, _ordered(changed, kind), change=True)
     return o.Done()
 
@@ -304,14 +305,14 @@ def remove_rule(scenario: Scenario, command: c.RemoveRule, client: Client) -> o.
 def list_rules(scenario: Scenario, command: c.ListRules, client: Client) -> o.Outcome:
     """Return the rules of a subscription."""
     path = _subscription(scenario, command)
-    found: list[v.SubscriptionRule] = []
+    rules: list[v.SubscriptionRule] = []
     while True:
-        body = {"top": int32(PAGE), "skip": int32(len(found))}
+        body = {"top": int32(PAGE), "skip": int32(len(rules))}
         status, answer = client.request(path, "enumerate-rules", body)
         page = [] if status == NO_CONTENT else several(answer.get("rules"))
-        found += [rule_of(each["rule-description"]) for each in page]
+        rules += [rule_of(entry["rule-description"]) for entry in page]
         if len(page) < PAGE:
-            return o.RulesListed(rules=tuple(found))
+            return o.RulesListed(rules=tuple(rules))
 
 
 def _subscription(scenario: Scenario, command: c.AddRule | c.RemoveRule | c.ListRules) -> str:

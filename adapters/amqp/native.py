@@ -15,5 +15,5 @@ def tag_of(delivery: Any) -> bytes:
 
 def content_type_of(message: Any) -> str | None:
     """Return a message's content type, or `None`; Proton's Python API returns `None` as a text."""
-    found: str | None = cproton.pn_message_get_content_type(message._msg)
-    return found
+    content_type: str | None = cproton.pn_message_get_content_type(message._msg)
+    return content_type

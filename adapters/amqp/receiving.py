@@ -168,9 +168,9 @@ def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Cli
         body["session-id"] = command.session_id
     _, answer = client.request(path, "receive-by-sequence-number", body)
     views = []
-    for each in several(answer.get("messages")):
-        token = str(each["lock-token"]) if locked else None
-        views.append(scenario.seen(bytes(each["message"]), token))
+    for entry in several(answer.get("messages")):
+        token = str(entry["lock-token"]) if locked else None
+        views.append(scenario.seen(bytes(entry["message"]), token))
         if token is not None:
             lock = r.Lock(path=path, client=client, session_id=command.session_id)
             scenario.locks[token] = lock
@@ -187,7 +187,7 @@ def renew_locks(scenario: Scenario, command: c.RenewLocks, client: Client) -> o.
     until = _renewed_until(scenario, command.queue, command.lock_tokens, client)
     if not scenario.setting.tells_time:
         return o.RenewedSeveral()
-    return o.RenewedSeveral(locked_until=tuple(_moment(scenario, each) for each in until))
+    return o.RenewedSeveral(locked_until=tuple(_moment(scenario, moment) for moment in until))
 
 
 def _renewed_until(
@@ -232,7 +232,7 @@ def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
     status, answer = client.request(scenario.path(command.queue), "peek-message", body)
     if status == NO_CONTENT or not answer:
         return o.Peeked()
-    raws = [bytes(each["message"]) for each in several(answer.get("messages"))]
+    raws = [bytes(entry["message"]) for entry in several(answer.get("messages"))]
     return o.Peeked(messages=tuple(scenario.seen(raw) for raw in raws))
 
 

@@ -58,11 +58,11 @@ class RemoteAdapter:
         if self._declaration is None:
             self._begin()
             try:
-                found = discovered(self._asked, self._entities, self._target)
+                discovery = discovered(self._asked, self._entities, self._target)
             finally:
                 self._let_go()
-            self._declaration, self._tier = found.declaration, found.tier
-            self._partitions = found.namespace_partitions
+            self._declaration, self._tier = discovery.declaration, discovery.tier
+            self._partitions = discovery.namespace_partitions
         return self._declaration
 
     def start(self, profile: v.Profile) -> None:
@@ -178,11 +178,11 @@ def removed(target: Target, timeout: float, run: str | None) -> tuple[list[str],
     """
     entities = Entities(target, timeout)
     try:
-        found = left_by(entities, run)
-        left = _remaining(entities, found)
+        names = left_by(entities, run)
+        left = _remaining(entities, names)
     finally:
         entities.close()
-    return [name for name in found if name not in left], left
+    return [name for name in names if name not in left], left
 
 
 def left_by(entities: Entities, run: str | None) -> list[str]:

@@ -37,10 +37,10 @@ def _written(chosen: v.Filter) -> dict[str, Any]:
             return {"true-filter": {}}
         case v.FalseFilter():
             return {"false-filter": {}}
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         theirs: value for theirs, ours in TEXTS if (value := getattr(chosen, ours)) is not None
     }
-    return {"correlation-filter": {**said, "properties": dict(chosen.properties)}}
+    return {"correlation-filter": {**fields, "properties": dict(chosen.properties)}}
 
 
 def rule_of(encoded: Any) -> v.SubscriptionRule:
@@ -68,12 +68,12 @@ def _filter(encoded: Any) -> v.Filter:
         return v.SqlFilter(expression=str(fields[0]))
     if kind != CORRELATION:
         raise AdapterError(f"a rule is listed with a filter of kind {kind:#x}, which is not known")
-    given = fields + [None] * (len(TEXTS) + 1 - len(fields))
+    padded = fields + [None] * (len(TEXTS) + 1 - len(fields))
     texts = {
         ours: None if value is None else str(value)
-        for (_, ours), value in zip(TEXTS, given, strict=False)
+        for (_, ours), value in zip(TEXTS, padded, strict=False)
     }
-    free = {str(name): plain(value) for name, value in (given[len(TEXTS)] or {}).items()}
+    free = {str(name): plain(value) for name, value in (padded[len(TEXTS)] or {}).items()}
     return v.CorrelationFilter(**texts, properties=free)
 
 

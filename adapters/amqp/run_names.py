@@ -28,14 +28,14 @@ def prefix_of(run: str, scenario: int) -> str:
 
 def run_of(entity: str) -> str | None:
     """Return the run that an entity belongs to, from its name; `None` if it belongs to none."""
-    found = NAME.match(entity)
-    return None if found is None else found["run"]
+    match = NAME.match(entity)
+    return None if match is None else match["run"]
 
 
 def is_of_a_run(entity: str, run: str | None) -> bool:
     """Return whether an entity belongs to this run, or to any run if `run` is `None`."""
-    found = run_of(entity)
-    return found is not None and run in (None, found)
+    owner = run_of(entity)
+    return owner is not None and run in (None, owner)
 
 
 def run_agreed_to() -> str:

@@ -50,11 +50,11 @@ def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outco
         "session-id": message.session_id,
         "partition-key": message.partition_key,
     }
-    said: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    entry: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     counted = asker.connection.offers(STANDS_FOR)
     # Rounded up to milliseconds, so that the message is not enqueued too early.
-    said["message"] = encoded(message, -(-moment // MILLISECOND), counted=counted)
-    body = {"messages": [said]}
+    entry["message"] = encoded(message, -(-moment // MILLISECOND), counted=counted)
+    body = {"messages": [entry]}
     _, answer = asker.request(scenario.path(command.queue), "schedule-message", body, transaction)
     numbers = several(answer.get("sequence-numbers"))
     return o.Scheduled(sequence_number=int(numbers[0]) if numbers else None)

@@ -96,15 +96,15 @@ def get_state(scenario: Scenario, command: c.GetSessionState, client: Client) ->
 
 def list_sessions(scenario: Scenario, command: c.ListSessions, client: Client) -> o.Outcome:
     """List the sessions that have messages or a state, page by page."""
-    found: list[str] = []
+    session_ids: list[str] = []
     while True:
         body = {
             "last-updated-time": timestamp(YEAR_10000),
-            "skip": int32(len(found)),
+            "skip": int32(len(session_ids)),
             "top": int32(PAGE),
         }
         status, answer = client.request(scenario.path(command.queue), "get-message-sessions", body)
         page = [] if status == NO_CONTENT else several(answer.get("sessions-ids"))
-        found += [str(each) for each in page]
+        session_ids += [str(session_id) for session_id in page]
         if len(page) < PAGE:
-            return o.SessionsListed(session_ids=tuple(found))
+            return o.SessionsListed(session_ids=tuple(session_ids))

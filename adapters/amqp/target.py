@@ -90,9 +90,9 @@ def target_of(text: str) -> Target:
     url = urlsplit(text)
     if url.scheme not in ("amqp", "amqps"):
         raise UsageError("a service is named by Endpoint=sb://…, amqp://… or amqps://…")
-    said = dict(parse_qsl(url.query, keep_blank_values=True))
-    dialect = said.pop("dialect", "service-bus")
-    if said or dialect not in DIALECTS:
+    options = dict(parse_qsl(url.query, keep_blank_values=True))
+    dialect = options.pop("dialect", "service-bus")
+    if options or dialect not in DIALECTS:
         raise UsageError(f"an address may say ?dialect={' or ?dialect='.join(DIALECTS)}")
     tls = url.scheme == "amqps"
     host, port = _place(url.netloc.rpartition("@")[2], AMQPS if tls else AMQP)
@@ -109,8 +109,8 @@ def target_of(text: str) -> Target:
 
 
 def _of_connection_string(text: str) -> Target:
-    said: dict[str, str] = {}
-    for part in filter(None, (each.strip() for each in text.split(";"))):
+    settings: dict[str, str] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(";"))):
         name, equals, value = part.partition("=")
         known = KEYS.get(name.strip().lower())
         if not equals or known is None:
@@ -118,34 +118,34 @@ def _of_connection_string(text: str) -> Target:
                 f"the connection string says {name.strip()!r}; "
                 f"it may say {', '.join(KEYS.values())}"
             )
-        said[known] = value.strip()
-    lacking = [key for key in list(KEYS.values())[:3] if not said.get(key)]
+        settings[known] = value.strip()
+    lacking = [key for key in list(KEYS.values())[:3] if not settings.get(key)]
     if lacking:
         raise UsageError(f"the connection string lacks {' and '.join(lacking)}")
-    emulator = said.get("UseDevelopmentEmulator", "").lower() == "true"
-    address = said["Endpoint"]
+    emulator = settings.get("UseDevelopmentEmulator", "").lower() == "true"
+    address = settings["Endpoint"]
     scheme, slashes, rest = address.partition("://")
     if scheme.lower() != "sb" or not slashes:
         raise UsageError(f"the connection string's Endpoint is {address!r}; it begins with sb://")
     host, port = _place(rest.rstrip("/"), AMQP if emulator else AMQPS)
     admin = f"http://{host}:{EMULATOR_HTTP}" if emulator else f"https://{host}"
-    slack = _seconds(said, "Slack")
+    slack = _seconds(settings, "Slack")
     return Target(
         host=host,
         port=port,
         tls=not emulator,
-        key_name=said["SharedAccessKeyName"],
-        key=said["SharedAccessKey"],
-        admin=said.get("AdminEndpoint", admin).rstrip("/"),
+        key_name=settings["SharedAccessKeyName"],
+        key=settings["SharedAccessKey"],
+        admin=settings.get("AdminEndpoint", admin).rstrip("/"),
         emulator=emulator,
         slack=None if slack is None else int(slack * 1_000_000),
-        receive_wait=_seconds(said, "ReceiveWait"),
-        disposable=said.get("DisposableNamespace", "").lower() == "true",
+        receive_wait=_seconds(settings, "ReceiveWait"),
+        disposable=settings.get("DisposableNamespace", "").lower() == "true",
     )
 
 
-def _seconds(said: dict[str, str], name: str) -> float | None:
-    text = said.get(name)
+def _seconds(settings: dict[str, str], name: str) -> float | None:
+    text = settings.get(name)
     try:
         seconds = 0.0 if text is None else float(text)
     except ValueError:
@@ -159,9 +159,9 @@ def _place(text: str, port: int) -> tuple[str, int]:
     """Return a host and a port; an IPv6 address is in brackets."""
     url = urlsplit(f"//{text}")
     try:
-        found = url.port
+        named = url.port
     except ValueError:
         raise UsageError(f"{text!r} names no port: one is a number from 1 to 65535") from None
     if not url.hostname:
         raise UsageError(f"{text!r} names no host")
-    return url.hostname, found or port
+    return url.hostname, named or port

@@ -40,8 +40,8 @@ def _check_outcome(state: Any) -> None:
     """Check that a part of a transaction was not refused; its outcome is inside its state."""
     outcome = state[1] if isinstance(state, list) and len(state) > 1 else None
     if isinstance(outcome, Described) and outcome.descriptor == REJECTED:
-        given: Any = outcome.value
-        error: Any = given[0] if given else None
+        described: Any = outcome.value
+        error: Any = described[0] if described else None
         told_of_it: Any = error.value if isinstance(error, Described) else []
         fields = [*told_of_it, None, None]
         raise Rejected(str(fields[0] or "amqp:not-allowed"), str(fields[1] or ""))
@@ -163,9 +163,9 @@ def own(value: Any) -> Any:
     if isinstance(value, memoryview):
         return bytes(value)
     if isinstance(value, dict):
-        return {name: own(each) for name, each in value.items()}
+        return {name: own(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [own(each) for each in value]
+        return [own(item) for item in value]
     if isinstance(value, Array):
         return [own(element) for element in value.elements]
     if isinstance(value, Described):

@@ -40,8 +40,8 @@ def checked_declaration(declared: object) -> Declaration:
     if not declared.implementation.name or not isinstance(declared.implementation.name, str):
         raise Wrong("implementation has no name for reports")
     known = ", ".join(capability.value for capability in v.Capability)
-    for each in set(declared.capabilities) - set(v.Capability):
-        raise Wrong(f"capabilities has {each!r}, and may have only {known}")
+    for unknown in set(declared.capabilities) - set(v.Capability):
+        raise Wrong(f"capabilities has {unknown!r}, and may have only {known}")
     if not isinstance(declared.capabilities, frozenset):
         raise Wrong(f"capabilities is {declared.capabilities!r}, and must be a frozenset")
     if not isinstance(declared.clock, v.Clock):

@@ -84,7 +84,7 @@ def _lessons() -> list[Lesson]:
 
 def _untried(these: tuple[Lesson, ...] | list[Lesson], why: str) -> Iterator[Finding]:
     for lesson in these:
-        yield Finding(lesson=lesson, result=Result.NOT_TRIED, said=why)
+        yield Finding(lesson=lesson, result=Result.NOT_TRIED, detail=why)
 
 
 def _translating(name: str, profile: v.Profile, timeout: float) -> Iterator[Finding]:
@@ -94,7 +94,7 @@ def _translating(name: str, profile: v.Profile, timeout: float) -> Iterator[Find
         yield Finding(
             lesson=MAKING,
             result=Result.FAILED,
-            said=str(error),
+            detail=str(error),
             traceback=traceback_of(error),
         )
         yield from _untried(_lessons(), "there is no adapter to ask")
@@ -106,7 +106,7 @@ def _translating(name: str, profile: v.Profile, timeout: float) -> Iterator[Find
         yield Finding(
             lesson=DECLARATION,
             result=Result.FAILED,
-            said=str(wrong),
+            detail=str(wrong),
             traceback=traceback_of(wrong),
         )
         yield from _untried(_lessons()[1:], "nothing sound was declared")
@@ -144,25 +144,25 @@ class _Checking:
     def _one(self, check: Check) -> Finding:
         lesson = check.lesson
         if check.needs is not None and check.needs not in self._declaration.capabilities:
-            said = f"{check.needs.value} is not declared"
-            return Finding(lesson=lesson, result=Result.NOT_APPLICABLE, said=said)
+            detail = f"{check.needs.value} is not declared"
+            return Finding(lesson=lesson, result=Result.NOT_APPLICABLE, detail=detail)
         if self._broke > PATIENCE:
-            said = f"it broke {self._broke} times before"
-            return Finding(lesson=lesson, result=Result.NOT_TRIED, said=said)
+            detail = f"it broke {self._broke} times before"
+            return Finding(lesson=lesson, result=Result.NOT_TRIED, detail=detail)
         talk = Talk(self._adapter, self._declaration, self._profile, full=self._full)
-        found = self._tried(check, talk)
-        return attrs.evolve(found, exchanges=tuple(talk.exchanges))
+        finding = self._tried(check, talk)
+        return attrs.evolve(finding, exchanges=tuple(talk.exchanges))
 
     def _tried(self, check: Check, talk: Talk) -> Finding:
-        found = functools.partial(Finding, lesson=check.lesson)
+        finding = functools.partial(Finding, lesson=check.lesson)
         try:
             check.run(talk)
         except Wrong as wrong:
-            return found(result=Result.FAILED, said=str(wrong), traceback=traceback_of(wrong))
+            return finding(result=Result.FAILED, detail=str(wrong), traceback=traceback_of(wrong))
         except NoAnswer as silence:
-            return found(result=Result.INCONCLUSIVE, said=str(silence))
+            return finding(result=Result.INCONCLUSIVE, detail=str(silence))
         except AdapterError as error:
             self._broke += 1
-            said = f"the adapter broke: {error}"
-            return found(result=Result.FAILED, said=said, traceback=traceback_of(error))
-        return found(result=Result.PASSED)
+            detail = f"the adapter broke: {error}"
+            return finding(result=Result.FAILED, detail=detail, traceback=traceback_of(error))
+        return finding(result=Result.PASSED)

@@ -58,14 +58,14 @@ class Finding:
     Attributes:
         lesson: the requirement.
         result: the result of the check.
-        said: what was wrong, or why there is no verdict.
+        detail: what was wrong, or why there is no verdict.
         traceback: the traceback of the adapter's exception; empty if it raised none.
         exchanges: all requests and answers; in a failure, the last one is the cause.
     """
 
     lesson: Lesson
     result: Result
-    said: str = ""
+    detail: str = ""
     traceback: str = ""
     exchanges: tuple[Exchange, ...] = ()
 

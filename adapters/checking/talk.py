@@ -152,10 +152,10 @@ class Talk:
         """Return a command that receives and deletes a message from `q`."""
         return v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
-    def insist(self, holds: bool, said: str) -> None:
+    def insist(self, holds: bool, message: str) -> None:
         """Raise `Wrong` with this sentence unless the condition holds."""
         if not holds:
-            raise Wrong(said)
+            raise Wrong(message)
 
     def insist_same(self, sent: v.Message, view: v.MessageView) -> None:
         """Raise `Wrong` unless a message came back as it was sent."""

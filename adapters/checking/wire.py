@@ -269,11 +269,11 @@ def wire_findings(arguments: list[str], timeout: float) -> Iterator[Finding]:
             greeted = lesson.id != "hello" or finding.result is Result.PASSED
             yield finding
         else:
-            yield Finding(lesson=lesson, result=Result.NOT_TRIED, said="hello has failed")
+            yield Finding(lesson=lesson, result=Result.NOT_TRIED, detail="hello has failed")
     if greeted:
         yield _same(arguments, timeout)
     else:
-        yield Finding(lesson=SAME, result=Result.NOT_TRIED, said="hello has failed")
+        yield Finding(lesson=SAME, result=Result.NOT_TRIED, detail="hello has failed")
 
 
 def _finding(
@@ -282,18 +282,18 @@ def _finding(
     try:
         line = _Line(arguments, timeout)
     except Wrong as wrong:
-        return Finding(lesson=lesson, result=Result.FAILED, said=str(wrong))
-    said = ""
+        return Finding(lesson=lesson, result=Result.FAILED, detail=str(wrong))
+    detail = ""
     try:
         run(line)
     except Wrong as wrong:
-        said = str(wrong)
+        detail = str(wrong)
     finally:
         tail = line.child.end()
-    if said and tail:
-        said = f"{said}\nits log ends with:\n{tail}"
-    result = Result.FAILED if said else Result.PASSED
-    return Finding(lesson=lesson, result=result, said=said, exchanges=tuple(line.exchanges))
+    if detail and tail:
+        detail = f"{detail}\nits log ends with:\n{tail}"
+    result = Result.FAILED if detail else Result.PASSED
+    return Finding(lesson=lesson, result=result, detail=detail, exchanges=tuple(line.exchanges))
 
 
 def _same(arguments: list[str], timeout: float) -> Finding:

@@ -115,9 +115,9 @@ class SparkAdapter:
     def hear(self, commands: Sequence[v.Command], connection: str) -> None:
         """Fold these commands together, unless their answers are known."""
         namespace = self._started()
-        asked = [namespace.referring(command, connection) for command in commands]
-        together = [*namespace.requests, *asked]
-        if any(each["command"]["type"] not in COMMANDS for each in asked):
+        requests = [namespace.referring(command, connection) for command in commands]
+        together = [*namespace.requests, *requests]
+        if any(request["command"]["type"] not in COMMANDS for request in requests):
             return
         if any(digest not in self._answers for digest in digests(namespace.state, together)):
             self._fold_one(namespace.state, together)
@@ -130,9 +130,9 @@ class SparkAdapter:
         namespace.add(command, connection)
         if namespace.digest not in self._answers:
             self._fold_one(namespace.state, namespace.requests)
-        found = observed(self._answers[namespace.digest])
-        namespace.saw(found.outcome)
-        return found
+        observation = observed(self._answers[namespace.digest])
+        namespace.saw(observation.outcome)
+        return observation
 
     def stop(self) -> None:
         """Forget the namespace; Spark stays for the next one."""
@@ -175,10 +175,10 @@ class SparkAdapter:
         try:
             answered = frame.collect()
         except Exception as error:
-            said = said_by_spark(error)
-            if said is None:
+            cause = said_by_spark(error)
+            if cause is None:
                 raise
-            raise AdapterError(f"Spark failed: {said}") from error
+            raise AdapterError(f"Spark failed: {cause}") from error
         for answer in answered:
             row = rows[answer.seed]
             keys = digests(row["state"], row["requests"])

@@ -55,17 +55,17 @@ class Commands:
 
     def add(self, command: v.Command, connection: str) -> None:
         """Append a command."""
-        asked = self.referring(command, connection)
-        self.requests.append(asked)
-        self._digest.update(_text(asked))
+        encoded = self.referring(command, connection)
+        self.requests.append(encoded)
+        self._digest.update(_text(encoded))
 
     def referring(self, command: v.Command, connection: str) -> dict[str, Any]:
         """Return a command with a reference in place of its lock token."""
-        asked = request(command, connection)
-        token = asked["command"].get("lock_token")
+        encoded = request(command, connection)
+        token = encoded["command"].get("lock_token")
         if token in self._locks:
-            asked["command"]["lock_token"] = self._locks[token]
-        return asked
+            encoded["command"]["lock_token"] = self._locks[token]
+        return encoded
 
     def saw(self, outcome: v.Outcome) -> None:
         """Remember the locks in the answer to the last command."""
@@ -80,8 +80,8 @@ class Commands:
 def digests(state: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
     """Yield the digest of each command: of the empty namespace and all commands up to it."""
     running = _begun(state)
-    for asked in requests:
-        running.update(_text(asked))
+    for request in requests:
+        running.update(_text(request))
         yield running.digest()
 
 
@@ -105,16 +105,16 @@ def fresh(profile: v.Profile) -> dict[str, Any]:
 
 def request(command: v.Command, connection: str) -> dict[str, Any]:
     """Return a command in the schema of the expressions."""
-    asked = unstructure(command, full=True)
-    for holder in (asked, *({"message": each} for each in asked.get("messages", ()))):
+    encoded = unstructure(command, full=True)
+    for holder in (encoded, *({"message": message} for message in encoded.get("messages", ()))):
         _change_properties(holder, json.dumps)
-    return {"connection": connection, "command": asked}
+    return {"connection": connection, "command": encoded}
 
 
 def observed(answer: Mapping[str, Any]) -> Observed:
     """Return the outcome of a command, and its witness, from the row of an answer."""
     outcome = {name: value for name, value in answer.items() if name != "partition"}
-    for holder in (outcome, *({"message": each} for each in outcome.get("messages", ()))):
+    for holder in (outcome, *({"message": message} for message in outcome.get("messages", ()))):
         _change_properties(holder, json.loads)
     partition = answer.get("partition")
     witness = None if partition is None else v.Witness(partition=partition)

@@ -89,10 +89,10 @@ class _Regular(RoundRobin):
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
         """Return the bus's reading of an ambiguity; else the first, of sessions the oldest."""
-        found = list(candidates)
+        choices = list(candidates)
         if name == "SESS-06":
-            return min(found, key=_first_arrival)
-        return next((each for each in found if each == READINGS.get(name)), found[0])
+            return min(choices, key=_first_arrival)
+        return next((choice for choice in choices if choice == READINGS.get(name)), choices[0])
 
 
 def _first_arrival(session: Any) -> int:
@@ -124,7 +124,7 @@ def _oldest(_: Namespace, entity: Entity) -> QueuedMessage | None:
     down, table = entity.base.down, entity.messages
     lines = (partition.line for partition in entity.partitions if partition.number not in down)
     first = (line.first(table) for line in lines)
-    return min((each for each in first if each is not None), key=_arrival, default=None)
+    return min((message for message in first if message is not None), key=_arrival, default=None)
 
 
 def _arrival(queued: QueuedMessage) -> int:

@@ -60,14 +60,19 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 
 def report(figures: Iterable[Figure], *, as_json: bool) -> int:
     """Print the figures; return 1 if a value is outside its bound."""
-    found = list(figures)
+    listed = list(figures)
     if as_json:
         measured = [
-            {"figure": each.name, "value": each.value, "bound": each.bound, "holds": each.holds}
-            for each in found
+            {
+                "figure": figure.name,
+                "value": figure.value,
+                "bound": figure.bound,
+                "holds": figure.holds,
+            }
+            for figure in listed
         ]
         print(json.dumps(measured, indent=2))
     else:
-        for each in found:
-            print(each)
-    return 0 if all(each.holds for each in found) else 1
+        for figure in listed:
+            print(figure)
+    return 0 if all(figure.holds for figure in listed) else 1

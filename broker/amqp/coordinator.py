@@ -7,7 +7,7 @@ from proton import Described, Link
 
 from busproof.broker.amqp import native
 from busproof.broker.amqp.engine import Connection
-from busproof.broker.amqp.incoming_links import CREDIT, received, reject
+from busproof.broker.amqp.incoming_links import CREDIT, received, refuse
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
@@ -47,7 +47,7 @@ class Coordinator(Node):
         try:
             begun = self._asked(raw)
         except Refusal as refusal:
-            reject(delivery, refusal)
+            refuse(delivery, refusal)
         else:
             if begun is None:
                 native.update(delivery, native.ACCEPTED)
@@ -55,7 +55,7 @@ class Coordinator(Node):
                 whole, told = native.whole(delivery), [begun.encode("latin-1")]
                 whole.local.data = told  # type: ignore[assignment] # Proton calls it a list of numbers
                 whole.update(DECLARED)
-        native.settle(delivery)
+            native.settle(delivery)
         self._connection.hub.changed()
 
     def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - both ends are the same here

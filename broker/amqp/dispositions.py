@@ -1,7 +1,9 @@
-"""Settlements on the wire: what a disposition requests and which properties it adds."""
+"""Settlements on the wire: lock tokens, and what a disposition requests."""
 
 from collections.abc import Mapping, Sequence
+from struct import Struct
 from typing import Any, Final
+from uuid import UUID
 
 import attrs
 from proton import Data, Delivery, Described, ulong
@@ -28,7 +30,11 @@ __all__ = [
     "disposed",
     "echoed",
     "in_transaction",
+    "tag_of",
+    "token_in_bytes",
+    "token_of",
     "value_of",
+    "wire_token",
 ]
 
 REASON: Final = "DeadLetterReason"
@@ -50,6 +56,29 @@ TOGETHER: Final[dict[type[Settlement], values.Disposition]] = {
     Defer: values.Disposition.DEFER,
     DeadLetter: values.Disposition.DEAD_LETTER,
 }
+TOKEN: Final = Struct(">QQ")
+"""A lock token in bytes: the sequence number and the number of the delivery."""
+
+
+def token_in_bytes(token: str) -> bytes:
+    """Return the model's lock token in the bytes of a client's UUID."""
+    number, _, delivery = token.partition("/")
+    return TOKEN.pack(int(number), int(delivery))
+
+
+def wire_token(token: str) -> UUID:
+    """Return the model's lock token as a UUID."""
+    return UUID(bytes=token_in_bytes(token))
+
+
+def token_of(token: UUID) -> str:
+    """Return the model's lock token for a client's UUID."""
+    return f"{token.int >> 64}/{token.int & (2**64 - 1)}"
+
+
+def tag_of(token: bytes) -> bytes:
+    """Return the tag of a delivery: its lock token in the byte order of a .NET Guid."""
+    return token[3::-1] + token[5:3:-1] + token[7:5:-1] + token[8:]
 
 
 @attrs.frozen

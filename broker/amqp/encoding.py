@@ -5,7 +5,7 @@ tree that it belongs to. This module reads the bytes directly and takes slices.
 """
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,6 +13,7 @@ __all__ = [
     "OPAQUE",
     "binary",
     "check",
+    "checking",
     "elements_of",
     "end_of",
     "items",
@@ -58,12 +59,22 @@ _SIZES: Final = tuple(
 _TEXTS: Final = {0xA1: "utf-8", 0xB1: "utf-8", 0xA3: "ascii", 0xB3: "ascii"}
 _PASSED_ON: Final = frozenset({0x73, 0x74, 0x84, 0x94})
 """Characters and decimals, which are passed on unread."""
+_FIXED_SIZES: Final = tuple(
+    1 + _SIZES[code] if code in _UNPACK or code in _SINGLE or code in fixed else 0
+    for fixed in [{0x56, 0x98, *_PASSED_ON}]
+    for code in range(256)
+)
+"""For each type of a fixed size the bytes of its values with the constructor; 0 for others."""
+_COMPOUND: Final = frozenset({0xC0, 0xC1, 0xD0, 0xD1, 0xE0, 0xF0})
 DESCRIBED: Final = 0
+STEP: Final = 1_024
+"""Number of values that are validated in a step."""
 DEEPEST: Final = 32
 """Maximum nesting of descriptors and described values; messages need one level."""
 MOST_NODES: Final = 65_535
 """Maximum number of values that the engine reads in one value, even in an array of nulls."""
-SMALL_ULONG: Final = 0x53
+SHORT_SECTION: Final = b"\x00\x53"
+"""How nearly all clients begin a section: its descriptor is a small unsigned number."""
 
 
 class _Opaque:
@@ -125,11 +136,10 @@ def section(data: bytes, place: int) -> tuple[Any, int, int]:
     Raises:
         ValueError: there is no section here.
     """
+    if data.startswith(SHORT_SECTION, place):
+        return data[place + 2], place + 3, end_of(data, place + 3)
     if data[place] != DESCRIBED:
         raise ValueError("a section has no descriptor")
-    if data[place + 1] == SMALL_ULONG:
-        # The form that nearly all clients write.
-        return data[place + 2], place + 3, end_of(data, place + 3)
     begins = end_of(data, place + 1)
     return value_at(data, place + 1), begins, end_of(data, begins)
 
@@ -146,12 +156,14 @@ def elements_of(data: bytes, place: int) -> tuple[int, int]:
     raise ValueError(f"type {code:#04x} is neither a list nor a map")
 
 
-def items(data: bytes, place: int) -> list[Any]:
-    """Return the elements of a list."""
+def items(data: bytes, place: int, most: int) -> list[Any]:
+    """Return the elements of a list, which has at most so many."""
     if data[place] == 0x45:
         return []
     last = end_of(data, place)
     place, count = elements_of(data, place)
+    if count > most:
+        raise ValueError(f"a list has {count:,} fields; at most {most:,} are read")
     found: list[Any] = []
     for _ in range(count):
         code = data[place]
@@ -183,36 +195,63 @@ def pairs(data: bytes, place: int) -> Iterator[tuple[Any, Any, bytes]]:
     _check_ends(place, last)
 
 
-def check(data: bytes, place: int, deep: int = 0) -> int:
+def check(data: bytes, place: int) -> int:
     """Validate a value and everything within it; return the position behind it.
 
     Raises:
         ValueError: it is not AMQP, or is nested too deeply.
     """
+    steps = checking(data, place)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return int(end.value)
+
+
+def checking(data: bytes, place: int, deep: int = 0) -> Generator[None, None, int]:
+    """Validate a value as `check` does, step by step."""
     if deep > DEEPEST:
         raise ValueError("a value is nested too deeply")
     code = data[place]
     if code == DESCRIBED:
-        return check(data, check(data, place + 1, deep + 1), deep + 1)
+        middle = yield from checking(data, place + 1, deep + 1)
+        return (yield from checking(data, middle, deep + 1))
+    if code not in _COMPOUND:
+        return _check_simple(data, place)
     last = end_of(data, place)
-    if code in (0xC0, 0xC1, 0xD0, 0xD1):
-        place, count = elements_of(data, place)
-        if count % 2 and code in (0xC1, 0xD1):
-            raise ValueError("a map has a key without a value")
-        for _ in range(count):
-            place = check(data, place, deep + 1)
-        _check_ends(place, last)
-    elif code in (0xE0, 0xF0):
-        _check_array(data, place, deep)
-    elif value_at(data, place) is OPAQUE and code not in _PASSED_ON:
-        raise ValueError(f"there is no AMQP type {code:#04x}")
+    yield
+    if code in (0xE0, 0xF0):
+        yield from _checking_array(data, place, last, deep)
+        return last
+    place, count = elements_of(data, place)
+    if count % 2 and code in (0xC1, 0xD1):
+        raise ValueError("a map has a key without a value")
+    for number in range(count):
+        if size := _FIXED_SIZES[data[place]]:
+            place += size
+        else:
+            place = yield from checking(data, place, deep + 1)
+        if number % STEP == STEP - 1:
+            yield
+    _check_ends(place, last)
     return last
 
 
-def values_in(data: bytes, place: int) -> int:
-    """Count the values from here on, nested ones included, as far as they can be read."""
+def _check_simple(data: bytes, place: int) -> int:
+    """Validate a value of a simple type; return the position behind it."""
+    if value_at(data, place) is OPAQUE and data[place] not in _PASSED_ON:
+        raise ValueError(f"there is no AMQP type {data[place]:#04x}")
+    return end_of(data, place)
+
+
+def values_in(data: bytes, place: int, most: int = 2**32) -> int:
+    """Count the values from here on, nested ones included, as far as they can be read.
+
+    If there are more than `most`, the rest is not counted.
+    """
     count, last = 0, len(data) - 9
-    while place <= last:
+    while place <= last and count <= most:
         code, count = data[place], count + 1
         high, long = code >> 4, int.from_bytes(data[place + 1 : place + 5], "big")
         if code == DESCRIBED:
@@ -225,29 +264,43 @@ def values_in(data: bytes, place: int) -> int:
             if high in (0xE, 0xF):
                 begins, width = (place + 2, 1) if high == 0xE else (place + 5, 4)
                 count += min(MOST_NODES, int.from_bytes(data[begins : begins + width], "big"))
+                end = place + (2 + data[place + 1] if high == 0xE else 5 + long)
+                count += _values_in_array(data[begins + width : end])
             place += 2 + data[place + 1] if high in (0xA, 0xE) else 5 + long
     return count
 
 
-def _check_array(data: bytes, place: int, deep: int) -> None:
+def _values_in_array(elements: bytes) -> int:
+    """Return how many values there may be within the elements of an array."""
+    if elements and (elements[0] == DESCRIBED or elements[0] >> 4 >= 0xC):
+        has_arrays = b"\xe0" in elements or b"\xf0" in elements
+        return MOST_NODES if has_arrays else len(elements)
+    return 0
+
+
+def _checking_array(data: bytes, place: int, last: int, deep: int) -> Generator[None, None, None]:
     """Validate each element of an array as a value with the array's constructor."""
-    last, width = end_of(data, place), 1 if data[place] == 0xE0 else 4
+    width = 1 if data[place] == 0xE0 else 4
     first = place + 1 + width
     count = int.from_bytes(data[first : first + width], "big")
     begins = first + width
-    constructor_ends = begins + 1
+    place = begins + 1
     if data[begins] == DESCRIBED:
-        constructor_ends = check(data, begins + 1, deep + 1) + 1
-    constructor = data[constructor_ends - 1 : constructor_ends]
-    place = constructor_ends
+        place = (yield from checking(data, begins + 1, deep + 1)) + 1
+    constructor = data[place - 1 : place]
     if not constructor or constructor[0] == DESCRIBED or count > last - place:
         raise ValueError("an array has no elements that can be read")
-    for _ in range(count):
+    if size := _FIXED_SIZES[constructor[0]]:
+        _check_ends(place + count * (size - 1), last)
+        return
+    for number in range(count):
         end = place + _size_of(constructor[0], data, place)
         if end > last:
             raise ValueError("an array is cut off")
-        check(constructor + data[place:end], 0, deep + 1)
+        yield from checking(constructor + data[place:end], 0, deep + 1)
         place = end
+        if number % STEP == STEP - 1:
+            yield
     _check_ends(place, last)
 
 

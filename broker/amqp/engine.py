@@ -18,7 +18,7 @@ from busproof.broker.amqp.nodes import condition
 from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.amqp.performatives import Outgoing
 from busproof.broker.amqp.proton_engine import Engine
-from busproof.broker.amqp.refusals import Refusal, opening_too_large
+from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.turns import Turns
 from busproof.broker.amqp.unreadable import is_unreadable, readable
 from busproof.broker.amqp.windows import LEAST_FRAME, ROOM
@@ -52,7 +52,6 @@ class Connection(asyncio.Protocol):
         self.answers = 0
         """Bytes of answers that the client requested but gave no credit for yet."""
         self.backlog = Backlog()
-        self._is_let_go = False
         self.name: Final = f"connection-{hub.era}{number}"
         """The model's name of this connection."""
         self.sessions: dict[tuple[str, str], str] = {}
@@ -75,7 +74,7 @@ class Connection(asyncio.Protocol):
         }
         """Handlers by the number of the event's type; deliveries are dispatched separately."""
         self._outgoing = Outgoing(numbering)
-        self._batch = self._pumping = False
+        self._batch = self._pumping = self._is_let_go = False
         self._pieces = deque[tuple[bytes, bool]]()
         """Received bytes that the engine does not have yet, and whether they are a batch."""
         self._turns = Turns(hub.loop, lambda: self._watch(self._take_turn))
@@ -166,8 +165,8 @@ class Connection(asyncio.Protocol):
             self._wire.hold()
             return
         self._wire.release()
-        if self._frames.too_long:
-            self.close_after(opening_too_large(self._frames.too_long, self.hub.limits.opening))
+        if self._frames.refusal is not None:
+            self.close_after(self._frames.refusal)
             self.drop()
         if self._frames.broken:
             self.drop()
@@ -314,16 +313,18 @@ class Connection(asyncio.Protocol):
         events = native.raw(self._collector)
         while self._turns.is_done() and (event := native.next_event(events)):
             if self._turns.is_over():
-                return was_any
+                break
             was_any = True
             kind = native.kind_of(event)
             try:
                 if kind == native.DELIVERY:
                     self._links.delivered(native.delivery_of(event), batch=self._batch)
                 elif (handle := self._handlers.get(kind)) is not None:
+                    self._links.finish()
                     handle(self._collector.peek())
             finally:
                 native.pop(events)
+        self._links.finish()
         return was_any
 
     def _opened(self, _: Event) -> None:

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
 
-from busproof.broker.amqp.encoding import binary, values_in
+from busproof.broker.amqp.encoding import binary, end_of, values_in
 from busproof.broker.amqp.numbering import ATTACH, BEGIN, DETACH, TRANSFER, Numbering
+from busproof.broker.amqp.refusals import Refusal, opening_too_large, too_many_values
 from busproof.broker.amqp.windows import FLOW, OPEN, clamped
 from busproof.broker.auth.tokens import Claim, Keys, TokenError
 
@@ -34,6 +35,13 @@ LOOKED_AT: Final = frozenset({OPEN, BEGIN, ATTACH, FLOW, TRANSFER, DETACH})
 OPENS: Final = frozenset({OPEN, BEGIN, ATTACH})
 MECHANISMS: Final = ("MSSBCBS", "PLAIN", "ANONYMOUS")
 LARGEST_SASL_FRAME: Final = 4096
+MOST_VALUES: Final = 16_384
+"""Maximum number of values in a frame besides a message: the engine's binding reads one in a
+microsecond, and an array of nulls has any number in a few bytes.
+"""
+LIST8: Final = 0xC0
+ARRAY32: Final = b"\xf0"
+ARRAYS: Final = (b"\xe0", ARRAY32)
 OK, REFUSED = 0, 1
 VALUE: Final = 240
 """Bytes that the engine takes for a value in its two trees."""
@@ -158,8 +166,8 @@ class Frames:
         self._most = most
         self.costs: dict[int, deque[int]] = {BEGIN: deque(), ATTACH: deque()}
         """Memory taken by each session and link that was opened, oldest first."""
-        self.too_long = 0
-        """Size of an Open, Begin or Attach frame that exceeds the limit; 0 if none did."""
+        self.refusal: Refusal | None = None
+        """The reason for reading no further."""
         self._numbering = numbering
         self._received = bytearray()
         self._wanted = 0
@@ -191,7 +199,7 @@ class Frames:
             if end > len(data):
                 break
             changed = self._changed(data, place, end)
-            if self.too_long:
+            if self.refusal is not None:
                 self.broken = True
                 yield data[start:place], False
                 return
@@ -212,6 +220,9 @@ class Frames:
     def _changed(self, data: bytes, place: int, end: int) -> bytes | None:
         """Return the bytes that replace a frame for the engine, or `None` to leave it as it is."""
         code = place + data[place + 4] * 4 + 2
+        if code + 2 < end and _may_be_dear(data, place, code, end) and _is_dear(data[place:end]):
+            self.refusal = too_many_values(MOST_VALUES)
+            return None
         if code >= end or data[code] not in LOOKED_AT:
             return None
         if data[code] == TRANSFER and code == place + 10 and self._numbering.follows(data, place):
@@ -226,7 +237,7 @@ class Frames:
     def _counted(self, frame: bytes, code: int) -> bool:
         """Check the size of an opening frame and record its cost; return whether it is valid."""
         if len(frame) > self._most:
-            self.too_long = self.too_long or len(frame)
+            self.refusal = opening_too_large(len(frame), self._most)
             return False
         if code in self.costs:
             self.costs[code].append(_cost_of(frame))
@@ -253,6 +264,23 @@ class Frames:
     def _keep(self, rest: bytes, wanted: int) -> None:
         self._received += rest
         self._wanted = wanted
+
+
+def _may_be_dear(data: bytes, place: int, code: int, end: int) -> bool:
+    """Return whether the values of a performative have to be counted, for which most are short."""
+    if code == place + 10 and data[code + 1] == LIST8:
+        return data.find(ARRAY32, code, code + 3 + data[code + 2]) >= 0
+    return end - place > MOST_VALUES or any(data.find(kind, code, end) >= 0 for kind in ARRAYS)
+
+
+def _is_dear(frame: bytes) -> bool:
+    """Return whether a performative has more values than are read; a message is not counted."""
+    begins = frame[4] * 4
+    try:
+        last = end_of(frame, begins)
+    except (IndexError, ValueError):
+        return False  # the engine reports the error
+    return values_in(frame[:last], begins, MOST_VALUES) > MOST_VALUES
 
 
 def _cost_of(frame: bytes) -> int:

@@ -1,6 +1,7 @@
 """Incoming links: transfers become sends, and answers become dispositions."""
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
 from proton import Delivery, Described, Link, ulong
@@ -18,21 +19,34 @@ from busproof.broker.amqp.refusals import (
     too_many_at_once,
     unauthorized,
 )
+from busproof.broker.amqp.sections import checking_parts
+from busproof.broker.core import Hub
 from busproof.vocabulary.commands import Schedule, Send, SendBatch
 from busproof.vocabulary.values import Clock
 
 __all__ = [
+    "PARSED_AT_ONCE",
     "Intake",
     "accept",
     "delay_of",
+    "parsing",
     "received",
-    "reject",
+    "refuse",
     "sending_of",
     "tell",
     "transaction_of",
 ]
 
+Arrived = tuple[Raw, bytes, str | None]
+"""A delivery with its bytes and its transaction."""
+
 CREDIT: Final = 1000
+DECIDED_AT_ONCE: Final = 50
+"""Number of messages that are decided together, if they come in a row."""
+LONG: Final = 16_384
+"""Least size, in bytes, of a message that is read step by step."""
+LARGE: Final = 4_096
+"""Least size, in bytes, of a message that is decided alone: it may take long to read."""
 PARSED_AT_ONCE: Final = 50
 """Messages of a batch that are parsed before others may have a turn."""
 LOW_CREDIT: Final = CREDIT // 2
@@ -102,21 +116,46 @@ def tell(delivery: Raw, state: int, *told: Any) -> None:
     whole.update(state)
 
 
-def reject(delivery: Raw, refusal: Refusal) -> None:
-    """Reject a transfer or a disposition, with the reason."""
+def refuse(delivery: Raw, refusal: Refusal) -> None:
+    """Reject a transfer or a disposition, with the reason, and settle it."""
+    # Its frames would keep the delivery alive; until it is freed Proton answers no drain.
+    refusal.__traceback__ = None
     whole = native.whole(delivery)
     whole.local.condition = condition(refusal.condition, refusal.description)
     whole.update(Delivery.REJECTED)
+    native.settle(delivery)
 
 
 def sending_of(
     connection: Connection, path: str, parsed: Parsed, transaction: str | None
 ) -> Send | Schedule:
     """Return the command for a received message: a send, or a schedule if it is due later."""
-    message, delay = parsed.message, delay_of(connection, parsed)
-    if delay > 0:
-        return Schedule(queue=path, message=message, delay=delay, transaction=transaction)
-    return Send(queue=path, message=message, transaction=transaction)
+    if parsed.due is None or (delay := delay_of(connection, parsed)) <= 0:
+        return Send(queue=path, message=parsed.message, transaction=transaction)
+    return Schedule(queue=path, message=parsed.message, delay=delay, transaction=transaction)
+
+
+def parsing(hub: Hub, raw: bytes) -> Generator[bool, None, Parsed]:
+    """Parse a message, step by step if it is long.
+
+    Raises:
+        Refusal: it cannot be read.
+    """
+    if len(raw) <= LONG:
+        return _parsed(hub, raw)
+    try:
+        for _ in checking_parts(raw):
+            yield False
+    except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
+        raise Refusal("amqp:decode-error", f"this is not an AMQP message: {error}") from None
+    return _parsed(hub, raw, checked=True)
+
+
+def _parsed(hub: Hub, raw: bytes, *, checked: bool = False) -> Parsed:
+    try:
+        return hub.parsed(raw, checked=checked)
+    except ValueError as error:
+        raise Refusal("amqp:decode-error", str(error)) from None
 
 
 def delay_of(connection: Connection, parsed: Parsed) -> int:
@@ -139,6 +178,7 @@ class Intake(Node):
         self.needs = ("Send", path)
         self._parts: dict[Raw, bytearray] = {}
         self._batches: set[Raw] = set()
+        self._arrived: list[Arrived] = []
 
     def grant(self) -> None:
         """Give the client credit."""
@@ -163,17 +203,58 @@ class Intake(Node):
             # Replenish in bulk rather than with a flow frame for each message.
             native.grant(self._raw, CREDIT - credit)
         transaction = transaction_of(delivery)
-        if several:
-            self._connection.work(self._batch(delivery, raw, transaction))
+        if several or len(raw) > LONG:
+            self.finish()
+            steps = self._batch if several else self._one
+            self._connection.work(steps(delivery, raw, transaction))
             return
+        self._arrived.append((delivery, raw, transaction))
+        if len(self._arrived) >= DECIDED_AT_ONCE or len(raw) > LARGE:
+            self.finish()
+
+    def finish(self) -> None:
+        """Parse the messages that have arrived, decide about them, and answer."""
+        if not self._arrived:
+            return
+        arrived, self._arrived = self._arrived, []
+        for delivery, transaction in self._take_all(list(self._parse_all(arrived))):
+            accept(delivery, transaction)
+            native.settle(delivery)
+        self._connection.hub.changed()
+
+    def _parse_all(self, arrived: list[Arrived]) -> Iterator[tuple[Raw, Parsed, int, str | None]]:
+        """Yield the messages with their sizes; reject those that cannot be read."""
+        for delivery, raw, transaction in arrived:
+            try:
+                self._check(raw)
+                yield delivery, _parsed(self._connection.hub, raw), len(raw), transaction
+            except Refusal as refusal:
+                refuse(delivery, refusal)
+
+    def _take_all(
+        self, messages: list[tuple[Raw, Parsed, int, str | None]]
+    ) -> list[tuple[Raw, str | None]]:
+        """Let the bus decide about messages; reject those that it refuses, and return the rest."""
+        taken: list[tuple[Raw, str | None]] = []
+        for delivery, parsed, size, transaction in messages:
+            try:
+                self._take(parsed, size, transaction)
+                taken.append((delivery, transaction))
+            except Refusal as refusal:
+                refuse(delivery, refusal)
+        return taken
+
+    def _one(self, delivery: Raw, raw: bytes, transaction: str | None) -> Iterator[bool]:
+        """Take a long message, step by step."""
         try:
             self._check(raw)
-            self._take_message(raw, transaction)
+            parsed = yield from parsing(self._connection.hub, raw)
+            self._take(parsed, len(raw), transaction)
         except Refusal as refusal:
-            reject(delivery, refusal)
+            refuse(delivery, refusal)
         else:
             accept(delivery, transaction)
-        native.settle(delivery)
+            native.settle(delivery)
         self._connection.hub.changed()
 
     def _batch(self, delivery: Raw, raw: bytes, transaction: str | None) -> Iterator[bool]:
@@ -181,7 +262,8 @@ class Intake(Node):
         try:
             self._check(raw)
             contents, commands = list[Content](), list[Send | Schedule]()
-            for message in self._messages_in(raw):
+            for inner in self._messages_in(raw):
+                message = yield from parsing(self._connection.hub, inner)
                 contents.append(message.content_when_due())
                 commands.append(sending_of(self._connection, self._path, message, transaction))
                 if len(contents) % PARSED_AT_ONCE == 0:
@@ -189,10 +271,10 @@ class Intake(Node):
             yield len(contents) > PARSED_AT_ONCE
             self._take_batch(commands, contents, transaction, len(raw))
         except Refusal as refusal:
-            reject(delivery, refusal)
+            refuse(delivery, refusal)
         else:
             accept(delivery, transaction)
-        native.settle(delivery)
+            native.settle(delivery)
         self._connection.hub.changed()
 
     def _check(self, raw: bytes) -> None:
@@ -204,26 +286,21 @@ class Intake(Node):
         hub.statuses.check("Send", self._path)
         hub.check_room()
 
-    def _take_message(self, raw: bytes, transaction: str | None) -> None:
+    def _take(self, parsed: Parsed, size: int, transaction: str | None) -> None:
         connection, hub = self._connection, self._connection.hub
-        try:
-            parsed = hub.parsed(raw)
-        except ValueError as error:
-            raise Refusal("amqp:decode-error", str(error)) from None
         command = sending_of(connection, self._path, parsed, transaction)
         insist(hub.bus.ask(command, connection.name), self._path)
         hub.contents.keep(parsed.message.body, parsed.content_when_due())
         if transaction is not None:
-            hub.count_in(transaction, len(raw))
+            hub.count_in(transaction, size)
 
-    def _messages_in(self, raw: bytes) -> Iterator[Parsed]:
-        """Parse the messages of a batch one by one."""
-        hub = self._connection.hub
+    def _messages_in(self, raw: bytes) -> Iterator[bytes]:
+        """Yield the messages of a batch one by one."""
         try:
-            for number, each in enumerate(inner_messages(raw)):
-                if number >= (most := hub.limits.batch):
+            for number, inner in enumerate(inner_messages(raw)):
+                if number >= (most := self._connection.hub.limits.batch):
                     raise too_many_at_once(number + 1, most)
-                yield hub.parsed(each)
+                yield inner
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
 

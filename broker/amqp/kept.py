@@ -20,7 +20,7 @@ class Kept:
     """An approximate count of the bytes kept for a client.
 
     Args:
-        costs: memory for the next session or link that is opened, from its frame.
+        costs: for `BEGIN` and `ATTACH`, the memory of each such frame that is not counted yet.
     """
 
     def __init__(self, costs: Mapping[int, deque[int]]) -> None:

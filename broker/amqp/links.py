@@ -60,6 +60,8 @@ class Links:
         self.nodes: dict[Link, Node] = {}
         self._by_raw: dict[native.Raw, Node] = {}
         """The same nodes by Proton's pointer to the link."""
+        self._collecting: Node | None = None
+        """The node that may have collected deliveries and not handled them."""
         self._refused = 0
         """Number of links that were refused or ended and that the client has not detached."""
         self.handlers: Final[dict[int, Callable[[Any], None]]] = {
@@ -134,15 +136,25 @@ class Links:
     def delivered(self, delivery: native.Raw, *, batch: bool) -> None:
         """Handle a transfer or a disposition."""
         node = self._by_raw.get(native.link_of(delivery))
+        if node is not self._collecting:
+            self.finish()
+            self._collecting = node
         if node is None:
             _throw_away(delivery)
             return
         try:
             node.on_delivery(delivery, batch=batch)
         except Refusal as refusal:
+            self.finish()
             self._owner.close_after(refusal)
             self._owner.flush()
             self._owner.drop()
+
+    def finish(self) -> None:
+        """Handle the collected deliveries."""
+        node, self._collecting = self._collecting, None
+        if node is not None:
+            node.finish()
 
     def _session_opened(self, event: Any) -> None:
         self._owner.kept.open(event.session)

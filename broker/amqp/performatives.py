@@ -6,7 +6,7 @@ fields without checking their number, and end the connection.
 
 from typing import Final
 
-from busproof.broker.amqp.numbering import BEGIN, DISPOSITION, Numbering
+from busproof.broker.amqp.numbering import BEGIN, DISPOSITION, TRANSFER, Numbering
 
 __all__ = ["FIELDS", "Outgoing"]
 
@@ -17,6 +17,8 @@ ERROR: Final = b"\x00\x53\x1d"
 """Descriptor of an error: a condition, a description and an info."""
 ERROR_FIELDS: Final = 3
 LIST8, LIST32 = 0xC0, 0xD0
+SHORT_TRANSFER: Final = bytes((TRANSFER, LIST8))
+"""Code and list of most frames."""
 NULLS: Final = b"\x40" * max(FIELDS.values())
 HEADER: Final = 8
 """Size of the protocol header, and of a frame header, in bytes."""
@@ -48,7 +50,9 @@ class Outgoing:
             if end > length:
                 break
             frame = data[place:end]
-            if len(frame) == HEADER or frame[10] not in FIELDS:
+            if frame[10:12] == SHORT_TRANSFER:
+                written.append(self._full(frame, TRANSFER))
+            elif len(frame) == HEADER or frame[10] not in FIELDS:
                 # A protocol header, an empty frame (heartbeat), or SASL if a client restarts it.
                 written.append(frame)
             elif (code := frame[10]) == DISPOSITION and self._numbering.differs:

@@ -19,6 +19,7 @@ __all__ = [
     "too_many",
     "too_many_at_once",
     "too_many_of",
+    "too_many_values",
     "too_much_added",
     "unauthorized",
 ]
@@ -116,8 +117,8 @@ def insist(answer: Answer, about: str = "") -> None:
     Raises:
         Refusal: the request was refused.
     """
-    if answer.refused is not None:
-        raise _refusal(answer.refused, answer.rules, about)
+    if isinstance(answer.outcome, Refused):
+        raise _refusal(answer.outcome, answer.rules, about)
 
 
 def not_found(path: str) -> Refusal:
@@ -145,6 +146,12 @@ def opening_too_large(size: int, most: int) -> Refusal:
         f"{most:,} are taken.",
         403,
     )
+
+
+def too_many_values(most: int) -> Refusal:
+    """Return the refusal for a frame that has too many values besides a message."""
+    said = f"A frame has more than {most:,} values besides a message; no more are read."
+    return Refusal("amqp:resource-limit-exceeded", said, 403)
 
 
 def too_many(things: str, most: int) -> Refusal:

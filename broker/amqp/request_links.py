@@ -1,14 +1,14 @@
 """Request and reply links: `$cbs` and each entity's `$management`."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final
 
 from proton import Link, Message, int32, symbol
 
 from busproof.broker.amqp import native
 from busproof.broker.amqp.engine import Connection
-from busproof.broker.amqp.incoming_links import CREDIT, accept, received, reject, transaction_of
+from busproof.broker.amqp.incoming_links import CREDIT, accept, received, refuse, transaction_of
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, too_large
@@ -27,6 +27,8 @@ __all__ = [
 MANAGEMENT_STATUS: Final = ("statusCode", "statusDescription", "errorCondition")
 WRITTEN_AT_ONCE: Final = 65_536
 """Number of bytes to answer between writes, to see whether the client reads them."""
+VALUES_OF_EACH: Final = 20
+"""Maximum number of values in a request, for each of the things that it may be about."""
 CBS_STATUS: Final = ("status-code", "status-description", None)
 """Property names of the status code, its description and, if any, the error condition."""
 
@@ -58,8 +60,8 @@ class Reply:
         self.description = description
 
 
-Answerer = Callable[[Message, str | None], Reply]
-"""Answers a request in its transaction, if it has one; raises `Refusal`."""
+Answerer = Callable[[Message, str | None], Reply | Generator[bool, None, Reply]]
+"""Answers a request in its transaction, if it has one, perhaps step by step; raises `Refusal`."""
 
 
 class Replies(Node):
@@ -163,26 +165,25 @@ class Requests(Node):
         try:
             request = self._decoded(raw)
         except Refusal as refusal:
-            reject(delivery, refusal)
-            native.settle(delivery)
+            refuse(delivery, refusal)
             return
         transaction = transaction_of(delivery)
         if transaction is not None:
             self._connection.hub.count_in(transaction, len(raw))
         accept(delivery, transaction)
         native.settle(delivery)
-        self._reply(request, transaction)
-        self._connection.hub.changed()
+        self._connection.work(self._reply(request, transaction))
 
     def _decoded(self, raw: bytes) -> Message:
         if len(raw) > (most := self._connection.hub.max_message):
             raise too_large(len(raw), most)
         try:
-            return decoded(raw)
+            return decoded(raw, VALUES_OF_EACH * self._connection.hub.limits.at_once)
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
 
-    def _reply(self, request: Message, transaction: str | None) -> None:
+    def _reply(self, request: Message, transaction: str | None) -> Iterator[bool]:
+        """Answer a request, step by step."""
         replies = self._connection.replies.get((self._kind, request.reply_to or ""))
         # Without a known reply address, use the client's latest reply link of this node.
         replies = replies or self._connection.replies.get((self._kind, ""))
@@ -191,7 +192,8 @@ class Requests(Node):
         code, words, error = self._names
         message: Any = Message(correlation_id=request.id)
         try:
-            reply = self._answer(request, transaction)
+            answer = self._answer(request, transaction)
+            reply = answer if isinstance(answer, Reply) else (yield from answer)
         except Refusal as refusal:
             message.properties = {code: int32(refusal.status), words: refusal.description}
             if error is not None:
@@ -200,4 +202,10 @@ class Requests(Node):
         else:
             message.properties = {code: int32(reply.status), words: reply.description}
             message.body = reply.body
-        replies.send(message)
+        try:
+            replies.send(message)
+        except Refusal as refusal:
+            self._connection.close_after(refusal)
+            self._connection.flush()
+            self._connection.drop()
+        self._connection.hub.changed()

@@ -1,8 +1,18 @@
 """The sections of a message: their codes, and the types allowed in each."""
 
+import struct
+from collections.abc import Iterator
 from typing import Any, Final
 
-from busproof.broker.amqp.encoding import OPAQUE, check, end_of
+from busproof.broker.amqp.encoding import (
+    OPAQUE,
+    check,
+    checking,
+    elements_of,
+    end_of,
+    pairs,
+    section,
+)
 from busproof.broker.bounds import bounded
 
 __all__ = [
@@ -18,8 +28,11 @@ __all__ = [
     "VALUE",
     "check_header",
     "check_kind",
-    "check_pair",
-    "check_properties",
+    "checked_properties",
+    "checking_parts",
+    "pairs_of",
+    "sections_of",
+    "text_of",
 ]
 
 HEADER, DELIVERY, ANNOTATIONS, PROPERTIES, APPLICATION = 0x70, 0x71, 0x72, 0x73, 0x74
@@ -40,25 +53,95 @@ KINDS: Final[dict[int, frozenset[int]]] = {
 READ_WHOLE: Final = frozenset({DELIVERY, SEQUENCE, VALUE, FOOTER})
 """Sections that are passed on or dropped unread; everything in them is validated."""
 PROPERTIES_AT_MOST: Final = 13
+MOST_SECTIONS: Final = 10_000
+MOST_KEYS: Final = 10_000
+"""Maximum number of keys of a section; each of 64 KB of properties has six bytes then."""
+UNSET: Final[list[str | None]] = [None] * PROPERTIES_AT_MOST
+NAMED: Final = {
+    "amqp:header:list": HEADER,
+    "amqp:delivery-annotations:map": DELIVERY,
+    "amqp:message-annotations:map": ANNOTATIONS,
+    "amqp:properties:list": PROPERTIES,
+    "amqp:application-properties:map": APPLICATION,
+    "amqp:data:binary": DATA,
+    "amqp:amqp-sequence:list": SEQUENCE,
+    "amqp:amqp-value:*": VALUE,
+    "amqp:footer:map": FOOTER,
+}
 
 
-def check_kind(code: int, raw: bytes, begins: int) -> None:
+def sections_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield each section of a message: its code, its start, and where its value begins and ends.
+
+    Raises:
+        ValueError: the bytes are not an AMQP message.
+    """
+    place = number = 0
+    while place < len(raw):
+        number += 1
+        if number > MOST_SECTIONS:
+            raise ValueError(f"the message has more than {MOST_SECTIONS:,} sections")
+        try:
+            said, begins, end = section(raw, place)
+            code = said
+            if type(said) is not int:
+                code = NAMED.get(said, -1) if isinstance(said, str) else int(said)
+        except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
+            raise ValueError(f"these bytes are no AMQP message: {error}") from None
+        if not HEADER <= code <= FOOTER:
+            raise ValueError(f"these bytes are no AMQP message: there is no section {said!r}")
+        yield code, place, begins, end
+        place = end
+
+
+def check_kind(code: int, raw: bytes, begins: int, *, checked: bool) -> None:
     """Check that a section has an allowed type, because receiving clients fail on others.
 
-    Headers, properties and passed-on maps are checked where they are read.
+    Headers, properties and passed-on maps are checked where they are read. If `checked` is set,
+    `checking_parts` has validated all of the message.
     """
     kinds = KINDS[code]
     if kinds and raw[begins] not in kinds:
         raise ValueError(f"section {code:#04x} is of type {raw[begins]:#04x}")
-    if code in READ_WHOLE:
+    if code in READ_WHOLE and not checked:
         check(raw, begins)
 
 
-def check_properties(properties: list[Any]) -> None:
-    """Check that properties have at most the fields of AMQP, all of simple types."""
-    odd = any(value is OPAQUE or value == () for value in properties)
-    if odd or len(properties) > PROPERTIES_AT_MOST:
-        raise ValueError("the properties have more fields, or fields of other types, than AMQP has")
+def checking_parts(raw: bytes) -> Iterator[None]:
+    """Validate, step by step, all values of a message that are passed on.
+
+    Raises:
+        ValueError: the bytes are not an AMQP message.
+    """
+    for code, _, begins, _ in sections_of(raw):
+        if code != DATA:
+            yield from checking(raw, begins)
+
+
+def checked_properties(properties: list[Any]) -> list[str | None]:
+    """Return all the fields that properties can have, as texts.
+
+    Raises:
+        ValueError: they have more fields than AMQP has, or fields of other types.
+    """
+    texts: list[str | None] = []
+    for value in properties:
+        if value is None or type(value) is str:
+            texts.append(value)
+        elif value is OPAQUE or value == ():
+            raise ValueError("the properties have fields of other types than AMQP has")
+        else:
+            texts.append(text_of(value))
+    if len(texts) > PROPERTIES_AT_MOST:
+        raise ValueError("the properties have more fields than AMQP has")
+    return texts + UNSET[len(texts) :]
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text."""
+    if isinstance(value, str):
+        return value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def check_header(durable: Any, priority: Any, ttl: Any) -> None:
@@ -70,9 +153,17 @@ def check_header(durable: Any, priority: Any, ttl: Any) -> None:
         raise ValueError(f"durable is {durable!r}; it has to be true or false")
 
 
-def check_pair(key: Any, value: Any, both: bytes) -> None:
-    """Check that a key is simple, and validate a value that is not."""
-    if key is None or key is OPAQUE:
-        raise ValueError("a map of a message has a key that is neither a text nor a number")
-    if value is OPAQUE:
-        check(both, end_of(both, 0))
+def pairs_of(raw: bytes, begins: int, *, checked: bool) -> Iterator[tuple[Any, Any, bytes]]:
+    """Yield each key of a map, its value, and the bytes of both.
+
+    Raises:
+        ValueError: there are too many, a key is not simple, or a value is not AMQP.
+    """
+    if elements_of(raw, begins)[1] > 2 * MOST_KEYS:
+        raise ValueError(f"a map of the message has more than {MOST_KEYS:,} keys")
+    for key, value, both in pairs(raw, begins):
+        if key is None or key is OPAQUE:
+            raise ValueError("a map of a message has a key that is neither a text nor a number")
+        if value is OPAQUE and not checked:
+            check(both, end_of(both, 0))
+        yield key, value, both

@@ -12,6 +12,8 @@ from busproof.broker.amqp.encoding import values_in
 
 __all__ = ["decoded", "is_unreadable", "readable"]
 
+MOST: Final = 1_000
+"""Number of values that are enough for most requests."""
 UNREADABLE: Final = (RecursionError, UnicodeDecodeError)
 """Errors that the binding raises for deep nesting and for strings that are not UTF-8."""
 
@@ -32,15 +34,16 @@ def readable(read: Callable[[], Any]) -> Any:
         return "(no text)"
 
 
-def decoded(raw: bytes) -> ProtonMessage:
-    """Decode a message completely, with Proton.
+def decoded(raw: bytes, most: int = MOST) -> ProtonMessage:
+    """Decode a message of at most this many values completely, with Proton.
 
     Raises:
-        ValueError: the bytes are not an AMQP message, or Python cannot represent a value.
+        ValueError: the bytes are not an AMQP message, there are more values, or Python cannot
+            represent one.
     """
-    if values_in(raw, 0) > len(raw):
-        # The engine would read as many elements as it has room for, one by one.
-        raise ValueError("these bytes are no AMQP message: an array has more elements than bytes")
+    # The engine reads a value in a microsecond, and as many elements of an array as it has room.
+    if values_in(raw, 0, most) > most:
+        raise ValueError(f"the request has more than {most:,} values, which are not read")
     found = ProtonMessage()
     try:
         found.decode(raw)

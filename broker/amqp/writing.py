@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from busproof.broker.amqp.encoding import (
@@ -33,6 +34,8 @@ _ENQUEUED = symbol_of("x-opt-enqueued-time") + b"\x83"
 _LOCKED = symbol_of("x-opt-locked-until") + b"\x83"
 _STATE = symbol_of("x-opt-message-state") + b"\x71"
 _LOCK_TOKEN = symbol_of("x-opt-lock-token") + b"\x98"
+_GIVEN = struct.Struct(f">{len(_SEQUENCE)}sq{len(_ENQUEUED)}sq{len(_LOCKED)}sq")
+"""The annotations of a message that a receiver has locked."""
 _TOKEN = b"\x00\x53\x71\xc1" + bytes([1 + len(_LOCK_TOKEN) + 16, 2]) + _LOCK_TOKEN
 """The delivery annotations of a message that had none, up to the lock token."""
 _NO_NOTES = b"\x00\x53\x71\xc1\x01\x00"
@@ -66,7 +69,13 @@ def encoded(
         delivery = _NO_NOTES if token is None else _TOKEN + token
     return b"".join(
         (
-            _header(content, view.delivery_count, life),
+            # AMQP counts earlier deliveries only; the model counts this one too.
+            _header(
+                content.durable,
+                content.priority,
+                None if life is None else life // 1000,
+                max(0, (view.delivery_count or 1) - 1),
+            ),
             delivery,
             _annotations(view, content, locked_until),
             content.properties if life is None else _mortal(content, life),
@@ -76,12 +85,12 @@ def encoded(
     )
 
 
-def _header(content: Content, delivery_count: int | None, life: int | None) -> bytes:
-    # AMQP counts earlier deliveries only; the model counts this one too.
-    count = max(0, (delivery_count or 1) - 1)
-    priority = b"\x40" if content.priority is None else bytes((0x50, content.priority & 255))
-    ttl = b"\x40" if life is None else _TTL.pack(0x70, min(LONGEST_TTL, life // 1000))
-    fields = _DURABLE[content.durable] + priority + ttl + _DELIVERIES.pack(b"\x40\x70", count)
+@lru_cache(maxsize=4_096)
+def _header(durable: bool | None, priority: int | None, ttl: int | None, count: int) -> bytes:
+    """Return a header; `ttl` is in milliseconds, and `count` excludes this delivery."""
+    said = b"\x40" if priority is None else bytes((0x50, priority & 255))
+    lives = b"\x40" if ttl is None else _TTL.pack(0x70, min(LONGEST_TTL, ttl))
+    fields = _DURABLE[durable] + said + lives + _DELIVERIES.pack(b"\x40\x70", count)
     return b"\x00\x53\x70\xc0" + bytes((len(fields) + 1, 5)) + fields
 
 
@@ -92,6 +101,13 @@ def map_of(code: int, count: int, inside: bytes) -> bytes:
 
 def _annotations(view: MessageView, content: Content, locked_until: int | None) -> bytes:
     count, out = content.annotations
+    if locked_until is not None and view.sequence_number is not None and view.state is None:
+        times = _GIVEN.pack(
+            *(_SEQUENCE, view.sequence_number),
+            *(_ENQUEUED, content.enqueued),
+            *(_LOCKED, locked_until),
+        )
+        return map_of(ANNOTATIONS, count + 6, out + times)
     if view.sequence_number is not None:
         out += _SEQUENCE + _LONG(view.sequence_number)
         count += 2

@@ -2,9 +2,7 @@
 
 from collections import deque
 from itertools import islice
-from typing import Any, Final
-
-import attrs
+from typing import Any, Final, NamedTuple
 
 from busproof.vocabulary.commands import Schedule, Send, SendBatch
 from busproof.vocabulary.outcomes import Refused
@@ -17,8 +15,9 @@ GIVEN: Final = 1_000
 """Maximum number of decisions in an answer, so that other clients do not wait for long."""
 
 
-@attrs.define
-class _Decision:
+class _Decision(NamedTuple):
+    """A decision; a tuple, because one is made for each message."""
+
     number: int
     at: int
     command: str
@@ -43,14 +42,13 @@ class Decisions:
         """Return the first decisions after `number`, oldest first, at most `GIVEN`."""
         first = self.count - len(self._kept) + 1
         begin = min(max(number + 1 - first, 0), len(self._kept))
-        return [attrs.asdict(each) for each in islice(self._kept, begin, begin + GIVEN)]
+        return [decision._asdict() for decision in islice(self._kept, begin, begin + GIVEN)]
 
     def refuse(self, number: int, refused: Refused) -> None:
         """Mark the decisions after `number` as refused, since they were undone."""
-        for each in reversed(self._kept):
-            if each.number <= number:
-                return
-            each.refused, each.partition = refused.error.value, None
+        kept, undone = self._kept, min(self.count - number, len(self._kept))
+        for place in range(len(kept) - undone, len(kept)):
+            kept[place] = kept[place]._replace(refused=refused.error.value, partition=None)
 
     def keep(
         self,
@@ -66,16 +64,16 @@ class Decisions:
         message = command.messages[0] if isinstance(command, SendBatch) else command.message
         self._kept.append(
             _Decision(
-                number=self.count,
-                at=moment,
-                command=type(command).__name__,
-                entity=command.queue,
-                message_id=message.message_id,
-                session_id=message.session_id,
-                partition_key=message.partition_key,
-                connection=connection,
-                refused=None if refused is None else refused.error.value,
-                partition=partition,
-                rules=rules,
+                self.count,
+                moment,
+                type(command).__name__,
+                command.queue,
+                message.message_id,
+                message.session_id,
+                message.partition_key,
+                connection,
+                None if refused is None else refused.error.value,
+                partition,
+                rules,
             )
         )

@@ -52,7 +52,8 @@ class Tally:
 
     def count(self, queued: QueuedMessage) -> None:
         """Count a message in its current state."""
-        aside, locked = self.aside[queued.partition], self.locked
+        partition = queued.partition
+        aside = self.aside[partition]
         is_aside = queued.state is not ACTIVE and queued.is_there
         if is_aside:
             aside[queued] = None
@@ -60,9 +61,13 @@ class Tally:
             del aside[queued]
         else:
             return
-        if (queued in locked) is not (is_locked := is_aside and queued.token is not None):
-            _put(locked, queued, there=is_locked)
-            self.locks[queued.partition] += 1 if is_locked else -1
+        if is_aside and queued.token is not None:
+            if queued not in self.locked:
+                self.locked[queued] = None
+                self.locks[partition] += 1
+        elif queued in self.locked:
+            del self.locked[queued]
+            self.locks[partition] -= 1
         if (is_deferred := is_aside and queued.state in DEFERRED) or self.deferred:
             _put(self.deferred, queued, there=is_deferred)
 
@@ -101,8 +106,9 @@ class Tallies:
             if kind is QueuedMessage:
                 self.of(thing.entity).count(thing)
             elif kind is dict:
-                self._count(before)
-                self._count(thing.get(key))
+                for record in (before, thing.get(key)):
+                    if isinstance(record, Record):
+                        self._count(record)
             elif kind is not Partition:
                 self._count(thing)
 

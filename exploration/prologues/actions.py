@@ -84,11 +84,11 @@ def topic_around(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     topic = topic_like(world, queue)
     yield from with_two_subscriptions(world, topic)
     down = range(0, world.scope.partitions, 2) if topic.partitioned else (0,)
-    yield from (v.TakePartitionDown(queue=topic.topic, partition=each) for each in down)
+    yield from (v.TakePartitionDown(queue=topic.topic, partition=partition) for partition in down)
     for _ in range(3):
         yield v.Send(queue=topic.topic, message=unkeyed(world))
     yield v.Send(queue=topic.topic, message=unkeyed(world), timeout=HASTY)
-    yield from (v.BringPartitionUp(queue=topic.topic, partition=each) for each in down)
+    yield from (v.BringPartitionUp(queue=topic.topic, partition=partition) for partition in down)
     for path in paths_of(world):
         yield from taken(path, 4)
 
@@ -122,8 +122,8 @@ def session_of_subscription(world: World, queue: v.CreateQueue) -> Iterator[v.Co
     yield v.AcceptSession(queue=held_in.queue, session_id=session)
     for _ in range(2):
         yield v.Receive(queue=held_in.queue, session_id=session)
-        for held in world.locks[-1:]:
-            yield v.Abandon(queue=held.queue, lock_token=held.lock_token or "")
+        for lock in world.locks[-1:]:
+            yield v.Abandon(queue=lock.queue, lock_token=lock.lock_token or "")
     mode = v.ReceiveMode.RECEIVE_AND_DELETE
     for _ in range(3):
         yield v.Receive(queue=held_in.queue, mode=mode, session_id=session)

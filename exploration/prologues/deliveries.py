@@ -19,10 +19,10 @@ def lost_lock(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield plain
     yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
     yield v.Receive(queue=plain.queue)
-    held = world.locks[-1:]
+    locks = world.locks[-1:]
     yield v.AdvanceClock(duration=2 * world.scope.lock)
     yield v.Receive(queue=plain.queue)
-    for lost in held:
+    for lost in locks:
         yield v.Complete(queue=plain.queue, lock_token=lost.lock_token or "")
 
 
@@ -68,8 +68,8 @@ def dead_letters(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     for ending in (v.DeadLetter, v.Abandon):
         yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
         yield v.Receive(queue=plain.queue)
-        for held in world.locks[-1:]:
-            yield ending(queue=plain.queue, lock_token=held.lock_token or "")
+        for lock in world.locks[-1:]:
+            yield ending(queue=plain.queue, lock_token=lock.lock_token or "")
     yield v.AdvanceClock(duration=world.scope.lock)
     yield v.Peek(queue=dead, count=2)
     yield from interrupted(world, plain)
@@ -85,8 +85,8 @@ def deferral(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     for _ in range(2):
         yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
         yield v.Receive(queue=plain.queue)
-        for held, (_, number, _) in zip(world.locks[-1:], world.received[-1:], strict=False):
-            yield v.Defer(queue=plain.queue, lock_token=held.lock_token or "")
+        for lock, (_, number, _) in zip(world.locks[-1:], world.received[-1:], strict=False):
+            yield v.Defer(queue=plain.queue, lock_token=lock.lock_token or "")
             numbers.append(number)
     yield from interrupted(world, plain)
     if numbers:
@@ -102,11 +102,11 @@ def deferral_in_session(world: World, queue: v.CreateQueue) -> Iterator[v.Comman
     yield v.Send(queue=name, message=keyed(world, held_in, 1))
     yield v.AcceptSession(queue=name, session_id=session)
     yield v.Receive(queue=name, session_id=session)
-    for held, (_, number, _) in zip(world.locks[-1:], world.received[-1:], strict=False):
-        yield v.Defer(queue=name, lock_token=held.lock_token or "")
+    for lock, (_, number, _) in zip(world.locks[-1:], world.received[-1:], strict=False):
+        yield v.Defer(queue=name, lock_token=lock.lock_token or "")
         yield v.AcceptSession(queue=name, session_id=OTHER)
-        for each in (OTHER, session):
-            yield v.ReceiveDeferred(queue=name, sequence_numbers=(number,), session_id=each)
+        for session_id in (OTHER, session):
+            yield v.ReceiveDeferred(queue=name, sequence_numbers=(number,), session_id=session_id)
 
 
 def renewals(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -139,8 +139,8 @@ def session_state(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield v.AdvanceClock(duration=world.scope.lock * 2 // 3)
     yield v.RenewSessionLock(**of_session)
     yield v.AdvanceClock(duration=world.scope.lock * 2 // 3)
-    for held in world.locks[-1:]:
-        yield v.Complete(queue=name, lock_token=held.lock_token or "")
+    for lock in world.locks[-1:]:
+        yield v.Complete(queue=name, lock_token=lock.lock_token or "")
     yield v.SetSessionState(**of_session, state="one")
     yield from interrupted(world, held_in)
     yield v.CloseSession(**of_session)

@@ -141,8 +141,8 @@ def dead_lettered(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield source
     yield v.Send(queue=source.queue, message=keyed(world, source, 0))
     yield v.Receive(queue=source.queue)
-    for held in world.locks[-1:]:
-        yield v.DeadLetter(queue=source.queue, lock_token=held.lock_token or "", reason="spoiled")
+    for lock in world.locks[-1:]:
+        yield v.DeadLetter(queue=source.queue, lock_token=lock.lock_token or "", reason="spoiled")
     yield v.Receive(queue=source.queue + v.DEAD_LETTERS)
     yield v.Receive(queue=end.queue)
 

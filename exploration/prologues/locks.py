@@ -31,18 +31,18 @@ def settled_within(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     kinds: tuple[type[v.Settlement], ...] = (v.Abandon, v.Complete, v.Complete)
     for settling in (kinds, tuple(reversed(kinds))):
         yield from _held(world, plain, len(settling))
-        held = world.locks[-len(settling) :]
+        locks = world.locks[-len(settling) :]
         begun = _begun(world)
         yield begun
         within = begun.transaction
-        for kind, each in zip(settling, held, strict=False):
-            token = each.lock_token or ""
+        for kind, lock in zip(settling, locks, strict=False):
+            token = lock.lock_token or ""
             yield kind(queue=plain.queue, lock_token=token, transaction=within)
         yield v.CommitTransaction(transaction=within)
         yield v.AdvanceClock(duration=2 * world.scope.lock)
         yield v.Receive(queue=plain.queue)
-        for each in world.locks[-1:]:
-            yield v.Complete(queue=plain.queue, lock_token=each.lock_token or "")
+        for lock in world.locks[-1:]:
+            yield v.Complete(queue=plain.queue, lock_token=lock.lock_token or "")
         yield v.Receive(queue=plain.queue)
 
 

@@ -84,8 +84,10 @@ def topic_made_again(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     one, _ = paths_of(world)
     yield identified(world, name)
     yield from (v.DeleteTopic(topic=name), topic)
-    for each in ("s0", "S0"):
-        yield v.CreateSubscription(topic=name, subscription=each, lock_duration=world.scope.lock)
+    for spelling in ("s0", "S0"):
+        yield v.CreateSubscription(
+            topic=name, subscription=spelling, lock_duration=world.scope.lock
+        )
     yield v.ListSubscriptions(topic=name)
     yield from (identified(world, name), *taken(one, 2))
 
@@ -109,11 +111,11 @@ def refused_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]
 
 def creation_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Create a queue during an outage, and again after it; then use it."""
-    asked = v.CreateQueue(
+    creation = v.CreateQueue(
         queue=LATER, partitioned=queue.partitioned, lock_duration=world.scope.lock
     )
     down, up = _outage(LATER)
-    yield from (down, asked, up, asked)
+    yield from (down, creation, up, creation)
     yield v.Send(queue=LATER, message=unkeyed(world))
     yield from (v.GetQueue(queue=LATER), *taken(LATER, 2))
 
@@ -123,10 +125,10 @@ def topic_refused_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Co
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
     yield from with_two_subscriptions(world, topic)
-    gone, told = v.DeleteTopic(topic=topic.topic), v.GetTopic(topic=topic.topic)
+    gone, get = v.DeleteTopic(topic=topic.topic), v.GetTopic(topic=topic.topic)
     down, up = _outage(topic.topic)
-    yield from (down, told, gone, up, gone)
-    yield from (topic, told)
+    yield from (down, get, gone, up, gone)
+    yield from (topic, get)
     for name in ("s0", "s1"):
         yield v.CreateSubscription(
             topic=topic.topic, subscription=name, lock_duration=world.scope.lock

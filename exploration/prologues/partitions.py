@@ -23,22 +23,22 @@ def blackout(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     dark, other = ordinary(world, queue), ordinary(world, queue)
     partitions = range(world.scope.partitions if queue.partitioned else 1)
     yield from (dark, other)
-    for each in (dark, other):
-        yield v.Send(queue=each.queue, message=keyed(world, each, 0))
+    for target in (dark, other):
+        yield v.Send(queue=target.queue, message=keyed(world, target, 0))
     for partition in partitions:
         yield v.TakePartitionDown(queue=dark.queue, partition=partition)
-    for each in (dark, other):
-        yield v.Send(queue=each.queue, message=unkeyed(world))
-        yield v.Send(queue=each.queue, message=keyed(world, each, 1))
-        yield v.Receive(queue=each.queue, mode=mode)
+    for target in (dark, other):
+        yield v.Send(queue=target.queue, message=unkeyed(world))
+        yield v.Send(queue=target.queue, message=keyed(world, target, 1))
+        yield v.Receive(queue=target.queue, mode=mode)
     for partition in partitions:
         yield v.BringPartitionUp(queue=dark.queue, partition=partition)
-    for each in (dark, dark, other, other):
-        yield v.Receive(queue=each.queue, mode=mode)
+    for target in (dark, dark, other, other):
+        yield v.Receive(queue=target.queue, mode=mode)
 
 
 def spread(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send so many messages without a key that each partition must receive some."""
+    """Send enough messages without a key for each partition to receive some."""
     if not queue.partitioned:
         return
     plain = ordinary(world, queue)
@@ -54,8 +54,8 @@ def many_settled(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     for _ in range(MANY):
         yield v.Send(queue=plain.queue, message=unkeyed(world))
         yield v.Receive(queue=plain.queue)
-        for held in world.locks[-1:]:
-            yield v.Complete(queue=plain.queue, lock_token=held.lock_token or "")
+        for lock in world.locks[-1:]:
+            yield v.Complete(queue=plain.queue, lock_token=lock.lock_token or "")
     yield v.Receive(queue=plain.queue)
 
 

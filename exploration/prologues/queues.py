@@ -110,12 +110,14 @@ def two_keys(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     if world.scope.allows(sessions):
         world.queues.append(sessions)
         yield sessions
-    for each in dict.fromkeys((queue, world.queues[-1])):
+    for created in dict.fromkeys((queue, world.queues[-1])):
         world.transactions += 1
         name = f"t{world.transactions}"
         yield v.BeginTransaction(transaction=name)
         for place in (0, 0, 1):
-            yield v.Send(queue=each.queue, message=keyed(world, each, place), transaction=name)
+            yield v.Send(
+                queue=created.queue, message=keyed(world, created, place), transaction=name
+            )
         yield v.CommitTransaction(transaction=name)
     torn = attrs.evolve(keyed(world, queue, 0), session_id=world.session(0), partition_key=OTHER)
     yield v.Send(queue=queue.queue, message=torn)
@@ -128,8 +130,8 @@ def in_line(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     for _ in range(3):
         yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
     yield v.Receive(queue=plain.queue)
-    for held in world.locks[-1:]:
-        yield v.Abandon(queue=plain.queue, lock_token=held.lock_token or "")
+    for lock in world.locks[-1:]:
+        yield v.Abandon(queue=plain.queue, lock_token=lock.lock_token or "")
     yield v.Receive(queue=plain.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     yield from interrupted(world, plain)
     for _ in range(2):

@@ -36,8 +36,8 @@ def full_whole(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         yield v.Send(queue=whole.queue, message=_large(world, whole))
     yield v.Receive(queue=whole.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     yield v.Receive(queue=whole.queue)
-    for held in world.locks[-1:]:
-        yield v.Complete(queue=whole.queue, lock_token=held.lock_token or "")
+    for lock in world.locks[-1:]:
+        yield v.Complete(queue=whole.queue, lock_token=lock.lock_token or "")
     for _ in range(4):
         yield v.Send(queue=whole.queue, message=_large(world, whole))
 
@@ -54,8 +54,8 @@ def set_aside(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     for _ in range(HELD - 2):
         yield v.Receive(queue=whole.queue)
     mine = [lock for lock in world.locks if lock.queue == whole.queue]
-    for ending, held in zip((v.DeadLetter, v.Defer) * 3, mine, strict=False):
-        yield ending(queue=whole.queue, lock_token=held.lock_token or "")
+    for ending, lock in zip((v.DeadLetter, v.Defer) * 3, mine, strict=False):
+        yield ending(queue=whole.queue, lock_token=lock.lock_token or "")
     for _ in range(3):
         yield v.Send(queue=whole.queue, message=_large(world, whole))
 

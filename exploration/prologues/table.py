@@ -60,7 +60,7 @@ _THEMES: Final = {
 
 def openings(scope: Scope) -> tuple[str, ...]:
     """Return the names of prologues; the empty one comes first, as often as all others together."""
-    there = [each.name for each in _OPENINGS if each.needed <= scope.capabilities]
+    there = [opening.name for opening in _OPENINGS if opening.needed <= scope.capabilities]
     return ("",) * (len(there) - 2) + tuple(there)
 
 
@@ -76,9 +76,13 @@ def begun_with(name: str, world: World, queue: v.CreateQueue) -> Iterator[v.Comm
         name = "conditions"
     elif world.theme in FOCUSED:
         return iter(())
-    (found,) = [each for each in _OPENINGS if each.name == name]
-    asked = found.commands(world, queue)
-    return (each for each in asked if all(need in world.scope.capabilities for need in needs(each)))
+    (opening,) = [candidate for candidate in _OPENINGS if candidate.name == name]
+    commands = opening.commands(world, queue)
+    return (
+        command
+        for command in commands
+        if all(need in world.scope.capabilities for need in needs(command))
+    )
 
 
 def themes(scope: Scope) -> tuple[Theme, ...]:

@@ -53,15 +53,15 @@ def limits_of_windows(world: World, queue: v.CreateQueue) -> Iterator[v.Command]
     """Create queues with the default window, one too short and one too long; wait past each."""
     if world.scope.clock is v.Clock.REAL:
         return
-    for asked, given in (
+    for requested, effective in (
         (None, DEFAULT_WINDOW),
         (SHORTEST_WINDOW // 2, SHORTEST_WINDOW),
         (LONGEST_WINDOW + DAY, LONGEST_WINDOW),
     ):
-        named = {} if asked is None else {"duplicate_window": asked}
+        named = {} if requested is None else {"duplicate_window": requested}
         detecting = _detecting(world, queue, **named)
         yield detecting
-        for wait, identity in ((given * 9 // 10, "within"), (given + 1, "beyond")):
+        for wait, identity in ((effective * 9 // 10, "within"), (effective + 1, "beyond")):
             yield _known(world, detecting, identity)
             yield v.AdvanceClock(duration=wait)
             yield _known(world, detecting, identity)
@@ -71,8 +71,8 @@ def limits_of_windows(world: World, queue: v.CreateQueue) -> Iterator[v.Command]
 def _other_keys(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Repeat a MessageId with another key, on a partitioned queue and on a regular one."""
     regular = attrs.evolve(queue, partitioned=False)
-    for each in (queue, regular):
-        detecting = _detecting(world, each)
+    for variant in (queue, regular):
+        detecting = _detecting(world, variant)
         yield detecting
         for key in (world.session(0), OTHER, None, OTHER):
             yield _known(world, detecting, world.session(0), key)
@@ -117,9 +117,9 @@ def _other_queues(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield v.Receive(queue=world.received_from(queue).queue, mode=mode, session_id=of_session)
     others = [_detecting(world, queue) for _ in range(2)]
     yield from others
-    for each in (*others, *others):
-        yield _known(world, each, OTHER, world.session(0))
-        yield from taken(each.queue, 1)
+    for detecting in (*others, *others):
+        yield _known(world, detecting, OTHER, world.session(0))
+        yield from taken(detecting.queue, 1)
 
 
 def overtaken(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -223,8 +223,8 @@ def _expired_in_hand(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         yield _mortal(world, plain, life)
         yield v.Receive(queue=plain.queue)
         yield v.AdvanceClock(duration=2 * life)
-        for held in world.locks[-1:]:
-            yield settling(queue=plain.queue, lock_token=held.lock_token or "")
+        for lock in world.locks[-1:]:
+            yield settling(queue=plain.queue, lock_token=lock.lock_token or "")
     yield v.AdvanceClock(duration=world.scope.lock)
     yield from taken(plain.queue, 1)
     yield from taken(plain.queue + v.DEAD_LETTERS, 2)
@@ -238,8 +238,8 @@ def _expired_letters(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield _mortal(world, burying, life)
     yield v.Receive(queue=burying.queue)
     numbers = [number for _, number, _ in world.received[-1:]]
-    for held in world.locks[-1:]:
-        yield v.Defer(queue=burying.queue, lock_token=held.lock_token or "")
+    for lock in world.locks[-1:]:
+        yield v.Defer(queue=burying.queue, lock_token=lock.lock_token or "")
     yield _mortal(world, burying, life)
     mortal = _mortal(world, burying, life).message
     yield v.Schedule(queue=burying.queue, message=mortal, delay=4 * life)

@@ -69,8 +69,8 @@ def copied(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     for path in paths:
         for _ in range(4):
             yield v.Receive(queue=path)
-            for held in world.locks[-1:]:
-                yield v.Complete(queue=path, lock_token=held.lock_token or "")
+            for lock in world.locks[-1:]:
+                yield v.Complete(queue=path, lock_token=lock.lock_token or "")
 
 
 def subscriptions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:

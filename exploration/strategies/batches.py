@@ -125,8 +125,8 @@ def _dispositions(scope: Scope) -> list[v.Disposition]:
         (v.Capability.DEFERRAL, v.Disposition.DEFER),
         (v.Capability.DEAD_LETTER, v.Disposition.DEAD_LETTER),
     ]
-    found = [way for capability, way in ways if capability in scope.capabilities]
-    return found or [v.Disposition.COMPLETE]
+    dispositions = [way for capability, way in ways if capability in scope.capabilities]
+    return dispositions or [v.Disposition.COMPLETE]
 
 
 def _modes(scope: Scope) -> list[v.ReceiveMode]:

@@ -150,5 +150,5 @@ def marked(message: v.Message, number: int) -> v.Message:
 
 
 def _header(number: int, place: int) -> str | None:
-    found = number * place % _HEADERS_MOD
-    return _WORDS[found % 2] if found < 2 * len(_WORDS) else None
+    remainder = number * place % _HEADERS_MOD
+    return _WORDS[remainder % 2] if remainder < 2 * len(_WORDS) else None

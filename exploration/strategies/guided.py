@@ -82,8 +82,8 @@ def _as_far_as_there_is(make: Made) -> Made:
 
 def _in_session(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
     """Use the session that this connection holds, or accept one."""
-    held = world.accepted.get((queue.queue, world.connection))
-    if held is None:
+    session = world.accepted.get((queue.queue, world.connection))
+    if session is None:
         return v.AcceptSession(queue=queue.queue, session_id=world.session(number % 2))
     if number < len(_SETTLED) and world.locks:
         return _SETTLED[number](world, world.locks[-1])
@@ -121,7 +121,7 @@ def _time_passed(world: World, _queue: object) -> v.AdvanceClock:
 
 
 def _settled(kind: type[v.Abandon | v.Complete | v.DeadLetter | v.Defer | v.RenewLock]) -> _OnLock:
-    return lambda _world, held: kind(queue=held.queue, lock_token=held.lock_token or "")
+    return lambda _world, lock: kind(queue=lock.queue, lock_token=lock.lock_token or "")
 
 
 _SETTLED: Final[tuple[_OnLock, ...]] = (_settled(v.Abandon), _settled(v.Complete))
@@ -178,24 +178,24 @@ def _next(world: World, queue: v.CreateQueue, number: int) -> v.Command:
 def _by_number(world: World, most: int) -> v.ReceiveDeferred:
     """Receive the latest deferred messages of one partition and session."""
     last = world.deferred[-1]
-    there = [each for each in world.deferred if _place(each) == _place(last)]
-    numbers = [each.number for each in reversed(there) if each.number is not None][:most]
+    there = [receipt for receipt in world.deferred if _place(receipt) == _place(last)]
+    numbers = [receipt.number for receipt in reversed(there) if receipt.number is not None][:most]
     return v.ReceiveDeferred(
         queue=last.queue, sequence_numbers=tuple(dict.fromkeys(numbers)), session_id=last.session
     )
 
 
-def _place(held: Receipt) -> tuple[str, str | None, int]:
-    return held.queue, held.session, (held.number or 0) >> v.SEQUENCE_BITS
+def _place(receipt: Receipt) -> tuple[str, str | None, int]:
+    return receipt.queue, receipt.session, (receipt.number or 0) >> v.SEQUENCE_BITS
 
 
 def _was_dead(world: World) -> bool:
     return bool(world.received) and world.received[-1][0].endswith(v.DEAD_LETTERS)
 
 
-def _another(world: World, held: Receipt) -> v.Receive:
-    session = world.accepted.get((held.queue, world.connection))
-    return v.Receive(queue=held.queue, session_id=session)
+def _another(world: World, receipt: Receipt) -> v.Receive:
+    session = world.accepted.get((receipt.queue, world.connection))
+    return v.Receive(queue=receipt.queue, session_id=session)
 
 
 _ON_LOCK: Final[tuple[_OnLock, ...]] = (
@@ -267,9 +267,9 @@ def _settled_within(kind: type[v.Settlement]) -> _Within:
     def settled(world: World, queue: str, key: str) -> v.Command:
         if not world.locks:
             return _received(world, queue, key)
-        held = world.locks[-1]
-        token = held.lock_token or ""
-        return kind(queue=held.queue, lock_token=token, transaction=_latest(world))
+        lock = world.locks[-1]
+        token = lock.lock_token or ""
+        return kind(queue=lock.queue, lock_token=token, transaction=_latest(world))
 
     return settled
 

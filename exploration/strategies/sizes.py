@@ -17,8 +17,8 @@ _TIMES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
 _LARGE: Final = (100_000_000, 100_000_000, 330_000_000)
 """Bytes of the largest message that any tier accepts, and of one that only our own buses accept.
 
-Two of these and four of those exceed 10^9 bytes but not 2^30: a GB or not, depending on its
-definition.
+Two messages of the second size or four of the first exceed 10^9 bytes but not 2^30 bytes, so
+whether they fill a GB depends on its definition.
 """
 _KEYS: Final = ("message_id", "session_id", "partition_key")
 _CARRIED: Final[tuple[dict[str, Any], ...]] = (

@@ -139,7 +139,7 @@ def _received_by_number(
     if not world.received:
         return None
     queue, one, session = world.received[-1 - number % len(world.received)]
-    others = [each for name, each, of in world.received if (name, of) == (queue, session)]
+    others = [other for name, other, of in world.received if (name, of) == (queue, session)]
     required = any(with_session.queue == queue for with_session in world.with_sessions())
     return v.ReceiveDeferred(
         queue=queue,
@@ -151,20 +151,20 @@ def _received_by_number(
 
 def _settled(kind: type[v.Complete | v.Abandon | v.DeadLetter | v.Defer | v.RenewLock]) -> Made:
     def settled(world: World, receipt: Receipt) -> v.Command | None:
-        held = world.held(receipt)
-        if held is None or held.lock_token is None:
+        lock = world.held(receipt)
+        if lock is None or lock.lock_token is None:
             return None
-        return kind(queue=held.queue, lock_token=held.lock_token)
+        return kind(queue=lock.queue, lock_token=lock.lock_token)
 
     return settled
 
 
 def _settled_within(kind: type[v.Complete | v.Abandon | v.DeadLetter | v.Defer]) -> Made:
     def settled(world: World, receipt: Receipt, transaction: str) -> v.Command | None:
-        held = world.held(receipt)
-        if held is None or held.lock_token is None:
+        lock = world.held(receipt)
+        if lock is None or lock.lock_token is None:
             return None
-        return kind(queue=held.queue, lock_token=held.lock_token, transaction=transaction)
+        return kind(queue=lock.queue, lock_token=lock.lock_token, transaction=transaction)
 
     return settled
 
@@ -172,8 +172,8 @@ def _settled_within(kind: type[v.Complete | v.Abandon | v.DeadLetter | v.Defer])
 def _delivered_again(world: World, queue: v.CreateQueue) -> v.Receive | v.Abandon:
     """Abandon the latest lock; receive a message if nothing is locked."""
     if world.locks:
-        held = world.locks.pop()
-        return v.Abandon(queue=held.queue, lock_token=held.lock_token or "")
+        lock = world.locks.pop()
+        return v.Abandon(queue=lock.queue, lock_token=lock.lock_token or "")
     return _received(world, queue, v.ReceiveMode.PEEK_LOCK, 0)
 
 
@@ -243,7 +243,7 @@ def _creations(kinds: tuple[v.CreateQueue, ...]) -> Iterator[Generator]:
 
 
 def _of_messages(scope: Scope) -> Iterator[Generator]:
-    timeouts = [each * v.MICROSECONDS for each in (60, 60, 60, 15, 10)]
+    timeouts = [seconds * v.MICROSECONDS for seconds in (60, 60, 60, 15, 10)]
     once = {"receipt": stateful.consumes(RECEIPTS)}
     yield Generator(
         kind=v.Send,

@@ -9,33 +9,33 @@ from busproof.history.render.commands import command_words
 from busproof.history.render.outcomes import outcome_words
 from busproof.history.render.phrases import named, seconds
 
-__all__ = ["Told", "event_words", "story"]
+__all__ = ["EventWords", "event_words", "story"]
 
 
 @attrs.frozen(kw_only=True)
-class Told:
+class EventWords:
     """One event of a story: client and time, if they matter, the request and the outcome."""
 
     who: str = ""
-    asked: str
-    came: str
+    request: str
+    answer: str
 
     def __str__(self) -> str:
-        asked = f"{self.who}: {self.asked}" if self.who else self.asked
-        return f"{asked} -> {self.came}"
+        words = f"{self.who}: {self.request}" if self.who else self.request
+        return f"{words} -> {self.answer}"
 
 
 def event_words(event: v.Event) -> str:
     """Return the text of request and outcome; `story` also has clients and times."""
-    return str(_told(event, who="", partitioned=True))
+    return str(_words_of(event, who="", partitioned=True))
 
 
-def story(events: Iterable[v.Event]) -> tuple[Told, ...]:
+def story(events: Iterable[v.Event]) -> tuple[EventWords, ...]:
     """Return the events in order; clients and times are named where they differ."""
-    return tuple(_tell(list(events)))
+    return tuple(_story(list(events)))
 
 
-def _tell(events: list[v.Event]) -> Iterator[Told]:
+def _story(events: list[v.Event]) -> Iterator[EventWords]:
     several = len({(event.client, event.connection) for event in events}) > 1
     timed = any(event.called or event.returned for event in events)
     regular: set[str] = set()
@@ -47,14 +47,14 @@ def _tell(events: list[v.Event]) -> Iterator[Told]:
         parts = [_client(event)] * several + [_times(event)] * timed
         queue = str(getattr(event.command, "queue", "")).removesuffix(v.DEAD_LETTERS)
         partitioned = queue.partition("/subscriptions/")[0] not in regular
-        yield _told(event, who=" ".join(parts), partitioned=partitioned)
+        yield _words_of(event, who=" ".join(parts), partitioned=partitioned)
 
 
-def _told(event: v.Event, *, who: str, partitioned: bool) -> Told:
-    came = outcome_words(event.outcome, partitioned=partitioned)
+def _words_of(event: v.Event, *, who: str, partitioned: bool) -> EventWords:
+    answer = outcome_words(event.outcome, partitioned=partitioned)
     if event.witness is not None:
-        came += f" (partition {event.witness.partition})"
-    return Told(who=who, asked=command_words(event.command), came=came)
+        answer += f" (partition {event.witness.partition})"
+    return EventWords(who=who, request=command_words(event.command), answer=answer)
 
 
 def _client(event: v.Event) -> str:

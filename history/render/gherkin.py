@@ -16,7 +16,7 @@ from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import read_command, unstructure
 from busproof.history.render.phrases import seconds
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 
 __all__ = ["ASKS", "VERDICT", "request_of", "scenario_of", "sentence"]
 
@@ -40,12 +40,12 @@ def _words(kind: type) -> str:
 _KINDS: Final[Mapping[str, type[Any]]] = {_words(kind): kind for kind in get_args(v.Command)}
 
 
-def sentence(asked: Asked) -> str:
+def sentence(recorded: RecordedCommand) -> str:
     """Return a command as a sentence."""
-    fields = unstructure(asked.command)
+    fields = unstructure(recorded.command)
     fields.pop("type")
-    parts = [_words(type(asked.command)), *_parts(fields)]
-    return f"{asked.connection} asks: {', '.join(parts)}"
+    parts = [_words(type(recorded.command)), *_parts(fields)]
+    return f"{recorded.connection} asks: {', '.join(parts)}"
 
 
 def _parts(fields: Mapping[str, Any], above: str = "") -> Iterator[str]:
@@ -107,16 +107,18 @@ def _put(fields: dict[str, Any], kind: type[Any], words: str, value: object) -> 
     """Set a field by its name, within another field if the name begins with that."""
     name = words.replace(" ", "_")
     known = {field.name for field in attrs.fields(kind)}
-    outer = next((each for each in known if name.startswith(f"{each}_")), None)
+    outer = next((prefix for prefix in known if name.startswith(f"{prefix}_")), None)
     if name in known or outer is None:
         fields[name] = value
     else:
         fields.setdefault(outer, {})[name.removeprefix(f"{outer}_")] = value
 
 
-def scenario_of(rule: v.RuleId, commands: Sequence[Asked], name: str) -> str:
+def scenario_of(rule: v.RuleId, commands: Sequence[RecordedCommand], name: str) -> str:
     """Return a scenario with these commands, to be put into a feature."""
     keywords = ["When", *["And"] * (len(commands) - 1)]
-    steps = [f"{word} {sentence(each)}" for word, each in zip(keywords, commands, strict=True)]
+    steps = [
+        f"{word} {sentence(recorded)}" for word, recorded in zip(keywords, commands, strict=True)
+    ]
     lines = [f"@{rule}", f"Scenario: {name}", *(f"  {step}" for step in steps)]
     return "\n".join([*lines, f"  Then {VERDICT}"])

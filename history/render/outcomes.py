@@ -92,8 +92,8 @@ def _management_outcome_words(
     outcome: v.Described | v.TopicDescribed | v.Listed | v.RulesListed,
 ) -> str:
     match outcome:
-        case v.Described(description=told):
-            return f"Described {description_words(told)}"
+        case v.Described(description=description):
+            return f"Described {description_words(description)}"
         case v.TopicDescribed(description=described):
             return f"Described {topic_description_words(described)}"
         case v.Listed(names=names):

@@ -63,7 +63,9 @@ def seconds(duration: int) -> str:
 def one_line(text: str) -> str:
     """Return the text on one line, with unprintable characters escaped."""
     spaced = " ".join(text.split())
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in spaced)
+    return "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in spaced
+    )
 
 
 def named(text: str) -> str:

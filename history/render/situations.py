@@ -99,7 +99,7 @@ def situation_name(commands: Sequence[v.Command]) -> str:
     """
     *before, last = commands
     about = _entity_of(last)
-    created = [each for each in before if isinstance(each, _CREATES)]
+    created = [command for command in before if isinstance(command, _CREATES)]
     within = _is_within(last)
     name = f"{_last(last, about, created)}{', in a transaction' * within}"
     past = list(_past(before, about, last))
@@ -132,12 +132,12 @@ def _past(before: Iterable[v.Command], about: str, last: v.Command) -> Iterator[
     """Yield what came before, without the first creation of what the last one is about."""
     created = set[str]()
     nouns = []
-    for each in before:
-        path = _entity_of(each)
-        if _creates(each, about, last) and path not in created:
+    for command in before:
+        path = _entity_of(command)
+        if _creates(command, about, last) and path not in created:
             created.add(path)
         else:
-            nouns.append(noun(each))
+            nouns.append(noun(command))
     for words, several in groupby(nouns):
         times = len(list(several))
         yield f"{words} {'twice' if times == 2 else f'{times} times'}" if times > 1 else words
@@ -181,7 +181,7 @@ def _asked(command: v.Command) -> str:  # noqa: PLR0911 - one return a case
         case v.Schedule(message=message, delay=delay):
             return f"Schedule {_message_words(message)} in {seconds(delay)}"
         case v.SendBatch(messages=messages):
-            kinds = list(dict.fromkeys(_message_words(each) for each in messages))
+            kinds = list(dict.fromkeys(_message_words(message) for message in messages))
             shown = kinds[0] if len(kinds) == 1 else "different messages"
             return f"Send a batch of {len(messages)}: {shown}"
         case v.GetQueue() | v.GetTopic():
@@ -200,9 +200,9 @@ def _asked(command: v.Command) -> str:  # noqa: PLR0911 - one return a case
             return _VERBS[type(command).__name__]
         case _:
             verb, *rest = _spaced(type(command).__name__).split()
-            asked = f"{verb.capitalize()} a {' '.join(rest)}" if rest else verb.capitalize()
+            request = f"{verb.capitalize()} a {' '.join(rest)}" if rest else verb.capitalize()
             changes = _changes(command)
-            return f"{asked} that {changes}" if changes else asked
+            return f"{request} that {changes}" if changes else request
 
 
 def _changes(command: v.Command) -> str:
@@ -279,7 +279,7 @@ def _entity_of(command: v.Command) -> str:
 def _entity_words(path: str, created: Sequence[v.Command]) -> str:
     """Return the kind of an entity with its settings, as they were created."""
     owner = v.owner_of(path)
-    requests = [each for each in created if f"{owner}/".startswith(f"{_entity_of(each)}/")]
+    requests = [command for command in created if f"{owner}/".startswith(f"{_entity_of(command)}/")]
     kind = "subscription" if v.SUBSCRIPTIONS in owner else "queue"
     if any(isinstance(request, v.CreateTopic) for request in requests) and kind == "queue":
         kind = "topic"

@@ -54,10 +54,10 @@ def _views_words(wrong: v.Outcome, usual: v.Outcome) -> str:
     """Return the messages of a wrong answer; their values if the messages are right."""
     views, right = _views_of(wrong), _views_of(usual)
     bodies = [quoted(view.body) for view in views]
-    if bodies and bodies == [quoted(each.body) for each in right]:
+    if bodies and bodies == [quoted(view.body) for view in right]:
         pairs = zip(views, right, strict=True)
-        seen, other = next(((a, b) for a, b in pairs if a != b), (views[0], right[0]))
-        return f"{quoted(seen.body)} with {_differences(seen, other)}"
+        wrong_view, other = next(((a, b) for a, b in pairs if a != b), (views[0], right[0]))
+        return f"{quoted(wrong_view.body)} with {_differences(wrong_view, other)}"
     return joined(bodies) if bodies else "no message"
 
 
@@ -71,14 +71,14 @@ def _views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
             return ()
 
 
-def _differences(seen: Any, usual: Any) -> str:
-    names = [field.name for field in attrs.fields(type(seen))]
+def _differences(wrong: Any, usual: Any) -> str:
+    names = [field.name for field in attrs.fields(type(wrong))]
     return joined(
         [
-            f"{name.replace('_', ' ')} {_value(name, getattr(seen, name))}"
+            f"{name.replace('_', ' ')} {_value(name, getattr(wrong, name))}"
             f" instead of {_value(name, getattr(usual, name))}"
             for name in names
-            if getattr(seen, name) != getattr(usual, name)
+            if getattr(wrong, name) != getattr(usual, name)
         ]
     )
 

@@ -150,10 +150,10 @@ def parts(events: Sequence[v.Event]) -> list[list[int]]:
     connections = Connections()
     names = [connections.add(event.command) for event in events]
     connections.finish()
-    found: dict[Name | None, list[int]] = defaultdict(list)
+    by_part: dict[Name | None, list[int]] = defaultdict(list)
     for index, name in enumerate(names):
-        found[connections.part(name)].append(index)
-    return list(found.values())
+        by_part[connections.part(name)].append(index)
+    return list(by_part.values())
 
 
 def is_crowded(events: Iterable[v.Event]) -> bool:

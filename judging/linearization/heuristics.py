@@ -50,7 +50,7 @@ class Hints:
             # Only overlapping events need a hint; of all others the times say which came first.
             if later != earlier and self._overlap(later, earlier):
                 needs[later].append(earlier)
-        self._needs = {later: tuple(dict.fromkeys(each)) for later, each in needs.items()}
+        self._needs = {later: tuple(dict.fromkeys(needed)) for later, needed in needs.items()}
 
     def _overlap(self, one: int, other: int) -> bool:
         called, returned = self._called, self._returned
@@ -82,16 +82,16 @@ class Hints:
         places = {candidate: self._place(candidate, unmet, wanted) for candidate in candidates}
         return sorted(candidates, key=places.__getitem__, reverse=True)
 
-    def _otherwise(self, each: int, way: int) -> float:
+    def _otherwise(self, index: int, way: int) -> float:
         # A bus that works fast: effects come in the order of the answers.
         if way == 1:
-            return self._returned[each]
-        called = self._called[each]
+            return self._returned[index]
+        called = self._called[index]
         # A slow network: effects come about halfway between call and return.
         if way == 2:
-            return (called + min(self._returned[each], called + _LONG)) / 2
+            return (called + min(self._returned[index], called + _LONG)) / 2
         # Otherwise by chance, but the same chance in every process: a verdict can be repeated.
-        return hash((each, way, called)) % _MANY
+        return hash((index, way, called)) % _MANY
 
     def _wanted(self, candidates: list[int], unmet: dict[int, list[int]]) -> set[int]:
         """Return the candidates that an eager one waits for, and those that these wait for."""
@@ -111,17 +111,17 @@ class Hints:
         return wanted
 
     def _place(
-        self, each: int, unmet: dict[int, list[int]], wanted: Collection[int]
+        self, index: int, unmet: dict[int, list[int]], wanted: Collection[int]
     ) -> tuple[int, int, int]:
-        rank = self._rank[each]
+        rank = self._rank[index]
         # What most likely comes after an event that is still to come is tried last.
-        if each in unmet:
-            return (3, self._returned[each], rank)
+        if index in unmet:
+            return (3, self._returned[index], rank)
         # An answer that reveals the state costs nothing if it is taken early, and may become
         # impossible if it is taken late.
         if rank < _LAZY:
-            return (0, rank, self._returned[each])
-        return (1 if each in wanted else 2, self._returned[each], rank)
+            return (0, rank, self._returned[index])
+        return (1 if index in wanted else 2, self._returned[index], rank)
 
 
 def _rank(event: v.Event) -> int:

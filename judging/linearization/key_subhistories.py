@@ -105,7 +105,7 @@ class Subhistories:
 
         Sends that may have been dropped as copies are excluded.
         """
-        found: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        by_name: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for index, event in enumerate(self._events):
             command = event.command
             if isinstance(command, v.Send) and command.transaction is None:
@@ -113,8 +113,8 @@ class Subhistories:
                 # A dropped copy is acknowledged too, and its partition proves nothing.
                 if all(name[0] != "id" for name in names):
                     for name in names[1:]:
-                        found[name].append(index)
-        return [indices for indices in found.values() if len(indices) > 1]
+                        by_name[name].append(index)
+        return [indices for indices in by_name.values() if len(indices) > 1]
 
     def _grouped(self, *, lines: bool) -> list[list[int]]:
         """Return the events by message, or by key and session; others are in no group."""
@@ -123,15 +123,15 @@ class Subhistories:
         for first, *others in filter(None, named):
             for other in others:
                 groups.join(first, other)
-        found: dict[object, list[int]] = defaultdict(list)
+        by_root: dict[object, list[int]] = defaultdict(list)
         for index, names in enumerate(named):
             # A peek shows many messages; it joins the group of each, and does not unite them.
             for root in dict.fromkeys(groups.root(name) for name in names if name[0] != "shown"):
-                found[root].append(index)
+                by_root[root].append(index)
             for name in names:
                 if name[0] == "shown":
-                    found[groups.root(("body", *name[1:]))].append(index)
-        return [sorted(set(indices)) for indices in found.values()]
+                    by_root[groups.root(("body", *name[1:]))].append(index)
+        return [sorted(set(indices)) for indices in by_root.values()]
 
     def _names(self, event: v.Event, *, lines: bool) -> Iterator[tuple[str, ...]]:
         """Return what an event is about; the views of a peek do not join messages."""
@@ -238,7 +238,7 @@ class Subhistories:
         latest = max(self._end(index) for index in chosen)
         kept = set(chosen)
         left_out: set[str] = set()
-        found = [(index, self._shortened(self._events[index], bodies)) for index in chosen]
+        pairs = [(index, self._shortened(self._events[index], bodies)) for index in chosen]
         for queue in sorted(name + suffix for name in queues for suffix in ("", v.DEAD_LETTERS)):
             others = [index for index in self._receives[queue] if index not in kept]
             early = [index for index in others if self._events[index].called <= latest]
@@ -246,10 +246,10 @@ class Subhistories:
             left_out.update(self._events[index].connection for index in early)
             if lost:
                 left_out.add(ELSEWHERE)
-                found.append((-1, self._lost(queue)))
+                pairs.append((-1, self._lost(queue)))
         return Subhistory(
-            events=[event for _, event in found],
-            indices=[index for index, _ in found],
+            events=[event for _, event in pairs],
+            indices=[index for index, _ in pairs],
             left_out=frozenset(left_out),
         )
 
@@ -260,7 +260,7 @@ class Subhistories:
         """Return an unanswered receive, immediately after the creation of the queue."""
         created = [self._events[index] for index in self._created[v.owner_of(queue)]]
         # At the earliest moment at which there was a queue: from then on it allows everything.
-        moment = min((each.returned or each.called for each in created), default=0)
+        moment = min((event.returned or event.called for event in created), default=0)
         return v.Event(
             client=ELSEWHERE,
             connection=ELSEWHERE,
@@ -297,14 +297,14 @@ class Subhistories:
         }
         sends = [
             index
-            for index, each in enumerate(events)
-            if isinstance(each.command, v.Send)
-            and each.command.queue == command.queue
-            and each.command.transaction is None
-            and isinstance(each.outcome, v.Done)
+            for index, candidate in enumerate(events)
+            if isinstance(candidate.command, v.Send)
+            and candidate.command.queue == command.queue
+            and candidate.command.transaction is None
+            and isinstance(candidate.outcome, v.Done)
             # Only a send that was answered before the receive began was surely there.
             and self._end(index) < event.called
-            and (command.queue, each.command.message.body) not in taken
+            and (command.queue, candidate.command.message.body) not in taken
         ]
         life = settings.lock_duration + self._slack
         for send in sends[:WITHHELD]:
@@ -314,7 +314,7 @@ class Subhistories:
         """Return the empty answer, one send, and receives whose caches may still exist."""
         events = self._events
         chosen = sorted({empty, send, *self._created[queue], *self._whole_kept[queue]})
-        found = [(index, events[index]) for index in chosen]
+        pairs = [(index, events[index]) for index in chosen]
         others = [
             index
             for index in self._receives[queue]
@@ -326,9 +326,9 @@ class Subhistories:
         left_out = {events[index].connection for index in alive}
         if lost:
             left_out.add(ELSEWHERE)
-            found.append((-1, self._lost(queue)))
+            pairs.append((-1, self._lost(queue)))
         return Subhistory(
-            events=[event for _, event in found],
-            indices=[index for index, _ in found],
+            events=[event for _, event in pairs],
+            indices=[index for index, _ in pairs],
             left_out=frozenset(left_out),
         )

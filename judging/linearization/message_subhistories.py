@@ -85,9 +85,9 @@ def impossible_subhistory(
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
     subhistories = Subhistories(events, observability.slack)
     for subhistory in subhistories.subhistories(stuck):
-        found = _proof(subhistory, held_to, observability)
-        if found is not None:
-            return found
+        proof = _proof(subhistory, held_to, observability)
+        if proof is not None:
+            return proof
     return None
 
 
@@ -102,7 +102,9 @@ def _can_be_cut(events: Sequence[v.Event]) -> bool:
         # Forwarded messages arrive at entities without sends.
         return False
     # Room depends on all messages together, or on all entities.
-    return not is_crowded(events) and not any(_is_for_lack_of_room(each.outcome) for each in events)
+    return not is_crowded(events) and not any(
+        _is_for_lack_of_room(event.outcome) for event in events
+    )
 
 
 def _is_for_lack_of_room(outcome: v.Outcome) -> bool:
@@ -126,7 +128,7 @@ def _proof(
     # It takes one search for each suspect, and only makes the explanation better.
     if len(subhistory.events) <= BLAMED_AMONG:
         order, why = _most_to_blame(subhistory.events, start) or (order, why)
-    shown = tuple(subhistory.indices[each] for each in order if subhistory.indices[each] >= 0)
+    shown = tuple(subhistory.indices[place] for place in order if subhistory.indices[place] >= 0)
     return shown, Violation(index=len(shown) - 1, rules=why.rules, allowed=why.allowed)
 
 
@@ -156,10 +158,10 @@ def _most_to_blame(
         search = Search([events[index] for index in others], start, ordered=False)
         if search.run(STEPS_AT_LEAST, STEPS_AT_LEAST) is not Ended.FOUND:
             continue
-        order = [others[each] for each in search.order]
-        found = _placed(events, start, order, suspect)
-        if found is not None:
-            return found
+        order = [others[place] for place in search.order]
+        placed = _placed(events, start, order, suspect)
+        if placed is not None:
+            return placed
     return None
 
 

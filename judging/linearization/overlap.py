@@ -62,32 +62,32 @@ def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Obser
     # One order, so there is nothing to gain by parts.
     if observability.clock is v.Clock.VIRTUAL:
         return judged_part(events, profile, observability)
-    found = []
+    results = []
     for indices in parts(events):
         part = judged_part([events[index] for index in indices], profile, observability)
-        order = tuple(indices[each] for each in part.order)
-        found.append(attrs.evolve(part, order=order))
-    return _together(events, found)
+        order = tuple(indices[place] for place in part.order)
+        results.append(attrs.evolve(part, order=order))
+    return _together(events, results)
 
 
-def _together(events: Sequence[v.Event], found: list[Judged]) -> Judged:
+def _together(events: Sequence[v.Event], results: list[Judged]) -> Judged:
     evidence: Counter[v.RuleId] = Counter()
-    for part in found:
+    for part in results:
         evidence.update(part.evidence)
-    broken = [part for part in found if part.violation is not None]
+    broken = [part for part in results if part.violation is not None]
     if broken:
         # Each violated part is a violation by itself; the shortest is read most easily.
         shortest = min(broken, key=lambda part: len(part.order))
         return attrs.evolve(shortest, evidence=evidence)
-    exhausted = next((part.exhausted for part in found if part.exhausted), "")
-    order = merged(events, [part.order for part in found])
+    exhausted = next((part.exhausted for part in results if part.exhausted), "")
+    order = merged(events, [part.order for part in results])
     rules = {
         index: decided
-        for part in found
+        for part in results
         for index, decided in zip(part.order, part.decided, strict=True)
     }
     decided = tuple(rules[index] for index in order)
-    steps = sum(part.steps for part in found)
+    steps = sum(part.steps for part in results)
     return Judged(evidence=evidence, decided=decided, order=order, exhausted=exhausted, steps=steps)
 
 

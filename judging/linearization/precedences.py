@@ -39,8 +39,8 @@ class Precedences:
             case v.Send(queue=queue, message=message):
                 self.sends[queue, message.body].append(number)
             case v.SendBatch(queue=queue, messages=messages):
-                for each in messages:
-                    self.sends[queue, each.body].append(number)
+                for batched in messages:
+                    self.sends[queue, batched.body].append(number)
             case (
                 v.Complete(queue=queue, lock_token=token)
                 | v.Abandon(queue=queue, lock_token=token)
@@ -105,10 +105,10 @@ class Precedences:
         """Order the arrival of a message before its observations."""
         # A body may have been sent twice, by a retry: what is seen is most likely of the first.
         first = min(sends, key=lambda send: self._events[send].called)
-        seen = (*self.gives.get(body, ()), *self.peeks.get(body, ()))
+        observations = (*self.gives.get(body, ()), *self.peeks.get(body, ()))
         arrival = self._arrival(first)
-        yield from ((each, arrival) for each in seen)
-        yield from ((each, first) for each in seen)
+        yield from ((index, arrival) for index in observations)
+        yield from ((index, first) for index in observations)
 
     def _arrival(self, send: int) -> int:
         """Return the event that delivers a message: its send, or its transaction's commit."""
@@ -120,7 +120,7 @@ class Precedences:
 
     def _deliveries(self, body: _Body) -> Iterator[tuple[int, int]]:
         """Order deliveries, the releases between them, and peeks before removals."""
-        gives = sorted(self.gives[body], key=lambda each: self._delivery(each, body))
+        gives = sorted(self.gives[body], key=lambda index: self._delivery(index, body))
         for before, after in pairwise(gives):
             yield after, before
             # A complete would have removed it: the next delivery needs a release or an ended lock.
@@ -133,16 +133,16 @@ class Precedences:
 
     def _dead_letters(self) -> Iterator[tuple[int, int]]:
         """Order the dead-lettering of a message before its observations as a dead letter."""
-        for found in (self.gives, self.peeks):
-            for (queue, body), seen in found.items():
+        for table in (self.gives, self.peeks):
+            for (queue, body), observations in table.items():
                 alive = (v.owner_of(queue), body)
                 # Not the path of a dead-letter queue.
                 if alive[0] == queue:
                     continue
-                for given in self.gives.get(alive, ()):
-                    for settled in self._settled(given, alive):
+                for delivery in self.gives.get(alive, ()):
+                    for settled in self._settled(delivery, alive):
                         if isinstance(self._events[settled].command, v.DeadLetter):
-                            yield from ((each, settled) for each in seen)
+                            yield from ((index, settled) for index in observations)
 
     def _delivery(self, number: int, body: _Body) -> tuple[bool, int, int]:
         """Return the sort key of a message's deliveries: one that removes it is the last."""
@@ -153,7 +153,7 @@ class Precedences:
         return (self._deletes(event), count or 0, returned)
 
     def _first_delivery(self, body: _Body) -> int:
-        return min(self.gives[body], key=lambda each: self._delivery(each, body))
+        return min(self.gives[body], key=lambda index: self._delivery(index, body))
 
     def _deletes(self, event: v.Event) -> bool:
         command = event.command
@@ -201,10 +201,10 @@ class Precedences:
     def _turn(self, body: _Body) -> tuple[int, int]:
         """Return the sort key of messages in a line: number, or first delivery."""
         gives = self.gives.get(body, ())
-        seen = [*gives, *self.peeks.get(body, ())]
+        observations = [*gives, *self.peeks.get(body, ())]
         # A sequence number is proof of the place in the line; a receive is only a hint.
-        for each in seen:
-            for view in _views(self._events[each]):
+        for index in observations:
+            for view in _views(self._events[index]):
                 if view[0] == body[1] and view[1] is not None:
                     return (0, view[1])
         first = min((self._events[give].called for give in gives), default=NEVER)
@@ -216,13 +216,13 @@ class Precedences:
         for body, sends in self.sends.items():
             command = self._events[sends[0]].command
             if isinstance(command, v.Send) and command.message.message_id is not None:
-                seen = body in self.gives or body in self.peeks
+                observed = body in self.gives or body in self.peeks
                 arrival = self._arrival(sends[0])
-                alike[command.queue, command.message.message_id].append((seen, arrival))
-        for each in alike.values():
-            kept = [number for seen, number in each if seen]
+                alike[command.queue, command.message.message_id].append((observed, arrival))
+        for copies in alike.values():
+            kept = [number for shown, number in copies if shown]
             # A few are enough: pairs of all copies would grow with the square.
-            yield from ((number, one) for seen, number in each if not seen for one in kept[-3:])
+            yield from ((number, one) for shown, number in copies if not shown for one in kept[-3:])
 
     def _holders(self, numbers: list[int]) -> Iterator[tuple[int, int]]:
         """Order sessions: released before locked by another connection, locked before refused."""
@@ -242,12 +242,12 @@ class Precedences:
         """Return the overlapping events of other connections."""
         event = self._events[one]
         end = NEVER if event.returned is None else event.returned
-        for each in others:
-            other = self._events[each]
+        for candidate in others:
+            other = self._events[candidate]
             other_end = NEVER if other.returned is None else other.returned
             overlaps = other.called <= end and event.called <= other_end
             if overlaps and other.connection != event.connection:
-                yield each
+                yield candidate
 
     def _transactions(self) -> Iterator[tuple[int, int]]:
         for number, event in enumerate(self._events):

@@ -122,7 +122,7 @@ class Search:
         self.order: list[int] = []
         self.rules: list[tuple[v.RuleId, ...]] = []
         self._dead_end: DeadEnd | None = None
-        # Many events are decided by the same rules, of which one tuple is kept.
+        # Many events are decided by the same rules: one tuple for all of them saves memory.
         self._decisions: dict[tuple[v.RuleId, ...], tuple[v.RuleId, ...]] = {}
         self._points = [self._point(start, -1, 0)]
 
@@ -258,7 +258,7 @@ class Search:
         # On a virtual clock requests do not overlap: there is one order, the recorded one.
         if self._ordered:
             return order[first : first + 1]
-        found: list[int] = []
+        candidates: list[int] = []
         clients: set[str] = set()
         barrier = NEVER
         for place in range(first, len(order)):
@@ -272,15 +272,15 @@ class Search:
                 break
             # A client waits for each answer, so of its events only the first can come next.
             if client not in clients:
-                found.append(index)
+                candidates.append(index)
                 clients.add(client)
             barrier = min(barrier, returned)
-        if len(found) < 2:
-            return found
+        if len(candidates) < 2:
+            return candidates
         self.had_choices = True
         if self._hints is None:
             self._hints = Hints(self._events)
-        return self._hints.ranked(found, taken, self._way)
+        return self._hints.ranked(candidates, taken, self._way)
 
 
 def _by_time(events: Sequence[v.Event], *, ordered: bool) -> list[int]:

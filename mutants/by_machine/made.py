@@ -28,7 +28,14 @@ from busproof.mutants.by_machine.contexts import applies, contexts_for
 from busproof.mutants.by_machine.operators import EFFECTS, Change, changes_of
 from busproof.mutants.mutant import memory
 
-__all__ = ["FAMILIES", "GeneratedMutant", "generated", "mutant_named", "rules_of"]
+__all__ = [
+    "FAMILIES",
+    "GeneratedMutant",
+    "generated",
+    "mutant_named",
+    "rules_of",
+    "rules_reporting",
+]
 
 FAMILIES: Final = tuple(field.name for field in attrs.fields(Rules))
 
@@ -115,6 +122,29 @@ def rules_of(mutant: GeneratedMutant) -> Rules:
     if mutant.context:
         changed = _in_context(mutant.context, usual, changed)
     return attrs.evolve(RULES, **{mutant.family: changed})
+
+
+def rules_reporting(mutant: GeneratedMutant, report: Callable[[], None]) -> Rules:
+    """Return the model's rules, which call `report` wherever a mutant would be wrong.
+
+    Its function must be one that other rules call; otherwise any call of its family counts.
+    """
+    usual = getattr(RULES, mutant.family)
+    names = [field.name for field in attrs.fields(type(usual))]
+    concerned = [mutant.function] if mutant.function in names else names
+    functions = {name: _reporting(getattr(usual, name), report) for name in concerned}
+    reporting = attrs.evolve(usual, **functions)
+    changed = _in_context(mutant.context, usual, reporting) if mutant.context else reporting
+    return attrs.evolve(RULES, **{mutant.family: changed})
+
+
+def _reporting(function: Callable[..., Any], report: Callable[[], None]) -> Callable[..., Any]:
+    @wraps(function)
+    def function_reporting(*args: Any, **named: Any) -> Any:
+        report()
+        return function(*args, **named)
+
+    return function_reporting
 
 
 def _in_context(context: str, usual: Any, changed: Any) -> Any:

@@ -1,20 +1,20 @@
 """Mutants of LIMIT: limits of lengths, sizes and counts in one request."""
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.answers import Answer
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace
+from busproof.model.state import Namespace
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.mutant import mutant
+from busproof.mutants.mutant import beside, mutant, run
 from busproof.mutants.runs import QUEUE, Run, create, receive, schedule, send
 from busproof.mutants.wrappers import (
     asks,
     instead_of,
     only_where,
+    refuses,
     refuses_as,
     refuses_yet,
     with_other,
@@ -32,6 +32,18 @@ PROPERTIES: Final = "limits.check_properties"
 BEGIN: Final = v.BeginTransaction(transaction="t")
 
 
+Messages = tuple[v.Message, ...]
+
+
+LARGE_IN_TRANSACTION: Final = send("m", partition_key="a", size=TOO_LARGE, within="t")
+
+
+CHECK_KEY: Final = "limits.check_key"
+
+
+CHECK_SIZE: Final = "limits.check_size"
+
+
 def several(number: int) -> Run:
     """Send this many messages in one transaction."""
     sent = (send(f"m{place}", partition_key="a", within="t") for place in range(number))
@@ -45,11 +57,11 @@ def stored(size: int) -> Run:
     return (create(requires_session=True), accept, state)
 
 
-@mutant("LIMIT-01", "limits.check_size", (create(), send("m", size=246 * KB)))
-def small_messages_only(size: int) -> None:
+@mutant("LIMIT-01", CHECK_SIZE, how=refuses("LIMIT-01", v.Error.MESSAGE_TOO_LARGE))
+@run(create(), send("m", size=246 * KB))
+def small_messages_only(size: int) -> bool:
     """A message of more than 64 KB is refused."""
-    if size > 64 * KB:
-        raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-01")
+    return size > 64 * KB
 
 
 @mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT, only_where)
@@ -63,23 +75,19 @@ def too_large_called_full() -> None:
     """A message that is too large is refused with the error of the quota."""
 
 
-@mutant(
-    "LIMIT-02",
-    "messages.send",
-    (*TOO_LARGE_SENT, receive()),
-    refuses_yet(v.Error.MESSAGE_TOO_LARGE),
-)
+@mutant("LIMIT-02", "messages.send", how=refuses_yet(v.Error.MESSAGE_TOO_LARGE))
+@run(*TOO_LARGE_SENT, receive())
 def too_large_is_kept(namespace: Namespace, command: v.Send) -> None:
     """A message that is too large is refused, and kept."""
     entity = namespace.rules.topics.addressed(namespace, command.queue)
     namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
 
 
-@mutant("LIMIT-03", "limits.check_size", (REGULAR, send("m", size=995_904)))
-def premium_limit_of_standard(size: int) -> None:
+@mutant("LIMIT-03", CHECK_SIZE, how=refuses("LIMIT-03", v.Error.MESSAGE_TOO_LARGE))
+@run(REGULAR, send("m", size=995_904))
+def premium_limit_of_standard(size: int) -> bool:
     """Premium takes no message of more than 256 KB."""
-    if size > 256 * KB:
-        raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-03")
+    return size > 256 * KB
 
 
 @mutant("LIMIT-04", "limits.check_size", (REGULAR, send("m", size=100 * KB * KB + 1)), only_where)
@@ -104,72 +112,52 @@ def too_large_when_scheduled(namespace: Namespace, command: v.Schedule) -> v.Sch
     return attrs.evolve(command, message=_of_any_size(namespace, command.message))
 
 
-def _schedule_any(namespace: Namespace, entity: Entity, message: v.Message, *rest: Any) -> Answer:
-    message = _of_any_size(namespace, message)
-    return RULES.scheduling.schedule_in(namespace, entity, message, *rest)
+@beside("scheduling.schedule_in", with_other("message"))
+def _schedule_any(namespace: Namespace, message: v.Message) -> v.Message:
+    return _of_any_size(namespace, message)
 
 
-@mutant(
-    "LIMIT-21",
-    "transactions.send",
-    (create(), BEGIN, send("m", partition_key="a", size=TOO_LARGE, within="t")),
-    with_other("messages"),
-    also={"scheduling.schedule_in": _schedule_any},
-)
-def too_large_in_transaction(
-    namespace: Namespace, messages: tuple[v.Message, ...]
-) -> tuple[v.Message, ...]:
+@mutant("LIMIT-21", "transactions.send", how=with_other("messages"), also=_schedule_any)
+@run(create(), BEGIN, LARGE_IN_TRANSACTION)
+def too_large_in_transaction(namespace: Namespace, messages: Messages) -> Messages:
     """A message of any size is taken in a transaction."""
     return tuple(_of_any_size(namespace, message) for message in messages)
 
 
-def _short(key: str, rule: v.RuleId, beyond: v.RuleId) -> None:
-    """Take no key of more than 64 characters in the property that has this limit."""
-    if rule == beyond and len(key) > 64:
-        raise Refusal(v.Error.INVALID_OPERATION, rule)
-    RULES.limits.check_key(key, rule)
-
-
-@mutant("LIMIT-07", "limits.check_key", (create(), send("m", message_id=LONGEST)))
-def short_message_ids_only(key: str, rule: v.RuleId) -> None:
+@mutant("LIMIT-07", CHECK_KEY, (create(), send("m", message_id=LONGEST)), refuses("LIMIT-08"))
+def short_message_ids_only(key: str, rule: v.RuleId) -> bool:
     """A MessageId of more than 64 characters is refused."""
-    _short(key, rule, "LIMIT-08")
+    return rule == "LIMIT-08" and len(key) > 64
 
 
-@mutant("LIMIT-09", "limits.check_key", (create(), send("m", session_id=LONGEST)))
-def short_session_ids_only(key: str, rule: v.RuleId) -> None:
+@mutant("LIMIT-09", CHECK_KEY, (create(), send("m", session_id=LONGEST)), refuses("LIMIT-10"))
+def short_session_ids_only(key: str, rule: v.RuleId) -> bool:
     """A SessionId of more than 64 characters is refused."""
-    _short(key, rule, "LIMIT-10")
+    return rule == "LIMIT-10" and len(key) > 64
 
 
-@mutant("LIMIT-11", "limits.check_key", (create(), send("m", partition_key=LONGEST)))
-def short_partition_keys_only(key: str, rule: v.RuleId) -> None:
+@mutant("LIMIT-11", CHECK_KEY, (create(), send("m", partition_key=LONGEST)), refuses("LIMIT-12"))
+def short_partition_keys_only(key: str, rule: v.RuleId) -> bool:
     """A PartitionKey of more than 64 characters is refused."""
-    _short(key, rule, "LIMIT-12")
+    return rule == "LIMIT-12" and len(key) > 64
 
 
-def _unlimited(key: str, rule: v.RuleId, beyond: v.RuleId) -> None:
-    """Take a key of any length in the property that has this limit."""
-    if rule != beyond:
-        RULES.limits.check_key(key, rule)
-
-
-@mutant("LIMIT-08", "limits.check_key", (create(), send("m", message_id=LONG)))
-def any_message_id(key: str, rule: v.RuleId) -> None:
+@mutant("LIMIT-08", CHECK_KEY, (create(), send("m", message_id=LONG)), only_where)
+def any_message_id(rule: v.RuleId) -> bool:
     """A MessageId of more than 128 characters is taken."""
-    _unlimited(key, rule, "LIMIT-08")
+    return rule != "LIMIT-08"
 
 
-@mutant("LIMIT-10", "limits.check_key", (create(), send("m", session_id=LONG)))
-def any_session_id(key: str, rule: v.RuleId) -> None:
+@mutant("LIMIT-10", CHECK_KEY, (create(), send("m", session_id=LONG)), only_where)
+def any_session_id(rule: v.RuleId) -> bool:
     """A SessionId of more than 128 characters is taken."""
-    _unlimited(key, rule, "LIMIT-10")
+    return rule != "LIMIT-10"
 
 
-@mutant("LIMIT-12", "limits.check_key", (create(), send("m", partition_key=LONG)))
-def any_partition_key(key: str, rule: v.RuleId) -> None:
+@mutant("LIMIT-12", CHECK_KEY, (create(), send("m", partition_key=LONG)), only_where)
+def any_partition_key(rule: v.RuleId) -> bool:
     """A PartitionKey of more than 128 characters is taken."""
-    _unlimited(key, rule, "LIMIT-12")
+    return rule != "LIMIT-12"
 
 
 @mutant("LIMIT-13", PROPERTIES, (create(), LARGE_PROPERTY), instead_of("LIMIT-13"))
@@ -182,11 +170,10 @@ def any_properties() -> None:
     """Properties of more than 64 KB together are taken."""
 
 
-@mutant("LIMIT-15", "limits.check_count", several(100))
-def small_transactions_only(count: int) -> None:
+@mutant("LIMIT-15", "limits.check_count", several(100), refuses("LIMIT-15"))
+def small_transactions_only(count: int) -> bool:
     """A transaction takes 64 messages."""
-    if count >= 64:
-        raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-15")
+    return count >= 64
 
 
 @mutant("LIMIT-16", "limits.check_count", several(101))
@@ -194,11 +181,10 @@ def any_transaction() -> None:
     """A transaction takes any number of messages."""
 
 
-@mutant("LIMIT-17", "limits.check_name", (create(queue="x" * 260),))
-def short_names_only(name: str) -> None:
+@mutant("LIMIT-17", "limits.check_name", (create(queue="x" * 260),), refuses("LIMIT-17"))
+def short_names_only(name: str) -> bool:
     """A name of more than 50 characters is refused."""
-    if len(name) > 50:
-        raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-17")
+    return len(name) > 50
 
 
 @mutant("LIMIT-18", "limits.check_name", (create(queue="x" * 261),))
@@ -206,11 +192,11 @@ def any_name() -> None:
     """A name of more than 260 characters is taken."""
 
 
-@mutant("LIMIT-19", "limits.check_state", stored(62_000))
-def small_states_only(state: str | None) -> None:
+@mutant("LIMIT-19", "limits.check_state", how=refuses("LIMIT-19", v.Error.MESSAGE_TOO_LARGE))
+@run(*stored(62_000))
+def small_states_only(state: str | None) -> bool:
     """A session's state of more than 32 KB is refused."""
-    if len((state or "").encode()) > 32 * KB:
-        raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-19")
+    return len((state or "").encode()) > 32 * KB
 
 
 @mutant("LIMIT-20", "limits.check_state", stored(256 * KB + 1))

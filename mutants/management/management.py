@@ -1,7 +1,5 @@
 """Mutants of MGMT: creating, describing, listing, changing, disabling and deleting queues."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -11,24 +9,38 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.premium import PARTITIONS_SINCE
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
-from busproof.model.values import EntityKind, EntitySettings, Refusal
-from busproof.mutants.mutant import memory, mutant
-from busproof.mutants.runs import QUEUE, Run, create, receive, send
-from busproof.mutants.wrappers import instead_of, with_other
-
-__all__ = [
-    "DELETE",
-    "GET",
-    "REMEMBERING",
-    "change_fixed",
-    "described",
-    "empty",
-    "name_again",
-]
+from busproof.model.values import DIRECT, EntityKind, EntitySettings
+from busproof.mutants.entities import Switch
+from busproof.mutants.mutant import Rule, beside, memory, mutant, run
+from busproof.mutants.runs import (
+    PARTITIONS,
+    QUEUE,
+    Run,
+    create,
+    down,
+    receive,
+    schedule,
+    send,
+    up,
+    wait,
+)
+from busproof.mutants.wrappers import (
+    afterwards,
+    beforehand,
+    does,
+    instead_of,
+    refuses,
+    refuses_as,
+    refuses_yet,
+    tells,
+    with_other,
+)
 
 REGULAR: Final = create(partitioned=False)
 WITH_SESSIONS: Final = create(requires_session=True)
 GET: Final = v.GetQueue(queue=QUEUE)
+LAST: Final = PARTITIONS - 1
+ONE_EACH: Final[Run] = (create(), *(send(f"m{number}") for number in range(PARTITIONS)))
 DELETE: Final = v.DeleteQueue(queue=QUEUE)
 WITH_BOTH: Final = create(requires_session=True, duplicate_detection=True)
 CREATED_TWICE: Final[Run] = (create(), send("m1"), create(), receive())
@@ -39,23 +51,13 @@ def fixed(**changes: Any) -> Run:
     return (create(), v.UpdateQueue(queue=QUEUE, **changes), GET)
 
 
-def described(
-    namespace: Namespace, command: v.GetQueue, changes: Callable[[v.QueueDescription], Any]
-) -> Answer:
-    """Return the description of a queue with some values changed."""
-    outcome = RULES.management.get_queue(namespace, command, "").outcome
-    if not isinstance(outcome, v.Described):
-        raise AssertionError("a description that is not refused is one")  # noqa: TRY004
-    description = attrs.evolve(outcome.description, **changes(outcome.description))
-    return Answer(v.Described(description=description), rules=("MGMT-11",))
+UPDATE: Final = "management.apply_update"
 
 
-@mutant("MGMT-01", "management.get_queue", (create(), GET))
-def partitioning_not_told(namespace: Namespace, command: v.GetQueue) -> Answer:
+@mutant("MGMT-01", "management.get_queue", (create(), GET), tells("description"))
+def partitioning_not_told(usual: v.QueueDescription) -> v.QueueDescription:
     """A partitioned queue is described as a regular one."""
-    return described(
-        namespace, command, lambda description: {"partitioned": description.partitioned and False}
-    )
+    return attrs.evolve(usual, partitioned=usual.partitioned and False)
 
 
 @mutant("MGMT-01", "premium.partitioned", (create(), GET))
@@ -65,26 +67,17 @@ def option_ignored(namespace: Namespace, asked: bool | None, version: str | None
     return False
 
 
-def _unless(refused: bool | None, namespace: Namespace, *rest: Any) -> Answer:
-    if refused:
-        raise Refusal(v.Error.INVALID_OPERATION, "MGMT-02")
-    return RULES.management.create_queue(namespace, *rest)
-
-
-@mutant("MGMT-02", "management.create_queue", (WITH_SESSIONS,))
-def no_partitions_with_sessions(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
+@mutant("MGMT-02", "management.create_queue", (WITH_SESSIONS,), refuses("MGMT-02"))
+def no_partitions_with_sessions(command: v.CreateQueue) -> bool:
     """A queue that requires sessions cannot be partitioned."""
-    refused = command.partitioned and command.requires_session
-    return _unless(refused, namespace, command, *rest)
+    return bool(command.partitioned and command.requires_session)
 
 
-@mutant("MGMT-02", "management.create_queue", (WITH_BOTH,), deep=True)
-def no_partitions_with_sessions_and_detection(
-    namespace: Namespace, command: v.CreateQueue, connection: str
-) -> Answer:
+@mutant("MGMT-02", "management.create_queue", (WITH_BOTH,), refuses("MGMT-02"), deep=True)
+def no_partitions_with_sessions_and_detection(command: v.CreateQueue) -> bool:
     """A queue with both sessions and duplicate detection cannot be partitioned."""
-    refused = command.partitioned and command.requires_session and command.duplicate_detection
-    return _unless(refused, namespace, command, connection)
+    both = command.requires_session and command.duplicate_detection
+    return bool(command.partitioned and both)
 
 
 @mutant("MGMT-03", "premium.partitioned", (create(partitioned=None), GET), with_other("asked"))
@@ -93,51 +86,43 @@ def partitioned_unasked(asked: bool | None) -> bool | None:
     return asked is not False
 
 
-def change_fixed(namespace: Namespace, entity: Entity, command: v.UpdateQueue, name: str) -> None:
-    """Apply an update, and change a fixed setting with it."""
-    other: Any = {name: None}
-    RULES.management.apply_update(namespace, entity, attrs.evolve(command, **other))
-    if getattr(command, name) is not None:
-        namespace.journal.touch(entity)
-        entity.settings = attrs.evolve(entity.settings, **{name: getattr(command, name)})
+def changes_fixed(name: str) -> Rule:
+    """Return the function that applies an update, and changes a fixed setting with it."""
+
+    def change(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+        other: Any = {name: None}
+        RULES.management.apply_update(namespace, entity, attrs.evolve(command, **other))
+        if getattr(command, name) is not None:
+            namespace.journal.touch(entity)
+            entity.settings = attrs.evolve(entity.settings, **{name: getattr(command, name)})
+
+    return change
 
 
-@mutant("MGMT-04", "management.apply_update", fixed(partitioned=False))
-def update_changes_partitioning(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+@mutant("MGMT-04", UPDATE, fixed(partitioned=False), does(changes_fixed("partitioned")))
+def update_changes_partitioning() -> None:
     """An update changes whether a queue is partitioned."""
-    change_fixed(namespace, entity, command, "partitioned")
 
 
-@mutant("MGMT-13", "management.apply_update", fixed(requires_session=True))
-def update_changes_sessions(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+@mutant("MGMT-13", UPDATE, fixed(requires_session=True), does(changes_fixed("requires_session")))
+def update_changes_sessions() -> None:
     """An update changes whether sessions are required."""
-    change_fixed(namespace, entity, command, "requires_session")
 
 
-@mutant("MGMT-14", "management.apply_update", fixed(duplicate_detection=True))
-def update_changes_detection(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+@mutant("MGMT-14", UPDATE, how=does(changes_fixed("duplicate_detection")))
+@run(*fixed(duplicate_detection=True))
+def update_changes_detection() -> None:
     """An update changes whether duplicates are detected."""
-    change_fixed(namespace, entity, command, "duplicate_detection")
 
 
-def keep_deleted(namespace: Namespace, entity: Entity) -> None:
-    """Delete an entity, and keep it for its namesake."""
-    RULES.management.delete(namespace, entity)
+@beside("management.delete", afterwards)
+def remember_deleted(namespace: Namespace, entity: Entity) -> None:
+    """Keep a deleted entity for its namesake."""
     memory(namespace, dict[str, Entity])[entity.path] = entity
 
 
-REMEMBERING: Final = {"management.delete": keep_deleted}
-
-
-@mutant(
-    "MGMT-05",
-    "management.create",
-    (create(), DELETE, REGULAR, GET),
-    with_other("settings"),
-    also=REMEMBERING,
-)
+@mutant("MGMT-05", "management.create", how=with_other("settings"), also=remember_deleted)
+@run(create(), DELETE, REGULAR, GET)
 def created_again_as_before(
     namespace: Namespace, path: str, settings: EntitySettings, topic: Entity | None = None
 ) -> EntitySettings:
@@ -148,24 +133,16 @@ def created_again_as_before(
     return attrs.evolve(settings, partitioned=before.settings.partitioned)
 
 
-@mutant("MGMT-06", "premium.partitioned", (create(api_version="2013-10"),))
-def first_version_refused(
-    namespace: Namespace, asked: bool | None, version: str | None = None
-) -> bool:
+@mutant("MGMT-06", "premium.partitioned", (create(api_version="2013-10"),), refuses("MGMT-06"))
+def first_version_refused(asked: bool | None, version: str | None = None) -> bool:
     """api-version 2013-10 is too old for partitions."""
-    if asked and version is not None and version <= PARTITIONS_SINCE:
-        raise Refusal(v.Error.INVALID_OPERATION, "MGMT-06")
-    return RULES.premium.partitioned(namespace, asked, version)
+    return bool(asked) and version is not None and version <= PARTITIONS_SINCE
 
 
-@mutant("MGMT-07", "premium.partitioned", (create(api_version="2014-01"),))
-def later_version_refused(
-    namespace: Namespace, asked: bool | None, version: str | None = None
-) -> bool:
+@mutant("MGMT-07", "premium.partitioned", (create(api_version="2014-01"),), refuses("MGMT-07"))
+def later_version_refused(asked: bool | None, version: str | None = None) -> bool:
     """Only api-version 2013-10 knows partitions."""
-    if asked and version not in (None, PARTITIONS_SINCE):
-        raise Refusal(v.Error.INVALID_OPERATION, "MGMT-07")
-    return RULES.premium.partitioned(namespace, asked, version)
+    return bool(asked) and version not in (None, PARTITIONS_SINCE)
 
 
 def name_again(namespace: Namespace, path: str, kind: EntityKind) -> None:
@@ -204,27 +181,121 @@ def missing_queue_swallows() -> Answer:
     return Answer(DONE)
 
 
-def _found(find: Callable[[Namespace, str], Entity], namespace: Namespace, path: str) -> Entity:
-    try:
-        return find(namespace, path)
-    except Refusal as refusal:
-        if "MGMT-10" not in refusal.rules:
-            raise
-        raise Refusal(v.Error.UNAVAILABLE, "MGMT-10") from None
+UNAVAILABLE: Final = refuses_as(v.Error.UNAVAILABLE, "MGMT-10")
 
 
-@mutant(
-    "MGMT-10",
-    "topics.readable",
-    (GET,),
-    also={"topics.sendable": partial(_found, RULES.topics.sendable)},
-)
-def missing_queue_unavailable(namespace: Namespace, path: str) -> Entity:
+@beside("topics.sendable", UNAVAILABLE)
+def _unsendable() -> None:
+    """Take nothing with that error, too."""
+
+
+@mutant("MGMT-10", "topics.readable", (GET,), UNAVAILABLE, also=_unsendable)
+def missing_queue_unavailable() -> None:
     """A queue that does not exist is unavailable."""
-    return _found(RULES.topics.readable, namespace, path)
 
 
-@mutant("MGMT-11", "management.get_queue", (create(lock_duration=5 * v.MICROSECONDS), GET))
-def default_lock_told(namespace: Namespace, command: v.GetQueue) -> Answer:
+@mutant("MGMT-11", "management.get_queue", how=tells("description"))
+@run(create(lock_duration=5 * v.MICROSECONDS), GET)
+def default_lock_told(usual: v.QueueDescription) -> v.QueueDescription:
     """Every queue is described with locks of a minute."""
-    return described(namespace, command, lambda _: {"lock_duration": 60 * v.MICROSECONDS})
+    return attrs.evolve(usual, lock_duration=60 * v.MICROSECONDS)
+
+
+IN_OUTAGE: Final[Run] = (create(), down(LAST), wait(1), GET)
+AT_ONCE: Final = {"GET-LAG": "at-once"}
+"""By default a description may be late, and the judge alone sees nothing."""
+SHUT: Final = v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.SEND_DISABLED)
+CLOSED: Final = v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.RECEIVE_DISABLED)
+OPEN: Final = v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.ACTIVE)
+RECOVERED: Final[Run] = (create(), down(LAST), up(LAST), wait(1), GET)
+
+
+@mutant("MGMT-20", "management.count", (*ONE_EACH, GET), readings=AT_ONCE)
+def one_partition_counted(entity: Entity) -> int:
+    """Only the messages of one partition are counted."""
+    return entity.partitions[0].messages
+
+
+@mutant("MGMT-29", "management.count", readings={**AT_ONCE, "SCHEDULED-COUNT": "counted"})
+@run(create(), schedule("m1", 9), GET)
+def scheduled_not_counted(entity: Entity) -> int:
+    """Messages that are scheduled are not counted."""
+    return len(entity.messages)
+
+
+@mutant("MGMT-30", "management.count", readings={**AT_ONCE, "SCHEDULED-COUNT": "left-out"})
+@run(create(), schedule("m1", 9), GET)
+def scheduled_counted(entity: Entity) -> int:
+    """Messages that are scheduled are counted."""
+    return len(entity.messages) + len(entity.scheduled)
+
+
+@beside("partitions.switch", beforehand)
+def _note_outage(namespace: Namespace, command: Switch) -> None:
+    entity = namespace.entities.get(command.queue)
+    path = command.queue if entity is None else entity.base.path
+    if isinstance(command, v.TakePartitionDown):
+        memory(namespace, set[tuple[str, int]]).add((path, command.partition))
+
+
+@mutant("MGMT-20", "management.count", also=_note_outage, readings=AT_ONCE, deep=True)
+@run(*ONE_EACH, down(LAST), up(LAST), GET)
+def recovered_partition_not_counted(namespace: Namespace, entity: Entity) -> int:
+    """A partition that was down once is never counted again."""
+    lost, path = memory(namespace, set[tuple[str, int]]), entity.base.path
+    return sum(
+        partition.messages
+        for partition in entity.partitions
+        if (path, partition.number) not in lost
+    )
+
+
+@mutant("MGMT-21", "management.availability", IN_OUTAGE, readings=AT_ONCE)
+def never_limited() -> v.Availability:
+    """Availability is never reported as limited."""
+    return v.Availability.AVAILABLE
+
+
+@mutant("MGMT-22", "management.availability", RECOVERED, readings=AT_ONCE, deep=True)
+def limited_for_good(namespace: Namespace, entity: Entity) -> v.Availability:
+    """After an outage availability stays limited."""
+    was_down = entity.base.path in namespace.down
+    return v.Availability.LIMITED if was_down else v.Availability.AVAILABLE
+
+
+@mutant("MGMT-26", "topics.sendable", (create(), SHUT, send("m1")))
+def disabled_takes(namespace: Namespace, path: str) -> Entity:
+    """A queue that is disabled for sending accepts messages."""
+    return namespace.rules.topics.addressed(namespace, path)
+
+
+@mutant("MGMT-26", "messages.send", how=refuses_yet("MGMT-26", in_transactions=False))
+@run(create(), SHUT, send("m1"), receive())
+def disabled_keeps_for_later(namespace: Namespace, command: v.Send) -> None:
+    """A message refused by a disabled queue arrives anyway."""
+    rules, message = namespace.rules, command.message
+    entity = rules.topics.addressed(namespace, command.queue)
+    key = rules.keys.effective_key(namespace, entity, message)
+    partition = rules.keys.place(namespace, entity, key, 0, command.timeout)
+    rules.messages.accept(namespace, entity, message, key, partition, DIRECT)
+
+
+@mutant("MGMT-27", "topics.receivable", (create(), send("m1"), CLOSED, receive()))
+def disabled_gives(namespace: Namespace, path: str) -> Entity:
+    """A queue that is disabled for receiving gives messages."""
+    return namespace.rules.topics.readable(namespace, path)
+
+
+@mutant("MGMT-27", UPDATE, (create(), send("m1"), CLOSED, OPEN, receive()), afterwards)
+def disabling_empties(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+    """A queue that is disabled loses its messages."""
+    if command.status is not None and not command.status.gives:
+        empty(namespace, entity)
+
+
+@mutant("MGMT-28", "management.apply_update", (create(), CLOSED, send("m1")), with_other("command"))
+def disabled_for_one_is_disabled_for_all(command: v.UpdateQueue) -> v.UpdateQueue:
+    """A queue that is disabled for sending or receiving is disabled for both."""
+    if command.status not in (None, v.EntityStatus.ACTIVE):
+        command = attrs.evolve(command, status=v.EntityStatus.DISABLED)
+    return command

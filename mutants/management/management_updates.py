@@ -10,29 +10,21 @@ from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, EntityKind, EntitySettings, Refusal
-from busproof.mutants.management.management import DELETE, GET, REMEMBERING
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.management.management import (
+    DELETE,
+    GET,
+    LAST,
+    ONE_EACH,
+    UPDATE,
+    remember_deleted,
+)
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, down, receive, send, up, wait
 from busproof.mutants.wrappers import afterwards
-
-__all__ = [
-    "LAST",
-    "ONE_EACH",
-    "before_update",
-    "inherit_ids",
-    "inherit_messages",
-    "keep_settings",
-    "lock_as_before",
-    "miss_last",
-    "namesake",
-    "refuse_for_good",
-]
 
 DETECTING: Final = create(duplicate_detection=True)
 SHORTER: Final = v.UpdateQueue(queue=QUEUE, lock_duration=5 * v.MICROSECONDS)
 DYING: Final = v.UpdateQueue(queue=QUEUE, time_to_live=5 * v.MICROSECONDS)
-LAST: Final = PARTITIONS - 1
-ONE_EACH: Final[Run] = (create(), *(send(f"m{number}") for number in range(PARTITIONS)))
 ALL_RECEIVED: Final[Run] = (receive(),) * PARTITIONS
 DIES: Final[Run] = (create(), DYING, send("m1"), wait(6), receive())
 THERE_BEFORE: Final[Run] = (create(), send("m1"), DYING, wait(6), receive())
@@ -85,13 +77,14 @@ def lock_as_before(namespace: Namespace, queued: QueuedMessage, action: Action) 
         RULES.locks.lock(namespace, queued, action)
 
 
-KEEPING: Final = {"management.apply_update": keep_settings}
+LOCKING: Final = {"locks.lock": lock_as_before}
+KEEPING: Final = {UPDATE: keep_settings}
 
 
-@mutant("MGMT-12", "locks.lock", (create(), send("m1"), SHORTER, receive()), also=KEEPING)
-def update_not_in_force(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("MGMT-12", "", also={**KEEPING, **LOCKING})
+@run(create(), send("m1"), SHORTER, receive())
+def update_not_in_force() -> None:
     """An update of the lock duration is reported but not in force."""
-    lock_as_before(namespace, queued, action)
 
 
 @mutant("MGMT-12", "expiry.expires_at", DIES, also=KEEPING, deep=True)
@@ -101,7 +94,7 @@ def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: An
         return RULES.expiry.expires_at(namespace, entity, *rest)
 
 
-@mutant("MGMT-12", "management.apply_update", THERE_BEFORE, afterwards, deep=True)
+@mutant("MGMT-12", UPDATE, THERE_BEFORE, afterwards, deep=True)
 def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity) -> None:
     """An update of the time to live also applies to earlier messages."""
     for queued in entity.messages.values():
@@ -112,7 +105,7 @@ def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity) -> 
             entity.look_at("expiry.end", until, queued, queued.number)
 
 
-@mutant("MGMT-12", "management.apply_update", (create(), SHORTER, GET))
+@mutant("MGMT-12", UPDATE, (create(), SHORTER, GET))
 def update_forgotten(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
     """An update is accepted and changes nothing."""
     mark = namespace.journal.mark()
@@ -120,38 +113,34 @@ def update_forgotten(namespace: Namespace, entity: Entity, command: v.UpdateQueu
     namespace.journal.undo(mark)
 
 
-def inherit_messages(
-    namespace: Namespace, entity: Entity, before: Entity, partition: int | None = None
-) -> None:
-    """Give an entity what a deleted one held, in all partitions or in one."""
-    for queued in before.messages.values():
+def inherit_messages(namespace: Namespace, entity: Entity, partition: int | None = None) -> None:
+    """Give an entity what its deleted namesake held, in all partitions or in one."""
+    before = namesake(namespace, entity)
+    for queued in before.messages.values() if before is not None else ():
         if partition in (None, queued.partition):
             where = queued.partition % len(entity.partitions)
             namespace.rules.messages.enqueue(namespace, entity, queued.message, where, DIRECT)
 
 
-def inherit_ids(namespace: Namespace, entity: Entity, before: Entity) -> None:
-    """Let an entity remember the MessageIds that a deleted one remembered."""
-    for name, known in before.duplicates.items():
+def inherit_ids(namespace: Namespace, entity: Entity) -> None:
+    """Let an entity remember the MessageIds that its deleted namesake remembered."""
+    before = namesake(namespace, entity)
+    for name, known in before.duplicates.items() if before is not None else ():
         entry = DuplicateEntry(entity, name, known.until)
         namespace.journal.put(entity.duplicates, name, entry)
         entry.index()
 
 
-@mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=REMEMBERING)
+@mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=remember_deleted)
 def deleted_comes_again(namespace: Namespace, entity: Entity) -> None:
     """A queue that is created again has its former messages."""
-    before = namesake(namespace, entity)
-    if before is not None:
-        inherit_messages(namespace, entity, before)
+    inherit_messages(namespace, entity)
 
 
-@mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=REMEMBERING, deep=True)
+@mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=remember_deleted, deep=True)
 def deleted_remembers_ids(namespace: Namespace, entity: Entity) -> None:
     """Duplicate detection remembers MessageIds of a deleted queue."""
-    before = namesake(namespace, entity)
-    if before is not None:
-        inherit_ids(namespace, entity, before)
+    inherit_ids(namespace, entity)
 
 
 def _queues(namespace: Namespace) -> list[str]:
@@ -165,7 +154,8 @@ def list_leaves_one_out(namespace: Namespace) -> Answer:
     return Answer(v.Listed(names=tuple(names[: max(1, len(names) - 1)])))
 
 
-@mutant("MGMT-16", "management.list_queues", (create(), DELETE, v.ListQueues()), also=REMEMBERING)
+@mutant("MGMT-16", "management.list_queues", also=remember_deleted)
+@run(create(), DELETE, v.ListQueues())
 def list_names_deleted(namespace: Namespace) -> Answer:
     """A list names queues that were deleted."""
     deleted = memory(namespace, dict[str, Entity]).items()
@@ -173,22 +163,19 @@ def list_names_deleted(namespace: Namespace) -> Answer:
     return Answer(v.Listed(names=tuple(sorted({*names, *_queues(namespace)}))))
 
 
-@mutant("MGMT-17", "management.add", (*ONE_EACH, DELETE, create(), receive()), also=REMEMBERING)
+@mutant("MGMT-17", "management.add", how=afterwards, also=remember_deleted)
+@run(*ONE_EACH, DELETE, create(), receive())
 def last_partition_outlives(namespace: Namespace, entity: Entity) -> None:
     """The last partition keeps its messages when its queue is deleted."""
-    RULES.management.add(namespace, entity)
     before, last = namesake(namespace, entity), len(entity.partitions) - 1
     if before is not None and last and len(before.partitions) - 1 == last:
-        inherit_messages(namespace, entity, before, last)
+        inherit_messages(namespace, entity, last)
 
 
-LOCKING: Final = {"locks.lock": lock_as_before}
-
-
-@mutant("MGMT-17", "management.apply_update", (*ONE_EACH, SHORTER, *ALL_RECEIVED), also=LOCKING)
-def update_misses_last_partition(namespace: Namespace, *rest: Any) -> None:
+@mutant("MGMT-17", "", also={UPDATE: miss_last, **LOCKING})
+@run(*ONE_EACH, SHORTER, *ALL_RECEIVED)
+def update_misses_last_partition() -> None:
     """An update does not reach the last partition."""
-    miss_last(namespace, *rest)
 
 
 def refuse_for_good(namespace: Namespace, entity: Entity) -> None:
@@ -203,13 +190,13 @@ def refuse_for_good(namespace: Namespace, entity: Entity) -> None:
         raise
 
 
-@mutant("MGMT-19", "management.delete", (create(), down(LAST), DELETE, up(LAST), DELETE), deep=True)
-def refused_deletion_sticks(namespace: Namespace, entity: Entity) -> None:
+@mutant("MGMT-19", "", also={"management.delete": refuse_for_good}, deep=True)
+@run(create(), down(LAST), DELETE, up(LAST), DELETE)
+def refused_deletion_sticks() -> None:
     """A queue whose deletion was refused in an outage can never be deleted."""
-    refuse_for_good(namespace, entity)
 
 
-@mutant("MGMT-19", "management.apply_update", UPDATED_TWICE, also=LOCKING, deep=True)
+@mutant("MGMT-19", UPDATE, UPDATED_TWICE, also=LOCKING, deep=True)
 def refused_update_stays_half_done(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update that was refused in an outage never reaches the partition that was down."""
     try:

@@ -1,6 +1,6 @@
 """Mutants of PREM: Premium with and without partitions."""
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -10,10 +10,18 @@ from busproof.model.keys import SESSION_ID
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.values import EntityKind, EntitySettings, Key
-from busproof.mutants.management.management import described
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import QUEUE, Run, create, receive, send
-from busproof.mutants.wrappers import alters, asks, only_where, refuses, with_other
+from busproof.mutants.wrappers import (
+    alters,
+    asks,
+    beforehand,
+    instead,
+    only_where,
+    refuses,
+    tells,
+    with_other,
+)
 
 OLD: Final = v.RestoreQueue(queue=QUEUE)
 REGULAR: Final = create(partitioned=False)
@@ -62,18 +70,18 @@ def create_partitioned(namespace: Namespace, command: v.CreateQueue) -> Answer:
     return Answer(DONE, rules=("MGMT-01",))
 
 
-@mutant("PREM-01", "management.create_queue", (create(requires_session=True), GET), deep=True)
-def premium_partitions_sessions(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
+@mutant("PREM-01", "management.create_queue", how=instead, deep=True)
+@run(create(requires_session=True), GET)
+def premium_partitions_sessions(namespace: Namespace, command: v.CreateQueue) -> Answer | None:
     """Premium creates partitioned queues that require sessions."""
-    if command.partitioned and command.requires_session:
-        return create_partitioned(namespace, command)
-    return RULES.management.create_queue(namespace, command, *rest)
+    partitioned = command.partitioned and command.requires_session
+    return create_partitioned(namespace, command) if partitioned else None
 
 
-def remember(namespace: Namespace, command: v.RestoreQueue, connection: str) -> Answer:
-    """Let a queue be there from before, and remember its name."""
+@beside("management.restore_queue", beforehand)
+def remember(namespace: Namespace, command: v.RestoreQueue) -> None:
+    """Remember the name of a queue that is there from before."""
     memory(namespace, set[str]).add(command.queue)
-    return RULES.management.restore_queue(namespace, command, connection)
 
 
 def is_old(namespace: Namespace, path: str) -> bool:
@@ -81,55 +89,52 @@ def is_old(namespace: Namespace, path: str) -> bool:
     return path in memory(namespace, set[str])
 
 
-KNOWN: Final = {"management.restore_queue": remember}
-
-
-@mutant("PREM-03", "messages.send", (OLD, send("m1")), refuses("PREM-03"), also=KNOWN)
+@mutant("PREM-03", "messages.send", (OLD, send("m1")), refuses("PREM-03"), also=remember)
 def old_takes_nothing(namespace: Namespace, command: v.Send) -> bool:
     """A partitioned queue from before refuses what is sent."""
     return is_old(namespace, command.queue)
 
 
-@mutant("PREM-03", "messages.receive", (OLD, send("m1"), receive()), refuses("PREM-03"), also=KNOWN)
+@mutant("PREM-03", "messages.receive", how=refuses("PREM-03"), also=remember)
+@run(OLD, send("m1"), receive())
 def old_gives_nothing(namespace: Namespace, command: v.Receive) -> bool:
     """A partitioned queue from before gives no message."""
     return is_old(namespace, command.queue)
 
 
-@mutant("PREM-03", "keys.effective_key", OLD_TWO, alters, also=KNOWN, deep=True)
+@mutant("PREM-03", "keys.effective_key", OLD_TWO, alters, also=remember, deep=True)
 def old_forgets_keys(usual: Key | None, namespace: Namespace, entity: Entity) -> Key | None:
     """In a partitioned queue from before a key selects no partition."""
     forgotten = usual is not None and usual.source != SESSION_ID and is_old(namespace, entity.path)
     return None if forgotten else usual
 
 
-@mutant("PREM-04", "management.get_queue", (OLD, GET), also=KNOWN)
-def old_told_regular(namespace: Namespace, command: v.GetQueue) -> Answer:
+@mutant("PREM-04", "management.get_queue", (OLD, GET), tells("description"), also=remember)
+def old_told_regular(
+    usual: v.QueueDescription, namespace: Namespace, command: v.GetQueue
+) -> v.QueueDescription:
     """A partitioned queue from before is described as regular."""
-    old = is_old(namespace, command.queue)
-    return described(namespace, command, lambda _: {"partitioned": False} if old else {})
+    return attrs.evolve(usual, partitioned=False) if is_old(namespace, command.queue) else usual
 
 
-@mutant("PREM-04", "management.list_queues", (OLD, v.ListQueues()), also=KNOWN)
-def old_not_listed(namespace: Namespace, command: v.ListQueues, connection: str) -> Answer:
+@mutant("PREM-04", "management.list_queues", (OLD, v.ListQueues()), tells("names"), also=remember)
+def old_not_listed(usual: tuple[str, ...], namespace: Namespace) -> tuple[str, ...]:
     """A partitioned queue from before is not listed."""
-    outcome = RULES.management.list_queues(namespace, command, connection).outcome
-    names = outcome.names if isinstance(outcome, v.Listed) else ()
-    return Answer(v.Listed(names=tuple(name for name in names if not is_old(namespace, name))))
+    return tuple(name for name in usual if not is_old(namespace, name))
 
 
-@mutant("PREM-04", "management.delete", (OLD, DELETE), refuses("PREM-04"), also=KNOWN)
+@mutant("PREM-04", "management.delete", (OLD, DELETE), refuses("PREM-04"), also=remember)
 def old_never_deleted(namespace: Namespace, entity: Entity) -> bool:
     """A partitioned queue from before cannot be deleted."""
     return is_old(namespace, entity.path)
 
 
-@mutant("PREM-06", "management.create_queue", (OLD, DELETE, create(), GET), also=KNOWN, deep=True)
-def old_comes_back(namespace: Namespace, command: v.CreateQueue, connection: str) -> Answer:
+@mutant("PREM-06", "management.create_queue", how=instead, also=remember, deep=True)
+@run(OLD, DELETE, create(), GET)
+def old_comes_back(namespace: Namespace, command: v.CreateQueue) -> Answer | None:
     """A partitioned queue from before that was deleted can be created again."""
-    if command.partitioned and is_old(namespace, command.queue):
-        return create_partitioned(namespace, command)
-    return RULES.management.create_queue(namespace, command, connection)
+    again = command.partitioned and is_old(namespace, command.queue)
+    return create_partitioned(namespace, command) if again else None
 
 
 @mutant("PREM-07", "sizes.granted_size", (LARGE,), refuses("PREM-07"))
@@ -190,9 +195,8 @@ def key_dropped_in_premium(message: v.Message) -> v.Message:
     return attrs.evolve(message, partition_key=None)
 
 
-@mutant(
-    "PREM-13", "transactions.key_of", (*IN_TRANSACTION, send("m1", within="t")), refuses("PREM-13")
-)
+@mutant("PREM-13", "transactions.key_of", how=refuses("PREM-13"))
+@run(*IN_TRANSACTION, send("m1", within="t"))
 def premium_transaction_needs_key(message: v.Message) -> bool:
     """In Premium a transaction's messages need a key."""
     return message.session_id is None and message.partition_key is None

@@ -10,9 +10,9 @@ from busproof.model.quotas import A_UNIT, MOST_ENTITIES, MOST_PARTITIONED
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, EntitySettings, Refusal
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import Run, create, send
-from busproof.mutants.wrappers import beforehand, only_where, refuses_as
+from busproof.mutants.wrappers import afterwards, alters, beforehand, only_where, refuses_as
 
 
 def queues(count: int, *, partitioned: bool = True) -> Iterator[v.CreateQueue]:
@@ -26,6 +26,7 @@ def topics(count: int) -> Run:
     return tuple(v.CreateTopic(topic=f"t{number}") for number in range(count))
 
 
+COUNTING: Final = {"QUOTA-PREMIUM": "counting"}
 REGULAR: Final = create(partitioned=False)
 HUNDRED: Final[Run] = tuple(queues(100))
 ONE_MORE: Final[Run] = (*HUNDRED, create())
@@ -63,24 +64,21 @@ def too_many_called_invalid() -> None:
     """A queue beyond the quota is refused as invalid."""
 
 
-def _check_unless_with_sessions(namespace: Namespace, kind: EntityKind) -> None:
-    if not memory(namespace, list[EntitySettings])[0].requires_session:
-        RULES.quotas.check_partitioned(namespace, kind)
+@beside("quotas.check_partitioned", only_where)
+def _check_unless_with_sessions(namespace: Namespace) -> bool:
+    return not memory(namespace, list[EntitySettings])[0].requires_session
 
 
 @mutant(
-    "QUOTA-02",
-    "management.create",
-    (*HUNDRED, create(requires_session=True)),
-    beforehand,
-    also={"quotas.check_partitioned": _check_unless_with_sessions},
-    deep=True,
+    "QUOTA-02", "management.create", how=beforehand, also=_check_unless_with_sessions, deep=True
 )
+@run(*HUNDRED, create(requires_session=True))
 def one_too_many_with_sessions(namespace: Namespace, settings: EntitySettings) -> None:
     """A partitioned queue beyond the quota is created if it requires sessions."""
     memory(namespace, list[EntitySettings])[:] = [settings]
 
 
+@beside("quotas.check_partitioned")
 def _note_refusal(namespace: Namespace, kind: EntityKind) -> None:
     """Create an entity beyond the quota, and remember that it is refused."""
     try:
@@ -89,19 +87,13 @@ def _note_refusal(namespace: Namespace, kind: EntityKind) -> None:
         memory(namespace, list[Refusal]).append(refusal)
 
 
-@mutant(
-    "MGMT-10",
-    "management.create_queue",
-    (*ONE_MORE, send("m1")),
-    also={"quotas.check_partitioned": _note_refusal},
-    deep=True,
-)
-def refused_and_created(namespace: Namespace, command: v.CreateQueue, connection: str) -> Answer:
+@mutant("MGMT-10", "management.create_queue", how=alters, also=_note_refusal, deep=True)
+@run(*ONE_MORE, send("m1"))
+def refused_and_created(usual: Answer, namespace: Namespace) -> Answer:
     """A partitioned queue beyond the quota is refused, but created."""
-    answer = RULES.management.create_queue(namespace, command, connection)
     refusals = memory(namespace, list[Refusal])
     if not refusals:
-        return answer
+        return usual
     refusal = refusals.pop()
     return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
@@ -118,20 +110,15 @@ def half_as_many_topics(namespace: Namespace, kind: EntityKind) -> None:
     _check_with(namespace, kind, MOST_PARTITIONED // 2 if kind is EntityKind.TOPIC else 0)
 
 
+@beside("quotas.count", afterwards)
 def _count_up(namespace: Namespace, entity: Entity, one: int) -> None:
-    """Count creations, and remember deleted partitioned entities."""
-    RULES.quotas.count(namespace, entity, one)
+    """Remember deleted partitioned entities."""
     gone = one < 0 and entity.settings.partitioned
     memory(namespace, Counter[EntityKind])[entity.kind] += gone
 
 
-@mutant(
-    "QUOTA-05",
-    "quotas.check_partitioned",
-    (*HUNDRED, DELETED, create()),
-    also={"quotas.count": _count_up},
-    deep=True,
-)
+@mutant("QUOTA-05", "quotas.check_partitioned", also=_count_up, deep=True)
+@run(*HUNDRED, DELETED, create())
 def deleted_still_counts(namespace: Namespace, kind: EntityKind) -> None:
     """A partitioned queue that was deleted counts among the 100 for good."""
     _check_with(namespace, kind, memory(namespace, Counter[EntityKind])[kind])
@@ -154,18 +141,17 @@ def regular_counts(namespace: Namespace, kind: EntityKind) -> None:
     _check_with(namespace, kind, namespace.counts.regular)
 
 
-@mutant("QUOTA-06", "quotas.check_entities", (*HUNDRED, REGULAR))
-def hundred_of_any_kind(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+@mutant("QUOTA-06", "quotas.check_entities", (*HUNDRED, REGULAR), beforehand)
+def hundred_of_any_kind(namespace: Namespace, kind: EntityKind) -> None:
     """With 100 partitioned ones nothing more is created."""
     counts = namespace.counts
     there = counts.partitioned_queues + counts.partitioned_topics
     if kind is not EntityKind.SUBSCRIPTION and there >= MOST_PARTITIONED:
         raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-06")
-    RULES.quotas.check_entities(namespace, kind, partitions)
 
 
 def _limit(namespace: Namespace, kind: EntityKind, weight: int, rule: v.RuleId) -> None:
-    """Accept 10,000 queues and topics, where the new one counts as so many."""
+    """Accept 10,000 queues and topics; the new one counts as `weight` of them."""
     counts = namespace.counts
     there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
     if kind is not EntityKind.SUBSCRIPTION and there + weight > MOST_ENTITIES:
@@ -189,19 +175,18 @@ def each_partition_counts(namespace: Namespace, kind: EntityKind, partitions: in
     _limit(namespace, kind, partitions, "QUOTA-09")
 
 
-@mutant("QUOTA-12", "quotas.check", CROWDED, readings={"QUOTA-PREMIUM": "counting"}, deep=True)
-def premium_without_end(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+@mutant("QUOTA-12", "quotas.check", CROWDED, only_where, readings=COUNTING, deep=True)
+def premium_without_end(namespace: Namespace) -> bool:
     """In Premium a namespace takes any number of queues, where the 10,000 are read to hold."""
-    if namespace.profile.tier is not v.Tier.PREMIUM:
-        RULES.quotas.check(namespace, kind, partitions)
+    return namespace.profile.tier is not v.Tier.PREMIUM
 
 
-@mutant("QUOTA-13", "quotas.check", CROWDED, readings={"QUOTA-PREMIUM": "quota"}, deep=True)
-def quota_in_premium(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+@mutant("QUOTA-13", "quotas.check", how=beforehand, readings={"QUOTA-PREMIUM": "quota"}, deep=True)
+@run(*CROWDED)
+def quota_in_premium(namespace: Namespace, kind: EntityKind) -> None:
     """In Premium the 10,001st queue is refused, where no number is read to hold."""
     if namespace.profile.tier is v.Tier.PREMIUM:
         _limit(namespace, kind, 1, "QUOTA-13")
-    RULES.quotas.check(namespace, kind, partitions)
 
 
 @mutant("QUOTA-14", "quotas.check_premium", UNIT, deep=True)
@@ -213,12 +198,7 @@ def a_unit_too_small(namespace: Namespace) -> None:
         raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-14")
 
 
-@mutant(
-    "QUOTA-15",
-    "quotas.check_premium",
-    (*UNIT, create(queue="more", partitioned=False)),
-    readings={"QUOTA-PREMIUM": "per-unit"},
-    deep=True,
-)
+@mutant("QUOTA-15", "quotas.check_premium", readings={"QUOTA-PREMIUM": "per-unit"}, deep=True)
+@run(*UNIT, create(queue="more", partitioned=False))
 def units_without_end() -> None:
     """Premium takes any number of queues, where its messaging units are read to limit them."""

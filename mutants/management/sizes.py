@@ -11,7 +11,7 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage, Transaction
 from busproof.model.transactions import PLENTY
 from busproof.model.values import DIRECT, Key, Refusal
-from busproof.mutants.mutant import mutant
+from busproof.mutants.mutant import mutant, run
 from busproof.mutants.runs import (
     QUEUE,
     Request,
@@ -28,6 +28,8 @@ from busproof.mutants.runs import (
 )
 from busproof.mutants.wrappers import (
     afterwards,
+    alters,
+    instead,
     instead_of,
     refuses,
     refuses_as,
@@ -97,17 +99,16 @@ def one_partition_told(entity: Entity) -> int:
     return entity.settings.max_size
 
 
-@mutant("SIZE-07", "sizes.capacity", FULL)
-def size_divided(namespace: Namespace, *, partitioned: bool, size: int) -> int:
+@mutant("SIZE-07", "sizes.capacity", FULL, alters)
+def size_divided(usual: int, namespace: Namespace, *, partitioned: bool) -> int:
     """The partitions share the size given, instead of having each."""
-    whole = RULES.sizes.capacity(namespace, partitioned=partitioned, size=size)
-    return whole // (namespace.profile.partitions if partitioned else 1)
+    return usual // (namespace.profile.partitions if partitioned else 1)
 
 
-@mutant("SIZE-05", "sizes.partition_count", (create(), *SMALL))
-def one_partition_too_many(namespace: Namespace, *, partitioned: bool, size: int) -> int:
+@mutant("SIZE-05", "sizes.partition_count", (create(), *SMALL), alters)
+def one_partition_too_many(usual: int, *, partitioned: bool) -> int:
     """A partitioned queue has one partition too many."""
-    return RULES.sizes.partition_count(namespace, partitioned=partitioned, size=size) + partitioned
+    return usual + partitioned
 
 
 @mutant("SIZE-05", "sizes.partition_count", (create(max_size=2), *SMALL), deep=True)
@@ -129,14 +130,9 @@ def partitions_pooled(namespace: Namespace, entity: Entity, size: int) -> bool:
     return RULES.sizes.used(namespace, entity) + (size or 1) <= whole
 
 
-@mutant(
-    "SIZE-07",
-    "keys.place",
-    (
-        create(requires_session=True),
-        *(send(f"m{n}", session_id="a", **BULKY) for n in range(ENOUGH)),
-    ),
-    deep=True,
+@mutant("SIZE-07", "keys.place", deep=True)
+@run(
+    create(requires_session=True), *(send(f"m{n}", session_id="a", **BULKY) for n in range(ENOUGH))
 )
 def session_never_full(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """A session's messages are taken although their partition is full."""
@@ -148,13 +144,10 @@ def session_never_full(namespace: Namespace, entity: Entity, key: Key | None, *r
         return namespace.rules.keys.home(namespace, entity, key)
 
 
-@mutant(
-    "SIZE-08",
-    "sizes.has_room",
-    (
-        *(create(), send("first", partition_key=ELSEWHERE), *KEYED),
-        send("elsewhere", partition_key=ELSEWHERE, **BULKY),
-    ),
+@mutant("SIZE-08", "sizes.has_room")
+@run(
+    *(create(), send("first", partition_key=ELSEWHERE), *KEYED),
+    send("elsewhere", partition_key=ELSEWHERE, **BULKY),
 )
 def one_full_all_full(namespace: Namespace, entity: Entity, size: int) -> bool:
     """While one partition is full, every key is refused."""
@@ -171,13 +164,8 @@ def regular_never_full(namespace: Namespace, entity: Entity, partition: int, siz
     return regular or RULES.sizes.has_room(namespace, entity, partition, size)
 
 
-@mutant(
-    "SIZE-10",
-    "messages.send",
-    (*FULL_REGULAR, *(receive() for _ in range(ENOUGH))),
-    refuses_yet(v.Error.QUOTA_EXCEEDED),
-    deep=True,
-)
+@mutant("SIZE-10", "messages.send", how=refuses_yet(v.Error.QUOTA_EXCEEDED), deep=True)
+@run(*FULL_REGULAR, *(receive() for _ in range(ENOUGH)))
 def full_keeps_what_it_refused(namespace: Namespace, command: v.Send) -> None:
     """A full queue refuses a message and keeps it."""
     entity = namespace.rules.topics.addressed(namespace, command.queue)
@@ -201,20 +189,18 @@ def _is_full(namespace: Namespace, entity: Entity) -> bool:
     )
 
 
-@mutant("SIZE-11", "messages.receive", (*FULL_REGULAR, receive()), deep=True)
-def full_gives_nothing(namespace: Namespace, command: v.Receive, connection: str) -> Answer:
+@mutant("SIZE-11", "messages.receive", how=refuses("SIZE-11", QUOTA), deep=True)
+@run(*FULL_REGULAR, receive())
+def full_gives_nothing(namespace: Namespace, command: v.Receive) -> bool:
     """A full queue gives no messages."""
-    if _is_full(namespace, namespace.rules.topics.receivable(namespace, command.queue)):
-        raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-11")
-    return RULES.messages.receive(namespace, command, connection)
+    return _is_full(namespace, namespace.rules.topics.receivable(namespace, command.queue))
 
 
-@mutant("SIZE-11", "management.availability", (*FULL_REGULAR, GET), readings={"GET-LAG": "at-once"})
-def full_is_limited(namespace: Namespace, entity: Entity) -> v.Availability:
+@mutant("SIZE-11", "management.availability", how=instead, readings={"GET-LAG": "at-once"})
+@run(*FULL_REGULAR, GET)
+def full_is_limited(namespace: Namespace, entity: Entity) -> v.Availability | None:
     """A full queue is described as partly available."""
-    if _is_full(namespace, entity):
-        return v.Availability.LIMITED
-    return RULES.management.availability(namespace, entity)
+    return v.Availability.LIMITED if _is_full(namespace, entity) else None
 
 
 def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
@@ -223,29 +209,18 @@ def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
     namespace.rules.sizes.charge(namespace, queued.entity, queued.partition, size)
 
 
-@mutant(
-    "SIZE-12",
-    "locks.apply",
-    (*FULL_REGULAR, receive(), complete(0), MORE),
-    afterwards,
-    literal=True,
-)
+@mutant("SIZE-12", "locks.apply", how=afterwards, literal=True)
+@run(*FULL_REGULAR, receive(), complete(0), MORE)
 def completed_keeps_room(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A completed message uses storage forever."""
     if action is Action.COMPLETE:
         _waste(namespace, queued)
 
 
-@mutant(
-    "SIZE-12",
-    "messages.consume",
-    (*FULL_REGULAR, receive(delete=True), MORE),
-    deep=True,
-    literal=True,
-)
+@mutant("SIZE-12", "messages.consume", how=afterwards, deep=True, literal=True)
+@run(*FULL_REGULAR, receive(delete=True), MORE)
 def deleted_keeps_room(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A message that was received and deleted uses storage forever."""
-    RULES.messages.consume(namespace, queued, action)
     if action is not Action.EXPIRE:
         _waste(namespace, queued)
 
@@ -283,11 +258,8 @@ def dead_takes_no_room(namespace: Namespace, entity: Entity, partition: int, siz
     return _has_room_without(dead, namespace, entity, partition, size)
 
 
-@mutant(
-    "SIZE-13",
-    "sizes.has_room",
-    (REGULAR, *(schedule(f"m{n}", 3600, **BULKY) for n in range(ENOUGH)), MORE),
-)
+@mutant("SIZE-13", "sizes.has_room")
+@run(REGULAR, *(schedule(f"m{n}", 3600, **BULKY) for n in range(ENOUGH)), MORE)
 def scheduled_takes_no_room(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
     """A scheduled message uses no storage until it is due."""
     later = entity.scheduled.values()

@@ -7,7 +7,7 @@ or a refusal takes along, a value that changes on its way.
 from collections import Counter
 from collections.abc import Callable
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -16,7 +16,10 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Transaction
-from busproof.mutants.mutant import memory, mutant
+from busproof.model.transactions import keys_of_sends
+from busproof.model.values import Key
+from busproof.mutants.entities import Switch, held
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -33,7 +36,7 @@ from busproof.mutants.runs import (
     wait,
 )
 from busproof.mutants.views import shown
-from busproof.mutants.wrappers import afterwards, instead, only_where, refuses_yet
+from busproof.mutants.wrappers import afterwards, alters, asks, instead, only_where, refuses_yet
 
 MANY: Final = 100
 HOME: Final = home("a")
@@ -68,44 +71,25 @@ TWO_VALUES: Final = v.SendBatch(
         v.Message(body="m2", partition_key="a", subject="y"),
     ),
 )
-Switch = v.TakePartitionDown | v.BringPartitionUp
 Change = Callable[[QueuedMessage, v.MessageView], v.MessageView]
 
 
-@mutant(
-    "TXN-12",
-    "transactions.apply",
-    (
-        create(),
-        BEGIN,
-        send("m1", within="t", partition_key="a"),
-        down(HOME),
-        COMMIT,
-        up(HOME),
-        TAKE,
-    ),
-    deep=True,
-)
-def commit_in_an_outage_is_lost(namespace: Namespace, transaction: Transaction) -> None:
+@mutant("TXN-12", "transactions.apply", how=only_where, deep=True)
+@run(create(), BEGIN, SENT_WITHIN, down(HOME), COMMIT, up(HOME), TAKE)
+def commit_in_an_outage_is_lost(transaction: Transaction) -> bool:
     """A commit is acknowledged while the partition of its messages is down, and they are lost."""
-    if not any(buffered.entity.base.down for buffered in transaction.sends):
-        RULES.transactions.apply(namespace, transaction)
+    return not any(buffered.entity.base.down for buffered in transaction.sends)
 
 
-@mutant(
-    "LOCK-08",
-    "locks.settle",
-    (*KEYED, receive(), down(HOME), complete(0), up(HOME), wait(61), receive()),
-    deep=True,
-)
+@mutant("LOCK-08", "locks.settle", how=instead, deep=True)
+@run(*KEYED, receive(), down(HOME), complete(0), up(HOME), wait(61), receive())
 def completed_in_an_outage_comes_again(
-    namespace: Namespace, command: v.Settlement, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.Settlement
+) -> Answer | None:
     """A completion is acknowledged while the partition is down, and its message comes again."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
-    if isinstance(command, v.Complete) and entity.base.down and command.transaction is None:
-        return Answer(DONE)
-    return RULES.locks.settle(namespace, command, connection)
+    lost = isinstance(command, v.Complete) and entity.base.down and command.transaction is None
+    return Answer(DONE) if lost else None
 
 
 @mutant("LIFE-09", "messages.arrive", LATE, only_where, deep=True)
@@ -149,61 +133,44 @@ def letters_are_replaced(queued: QueuedMessage, view: v.MessageView) -> v.Messag
     return attrs.evolve(view, subject=view.subject.encode("ascii", "replace").decode())
 
 
-@mutant("BATCH-01", "batches.send_batch", (create(), TWO_VALUES, TAKE, TAKE), deep=True)
-def batch_shares_the_label_of_its_first(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+@mutant("BATCH-01", "batches.send_batch", (create(), TWO_VALUES, TAKE, TAKE), asks, deep=True)
+def batch_shares_the_label_of_its_first(command: v.SendBatch) -> v.SendBatch:
     """Every message of a batch has the label of the first."""
-    if not command.messages:
-        return RULES.batches.send_batch(namespace, command, connection)
-    subject = command.messages[0].subject
-    alike = tuple(attrs.evolve(message, subject=subject) for message in command.messages)
-    alike_command = attrs.evolve(command, messages=alike)
-    return RULES.batches.send_batch(namespace, alike_command, connection)
+    subjects = [message.subject for message in command.messages[:1]]
+    alike = (attrs.evolve(message, subject=subjects[0]) for message in command.messages)
+    return attrs.evolve(command, messages=tuple(alike))
 
 
-def _recovered(namespace: Namespace, command: Switch, connection: str) -> tuple[Answer, Any]:
-    """Switch, and return what is held in the partition if it is up again."""
-    answer = RULES.partitions.switch(namespace, command, connection)
+def _recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
+    """Return what is held in the partition if it is up again."""
     entity = namespace.entities.get(command.queue)
-    if entity is None or isinstance(command, v.TakePartitionDown):
-        return answer, ()
-    return answer, [
-        queued for queued in entity.messages.values() if queued.partition == command.partition
-    ]
+    up_again = entity is not None and isinstance(command, v.BringPartitionUp)
+    return list(held(entity, command.partition)) if entity is not None and up_again else []
 
 
-@mutant(
-    "DLQ-01", "partitions.switch", (*KEYED, receive(), wait(61), *IN_OUTAGE, receive()), deep=True
-)
-def outage_forgets_deliveries(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@mutant("DLQ-01", "partitions.switch", how=afterwards, deep=True)
+@run(*KEYED, receive(), wait(61), *IN_OUTAGE, receive())
+def outage_forgets_deliveries(namespace: Namespace, command: Switch) -> None:
     """After an outage the deliveries of what its partition holds are counted from the start."""
-    answer, recovered = _recovered(namespace, command, connection)
-    for queued in recovered:
+    for queued in _recovered(namespace, command):
         namespace.journal.touch(queued)
         queued.failed = 0
-    return answer
 
 
-@mutant("LIFE-10", "partitions.switch", (*HELD, *SESSION_OUTAGE, over("c2", ACCEPT)), deep=True)
-def outage_frees_sessions(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@mutant("LIFE-10", "partitions.switch", how=afterwards, deep=True)
+@run(*HELD, *SESSION_OUTAGE, over("c2", ACCEPT))
+def outage_frees_sessions(namespace: Namespace, command: Switch) -> None:
     """After an outage nobody holds the sessions of its partition any more."""
-    answer, recovered = _recovered(namespace, command, connection)
+    recovered = _recovered(namespace, command)
     for session in {queued.session for queued in recovered if queued.session is not None}:
         if session.holder is not None:
             namespace.rules.sessions.release(namespace, session, counts=False)
-    return answer
 
 
-@mutant(
-    "SESS-19",
-    "sessions.set_state",
-    (
-        *(*HELD, down(home("s")), v.SetSessionState(queue=QUEUE, session_id="s", state="x")),
-        *(up(home("s")), v.GetSessionState(queue=QUEUE, session_id="s")),
-    ),
-    instead,
-    deep=True,
+@mutant("SESS-19", "sessions.set_state", how=instead, deep=True)
+@run(
+    *(*HELD, down(home("s")), v.SetSessionState(queue=QUEUE, session_id="s", state="x")),
+    *(up(home("s")), v.GetSessionState(queue=QUEUE, session_id="s")),
 )
 def state_set_in_an_outage_is_lost(
     namespace: Namespace, command: v.SetSessionState
@@ -213,25 +180,16 @@ def state_set_in_an_outage_is_lost(
     return Answer(DONE) if entity is not None and entity.base.down else None
 
 
-@mutant(
-    "MGMT-12",
-    "management.apply_update",
-    (create(max_delivery_count=4), UPDATE_LOCKS, wait(200), v.GetQueue(queue=QUEUE)),
-    afterwards,
-    deep=True,
-)
+@mutant("MGMT-12", "management.apply_update", how=afterwards, deep=True)
+@run(create(max_delivery_count=4), UPDATE_LOCKS, wait(200), v.GetQueue(queue=QUEUE))
 def update_of_locks_forgets_deliveries(entity: Entity, command: v.UpdateQueue) -> None:
     """An update of the lock duration sets the maximum delivery count to the default."""
     if command.lock_duration is not None:
         entity.settings = attrs.evolve(entity.settings, max_delivery_count=10)
 
 
-@mutant(
-    "LOCK-01",
-    "management.apply_update",
-    (*KEYED, receive(), UPDATE_LOCKS, wait(10), complete(0)),
-    deep=True,
-)
+@mutant("LOCK-01", "management.apply_update", deep=True)
+@run(*KEYED, receive(), UPDATE_LOCKS, wait(10), complete(0))
 def update_of_locks_shortens_those_under_way(
     namespace: Namespace, entity: Entity, command: v.UpdateQueue
 ) -> None:
@@ -246,13 +204,8 @@ def update_of_locks_shortens_those_under_way(
             entity.look_at("locks.end", queued.locked_until, queued, queued.number)
 
 
-@mutant(
-    "LOCK-01",
-    "management.update_queue",
-    (*KEYED, receive(), v.UpdateQueue(queue=QUEUE, partitioned=False), complete(0)),
-    refuses_yet(),
-    deep=True,
-)
+@mutant("LOCK-01", "management.update_queue", how=refuses_yet(), deep=True)
+@run(*KEYED, receive(), v.UpdateQueue(queue=QUEUE, partitioned=False), complete(0))
 def refused_update_frees_locks(namespace: Namespace, command: v.UpdateQueue) -> None:
     """An update that is refused takes all locks away."""
     entity = namespace.entities.get(command.queue)
@@ -261,14 +214,88 @@ def refused_update_frees_locks(namespace: Namespace, command: v.UpdateQueue) -> 
             namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
 
 
-@mutant(
-    "MGMT-20",
-    "management.count",
-    (*KEYED, receive(), v.GetQueue(queue=QUEUE)),
-    readings={"GET-LAG": "at-once"},
-    deep=True,
-)
-def locked_messages_are_not_counted(namespace: Namespace, entity: Entity) -> int:
+@mutant("MGMT-20", "management.count", how=alters, readings={"GET-LAG": "at-once"}, deep=True)
+@run(*KEYED, receive(), v.GetQueue(queue=QUEUE))
+def locked_messages_are_not_counted(usual: int, entity: Entity) -> int:
     """A message that is locked is not among those that are counted."""
-    locked = sum(queued.state is State.LOCKED for queued in entity.messages.values())
-    return RULES.management.count(namespace, entity) - locked
+    return usual - sum(queued.state is State.LOCKED for queued in entity.messages.values())
+
+
+BOTH: Final[Run] = (
+    create(),
+    v.BeginTransaction(transaction="t1"),
+    send("m1", within="t1", partition_key="a"),
+    v.BeginTransaction(transaction="t2"),
+    send("m2", within="t2", partition_key="a"),
+)
+
+
+def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]:
+    """Return the other transactions that run."""
+    return [
+        other
+        for other in namespace.transactions.values()
+        if other is not transaction and not other.ended
+    ]
+
+
+@mutant("TXN-12", "transactions.roll_back", how=afterwards, deep=True)
+@run(*BOTH, v.RollBackTransaction(transaction="t1"), v.CommitTransaction(transaction="t2"), TAKE)
+def rollback_empties_other_transactions(
+    namespace: Namespace, command: v.RollBackTransaction
+) -> None:
+    """A rollback discards what other transactions have sent, too."""
+    for other in _others(namespace, namespace.transactions[command.transaction]):
+        namespace.journal.touch(other)
+        other.sends = ()
+
+
+@mutant("TXN-13", "transactions.apply", deep=True)
+@run(
+    *BOTH,
+    v.CommitTransaction(transaction="t1"),
+    v.RollBackTransaction(transaction="t2"),
+    *(TAKE, TAKE),
+)
+def commit_takes_other_transactions_along(namespace: Namespace, transaction: Transaction) -> None:
+    """A commit delivers what other transactions have sent, too."""
+    RULES.transactions.apply(namespace, transaction)
+    for other in _others(namespace, transaction):
+        for buffered in other.sends:
+            namespace.rules.transactions.deliver(namespace, buffered)
+
+
+@mutant("TXN-02", "transactions.check_other_sends", how=afterwards, deep=True)
+@run(*BOTH[:-1], send("m2", within="t2", partition_key="b"))
+def all_transactions_share_one_key(
+    namespace: Namespace, transaction: Transaction, key: Key
+) -> None:
+    """A message is refused if another transaction has sent one with another key."""
+    for other in _others(namespace, transaction):
+        for _, earlier in keys_of_sends(other):
+            namespace.rules.transactions.check_same_key(namespace, earlier, key)
+
+
+@mutant("LIFE-09", "messages.accept", how=only_where, deep=True)
+@run(create(partitioned=False), send("m1", session_id=""), TAKE)
+def message_with_an_empty_property_is_lost(message: v.Message) -> bool:
+    """A message whose SessionId, PartitionKey or MessageId is empty is accepted and lost."""
+    return "" not in (message.session_id, message.partition_key, message.message_id)
+
+
+@mutant("LIFE-09", "duplicates.is_duplicate", deep=True)
+@run(
+    create(duplicate_detection=True),
+    send("m1", message_id=""),
+    send("m2", message_id="y"),
+    *(TAKE, TAKE),
+)
+def every_message_is_a_copy_of_an_empty_id(
+    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
+) -> bool:
+    """After an empty MessageId every message is dropped as its copy."""
+    counts = memory(namespace, Counter[str])
+    if counts[entity.path] and message.message_id:
+        return True
+    counts[entity.path] += message.message_id == ""
+    return RULES.duplicates.is_duplicate(namespace, entity, message, key)

@@ -1,1 +1,1 @@
-"""Mutants of topics, their subscriptions, and the rules and filters of those."""
+"""Mutants of topics, and of the rules and filters of their subscriptions."""

@@ -8,11 +8,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.rules import RULES
-from busproof.mutants.mutant import mutant
+from busproof.mutants.mutant import mutant, run
 from busproof.mutants.runs import Run, receive, send
 from busproof.mutants.wrappers import with_other
-
-__all__ = ["ONE", "SUBSCRIBED", "TAKE", "add", "remove", "taking"]
 
 TOPIC: Final = v.CreateTopic(topic="q")
 ONE: Final[Mapping[str, Any]] = {"topic": "q", "subscription": "one"}
@@ -83,12 +81,8 @@ def correlation_without_case(wanted: v.Filter, message: v.Message) -> bool:
     return all(_lower(value) == _lower(own) for value, own in _conditions(wanted, message))
 
 
-@mutant(
-    "FILTER-03",
-    TAKES,
-    asked(v.CorrelationFilter(reply_to_session_id="a"), reply_to_session_id="b"),
-    deep=True,
-)
+@mutant("FILTER-03", TAKES, deep=True)
+@run(*asked(v.CorrelationFilter(reply_to_session_id="a"), reply_to_session_id="b"))
 def correlation_ignores_reply_session(wanted: v.Filter, message: v.Message) -> bool:
     """Correlation filters do not look at the ReplyToSessionId."""
     if isinstance(wanted, v.CorrelationFilter) and wanted.reply_to_session_id is not None:

@@ -1,7 +1,10 @@
 """Mutants of FILTER and FEAT: changes of rules, their copies, actions, and names."""
 
 from contextlib import suppress
+from itertools import takewhile
 from typing import Final
+
+import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
@@ -10,19 +13,18 @@ from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.subscription_rules import RuleChange, find
 from busproof.model.values import EntityKind, InTransit, Refusal
 from busproof.mutants.management.management import empty
-from busproof.mutants.mutant import memory, mutant
-from busproof.mutants.runs import PARTITIONS, Run, send
+from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.runs import PARTITIONS, Run, receive, send
 from busproof.mutants.topics.filters import LABEL, ONE, SUBSCRIBED, TAKE, TOPIC, add, remove, taking
 from busproof.mutants.wrappers import (
     afterwards,
     alters,
     beforehand,
     instead_of,
+    only_where,
     refuses,
     refuses_yet,
 )
-
-__all__ = ["CHECK", "COPIES", "SECOND", "SEND", "USUAL", "Messages"]
 
 Messages = tuple[v.Message, ...]
 Rules = tuple[v.SubscriptionRule, ...]
@@ -90,13 +92,8 @@ def _note_removed(namespace: Namespace, entity: Entity, command: RuleChange) -> 
         memory(namespace, dict[Entity, Rules])[entity] = tuple(set(before) - set(entity.rules))
 
 
-@mutant(
-    "FILTER-07",
-    COPIES,
-    (*SUBSCRIBED, add(NONE), remove(), SEND, TAKE),
-    also={CHANGE: _note_removed},
-    deep=True,
-)
+@mutant("FILTER-07", COPIES, also={CHANGE: _note_removed}, deep=True)
+@run(*SUBSCRIBED, add(NONE), remove(), SEND, TAKE)
 def rule_lives_on(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
     """A rule that was removed still takes the next message."""
     removed = memory(namespace, dict[Entity, Rules])
@@ -189,32 +186,155 @@ def rule_refused_yet_changed(usual: Answer, namespace: Namespace, command: RuleC
 @mutant(
     "FEAT-18",
     "subscription_rules.is_outside",
-    (*ON_REGULAR, add(LABEL, within="t")),
-    refuses("FEAT-18"),
+    how=refuses("FEAT-18"),
     readings={"REGULAR-RULES": "supported"},
 )
+@run(*ON_REGULAR, add(LABEL, within="t"))
 def rule_refused_in_transaction_on_regular(subscription: Entity) -> bool:
     """On regular topics no rule changes in a transaction."""
     return not subscription.settings.partitioned
 
 
-@mutant(
-    "FEAT-19",
-    "subscription_rules.is_outside",
-    (*ON_REGULAR, add(LABEL, within="t"), v.RollBackTransaction(transaction="t"), LIST),
-)
+@mutant("FEAT-19", "subscription_rules.is_outside")
+@run(*ON_REGULAR, add(LABEL, within="t"), v.RollBackTransaction(transaction="t"), LIST)
 def rule_outlives_roll_back(namespace: Namespace, subscription: Entity) -> bool:
     """On regular topics a rule that changes in a transaction changes at once."""
     return not subscription.settings.partitioned or USUAL.is_outside(namespace, subscription)
 
 
-@mutant(
-    "FEAT-19",
-    "transactions.apply",
-    (*ON_REGULAR, add(LABEL, within="t"), v.CommitTransaction(transaction="t"), LIST),
-)
+@mutant("FEAT-19", "transactions.apply")
+@run(*ON_REGULAR, add(LABEL, within="t"), v.CommitTransaction(transaction="t"), LIST)
 def rule_lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
     """A commit changes no rules."""
     namespace.journal.touch(transaction)
     transaction.rule_changes = ()
     RULES.transactions.apply(namespace, transaction)
+
+
+ACT: Final = "subscription_rules.act"
+RULE_NAME: Final = "RuleName"
+NAMESAKE: Final = v.CreateSubscription(topic="q", subscription="ONE")
+TAKE_SECOND: Final = receive(delete=True, queue=v.subscription_path("q", "two"))
+
+
+def act(action: str | None, rule: str = "r") -> v.AddRule:
+    """Add a rule that takes everything and has this action."""
+    return v.AddRule(rule=rule, filter=v.TrueFilter(), action=action, **ONE)
+
+
+ACTING: Final[Run] = (*SUBSCRIBED, act("SET size = 2"))
+INVALID_ACTION: Final[Run] = (*SUBSCRIBED, act("SET size"))
+BOTH: Final[Run] = (*ACTING, SEND, TAKE, TAKE)
+
+
+@mutant("FILTER-21", ACT, BOTH)
+def actions_do_nothing(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    """A copy of a rule with an action is as it was sent."""
+    return attrs.evolve(message, properties=message.properties.set(RULE_NAME, rule.name))
+
+
+@mutant("FILTER-21", ACT, (*SUBSCRIBED, act("REMOVE size"), SEND, TAKE, TAKE))
+def removed_property_stays(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    """REMOVE leaves a property where it is."""
+    after = USUAL.act(rule, message)
+    return attrs.evolve(after, properties=message.properties.update(after.properties))
+
+
+def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[Messages, Messages]:
+    """The copies that a subscription gets: all, and those that actions have made."""
+    copies = USUAL.copies(namespace, entity, message)
+    return copies, tuple(copy for copy in copies if RULE_NAME in copy.properties)
+
+
+@mutant("FILTER-22", COPIES, (*ACTING, act("SET size = 3", "s"), SEND, *(TAKE,) * 3))
+def first_action_only(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+    """Only the first of several rules with actions makes a copy."""
+    copies, acted = _copies(namespace, entity, message)
+    return tuple(copy for copy in copies if copy not in acted[1:])
+
+
+@mutant("FILTER-22", COPIES, BOTH)
+def no_copy_beside_actions(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+    """No other rule makes a copy beside a rule with an action."""
+    copies, acted = _copies(namespace, entity, message)
+    return acted or copies
+
+
+@mutant("FILTER-23", ACT, BOTH, alters)
+def rule_not_named(usual: v.Message) -> v.Message:
+    """A copy does not name the rule that made it."""
+    return attrs.evolve(usual, properties=usual.properties.delete(RULE_NAME))
+
+
+@mutant("FILTER-24", COPIES, BOTH)
+def actions_change_all(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+    """An action changes the copy of the other rules as well."""
+    copies, acted = _copies(namespace, entity, message)
+    changed = [attrs.evolve(copy, properties=copy.properties.delete(RULE_NAME)) for copy in acted]
+    return tuple(copy if copy in acted or not acted else changed[0] for copy in copies)
+
+
+@mutant("FILTER-24", COPIES, (*ACTING, SECOND, SEND, TAKE_SECOND))
+def actions_change_what_is_sent(
+    namespace: Namespace, entity: Entity, message: v.Message
+) -> Messages:
+    """Later subscriptions get what an action made."""
+    siblings = entity.base.subscriptions or ()
+    for earlier in takewhile(lambda sibling: sibling is not entity, siblings):
+        copies = USUAL.copies(namespace, earlier, message)
+        message = copies[-1] if copies else message
+    return USUAL.copies(namespace, entity, message)
+
+
+def _act_if_valid(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    try:
+        return USUAL.act(rule, message)
+    except AssertionError:
+        return message
+
+
+@mutant("FILTER-25", CHECK, INVALID_ACTION, instead_of("FILTER-25"), also={ACT: _act_if_valid})
+def any_action() -> None:
+    """An action that is invalid SQL is accepted, and does nothing."""
+
+
+def _check_short(namespace: Namespace, name: str, rule: v.RuleId, limited: v.RuleId) -> None:
+    """Take no name of more than 32 characters where this rule limits it."""
+    if rule == limited and len(name) > 32:
+        raise Refusal(v.Error.INVALID_OPERATION, rule)
+    RULES.limits.check_short_name(namespace, name, rule)
+
+
+def named(length: int) -> Run:
+    """A subscription whose name has this many characters."""
+    return (TOPIC, v.CreateSubscription(topic="q", subscription="x" * length))
+
+
+@mutant("FILTER-26", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 50)))
+def short_rule_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+    """A rule's name may have 32 characters."""
+    _check_short(namespace, name, rule, "FILTER-27")
+
+
+@mutant("FILTER-27", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 51)), only_where)
+def any_rule_name(rule: v.RuleId) -> bool:
+    """A rule's name may have any length."""
+    return rule != "FILTER-27"
+
+
+@mutant("TOPIC-17", "limits.check_short_name", named(50))
+def short_subscription_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+    """A subscription's name may have 32 characters."""
+    _check_short(namespace, name, rule, "TOPIC-18")
+
+
+@mutant("TOPIC-18", "limits.check_short_name", named(51), only_where)
+def any_subscription_name(rule: v.RuleId) -> bool:
+    """A subscription's name may have any length."""
+    return rule != "TOPIC-18"
+
+
+@mutant("TOPIC-21", "topics.folded", (*SUBSCRIBED, NAMESAKE))
+def case_of_names_counts(name: str) -> str:
+    """Names of subscriptions that differ only in case are distinct."""
+    return name

@@ -1,4 +1,4 @@
-"""Mutants of MGMT about topics and subscriptions: created, changed, described, listed, deleted."""
+"""Mutants of MGMT, SIZE and PREM in requests that create, change or describe topics."""
 
 from typing import Any, Final
 
@@ -9,30 +9,32 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import EntityKind, EntitySettings
+from busproof.mutants.entities import is_subscription, is_topic, siblings
 from busproof.mutants.management.management import (
-    REMEMBERING,
-    change_fixed,
-    described,
+    AT_ONCE,
+    LAST,
+    changes_fixed,
     empty,
     name_again,
+    remember_deleted,
 )
-from busproof.mutants.management.management_descriptions import AT_ONCE
 from busproof.mutants.management.management_updates import (
-    LAST,
     before_update,
     inherit_ids,
     inherit_messages,
     keep_settings,
     lock_as_before,
     miss_last,
-    namesake,
     refuse_for_good,
 )
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import PARTITIONS, Run, create, down, receive, send, up, wait
-from busproof.mutants.wrappers import afterwards, asks, instead
+from busproof.mutants.wrappers import afterwards, asks, does, instead, refuses, tells
 
 TOPIC: Final = "q"
+UPDATE: Final = "management.apply_update"
+Names = tuple[str, ...]
+MISSING_LAST: Final = does(miss_last, is_subscription)
 
 
 def change(**changes: Any) -> v.UpdateTopic:
@@ -72,54 +74,28 @@ UPDATED: Final[Run] = (*ONE_EACH, SHORTER, *(TAKE,) * PARTITIONS)
 RECOVERED: Final[Run] = (CREATE, down(LAST), up(LAST), wait(1), GET)
 
 
-def topic_described(namespace: Namespace, command: v.GetTopic, **changes: Any) -> Answer:
-    """Return the description of a topic with some values changed."""
-    outcome = RULES.topics.get_topic(namespace, command, "").outcome
-    if not isinstance(outcome, v.TopicDescribed):
-        raise AssertionError("a description that is not refused is one")  # noqa: TRY004
-    description = attrs.evolve(outcome.description, **changes)
-    return Answer(v.TopicDescribed(description=description), rules=("MGMT-11",))
-
-
-def changes_fixed(
-    kind: EntityKind, namespace: Namespace, entity: Entity, command: v.UpdateQueue, name: str
-) -> None:
-    """Put an update into force, which may change something fixed of an entity of this kind."""
-    if entity.kind is kind:
-        change_fixed(namespace, entity, command, name)
-    else:
-        RULES.management.apply_update(namespace, entity, command)
-
-
-@mutant("MGMT-04", "management.apply_update", (CREATE, change(partitioned=False), GET))
-def topic_update_changes_partitioning(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+@mutant("MGMT-04", UPDATE, how=does(changes_fixed("partitioned"), is_topic))
+@run(CREATE, change(partitioned=False), GET)
+def topic_update_changes_partitioning() -> None:
     """An update changes whether a topic is partitioned."""
-    changes_fixed(EntityKind.TOPIC, namespace, entity, command, "partitioned")
 
 
-@mutant("MGMT-13", "management.apply_update", SESSIONS)
-def subscription_update_changes_sessions(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+@mutant("MGMT-13", UPDATE, SESSIONS, does(changes_fixed("requires_session"), is_subscription))
+def subscription_update_changes_sessions() -> None:
     """An update changes whether a subscription requires sessions."""
-    changes_fixed(EntityKind.SUBSCRIPTION, namespace, entity, command, "requires_session")
 
 
-@mutant("MGMT-14", "management.apply_update", (CREATE, change(duplicate_detection=True), GET))
-def topic_update_changes_detection(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+@mutant("MGMT-14", UPDATE, how=does(changes_fixed("duplicate_detection"), is_topic))
+@run(CREATE, change(duplicate_detection=True), GET)
+def topic_update_changes_detection() -> None:
     """An update changes whether a topic detects duplicates."""
-    changes_fixed(EntityKind.TOPIC, namespace, entity, command, "duplicate_detection")
 
 
-@mutant("MGMT-05", "topics.create_topic", REGULAR_AGAIN, asks, also=REMEMBERING)
+@mutant("MGMT-05", "topics.create_topic", REGULAR_AGAIN, asks, also=remember_deleted)
 def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic) -> v.CreateTopic:
     """A topic that is created again has the partitioning option of its deleted namesake."""
     before = memory(namespace, dict[str, Entity]).get(command.topic)
-    if before is not None and before.kind is EntityKind.TOPIC:
+    if before is not None and is_topic(before):
         command = attrs.evolve(command, partitioned=before.settings.partitioned)
     return command
 
@@ -156,65 +132,60 @@ def no_subscriptions_of_no_topic(
     return Answer(v.Listed()) if command.topic not in namespace.entities else None
 
 
-@mutant("MGMT-11", "topics.get_topic", (attrs.evolve(DETECTING, duplicate_window=6 * SOON), GET))
-def topic_window_not_told(namespace: Namespace, command: v.GetTopic) -> Answer:
+@mutant("MGMT-11", "topics.get_topic", how=tells("description"))
+@run(attrs.evolve(DETECTING, duplicate_window=6 * SOON), GET)
+def topic_window_not_told(usual: v.TopicDescription) -> v.TopicDescription:
     """A topic is described with the default window."""
-    window = EntitySettings().duplicate_window
-    return topic_described(namespace, command, duplicate_window=window)
+    return attrs.evolve(usual, duplicate_window=EntitySettings().duplicate_window)
 
 
-@mutant("MGMT-11", "management.get_queue", UNLIKE)
-def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue) -> Answer:
+@mutant("MGMT-11", "management.get_queue", UNLIKE, tells("description"))
+def subscriptions_told_alike(
+    usual: v.QueueDescription, namespace: Namespace, command: v.GetQueue
+) -> v.QueueDescription:
     """A subscription is described with the settings of its topic's first one."""
-
-    def of_first(_: v.QueueDescription) -> dict[str, Any]:
-        siblings = namespace.entities[command.queue].base.subscriptions
-        settings = [subscription.settings for subscription in siblings or ()][:1]
-        return {
-            name: getattr(first, name)
-            for first in settings
-            for name in ("requires_session", "lock_duration")
-        }
-
-    return described(namespace, command, of_first)
+    entity = namespace.entities[command.queue]
+    if not is_subscription(entity):
+        return usual
+    first = siblings(entity)[0].settings
+    return attrs.evolve(
+        usual, requires_session=first.requires_session, lock_duration=first.lock_duration
+    )
 
 
-@mutant("MGMT-12", "locks.lock", SHORTENED, also={"management.apply_update": keep_settings})
+@mutant("MGMT-12", "locks.lock", SHORTENED, also={UPDATE: keep_settings})
 def subscription_update_ignored(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
     """An update of a subscription is reported, but never in force."""
-    of_subscription = queued.entity.kind is EntityKind.SUBSCRIPTION
-    (lock_as_before if of_subscription else RULES.locks.lock)(namespace, queued, *rest)
+    lock = lock_as_before if is_subscription(queued.entity) else RULES.locks.lock
+    lock(namespace, queued, *rest)
 
 
-@mutant("MGMT-12", "management.apply_update", (*WITH_TWO, SHORTER, GET_TWO))
+@mutant("MGMT-12", UPDATE, (*WITH_TWO, SHORTER, GET_TWO))
 def subscription_update_is_of_all(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update of one subscription changes the others of its topic as well."""
-    siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
-    for subscription in siblings or (entity,):
+    for subscription in siblings(entity):
         RULES.management.apply_update(namespace, subscription, *rest)
 
 
-@mutant("MGMT-12", "topics.distribute", DYING, also={"management.apply_update": keep_settings})
+@mutant("MGMT-12", "topics.distribute", DYING, also={UPDATE: keep_settings})
 def topic_life_as_created(namespace: Namespace, topic: Entity, *rest: Any) -> None:
     """An update of a topic's time to live is reported, but never in force."""
     with before_update(namespace, topic):
         RULES.topics.distribute(namespace, topic, *rest)
 
 
-@mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=REMEMBERING)
+@mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=remember_deleted)
 def topic_made_again_remembers(namespace: Namespace, entity: Entity) -> None:
     """A topic that is created again remembers the MessageIds of its deleted namesake."""
-    before = namesake(namespace, entity)
-    if before is not None and entity.kind is EntityKind.TOPIC:
-        inherit_ids(namespace, entity, before)
+    if is_topic(entity):
+        inherit_ids(namespace, entity)
 
 
-@mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=REMEMBERING)
+@mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=remember_deleted)
 def subscription_made_again_is_full(namespace: Namespace, entity: Entity) -> None:
     """A subscription that is created again has the messages of its deleted namesake."""
-    before = namesake(namespace, entity)
-    if before is not None and entity.kind is EntityKind.SUBSCRIPTION:
-        inherit_messages(namespace, entity, before)
+    if is_subscription(entity):
+        inherit_messages(namespace, entity)
 
 
 @mutant("MGMT-16", "topics.list_topics", (create(queue="other"), v.ListTopics()))
@@ -225,50 +196,109 @@ def topics_listed_with_queues(namespace: Namespace) -> Answer:
     return Answer(v.Listed(names=tuple(names)))
 
 
-@mutant("MGMT-16", "topics.list_subscriptions", (*WITH_ONE, DELETE_ONE, LIST), also=REMEMBERING)
+@mutant("MGMT-16", "topics.list_subscriptions", how=tells("names"), also=remember_deleted)
+@run(*WITH_ONE, DELETE_ONE, LIST)
 def deleted_subscription_listed(
-    namespace: Namespace, command: v.ListSubscriptions, connection: str
-) -> Answer:
+    usual: Names, namespace: Namespace, command: v.ListSubscriptions
+) -> Names:
     """A list of subscriptions names one that was deleted."""
-    outcome = RULES.topics.list_subscriptions(namespace, command, connection).outcome
     above, deleted = v.subscription_path(command.topic, ""), memory(namespace, dict[str, Entity])
     names = {path.removeprefix(above) for path in deleted if path.startswith(above)}
-    there = outcome.names if isinstance(outcome, v.Listed) else ()
-    return Answer(v.Listed(names=tuple(sorted({*names, *there}))))
+    return tuple(sorted({*names, *usual}))
 
 
-@mutant("MGMT-17", "management.apply_update", UPDATED, also={"locks.lock": lock_as_before})
-def subscription_updated_in_one_partition(namespace: Namespace, entity: Entity, *rest: Any) -> None:
+@mutant("MGMT-17", UPDATE, UPDATED, MISSING_LAST, also={"locks.lock": lock_as_before})
+def subscription_updated_in_one_partition() -> None:
     """An update of a subscription's locks misses the last partition."""
-    missed = entity.kind is EntityKind.SUBSCRIPTION
-    (miss_last if missed else RULES.management.apply_update)(namespace, entity, *rest)
 
 
-@mutant("MGMT-19", "management.delete", (CREATE, down(LAST), DELETE, up(LAST), DELETE))
-def topic_is_never_gone(namespace: Namespace, entity: Entity) -> None:
+@mutant("MGMT-19", "management.delete", how=does(refuse_for_good, is_topic))
+@run(CREATE, down(LAST), DELETE, up(LAST), DELETE)
+def topic_is_never_gone() -> None:
     """A topic whose deletion failed once in an outage can never be deleted."""
-    sticks = entity.kind is EntityKind.TOPIC
-    (refuse_for_good if sticks else RULES.management.delete)(namespace, entity)
 
 
 @mutant("MGMT-20", "management.count", (*WITH_TWO, send("m1"), GET_ONE), readings=AT_ONCE)
 def subscription_counts_all(namespace: Namespace, entity: Entity) -> int:
     """A subscription's count includes all subscriptions of its topic."""
-    siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
-    return sum(
-        RULES.management.count(namespace, subscription) for subscription in siblings or (entity,)
-    )
+    return sum(RULES.management.count(namespace, other) for other in siblings(entity))
 
 
-@mutant("MGMT-21", "topics.get_topic", (CREATE, down(LAST), wait(1), GET), readings=AT_ONCE)
-def topic_limited_not_told(namespace: Namespace, command: v.GetTopic) -> Answer:
+@mutant("MGMT-21", "topics.get_topic", how=tells("description"), readings=AT_ONCE)
+@run(CREATE, down(LAST), wait(1), GET)
+def topic_limited_not_told(usual: v.TopicDescription) -> v.TopicDescription:
     """A topic is described as available in an outage."""
-    return topic_described(namespace, command, availability=v.Availability.AVAILABLE)
+    return attrs.evolve(usual, availability=v.Availability.AVAILABLE)
 
 
-@mutant("MGMT-22", "topics.get_topic", RECOVERED, readings=AT_ONCE)
-def topic_limited_for_good(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
+@mutant("MGMT-22", "topics.get_topic", RECOVERED, tells("description"), readings=AT_ONCE)
+def topic_limited_for_good(
+    usual: v.TopicDescription, namespace: Namespace, command: v.GetTopic
+) -> v.TopicDescription:
     """A topic is described as limited forever after an outage."""
-    if command.topic not in namespace.down:
-        return RULES.topics.get_topic(namespace, command, connection)
-    return topic_described(namespace, command, availability=v.Availability.LIMITED)
+    limited = command.topic in namespace.down
+    return attrs.evolve(usual, availability=v.Availability.LIMITED) if limited else usual
+
+
+DEFAULT: Final = v.CreateTopic(topic=TOPIC)
+LARGEST: Final = v.CreateTopic(topic=TOPIC, max_size=5)
+OTHER: Final = v.CreateTopic(topic=TOPIC, max_size=6)
+REGULAR: Final = v.CreateTopic(topic=TOPIC, partitioned=False, max_size=80)
+UNSAID: Final = v.CreateTopic(topic=TOPIC, partitioned=None)
+FIRST: Final = v.CreateTopic(topic=TOPIC, api_version="2013-10")
+LATER: Final = v.CreateTopic(topic=TOPIC, api_version="2014-01")
+
+
+@mutant("SIZE-01", "topics.create_topic", (LARGEST, GET), asks)
+def size_of_topic_ignored(command: v.CreateTopic) -> v.CreateTopic:
+    """A topic has 1 GB, whatever it was created with."""
+    return attrs.evolve(command, max_size=None)
+
+
+@mutant("SIZE-02", "topics.create_topic", (OTHER, GET))
+def topic_of_any_size(namespace: Namespace, command: v.CreateTopic, connection: str) -> Answer:
+    """A topic can have any size."""
+    unsized = attrs.evolve(command, max_size=None)
+    answer = RULES.topics.create_topic(namespace, unsized, connection)
+    topic = namespace.entities[command.topic]
+    size = command.max_size or topic.settings.max_size
+    topic.settings = attrs.evolve(topic.settings, max_size=size)
+    return answer
+
+
+@mutant("SIZE-03", "topics.create_topic", (DEFAULT, GET), asks)
+def topic_is_large_by_default(command: v.CreateTopic) -> v.CreateTopic:
+    """A topic that is created without a size has 5 GB."""
+    return attrs.evolve(command, max_size=command.max_size or 5)
+
+
+@mutant("SIZE-04", "topics.get_topic", (DEFAULT, GET), tells("description"))
+def one_partition_of_topic_told(
+    usual: v.TopicDescription, namespace: Namespace, command: v.GetTopic
+) -> v.TopicDescription:
+    """A partitioned topic is described as large as one partition."""
+    return attrs.evolve(usual, max_size=namespace.entities[command.topic].settings.max_size)
+
+
+@mutant("PREM-07", "topics.create_topic", (REGULAR,), refuses("PREM-07"))
+def topic_of_premium_is_small(command: v.CreateTopic) -> bool:
+    """A topic of Premium can have the sizes of Standard only."""
+    return (command.max_size or 1) > 5
+
+
+@mutant("MGMT-03", "topics.create_topic", (UNSAID, GET), asks)
+def topic_is_partitioned_unasked(command: v.CreateTopic) -> v.CreateTopic:
+    """A topic is partitioned unless the option says no."""
+    return attrs.evolve(command, partitioned=command.partitioned is not False)
+
+
+@mutant("MGMT-06", "topics.create_topic", (FIRST,), refuses("MGMT-06"))
+def first_version_has_no_topics(command: v.CreateTopic) -> bool:
+    """api-version 2013-10 creates no partitioned topic."""
+    return bool(command.partitioned) and command.api_version == "2013-10"
+
+
+@mutant("MGMT-07", "topics.create_topic", (LATER,), refuses("MGMT-07"))
+def later_version_has_no_topics(command: v.CreateTopic) -> bool:
+    """A partitioned topic can be created by api-version 2013-10 only."""
+    return bool(command.partitioned) and command.api_version not in (None, "2013-10")

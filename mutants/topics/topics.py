@@ -7,13 +7,14 @@ from itertools import chain
 from typing import Any, Final
 
 from busproof import vocabulary as v
-from busproof.model.answers import Answer
 from busproof.model.life_cycle import ACTIVE, Action
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session
-from busproof.model.values import DIRECT, EntityKind, Key
+from busproof.model.values import DIRECT, Key
 from busproof.mutants import keys, keys_outages, messages
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.entities import is_subscription, is_topic, siblings
+from busproof.mutants.keys_outages import note_outage
+from busproof.mutants.mutant import beside, memory, mutant, run
 from busproof.mutants.runs import PARTITIONS, Run, abandon, complete, down, home, receive, send, up
 from busproof.mutants.topics.topic_management import (
     CREATE,
@@ -25,20 +26,15 @@ from busproof.mutants.topics.topic_management import (
     WITH_ONE,
     WITH_TWO,
 )
-from busproof.mutants.wrappers import afterwards, alters, only_where, refuses
-
-__all__ = [
-    "COMPLETED",
-    "DISTRIBUTE",
-    "GIVE",
-    "TAKEN",
-    "TAKE_TWO",
-    "View",
-    "is_subscription",
-    "is_topic",
-    "subscriptions_of",
-    "with_subscriptions",
-]
+from busproof.mutants.wrappers import (
+    afterwards,
+    alters,
+    does,
+    instead,
+    only_where,
+    refuses,
+    refuses_yet,
+)
 
 View = v.MessageView
 DISTRIBUTE: Final = RULES.topics.distribute
@@ -54,16 +50,6 @@ TAKEN: Final[Run] = (*WITH_ONE, KEYED, TAKE)
 RECOVERED: Final[Run] = (*WITH_ONE, KEYED, down(HOME), up(HOME), NEXT)
 ROUND: Final[Run] = (*WITH_ONE, down(0), send("m1"), up(0), TAKE)
 COMPLETED: Final[Run] = (TAKE, complete(0, queue=ONE))
-
-
-def is_topic(entity: Entity | None) -> bool:
-    """Return whether an entity is a topic."""
-    return entity is not None and entity.kind is EntityKind.TOPIC
-
-
-def is_subscription(entity: Entity | None) -> bool:
-    """Return whether an entity is a subscription."""
-    return entity is not None and entity.kind is EntityKind.SUBSCRIPTION
 
 
 @contextmanager
@@ -83,10 +69,9 @@ def subscriptions_of(topic: Entity) -> list[Entity]:
     return list(topic.subscriptions or ())
 
 
-def _siblings(entity: Entity) -> list[Entity]:
+def _others(entity: Entity) -> list[Entity]:
     """Return the other subscriptions of a subscription's topic."""
-    there = subscriptions_of(entity.base) if is_subscription(entity) else ()
-    return [subscription for subscription in there if subscription is not entity]
+    return [subscription for subscription in siblings(entity) if subscription is not entity]
 
 
 @mutant("TOPIC-01", "topics.distribute", (*WITH_TWO, KEYED, TAKE_TWO))
@@ -109,13 +94,13 @@ def fan_out_ends_late(namespace: Namespace, topic: Entity, *what: Any) -> None:
 @mutant("TOPIC-01", "subscription_rules.copies", (*WITH_TWO, KEYED, GONE_TWO, GONE_TWO), alters)
 def copied_twice(usual: tuple[v.Message, ...], subscription: Entity) -> tuple[v.Message, ...]:
     """A subscription that is not the only one gets two copies."""
-    return usual * 2 if _siblings(subscription) else usual
+    return usual * 2 if _others(subscription) else usual
 
 
 @mutant("TOPIC-02", "locks.apply", (*WITH_TWO, KEYED, *COMPLETED, TAKE_TWO), afterwards)
 def copies_complete_together(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """Completing a message in one subscription removes it from the others."""
-    for other in _siblings(queued.entity) if action is Action.COMPLETE else ():
+    for other in _others(queued.entity) if action is Action.COMPLETE else ():
         for copy in tuple(other.messages.values()):
             if copy.message is queued.message:
                 namespace.rules.messages.remove(namespace, copy)
@@ -126,7 +111,7 @@ def copies_lock_together(
     namespace: Namespace, entity: Entity, session: Session | None, *how: Any
 ) -> View | None:
     """A message that is locked in one subscription is withheld by the others."""
-    others = (queued for other in _siblings(entity) for queued in other.messages.values())
+    others = (queued for other in _others(entity) for queued in other.messages.values())
     locked = {id(queued.message) for queued in others if queued.token is not None}
     lines = (partition.line for partition in (entity.partitions if session is None else (session,)))
     offered = chain.from_iterable(line.available(entity.messages) for line in lines)
@@ -141,7 +126,7 @@ def copies_lock_together(
 def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription) -> None:
     """A new subscription begins with what an earlier one still holds."""
     new = namespace.entities[v.subscription_path(command.topic, command.subscription)]
-    for queued in [queued for other in _siblings(new)[:1] for queued in other.messages.values()]:
+    for queued in [queued for other in _others(new)[:1] for queued in other.messages.values()]:
         namespace.rules.messages.arrive(namespace, new, queued.message, queued.partition, DIRECT)
 
 
@@ -152,47 +137,43 @@ def unsubscribed_refused(namespace: Namespace, command: v.Send) -> bool:
     return topic is not None and topic.subscriptions == () and command.transaction is None
 
 
+@beside("messages.arrive", afterwards)
 def _keep_one(namespace: Namespace, entity: Entity, *what: Any) -> None:
-    RULES.messages.arrive(namespace, entity, *what)
     if is_topic(entity):
         namespace.rules.messages.enqueue(namespace, entity, *what)
 
 
-KEEPING: Final = {"messages.arrive": _keep_one}
-
-
-@mutant("TOPIC-05", "topics.readable", (CREATE, KEYED, receive()), also=KEEPING)
-def topic_gives(namespace: Namespace, path: str) -> Entity:
+@mutant("TOPIC-05", "topics.readable", (CREATE, KEYED, receive()), instead, also=_keep_one)
+def topic_gives(namespace: Namespace, path: str) -> Entity | None:
     """A topic keeps a copy for itself and gives it."""
     entity = namespace.entities.get(path)
-    return entity if entity and is_topic(entity) else RULES.topics.readable(namespace, path)
+    return entity if is_topic(entity) else None
 
 
-@mutant("TOPIC-06", "topics.sendable", (*WITH_ONE, send("m1", queue=ONE)))
-def subscription_takes(namespace: Namespace, path: str) -> Entity:
+@mutant("TOPIC-06", "topics.sendable", (*WITH_ONE, send("m1", queue=ONE)), instead)
+def subscription_takes(namespace: Namespace, path: str) -> Entity | None:
     """A message can be sent to a subscription."""
     entity = namespace.entities.get(path)
-    return entity if entity and is_subscription(entity) else RULES.topics.sendable(namespace, path)
+    return entity if is_subscription(entity) else None
 
 
-@mutant("TOPIC-07", "keys.home", (*WITH_ONE, *FIFTY[:5]))
-def topic_key_moves(namespace: Namespace, entity: Entity, key: Key) -> int:
+@mutant("TOPIC-07", "keys.home", (*WITH_ONE, *FIFTY[:5]), does(keys.key_moves, is_topic))
+def topic_key_moves() -> None:
     """A topic's key selects another partition from its 5th message on."""
-    return (keys.key_moves if is_topic(entity) else RULES.keys.home)(namespace, entity, key)
 
 
-@mutant("TOPIC-07", "keys.home", RECOVERED, also=keys_outages.RECORDING_OUTAGES, deep=True)
-def topic_key_moves_after_outage(namespace: Namespace, entity: Entity, key: Key) -> int:
+KEY_MOVES: Final = does(keys_outages.key_moves_after_outage, is_topic)
+
+
+@mutant("TOPIC-07", "keys.home", RECOVERED, KEY_MOVES, also=note_outage, deep=True)
+def topic_key_moves_after_outage() -> None:
     """Once a partition of a topic has come up again, its keys select the next one."""
-    home = keys_outages.key_moves_after_outage if is_topic(entity) else RULES.keys.home
-    return home(namespace, entity, key)
 
 
-@mutant("TOPIC-08", "messages.arrive", (*WITH_ONE, KEYED, v.Peek(queue=ONE, count=2)))
-def copy_in_two_partitions(namespace: Namespace, entity: Entity, *what: Any) -> None:
+@mutant("TOPIC-08", "messages.arrive", how=does(keys.copy_in_second_partition, is_subscription))
+@run(*WITH_ONE, KEYED, v.Peek(queue=ONE, count=2))
+def copy_in_two_partitions() -> None:
     """A subscription has each message in two partitions."""
-    arrive = RULES.messages.arrive
-    (keys.copy_in_second_partition if is_subscription(entity) else arrive)(namespace, entity, *what)
 
 
 @mutant("TOPIC-08", "locks.release", (*TAKEN, abandon(0, queue=ONE), TAKE), afterwards, deep=True)
@@ -205,35 +186,37 @@ def copy_moves(namespace: Namespace, queued: QueuedMessage) -> None:
         namespace.rules.messages.remove(namespace, queued)
 
 
-@mutant("TOPIC-09", "messages.next_available", (*ONE_EACH, *(TAKE,) * PARTITIONS))
-def subscription_misses_partition(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
+@mutant(
+    "TOPIC-09",
+    "messages.next_available",
+    how=does(messages.last_partition_never_read, is_subscription),
+)
+@run(*ONE_EACH, *(TAKE,) * PARTITIONS)
+def subscription_misses_partition() -> None:
     """A receive from a subscription does not ask the last partition."""
-    usual = RULES.messages.next_available
-    return (messages.last_partition_never_read if is_subscription(entity) else usual)(
-        namespace, entity
-    )
 
 
-@mutant("TOPIC-10", "keys.place", (*WITH_ONE, KEYED, down(HOME), NEXT))
-def topic_takes_for_dead_partition(namespace: Namespace, entity: Entity, *what: Any) -> int:
+@mutant("TOPIC-10", "keys.place", (*WITH_ONE, KEYED, down(HOME), NEXT), instead)
+def topic_takes_for_dead_partition(
+    namespace: Namespace, entity: Entity, key: Key | None
+) -> int | None:
     """A topic puts a message whose partition is down into another one."""
-    place = keys_outages.rerouted_with_key if is_topic(entity) else RULES.keys.place
-    return place(namespace, entity, *what)
+    return keys_outages.rerouted_with_key(namespace, entity, key) if is_topic(entity) else None
 
 
-@mutant("TOPIC-10", "messages.send", (*WITH_ONE, down(HOME), KEYED, up(HOME), TAKE))
-def topic_refuses_yet_copies(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("TOPIC-10", "messages.send", how=refuses_yet("KEY-03", in_transactions=False))
+@run(*WITH_ONE, down(HOME), KEYED, up(HOME), TAKE)
+def topic_refuses_yet_copies(namespace: Namespace, command: v.Send) -> None:
     """A topic refuses a message whose partition is down, but copies it anyway."""
-    of_topic = is_topic(namespace.entities.get(command.queue))
-    send = keys_outages.dead_partition_refuses_yet_stores if of_topic else RULES.messages.send
-    return send(namespace, command, connection)
+    if is_topic(namespace.entities.get(command.queue)):
+        keys_outages.dead_partition_refuses_yet_stores(namespace, command)
 
 
-@mutant("TOPIC-11", "keys.place_without_key", (*WITH_ONE, down(0), send("m1")))
-def topic_does_not_reroute(namespace: Namespace, entity: Entity, *what: Any) -> int:
+@mutant("TOPIC-11", "keys.place_without_key", how=refuses("KEY-15", v.Error.UNAVAILABLE))
+@run(*WITH_ONE, down(0), send("m1"))
+def topic_does_not_reroute(namespace: Namespace, entity: Entity) -> bool:
     """A topic refuses a message without key whose turn falls on a partition that is down."""
-    place = keys_outages.no_rerouting if is_topic(entity) else RULES.keys.place_without_key
-    return place(namespace, entity, *what)
+    return is_topic(entity) and keys_outages.no_rerouting(namespace, entity)
 
 
 @mutant("TOPIC-11", "topics.distribute", ROUND, only_where, deep=True)

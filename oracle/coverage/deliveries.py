@@ -4,8 +4,8 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.coverage.settlements import DEFAULT_DURATION
+from busproof.oracle.coverage.topics import shown_by_copy
 from busproof.oracle.forwarding.forwarding import why_late
-from busproof.oracle.management.topics import shown_by_copy
 from busproof.oracle.messages import partitions
 from busproof.oracle.messages.deliveries import DEFAULT_DELIVERIES, permitted
 from busproof.oracle.messages.expiry import is_surely_dead
@@ -43,7 +43,7 @@ def of_count(candidate: Candidate) -> Rules:
 
 
 def _of_order(queue: Queue, stored: Stored) -> Rules:
-    """KEY-06, KEY-16, KEY-17, KEY-26: the message's place in its line, or that it has none."""
+    """KEY-06, KEY-16, KEY-17, KEY-26: the message's place among those of its key, if it has one."""
     if stored.line is None:
         several = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
         return rules_if((several and stored.reason is None, "KEY-16"))

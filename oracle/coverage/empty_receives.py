@@ -2,7 +2,7 @@
 
 from busproof import vocabulary as v
 from busproof.oracle.coverage.deliveries import is_first_of_locked
-from busproof.oracle.management.topics import shown_by_nothing
+from busproof.oracle.coverage.topics import shown_by_nothing
 from busproof.oracle.messages.activation import is_awaited
 from busproof.oracle.messages.message_store import surely_available
 from busproof.oracle.messages.partitions import is_deleted_elsewhere

@@ -3,19 +3,27 @@
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.oracle.coverage.added_later import blamed_as_added
+from busproof.oracle.coverage.topics import told_of_topics
 from busproof.oracle.diagnosis.deliveries import wrongly_received
 from busproof.oracle.diagnosis.expiry import blamed_for_age
 from busproof.oracle.diagnosis.management import blamed_in_management, is_management
 from busproof.oracle.diagnosis.partitions import blamed_for_partitions, wrongly_begun
-from busproof.oracle.diagnosis.sends import blamed_for_limits, wrongly_refused, wrongly_taken
+from busproof.oracle.diagnosis.premium import blamed_in_premium
+from busproof.oracle.diagnosis.sends import (
+    blamed_for_limits,
+    not_refused,
+    wrongly_refused,
+    wrongly_taken,
+)
+from busproof.oracle.diagnosis.sessions import blamed_in_sessions
 from busproof.oracle.diagnosis.settlements import OF_DELETIONS, blamed_for_earlier_requests
 from busproof.oracle.diagnosis.unknown_message import absence
-from busproof.oracle.management.added_later import blamed_as_added
-from busproof.oracle.management.premium import blamed_in_premium
-from busproof.oracle.management.topics import told_of_topics, topic_of
+from busproof.oracle.management.topics import topic_of
 from busproof.oracle.messages.matching import recognised
 from busproof.oracle.messages.peek_start import is_served_in_outage
 from busproof.oracle.messages.peeking import in_order
+from busproof.oracle.messages.scheduling import reuses_number
 from busproof.oracle.messages.sequence_numbers import misnumbered
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Topic, feeding
@@ -27,6 +35,7 @@ _WRONGLY_NOT_DONE: Final = ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02
 
 _OF_ANSWERS: Final[dict[tuple[type[v.Command], type[v.Outcome]], tuple[v.RuleId, ...]]] = {
     (v.Schedule, v.Refused): ("SCHED-03", "SCHED-14", "SCHED-10"),
+    (v.SettleBatch, v.Done): ("LOCK-17", "LOCK-16", "LOCK-14", "LIFE-06"),
     (v.Complete, v.Done): _WRONGLY_DONE,
     (v.Abandon, v.Done): _WRONGLY_DONE,
 }
@@ -59,6 +68,7 @@ _OF_REQUESTS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
 
 _AT_LEAST: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.BeginTransaction: ("TXN-01",),
+    v.CommitTransaction: ("TXN-12", "TXN-13"),
     v.RollBackTransaction: ("TXN-13",),
     v.UpdateQueue: ("MGMT-12",),
     v.DeleteQueue: ("MGMT-15",),
@@ -96,9 +106,12 @@ def blamed(
         rules = (
             *blamed_for_limits(namespace, command, outcome),
             *blamed_for_age(namespace, queue, event),
+            *blamed_in_sessions(namespace, queue, event),
             *_of_the_answer(namespace, queue, event, seen, allowed),
         )
     rules = (*rules, *(rule for transition in allowed for rule in transition.rules))
+    if queue is not None and not rules:
+        rules = not_refused(namespace, queue, event)
     found = (
         *told_of_topics(queue, rules),
         *_of_topics(namespace, queue, command, outcome),
@@ -106,7 +119,7 @@ def blamed(
         *blamed_in_premium(namespace, queue, command, outcome),
         *blamed_for_partitions(namespace, queue, event),
         *blamed_for_earlier_requests(namespace, queue, command),
-    ) or _AT_LEAST.get(type(command), ("LIFE-01",))
+    ) or _AT_LEAST.get(type(command), _of_nobody(namespace, command))
     return tuple(dict.fromkeys((*found, *blamed_as_added(queue, command))))
 
 
@@ -135,12 +148,31 @@ def _of_the_answer(
             taken = lock is not None and lock.connection != event.connection
             waits = session_id in queue.calendar.sessions
             rules = rules_if((waits, "SCHED-13"), (taken, "SESS-07"), (True, "SESS-06"))
+        case v.Schedule(), v.Scheduled() if reuses_number(namespace, queue, event.outcome):
+            rules = ("SEQ-03", "SCHED-03")
         case v.RenewLock(), v.Renewed() | v.Done() if _only_refusals(allowed):
             rules = ("LOCK-05", "LOCK-07")
+        case v.DeadLetter(), v.Done() if v.is_dead_letter_queue(queue.settings.queue):
+            rules = ("DLQ-10", *_OF_REQUESTS[v.DeadLetter])
+        case (v.AddRule() | v.RemoveRule()) as command, v.Refused():
+            rules = _wrongly_kept_rules(queue, command)
         case _:
             kinds = (type(event.command), type(event.outcome))
             rules = _OF_ANSWERS.get(kinds) or _OF_REQUESTS.get(type(event.command), ())
     return rules
+
+
+def _of_nobody(namespace: Namespace, command: v.Command) -> tuple[v.RuleId, ...]:
+    """MGMT-10: return the rules broken if nothing more specific applies."""
+    name = v.concerned(command)
+    missing = name is not None and name not in namespace.queues
+    return rules_if((missing, "MGMT-10"), (True, "LIFE-01"))
+
+
+def _wrongly_kept_rules(queue: Queue, command: v.AddRule | v.RemoveRule) -> tuple[v.RuleId, ...]:
+    """FEAT-01, FEAT-02, FILTER-07: diagnose a change of a subscription's rules that was refused."""
+    of_partitioned = "FEAT-01" if isinstance(command, v.AddRule) else "FEAT-02"
+    return rules_if((queue.settings.partitioned, of_partitioned), (True, "FILTER-07"))
 
 
 def _of_forwarding(

@@ -7,14 +7,14 @@ from busproof.oracle.diagnosis.unknown_message import absence
 from busproof.oracle.forwarding.forwarding_setup import LONGEST_LOCK
 from busproof.oracle.messages.deliveries import DEFAULT_DELIVERIES, count_is_possible
 from busproof.oracle.messages.keys import SESSION_ID
-from busproof.oracle.messages.locks import lock_is_possible
+from busproof.oracle.messages.locks import is_lock_of_another, lock_is_possible
 from busproof.oracle.messages.matching import Candidate, recognised
 from busproof.oracle.messages.message_store import first_in_line, order_rule
 from busproof.oracle.messages.sequence_numbers import misnumbered
 from busproof.oracle.queued_messages import Key, Stored
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.several.batches import Reached, are_locked_apart, one_more, one_of
-from busproof.oracle.state import Namespace, Queue
+from busproof.oracle.state import Namespace, Queue, Subscription
 from busproof.oracle.transition import Observation
 
 
@@ -98,8 +98,8 @@ def _wrongly_given_by_number(
         if view.sequence_number not in (None, *command.sequence_numbers):
             return ("DEFER-08",)
         candidate = next(recognised(namespace, queue, view, Observation()), None)
-        if candidate is None:
-            return ("DEFER-07", "DEFER-03", *absence(namespace, queue, view))
+        if candidate is None or _is_named_by(queue, view):
+            return _altered_or_gone(namespace, queue, view)
         if candidate.stored.deferred is False:
             return ("DEFER-04",)
         if candidate.stored.lock is not None:
@@ -109,6 +109,25 @@ def _wrongly_given_by_number(
     return ("DEFER-11", "DEFER-12", "LOCK-01")
 
 
+def _altered_or_gone(
+    namespace: Namespace, queue: Queue, view: v.MessageView
+) -> tuple[v.RuleId, ...]:
+    """DEFER-02 to DEFER-08: a number gave another message, an altered one, or one that is gone."""
+    wrong, settled = absence(namespace, queue, view), ("DEFER-07", "DEFER-03")
+    if _is_named_by(queue, view):
+        return ("DEFER-02", "DEFER-08", "DEFER-04", *settled, *wrong)
+    if not any(stored.deferred for stored in queue.with_body(view.body)):
+        return (*settled, *wrong)
+    return (*rules_if(("SEQ-04" in wrong, "DEFER-08")), *wrong, "DEFER-06", *settled)
+
+
+def _is_named_by(queue: Queue, view: v.MessageView) -> bool:
+    """Return whether the number in this view is that of another message that was deferred."""
+    place = queue.deferred.get(view.sequence_number or -1)
+    named = None if place is None else queue.messages.get(place)
+    return named is not None and named.message.body != view.body
+
+
 def _lock_broken(candidate: Candidate, command: v.Receive) -> tuple[v.RuleId, ...]:
     """Return the rules broken by the lock of a delivery; empty if it is correct."""
     lock = candidate.stored.lock
@@ -116,7 +135,8 @@ def _lock_broken(candidate: Candidate, command: v.Receive) -> tuple[v.RuleId, ..
         return ("LIFE-02", "LOCK-10", *(("LOCK-04",) if lock.first else ()))
     keeps = command.mode is v.ReceiveMode.PEEK_LOCK
     if keeps and not lock_is_possible(candidate, command.session_id):
-        return _wrongly_locked(candidate.queue)
+        shared = is_lock_of_another(candidate)
+        return ("LOCK-07", "BATCH-14") if shared else _wrongly_locked(candidate.queue)
     return ("LIFE-02",) if lock is not None else ()
 
 
@@ -151,10 +171,12 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
         stays = ("DLQ-05", "DLQ-02", "DLQ-12", "DLQ-07", "DLQ-09", "LIFE-09")
         return stays if queue.arrivals else ("DLQ-08", *stays)
     waiting = [stored for stored in queue.messages.values() if stored.available]
+    unseen = [stored for stored in waiting if not stored.deliveries]
     by_id = any(each.key is None and each.message.message_id is not None for each in waiting)
     return (
         *rules_if((namespace.now.earliest > queue.receivers.others_until >= 0, "LIFE-13")),
         *dict.fromkeys(stored.returned for stored in waiting if stored.returned),
+        *_withheld_from_the_start(queue, unseen),
         *("LIFE-09", "TXN-12", "LIFE-01"),
         *rules_if(
             (queue.settings.duplicate_detection, "DUP-04"),
@@ -169,6 +191,21 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
             (by_id, "KEY-12"),
             ("queue" in queue.managed.tried, "MGMT-09"),
             (len(queue.managed.before), "MGMT-15"),
+        ),
+    )
+
+
+def _withheld_from_the_start(queue: Queue, unseen: list[Stored]) -> tuple[v.RuleId, ...]:
+    """Return the rules broken by never giving a message, by the way in which it came."""
+    copied = isinstance(queue.role, Subscription)
+    named = any(stored.message.message_id is not None for stored in unseen)
+    return (
+        *dict.fromkeys(stored.came for stored in unseen if stored.came),
+        *rules_if(
+            (unseen and copied, "TOPIC-01"),
+            (any("BATCH-01" in stored.shows for stored in unseen), "BATCH-01"),
+            (any(stored.batch >= 0 for stored in unseen), "TXN-12"),
+            (named and queue.settings.duplicate_detection, "DUP-04"),
         ),
     )
 

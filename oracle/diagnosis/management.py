@@ -1,11 +1,14 @@
 """Diagnosis of events that break rules on the management of entities."""
 
+from typing import Final
+
 from busproof import vocabulary as v
+from busproof.oracle.coverage.management import is_reached, own_rule
 from busproof.oracle.entity_counts import MOST_PARTITIONED, Kind
-from busproof.oracle.management.descriptions import wrongly_told, wrongly_told_of_topic
+from busproof.oracle.management.descriptions import wrongly_told
 from busproof.oracle.management.validation import version_shown
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.sizes.entity_quota import Wanted, quota_denied
+from busproof.oracle.sizes.entity_quota import MOST_ENTITIES, Wanted
 from busproof.oracle.sizes.message_limits import is_longest_name
 from busproof.oracle.state import Namespace, Queue, is_unsure
 from busproof.oracle.transition import Transition
@@ -21,6 +24,13 @@ Management = (
     | v.TopicManagement
     | v.ListTopics
 )
+
+
+_DEMANDED_IN_PREMIUM: Final[dict[str, tuple[v.RuleId, ...]]] = {
+    "counting": ("QUOTA-12",),
+    "quota": ("QUOTA-13",),
+}
+"""Rule broken by refusing one more, by the reading of QUOTA-PREMIUM."""
 
 
 def is_management(command: v.Command) -> bool:
@@ -41,18 +51,36 @@ def blamed_in_management(
         case ((v.CreateQueue() | v.CreateTopic() | v.CreateSubscription()), v.Refused()):
             denied = _denied(namespace, command, outcome)
             rules = (*denied, *_wrongly_not_created(namespace, command, queue))
-        case v.GetQueue(), v.Described(description=told) if queue is not None:
+        case (v.GetQueue(), v.Described(description=told)) | (
+            v.GetTopic(),
+            v.TopicDescribed(description=told),
+        ) if queue is not None:
             rules = wrongly_told(namespace, queue, told)
         case v.GetQueue(), _ if queue is not None:
             rules = ("MGMT-20", "MGMT-11")
-        case v.GetTopic(), v.TopicDescribed(description=told) if queue is not None:
-            rules = wrongly_told_of_topic(namespace, queue, told)
         case (
             (v.UpdateQueue() | v.DeleteQueue() | v.UpdateTopic() | v.DeleteTopic()),
             v.Refused(),
         ) if queue is not None:
             rules = _wrongly_kept(command, allowed)
     return rules
+
+
+def _quota_denied(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
+    """Return the rules broken by refusing one more that has to be created."""
+    counts = namespace.entity_counts
+    if namespace.profile.tier is v.Tier.PREMIUM:
+        reading = namespace.reading("QUOTA-PREMIUM")
+        return (*_DEMANDED_IN_PREMIUM.get(reading or "", ()), "QUOTA-14", "QUOTA-07")
+    of_partitions = wanted.kind in (Kind.QUEUE, Kind.TOPIC)
+    heavy = counts.stores.earliest + wanted.partitions > MOST_ENTITIES
+    return rules_if(
+        (of_partitions and counts.quota_reached, "QUOTA-05"),
+        (of_partitions, own_rule(wanted)),
+        (is_reached(counts.regular if of_partitions else counts.partitioned), "QUOTA-06"),
+        (heavy, "QUOTA-09"),
+        (True, "QUOTA-07"),
+    )
 
 
 def _denied(
@@ -65,11 +93,11 @@ def _denied(
     if outcome.error is not v.Error.QUOTA_EXCEEDED and not many:
         return ()
     if isinstance(command, v.CreateSubscription):
-        return quota_denied(namespace, Wanted(Kind.SUBSCRIPTION))
+        return _quota_denied(namespace, Wanted(Kind.SUBSCRIPTION))
     if not command.partitioned:
-        return quota_denied(namespace, Wanted(Kind.REGULAR))
+        return _quota_denied(namespace, Wanted(Kind.REGULAR))
     kind = Kind.TOPIC if isinstance(command, v.CreateTopic) else Kind.QUEUE
-    return quota_denied(namespace, Wanted(kind, namespace.profile.partitions))
+    return _quota_denied(namespace, Wanted(kind, namespace.profile.partitions))
 
 
 def _wrongly_not_created(

@@ -15,7 +15,7 @@ from busproof.oracle.sizes.message_limits import (
     surely_beyond,
     within_limits,
 )
-from busproof.oracle.state import Namespace, Queue, everywhere
+from busproof.oracle.state import Namespace, Queue, Topic, everywhere
 from busproof.oracle.transition import Observation
 
 MANY: Final = 10
@@ -49,7 +49,21 @@ def wrongly_refused(
     namespace: Namespace, queue: Queue, command: v.Send, outcome: v.Refused
 ) -> tuple[v.RuleId, ...]:
     """Diagnose a send that was refused, or got the wrong error, although the rules accept it."""
-    key = _key(namespace, queue, command)
+    key, message = _key(namespace, queue, command), command.message
+    disabled = outcome.error is v.Error.ENTITY_DISABLED and not queue.managed.suspended
+    keyless = key is None and not queue.outages.any
+    both = message.session_id is not None and message.session_id == message.partition_key
+    return (
+        *rules_if((disabled, "MGMT-28", "MGMT-26")),
+        *rules_if((both and command.transaction is None, "KEY-09")),
+        *rules_if((keyless and isinstance(queue.role, Topic), "TOPIC-04")),
+        *_by_key(queue, command, key, outcome),
+    )
+
+
+def _by_key(
+    queue: Queue, command: v.Send, key: Key | None, outcome: v.Refused
+) -> tuple[v.RuleId, ...]:
     if outcome.error is v.Error.QUOTA_EXCEEDED or len(queue.room.refused):
         return _room_denied(queue, key)
     if command.transaction is not None:
@@ -58,10 +72,21 @@ def wrongly_refused(
         if queue.outages.any:
             return ("KEY-15", "KEY-12")
         return ("KEY-25",) if command.timeout <= REROUTING_TIMEOUT else ("KEY-12",)
-    message = command.message
-    both = message.session_id is not None and message.session_id == message.partition_key
-    wrong_place = ("KEY-02", *rule_of(queue.settings, message, key))
-    return rules_if((both, "KEY-09"), (queue.outages.any, *wrong_place))
+    wrong_place = ("KEY-02", *rule_of(queue.settings, command.message, key))
+    return rules_if((queue.outages.any, *wrong_place))
+
+
+def not_refused(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.RuleId, ...]:
+    """Diagnose a request that took effect in a transaction that is over, or can only be undone."""
+    command = event.command
+    transaction = getattr(command, "transaction", None)
+    if transaction is None or isinstance(event.outcome, v.Refused):
+        return ()
+    if namespace.transactions.get(transaction) is None:
+        return ("TXN-12", "TXN-13")
+    if not isinstance(command, v.Send):
+        return ()
+    return ("TXN-03",) if _key(namespace, queue, command) is None else ("TXN-04",)
 
 
 def _key(namespace: Namespace, queue: Queue, command: v.Send) -> Key | None:

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.oracle.management.topics import why_absent
+from busproof.oracle.coverage.topics import why_absent
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.keys import ASSIGNED, home_name, rule_of
 from busproof.oracle.messages.matching import is_unchanged
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.state import Namespace, Queue
+from busproof.oracle.state import Namespace, Queue, Subscription
 
 _BESIDES: Final[dict[v.RuleId, tuple[v.RuleId, ...]]] = {
     "KEY-11": ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11", "DUP-03"),
@@ -24,22 +25,54 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
     if v.is_dead_letter_queue(queue.settings.queue):
         return _from_dead_letters(namespace, queue, view)
     known = queue.bodies.get(view.body)
-    if known is None:
-        of_deleted_entity = view.body in queue.managed.before
-        rules = (
-            ("MGMT-15", "MGMT-17") if of_deleted_entity else why_absent(namespace, queue, view.body)
-        )
-        return (*rules, *_beside(rules), "LIFE-01")
-    if isinstance(known, str):
-        return (*_hidden(queue, view, known), *_beside((known,)))
+    if known is None or isinstance(known, str):
+        return _kept_out(namespace, queue, view, known)
     there = list(queue.with_body(view.body))
     if not there:
         return _gone(namespace, queue, view)
     unchanged = [stored for stored in there if is_unchanged(namespace, stored, view)]
     if not unchanged:
+        if renumbered := _renumbered(namespace, there, view):
+            return (*renumbered, "LIFE-01")
         unassigned = namespace.observability.assigns_message_ids and view.message_id is None
-        return ("KEY-13",) if unassigned else ("LIFE-01", "LIFE-12")
+        acted = isinstance(queue.role, Subscription) and queue.role.acted
+        by_action = rules_if((acted, "FILTER-21", "FILTER-22", "FILTER-24"))
+        return ("KEY-13",) if unassigned else (*by_action, "LIFE-01", "LIFE-12")
     return _misplaced(namespace, queue, unchanged[0])
+
+
+def _kept_out(
+    namespace: Namespace, queue: Queue, view: v.MessageView, rule: v.RuleId | None
+) -> tuple[v.RuleId, ...]:
+    """Return the rules broken by showing a message that this rule, if any, kept from arriving."""
+    if rule is not None:
+        return (*_hidden(queue, view, rule), *_beside((rule,)))
+    rules = _never_here(namespace, queue, view.body)
+    return (*rules, *_beside(rules), "LIFE-01")
+
+
+def _never_here(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
+    """Return the rules broken by showing a message that the entity never had."""
+    if body in queue.managed.before:
+        return ("MGMT-15", "MGMT-17")
+    if body in queue.passed:
+        return ("FWD-14", "FWD-15")
+    excluded = why_absent(namespace, queue, body)
+    late = isinstance(queue.role, Subscription) and queue.role.late
+    return excluded or rules_if((late, "TOPIC-03"))
+
+
+def _renumbered(
+    namespace: Namespace, there: list[Stored], view: v.MessageView
+) -> tuple[v.RuleId, ...]:
+    """SEQ-04, LIFE-12: diagnose a message that is unchanged except for its number."""
+    number, unnumbered = view.sequence_number, evolve(view, sequence_number=None)
+    for stored in there:
+        known = stored.sequence_number
+        if None in (known, number) or not is_unchanged(namespace, stored, unnumbered):
+            continue
+        return ("SEQ-04", "LIFE-12")
+    return ()
 
 
 def _beside(rules: tuple[v.RuleId, ...]) -> Iterator[v.RuleId]:
@@ -80,7 +113,7 @@ def _from_dead_letters(
         return ("LIFE-03", "DLQ-07")
     reasonless = [each for each in there if is_unchanged(namespace, each, view, reason=False)]
     if not reasonless:
-        return ("DLQ-06", "LIFE-12")
+        return (*_renumbered(namespace, there, view), "DLQ-06", "LIFE-12")
     if not any(is_unchanged(namespace, stored, view) for stored in reasonless):
         return ("DLQ-05", "DLQ-02")
     return ("DLQ-13", "LIFE-01")

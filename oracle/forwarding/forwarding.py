@@ -125,7 +125,7 @@ def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arriv
         return None
     key = effective_key(namespace, destination.settings, message)
     pinned = _was_id_a_key(source, arrival) and destination.settings.partitioned
-    if key is None and pinned and namespace.profile.readings.get("FORWARD-MESSAGE-ID") == "key":
+    if key is None and pinned and namespace.reading("FORWARD-MESSAGE-ID") == "key":
         return arrival.key
     return key
 

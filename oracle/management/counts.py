@@ -6,13 +6,9 @@ from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, feeding
 
 
-def _reading(namespace: Namespace, ambiguity: str) -> str | None:
-    return namespace.profile.readings.get(ambiguity)
-
-
 def may_lag(namespace: Namespace) -> bool:
     """Return whether counts and availability may be out of date (GET-LAG)."""
-    return _reading(namespace, "GET-LAG") != "at-once"
+    return namespace.reading("GET-LAG") != "at-once"
 
 
 def count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> bool:
@@ -28,9 +24,9 @@ def count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> bo
     aside = _surely_aside(namespace, queue)
     if told < least + aside:
         least, _ = counts(without_perhaps_spent(namespace, queue))
-    if _reading(namespace, "MESSAGES-EXPIRE") == "message":
+    if namespace.reading("MESSAGES-EXPIRE") == "message":
         least = aside = 0
-    if _reading(namespace, "COUNTS-IN-OUTAGE") == "left-out":
+    if namespace.reading("COUNTS-IN-OUTAGE") == "left-out":
         most -= _surely_hit(queue)
     waiting, at_most = _scheduled(namespace, queue)
     return least + aside + waiting <= told <= most + at_most
@@ -62,7 +58,7 @@ def _surely_aside(namespace: Namespace, queue: Queue) -> int:
 def _scheduled(namespace: Namespace, queue: Queue) -> tuple[int, int]:
     """SCHEDULED-COUNT: return how many scheduled messages are counted, at least and at most."""
     entries, now = queue.calendar.entries, namespace.now.latest
-    reading = _reading(namespace, "SCHEDULED-COUNT")
+    reading = namespace.reading("SCHEDULED-COUNT")
     if reading == "left-out":
         return 0, sum(entry.due.earliest <= now for entry in entries.values())
     if reading == "counted" and not queue.outages.any:
@@ -93,4 +89,4 @@ def rules_of_scheduled(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ..
     entries, now = queue.calendar.entries, namespace.now.latest
     sure = any(entry.certain and now < entry.due.earliest for entry in entries.values())
     rules = {"counted": ("MGMT-29",), "left-out": ("MGMT-30",)}
-    return rules.get(_reading(namespace, "SCHEDULED-COUNT") or "", ()) if sure else ()
+    return rules.get(namespace.reading("SCHEDULED-COUNT") or "", ()) if sure else ()

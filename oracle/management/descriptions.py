@@ -6,12 +6,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.management.counts import (
-    count_is_allowed,
-    counts,
-    may_lag,
-    rules_of_scheduled,
-)
+from busproof.oracle.management.counts import count_is_allowed, counts, may_lag, rules_of_scheduled
 from busproof.oracle.management.lists import listed_names
 from busproof.oracle.management.topics import shared_fields
 from busproof.oracle.management.updates_and_deletions import FIXED
@@ -28,6 +23,8 @@ from busproof.oracle.sizes.entity_size import (
 from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic
 from busproof.oracle.transition import Observation, Transition, refusal
 
+Description = v.QueueDescription | v.TopicDescription
+
 _OF_TOPICS: Final = ("partitioned", "duplicate_detection", "duplicate_window", "max_size", "size")
 """Settings that a subscription shares with its topic, or lacks."""
 
@@ -37,84 +34,71 @@ def get_entity(namespace: Namespace, name: str, seen: Observation) -> Iterator[T
 
     It may fail in an outage, or has to (COUNTS-IN-OUTAGE).
     """
-    entity, reading = namespace.queues[name], _reading(namespace, "COUNTS-IN-OUTAGE")
+    entity, reading = namespace.queues[name], namespace.reading("COUNTS-IN-OUTAGE")
     if not (entity.outages.down and reading == "refused"):
-        of_topic = isinstance(entity.role, Topic)
-        yield from (_topic_described if of_topic else _described)(namespace, entity, seen)
+        yield from _described(namespace, entity, seen)
     if entity.outages.any and reading != "left-out":
         yield refusal(namespace, v.Error.UNAVAILABLE, "MGMT-23", any_error=True)
 
 
-def _described(namespace: Namespace, queue: Queue, seen: Observation) -> Iterator[Transition]:
-    if isinstance(seen.outcome, v.Described):
-        description = seen.outcome.description
-        if not wrongly_told(namespace, queue, description):
-            rules = _shown(namespace, queue, description)
-            yield Transition(outcome=seen.outcome, next=namespace, rules=rules)
-    elif seen.outcome is None:
-        description = described(namespace, queue)
-        rules = _shown(namespace, queue, description)
-        yield Transition(outcome=v.Described(description=description), next=namespace, rules=rules)
-        if may_lag(namespace):
-            before = v.Availability.AVAILABLE
-            if queue.managed.disturbed and not queue.outages.any:
-                before = v.Availability.LIMITED
-            late = attrs.evolve(description, message_count=0, availability=before)
-            yield Transition(outcome=v.Described(description=late), next=namespace)
+def _described(namespace: Namespace, entity: Queue, seen: Observation) -> Iterator[Transition]:
+    of_topic, outcome = isinstance(entity.role, Topic), seen.outcome
+    if outcome is None:
+        for description, rules in _possible(namespace, entity):
+            yield Transition(outcome=_told(description), next=namespace, rules=rules)
+    elif isinstance(outcome, v.TopicDescribed if of_topic else v.Described):
+        description = outcome.description
+        if not wrongly_told(namespace, entity, description):
+            rules = _shown(namespace, entity, description)
+            yield Transition(outcome=outcome, next=namespace, rules=rules)
 
 
-def _topic_described(namespace: Namespace, topic: Queue, seen: Observation) -> Iterator[Transition]:
-    description = _of_topic(namespace, topic)
-    if isinstance(seen.outcome, v.TopicDescribed):
-        description = seen.outcome.description
-        if wrongly_told_of_topic(namespace, topic, description):
-            return
-    if isinstance(seen.outcome, v.TopicDescribed | None):
-        rules = _shown_of_topic(namespace, topic, description)
-        yield Transition(
-            outcome=v.TopicDescribed(description=description), next=namespace, rules=rules
-        )
+def _told(description: Description) -> v.Outcome:
+    if isinstance(description, v.TopicDescription):
+        return v.TopicDescribed(description=description)
+    return v.Described(description=description)
 
 
-def _reading(namespace: Namespace, ambiguity: str) -> str | None:
-    return namespace.profile.readings.get(ambiguity)
+def _possible(
+    namespace: Namespace, entity: Queue
+) -> Iterator[tuple[Description, tuple[v.RuleId, ...]]]:
+    """Return possible descriptions, where none was observed, with the rules that they exercise."""
+    description = described(namespace, entity)
+    yield description, _shown(namespace, entity, description)
+    if may_lag(namespace) and isinstance(description, v.QueueDescription):
+        over = entity.managed.disturbed and not entity.outages.any
+        before = v.Availability.LIMITED if over else v.Availability.AVAILABLE
+        yield attrs.evolve(description, message_count=0, availability=before), ()
 
 
-def described(namespace: Namespace, queue: Queue) -> v.QueueDescription:
-    """Return a description of the queue, where none was observed."""
-    settings, limited = queue.settings, queue.outages.any
-    least, most = counts(queue)
-    counted = min(most, least + len(queue.locks)) if limited else most
-    its_own = queue.role is None
+def described(namespace: Namespace, entity: Queue) -> Description:
+    """Return a description of the entity, where none was observed."""
+    settings, limited = entity.settings, entity.outages.any
+    both: dict[str, Any] = {
+        "time_to_live": settings.time_to_live,
+        "availability": v.Availability.LIMITED if limited else v.Availability.AVAILABLE,
+    }
+    own: dict[str, Any] = {
+        "partitioned": bool(settings.partitioned),
+        "duplicate_detection": settings.duplicate_detection,
+        "duplicate_window": settings.duplicate_window,
+        "max_size": told_size(namespace, settings),
+    }
+    if isinstance(entity.role, Topic):
+        count = len(_subscriptions(namespace, entity)[0])
+        return v.TopicDescription(topic=settings.queue, subscription_count=count, **own, **both)
+    least, most = counts(entity)
+    dead = dead_letter_storage(namespace, entity)
     return v.QueueDescription(
         queue=settings.queue,
-        partitioned=bool(settings.partitioned) if its_own else None,
         requires_session=settings.requires_session,
-        duplicate_detection=settings.duplicate_detection if its_own else None,
-        duplicate_window=settings.duplicate_window if its_own else None,
         lock_duration=settings.lock_duration,
         max_delivery_count=settings.max_delivery_count,
-        time_to_live=settings.time_to_live,
-        max_size=told_size(namespace, settings) if its_own else None,
-        message_count=counted,
-        size=sum((*queue.room.held.values(), *dead_letter_storage(namespace, queue).held.values())),
-        availability=v.Availability.LIMITED if limited else v.Availability.AVAILABLE,
-        transfer_dead_letters=len(dead_letters(namespace, queue, v.TRANSFERS).messages),
-    )
-
-
-def _of_topic(namespace: Namespace, topic: Queue) -> v.TopicDescription:
-    """Return a description of the topic, where none was observed."""
-    settings = topic.settings
-    return v.TopicDescription(
-        topic=settings.queue,
-        partitioned=bool(settings.partitioned),
-        duplicate_detection=settings.duplicate_detection,
-        duplicate_window=settings.duplicate_window,
-        time_to_live=settings.time_to_live,
-        max_size=told_size(namespace, settings),
-        subscription_count=len(_subscriptions(namespace, topic)[0]),
-        availability=v.Availability.LIMITED if topic.outages.any else v.Availability.AVAILABLE,
+        message_count=min(most, least + len(entity.locks)) if limited else most,
+        size=sum((*entity.room.held.values(), *dead.held.values())),
+        transfer_dead_letters=len(dead_letters(namespace, entity, v.TRANSFERS).messages),
+        **both,
+        **(own if entity.role is None else {}),
     )
 
 
@@ -124,60 +108,52 @@ def _subscriptions(namespace: Namespace, topic: Queue) -> tuple[frozenset[str], 
 
 
 def wrongly_told(
-    namespace: Namespace, queue: Queue, description: v.QueueDescription
+    namespace: Namespace, entity: Queue, description: Description
 ) -> tuple[v.RuleId, ...]:
     """Return the rules that a description breaks."""
-    description = _of_its_own(queue, description)
-    miscounted = not count_is_allowed(namespace, queue, description.message_count)
-    transfers = description.transfer_dead_letters or 0
-    unavailable = tuple(_wrongly_available(namespace, queue, description.availability))
-    limited_by_room = "MGMT-22" in unavailable and len(queue.room.refused)
+    told, of_topic = _as_of_queue(entity, description), isinstance(entity.role, Topic)
+    miscounted = not count_is_allowed(namespace, entity, told.message_count)
+    transfers = told.transfer_dead_letters or 0
+    unavailable = _wrongly_available(namespace, entity, told.availability)
+    limited_by_room = "MGMT-22" in unavailable and not of_topic and len(entity.room.refused)
     found = (
-        *(rules_of_scheduled(namespace, queue) if miscounted else ()),
-        *_wrong_settings(namespace, queue, description),
-        *rules_if((miscounted, "MGMT-20"), (miscounted and queue.outages.any, "MGMT-23")),
-        *rules_if((not 0 <= transfers <= _most_transfers(namespace, queue), "FWD-32")),
+        *(rules_of_scheduled(namespace, entity) if miscounted else ()),
+        *_wrong_settings(namespace, entity, told),
+        *rules_if(
+            (not _is_counted(namespace, entity, description), "TOPIC-24"),
+            (miscounted, "MGMT-20"),
+            (miscounted and entity.outages.any, "MGMT-23"),
+            (not 0 <= transfers <= _most_transfers(namespace, entity), "FWD-32"),
+        ),
         *unavailable,
         *rules_if((limited_by_room, "SIZE-11")),
     )
     return tuple(dict.fromkeys(found))
 
 
-def wrongly_told_of_topic(
-    namespace: Namespace, topic: Queue, description: v.TopicDescription
-) -> tuple[v.RuleId, ...]:
-    """Return the rules that a description of a topic breaks."""
-    found = (
-        *_wrong_settings(namespace, topic, _as_of_queue(description)),
-        *rules_if((not _is_counted(namespace, topic, description.subscription_count), "TOPIC-24")),
-        *_wrongly_available(namespace, topic, description.availability),
-    )
-    return tuple(dict.fromkeys(found))
+def _as_of_queue(entity: Queue, description: Description) -> v.QueueDescription:
+    """Return what a description reports of the entity itself, as a queue's.
+
+    A subscription has some settings of its topic, which are not judged again.
+    """
+    if isinstance(description, v.TopicDescription):
+        shared = shared_fields(description, "subscription_count")
+        return v.QueueDescription(queue=description.topic, **shared)
+    if entity.role is None:
+        return description
+    of_topic: dict[str, Any] = dict.fromkeys(_OF_TOPICS)
+    return attrs.evolve(description, **of_topic)
 
 
-def _as_of_queue(description: v.TopicDescription) -> v.QueueDescription:
-    """Return what a topic's description has in common with a queue's."""
-    return v.QueueDescription(
-        queue=description.topic, **shared_fields(description, "subscription_count")
-    )
-
-
-def _is_counted(namespace: Namespace, topic: Queue, count: int | None) -> bool:
+def _is_counted(namespace: Namespace, topic: Queue, description: Description) -> bool:
     """TOPIC-24: check the number of subscriptions; it may be out of date where that may lag."""
+    count: int | None = getattr(description, "subscription_count", None)
     if count is None or not isinstance(topic.role, Topic):
         return True
     sure, there = _subscriptions(namespace, topic)
     if may_lag(namespace):
         return 0 <= count <= max(topic.role.revision, len(there))
     return len(sure) <= count <= len(there)
-
-
-def _of_its_own(queue: Queue, description: v.QueueDescription) -> v.QueueDescription:
-    """Return the description; for a subscription, without its topic's settings."""
-    if queue.role is None:
-        return description
-    topics: dict[str, Any] = dict.fromkeys(_OF_TOPICS)
-    return attrs.evolve(description, **topics)
 
 
 def _most_transfers(namespace: Namespace, queue: Queue) -> int:
@@ -222,17 +198,12 @@ def _is_beside_updated(namespace: Namespace, queue: Queue) -> bool:
 
 def _of_partitioning(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
     """Return the rules that decide whether a queue or topic is partitioned."""
+    managed = queue.managed
     if namespace.profile.is_partitioned:
         return ("PREM-14", "MGMT-01")
-    if namespace.profile.tier is v.Tier.PREMIUM:
-        return _of_premium(queue)
-    own: v.RuleId = "MGMT-01" if queue.settings.partitioned else "MGMT-03"
-    return (own, "MGMT-05") if queue.managed.other_before else (own,)
-
-
-def _of_premium(queue: Queue) -> tuple[v.RuleId, ...]:
-    """PREM-01, PREM-04, PREM-06: return the rules exercised by the partitioning setting."""
-    managed = queue.managed
+    if namespace.profile.tier is not v.Tier.PREMIUM:
+        own: v.RuleId = "MGMT-01" if queue.settings.partitioned else "MGMT-03"
+        return (own, "MGMT-05") if managed.other_before else (own,)
     if managed.restored:
         return ("PREM-04",)
     again = managed.restored_before
@@ -240,7 +211,7 @@ def _of_premium(queue: Queue) -> tuple[v.RuleId, ...]:
 
 
 def _is_in_force(description: v.QueueDescription, managed: Managed) -> bool:
-    """Return whether the reported values may be in force, of those that an update may change."""
+    """Return whether the reported values that updates can change may be in force."""
     reported = [
         (description.lock_duration, managed.lock_durations),
         (description.max_delivery_count, managed.delivery_counts),
@@ -255,62 +226,48 @@ def _is_in_force(description: v.QueueDescription, managed: Managed) -> bool:
 
 def _wrongly_available(
     namespace: Namespace, queue: Queue, availability: v.Availability | None
-) -> Iterator[v.RuleId]:
-    """MGMT-21, MGMT-22: availability is limited exactly during an outage, but may lag."""
-    lags = may_lag(namespace)
-    if availability is v.Availability.LIMITED:
-        if not (queue.outages.any or (queue.managed.disturbed and lags)):
-            yield "MGMT-22"
-    elif availability is not None and queue.outages.down and not lags:
-        yield "MGMT-21"
-
-
-def _shown(
-    namespace: Namespace, queue: Queue, description: v.QueueDescription
 ) -> tuple[v.RuleId, ...]:
+    """MGMT-21, MGMT-22: availability is limited exactly during an outage, but may lag."""
+    lags, limited = may_lag(namespace), availability is v.Availability.LIMITED
+    may_be = queue.outages.any or (queue.managed.disturbed and lags)
+    must_be = availability is not None and queue.outages.down and not lags
+    return rules_if((limited and not may_be, "MGMT-22"), (not limited and must_be, "MGMT-21"))
+
+
+def _shown(namespace: Namespace, entity: Queue, description: Description) -> tuple[v.RuleId, ...]:
     """Return the rules that a description exercises."""
-    description = _of_its_own(queue, description)
-    outage, counted = queue.outages.any, description.message_count is not None
-    updated = queue.managed.updated and None not in (
-        description.lock_duration,
-        description.max_delivery_count,
-    )
-    least, most = counts(queue)
-    spread = description.message_count == least == most and _is_spread(queue) and not outage
+    told, of_topic = _as_of_queue(entity, description), isinstance(entity.role, Topic)
+    tried, outage = entity.managed.tried, entity.outages.any
+    changeable = (told.time_to_live,) if of_topic else (told.lock_duration, told.max_delivery_count)
+    updated = entity.managed.updated and None not in changeable
+    set_once = told.duplicate_detection if of_topic else told.lock_duration
+    counted, (least, most) = told.message_count is not None, counts(entity)
+    spread = told.message_count == least == most and _is_spread(entity) and not outage
+    subscriptions = {len(each) for each in _subscriptions(namespace, entity)} if of_topic else ()
+    all_counted = {getattr(description, "subscription_count", None)} == subscriptions
     rules = (
-        *(rules_of_scheduled(namespace, queue) if counted else ()),
-        *_tried(queue, description),
-        *rules_if((updated, "MGMT-12"), (updated and queue.settings.partitioned, "MGMT-17")),
-        *(() if description.partitioned is None else _of_partitioning(namespace, queue)),
-        *rules_if((description.lock_duration is not None, "MGMT-11")),
-        *_of_max_size(namespace, queue, description.max_size),
-        *_shown_by_availability(queue, description.availability),
-        *rules_if((counted and outage, "MGMT-23"), (spread, "MGMT-20")),
+        *(rules_of_scheduled(namespace, entity) if counted else ()),
+        *(
+            rule
+            for name, rule in FIXED.items()
+            if getattr(told, name) is not None and name in tried
+        ),
+        *rules_if(
+            (updated, "MGMT-12"),
+            (updated and not of_topic and entity.settings.partitioned, "MGMT-17"),
+            (told.partitioned is not None, *_of_partitioning(namespace, entity)),
+            (set_once is not None, "MGMT-11"),
+        ),
+        *_of_max_size(namespace, entity, told.max_size),
+        *rules_if(
+            (all_counted, "TOPIC-24"),
+            (entity.outages.down and told.availability is v.Availability.LIMITED, "MGMT-21"),
+            (told.availability is v.Availability.AVAILABLE and not outage, "MGMT-22"),
+            (counted and outage, "MGMT-23"),
+            (spread, "MGMT-20"),
+        ),
     )
     return tuple(dict.fromkeys(rules))
-
-
-def _shown_of_topic(
-    namespace: Namespace, topic: Queue, description: v.TopicDescription
-) -> tuple[v.RuleId, ...]:
-    """Return the rules that a description of a topic exercises."""
-    sure, there = _subscriptions(namespace, topic)
-    return (
-        *_tried(topic, _as_of_queue(description)),
-        *rules_if((topic.managed.updated and description.time_to_live is not None, "MGMT-12")),
-        *(() if description.partitioned is None else _of_partitioning(namespace, topic)),
-        *rules_if((description.duplicate_detection is not None, "MGMT-11")),
-        *_of_max_size(namespace, topic, description.max_size),
-        *rules_if((description.subscription_count == len(sure) == len(there), "TOPIC-24")),
-        *_shown_by_availability(topic, description.availability),
-    )
-
-
-def _tried(queue: Queue, description: v.QueueDescription) -> Iterator[v.RuleId]:
-    """Return the rules that settings never change, of those that a request tried to change."""
-    for name, rule in FIXED.items():
-        if getattr(description, name) is not None and name in queue.managed.tried:
-            yield rule
 
 
 def _of_max_size(
@@ -326,16 +283,6 @@ def _of_max_size(
         yield from wrong_size(namespace, queue.settings, reported)
     else:
         yield from of_size(namespace, queue.settings)
-
-
-def _shown_by_availability(
-    queue: Queue, availability: v.Availability | None
-) -> tuple[v.RuleId, ...]:
-    """MGMT-21, MGMT-22: return the rules exercised by the reported availability."""
-    return rules_if(
-        (queue.outages.down and availability is v.Availability.LIMITED, "MGMT-21"),
-        (availability is v.Availability.AVAILABLE and not queue.outages.any, "MGMT-22"),
-    )
 
 
 def _is_spread(queue: Queue) -> bool:

@@ -5,6 +5,7 @@ from itertools import product
 
 from busproof import vocabulary as v
 from busproof.oracle.changes import with_managed, with_registry
+from busproof.oracle.coverage.management import created_rules, shown_by_creation
 from busproof.oracle.entity_counts import Kind
 from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forward_retries import destination_again
@@ -15,7 +16,6 @@ from busproof.oracle.forwarding.forwarding_setup import (
     with_lawful_locks,
 )
 from busproof.oracle.management.validation import (
-    created_rules,
     is_beyond_basic,
     objections,
     options_of,
@@ -26,7 +26,7 @@ from busproof.oracle.messages.duplicates import ASKED_BEYOND
 from busproof.oracle.outages import Outages
 from busproof.oracle.registry import NO_TROUBLE, Managed, as_created
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.sizes.entity_quota import Wanted, over_quota, shown_by_creation, within_quota
+from busproof.oracle.sizes.entity_quota import Wanted, over_quota, within_quota
 from busproof.oracle.sizes.entity_size import granted_sizes
 from busproof.oracle.state import (
     Namespace,
@@ -65,12 +65,13 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
         if not is_unsure(known):
             return
     refusals, must_refuse = objections(namespace, command)
-    may_fail, must_fail = may_fail_in_outage(namespace, outages_of(namespace, command))
-    if may_fail:
+    fates = [may_fail_in_outage(namespace, each) for each in initial_outages(namespace, command)]
+    must_fail = all(must for _, must in fates)
+    if any(may for may, _ in fates):
         left = _left_behind(namespace, command)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     if not must_fail and not must_refuse:
-        yield from _made(namespace, command, known, in_outage=may_fail)
+        yield from _made(namespace, command, known, in_outage=all(may for may, _ in fates))
     yield from refused_destination(namespace, command)
     yield from refusals
     yield from over_quota(namespace, wanted(namespace, command, Kind.QUEUE))
@@ -201,6 +202,14 @@ def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
     return other or deleted or known.managed.touched or known.role is not None
 
 
+def initial_outages(namespace: Namespace, asked: v.CreateQueue) -> tuple[Outages, ...]:
+    """Return the outages of a queue or topic, for each option that it may get."""
+    return tuple(
+        outages_of(namespace, evolve(asked, partitioned=option))
+        for option in options_of(namespace, asked)
+    )
+
+
 def outages_of(namespace: Namespace, settings: v.CreateQueue) -> Outages:
     """Return the initial outages of a queue: those of the partitions that it has."""
     identified, known = namespace.observability.partitions, namespace.queues.get(settings.queue)
@@ -246,7 +255,7 @@ def _created(
         trouble=namespace.now if outages.any else NO_TROUBLE,
         restored_before=tombstone is not None and tombstone.restored,
     )
-    in_order = namespace.profile.readings.get("REGULAR-ORDER") == "first-in-first-out"
+    in_order = namespace.reading("REGULAR-ORDER") == "first-in-first-out"
     queue = Queue(
         settings=settings,
         outages=outages,

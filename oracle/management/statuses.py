@@ -12,14 +12,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.changes import with_doubt, with_managed
 from busproof.oracle.forwarding.forward_retries import tried_again
-from busproof.oracle.state import (
-    Namespace,
-    Queue,
-    Subscription,
-    Topic,
-    feeding,
-    is_unsure,
-)
+from busproof.oracle.state import Namespace, Queue, Subscription, Topic, feeding, is_unsure
 from busproof.oracle.transition import Transition, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
 

@@ -94,7 +94,7 @@ def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId
         elif isinstance(statements, Outside):
             yield None
         elif sets_a_key(statements):
-            must = namespace.profile.readings.get("ACTION-KEYS") == "refused"
+            must = namespace.reading("ACTION-KEYS") == "refused"
             yield "FILTER-21" if must else None
         elif not is_plain(statements):
             yield None
@@ -186,9 +186,9 @@ def _change_in_transaction(
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)
     yield refusal(left, v.Error.INVALID_OPERATION, *rules, any_error=True)
-    if silent or namespace.profile.readings.get("RULE-IN-TRANSACTION") in ("ignored", "either"):
+    if silent or namespace.reading("RULE-IN-TRANSACTION") in ("ignored", "either"):
         yield done(_pending(namespace, command))
-    if namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either"):
+    if namespace.reading("TXN-REFUSAL") in ("at-commit", "either"):
         doomed = attrs.evolve(transaction, doomed=True)
         yield done(with_transaction(namespace, name, doomed), *rules)
 

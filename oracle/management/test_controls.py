@@ -73,7 +73,7 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
     owner = namespace.queues[v.owner_of(name)]
     if not (owner.doubtful and outages.any):
         return namespace
-    if namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE", "either") != "either":
+    if namespace.reading("MANAGEMENT-IN-OUTAGE", "either") != "either":
         return namespace
     name = owner.settings.queue
     if owner.role is not None or is_joined(namespace, name):

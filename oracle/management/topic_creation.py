@@ -18,6 +18,7 @@ from busproof.oracle.management.queue_creation import (
     added,
     begun,
     granted_settings,
+    initial_outages,
     noted,
     outages_of,
     taken,
@@ -64,12 +65,13 @@ def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Trans
         if known.role is None or known.managed.touched or known.managed.partially_applied:
             # A queue of this name may exist, perhaps in part, or an unanswered send arrive late.
             namespace = stop_judging(namespace, name)
-    in_outage = outages_of(namespace, asked).any
-    if in_outage:
+    outages = [each.any for each in initial_outages(namespace, asked)]
+    if any(outages):
         left = stop_judging(namespace, name)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     for made_so in _made_of_tier(namespace, asked):
-        yield attrs.evolve(made_so, rules=("MGMT-18", *made_so.rules)) if in_outage else made_so
+        rules = ("MGMT-18", *made_so.rules) if all(outages) else made_so.rules
+        yield attrs.evolve(made_so, rules=rules)
 
 
 def _made_of_tier(namespace: Namespace, asked: v.CreateQueue) -> Iterator[Transition]:

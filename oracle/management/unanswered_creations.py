@@ -11,9 +11,7 @@ from busproof.oracle.unjudged import named, stop_judging
 
 
 def lost_creation(
-    namespace: Namespace,
-    command: v.Creation,
-    answers: Iterable[Transition],
+    namespace: Namespace, command: v.Creation, answers: Iterable[Transition]
 ) -> tuple[Namespace, ...]:
     """Return the possible states: the entity may exist, from now or later on.
 

@@ -67,7 +67,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
         command = attrs.evolve(command, lock_duration=LONGEST_LOCK)
     if refused:
         yield refusal(kept, v.Error.INVALID_OPERATION, *rules, any_error=True)
-        reading = namespace.profile.readings.get("OPTION-UPDATE")
+        reading = namespace.reading("OPTION-UPDATE")
         if reading == "refused" and "partitioned" in refused:
             return
     if may_keep_as_it_is(namespace, queue):
@@ -112,7 +112,7 @@ def _perhaps_updated(
 def _about_no_setting(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
     """Handle an update of a setting that the entity lacks; its effect is open (ROLE-STATUS)."""
     yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-    if namespace.profile.readings.get("ROLE-STATUS") != "refused":
+    if namespace.reading("ROLE-STATUS") != "refused":
         yield done(stop_judging(namespace, queue.settings.queue))
 
 

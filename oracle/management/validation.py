@@ -11,9 +11,8 @@ from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding_setup import with_lawful_locks
 from busproof.oracle.management.premium import options_in_premium, partitioning_refused
 from busproof.oracle.messages.duplicates import lawful_windows
-from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.sizes.entity_size import granted_sizes, may_refuse_size
-from busproof.oracle.sizes.message_limits import is_long_name, is_longest_name, must_refuse_beyond
+from busproof.oracle.sizes.entity_size import may_refuse_size
+from busproof.oracle.sizes.message_limits import is_long_name, must_refuse_beyond
 from busproof.oracle.state import Namespace
 from busproof.oracle.transition import Transition, refusal
 
@@ -34,7 +33,7 @@ def version_shown(version: str) -> v.RuleId | None:
     return "MGMT-08" if version < _FIRST else "MGMT-06" if version == _FIRST else "MGMT-07"
 
 
-def _knows_partitions(profile: v.Profile, version: str | None) -> bool:
+def knows_partitions(profile: v.Profile, version: str | None) -> bool:
     """MGMT-06, MGMT-07: return whether this api-version must support partitioned entities.
 
     `None` is the version in the implementation's own requests.
@@ -77,7 +76,7 @@ def objections(namespace: Namespace, command: v.CreateQueue) -> tuple[tuple[Tran
     premium, basic = profile.tier is v.Tier.PREMIUM, profile.tier is v.Tier.BASIC
     # MGMT-08: an old version may ignore the option, so that nothing is to be refused.
     must = must and (profile.is_partitioned or not _is_old(version))
-    unversioned = _is_old(version) or (wanted and not _knows_partitions(profile, version))
+    unversioned = _is_old(version) or (wanted and not knows_partitions(profile, version))
     ignored = ("MGMT-08",) if wanted and version_shown(version or "") else ()
     reading = profile.readings.get("BASIC-FEATURES")
     lacking = basic and is_beyond_basic(command) and reading != "offered"
@@ -114,7 +113,7 @@ def options_of(namespace: Namespace, command: v.CreateQueue) -> tuple[bool, ...]
     options = _asked_for(profile, command.partitioned)
     if profile.tier is v.Tier.PREMIUM:
         return options_in_premium(profile, options)
-    known = _knows_partitions(profile, command.api_version)
+    known = knows_partitions(profile, command.api_version)
     return with_basic(profile, options) if known or True not in options else (False, True)
 
 
@@ -132,24 +131,3 @@ def with_basic(profile: v.Profile, options: tuple[bool, ...]) -> tuple[bool, ...
         return options
     reading = profile.readings.get("BASIC-REGULAR", "either")
     return {"never": (True,), "as-asked": options}.get(reading, (False, True))
-
-
-def created_rules(
-    namespace: Namespace, command: v.CreateQueue, *, partitioned: bool
-) -> tuple[v.RuleId, ...]:
-    """Return the rules exercised by the creation of the queue."""
-    profile, version = namespace.profile, command.api_version
-    shown: v.RuleId | None = None
-    if partitioned and version is not None:
-        shown = version_shown(version)
-    elif command.partitioned and not _knows_partitions(profile, version):
-        shown = "MGMT-08" if version_shown(version or "") else None
-    granted = command.max_size is not None and command.max_size in granted_sizes(profile, command)
-    premium, basic = profile.tier is v.Tier.PREMIUM, profile.tier is v.Tier.BASIC
-    return rules_if(
-        (is_longest_name(command.queue), "LIMIT-17"),
-        (granted and not basic, "PREM-07" if premium else "SIZE-01"),
-        (basic and is_beyond_basic(command), "MGMT-24"),
-        (shown, shown or ""),
-        (partitioned and not premium, "MGMT-02"),
-    )

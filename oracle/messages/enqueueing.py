@@ -124,7 +124,7 @@ def _undeliverable(
 
 
 def _passing(source: Queue, arrival: Arrival, rule: v.RuleId | None) -> Queue:
-    """Return the source, which may dead-letter what it forwards for unobservable reasons."""
+    """Return the source with the record of a message that it may have dead-lettered, unobserved."""
     body = arrival.message.body
     passed = (*source.passed.get(body, ()), Passed(arrival, rule))
     return evolve(source, passed=source.passed.set(body, passed))

@@ -47,7 +47,11 @@ def lock_is_possible(candidate: Candidate, session_id: str | None) -> bool:
     Both the entity's duration and the reported clock may be off by the slack.
     """
     namespace, until = candidate.namespace, candidate.view.locked_until
-    if until is None or session_id is not None:
+    if session_id is not None:
+        return True
+    if is_lock_of_another(candidate):
+        return False
+    if until is None:
         return True
     full, slack = full_term(namespace, candidate.queue), namespace.observability.slack
     managed, receivers = candidate.queue.managed, candidate.queue.receivers
@@ -58,7 +62,23 @@ def lock_is_possible(candidate: Candidate, session_id: str | None) -> bool:
     # A cache may have held the message since before an update of the lock duration.
     if untold or candidate.stored.since < managed.changed_at:
         latest = namespace.now.latest + managed.lock_durations_ever.latest + 2 * slack
-    return until <= latest
+    return _earliest_end(candidate) <= until <= latest
+
+
+def is_lock_of_another(candidate: Candidate) -> bool:
+    """Return whether another message is surely locked under the same token."""
+    queue, token = candidate.queue, candidate.view.lock_token or ""
+    other = queue.messages.get(queue.locks.get(token, candidate.stored.number))
+    if other is None or other.number == candidate.stored.number or other.lock is None:
+        return False
+    return candidate.namespace.now.latest < other.lock.expiry.earliest
+
+
+def _earliest_end(candidate: Candidate) -> int:
+    """Return when a lock ends at the earliest: no cache had the message before it was available."""
+    stored, slack = candidate.stored, candidate.namespace.observability.slack
+    begins = min(stored.available_at, stored.arrived.earliest)
+    return begins + candidate.queue.managed.lock_durations_ever.earliest - 2 * slack
 
 
 def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Observation) -> Transitions:

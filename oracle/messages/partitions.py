@@ -52,8 +52,8 @@ def is_deleted_elsewhere(namespace: Namespace, queue: Queue) -> bool:
 def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
     """Return whether another front end than the latest receiver's may still have a cache.
 
-    Under one reading (MESSAGES-EXPIRE) cached messages may be lost with it; then this never ends.
-    So it is if that connection received and deleted (CACHE-DELETE).
+    Under one reading (MESSAGES-EXPIRE), a front end may lose a message with its cache, so that a
+    cache never ends. The same holds if that connection received and deleted (CACHE-DELETE).
     """
     receivers = queue.receivers
     if is_deleted_elsewhere(namespace, queue):

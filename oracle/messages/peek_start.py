@@ -45,8 +45,10 @@ def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
     """PART-14, PART-15: return the rule that forbids a peek to begin with this message."""
     namespace, queue, shown = candidate.namespace, candidate.queue, candidate.stored
     where = candidate.where
-    if where.bit_count() > 1 or not is_judged(namespace, queue, command):
+    if where.bit_count() > 1:
         return None
+    if not is_judged(namespace, queue, command):
+        return "LIFE-07" if _skips_a_number(candidate, command) else None
     places = (*queue.fronts,) if is_like_regular(namespace) else (where,)
     firsts = [first for place in places if (first := foremost(queue, place)) is not None]
     first = min(firsts, key=lambda each: each.number, default=None)
@@ -56,9 +58,26 @@ def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
     return rule_of(queue) if alone and _is_older(namespace, first, shown) else None
 
 
+def _skips_a_number(candidate: Candidate, command: v.Peek) -> bool:
+    """LIFE-07: return whether a peek of a regular entity leaves out a message with a lesser number.
+
+    It matters where the order of arrival is not known, but numbers were seen.
+    """
+    namespace, queue, number = candidate.namespace, candidate.queue, candidate.view.sequence_number
+    if queue.settings.partitioned or not _is_known(namespace, queue, command):
+        return False
+    firsts = (foremost(queue, where) for where in queue.fronts)
+    there = (first for first in firsts if first is not None)
+    known = [first.sequence_number for first in there if _must_be_shown(namespace, queue, first)]
+    return number is not None and any(each is not None and each < number for each in known)
+
+
 def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.RuleId | None:
-    """PART-14, PEEK-EMPTY: return the rule that forbids an empty peek."""
-    if not is_judged(namespace, queue, command):
+    """PART-14, LIFE-07, PEEK-EMPTY: return the rule that forbids an empty peek."""
+    if not _is_known(namespace, queue, command):
+        return None
+    judged = is_judged(namespace, queue, command)
+    if queue.settings.partitioned and not judged:
         return None
     empty = namespace.reading("PEEK-EMPTY") != "next-partition"
     if queue.settings.partitioned and empty:
@@ -66,7 +85,9 @@ def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.R
     firsts = (foremost(queue, where) for where in queue.fronts)
     there = (first for first in firsts if first is not None)
     shown = any(_must_be_shown(namespace, queue, first) for first in there)
-    return rule_of(queue) if shown else None
+    if not shown:
+        return None
+    return rule_of(queue) if judged else "LIFE-07"
 
 
 def is_served_in_outage(namespace: Namespace, queue: Queue) -> bool:
@@ -107,15 +128,20 @@ def is_judged(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
 
     Nor do they for forwarded messages and copies of a topic, which may arrive in any order.
     """
+    fed = queue.fed or any(feeding(namespace, queue.settings.queue))
+    copied = fed or queue.role is not None
+    plain = not (copied or v.is_dead_letter_queue(queue.settings.queue))
+    in_force = rule_of(queue) not in namespace.profile.silent
+    return plain and in_force and _is_known(namespace, queue, command)
+
+
+def _is_known(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
+    """Return whether a peek has to show what is surely in the entity."""
     anywhere = command.session_id is None and command.from_sequence_number is None
     told = not (
         namespace.observability.partial or queue.receivers.lost or len(queue.unanswered_deferred)
     )
-    fed = queue.fed or any(feeding(namespace, queue.settings.queue))
-    copied = fed or queue.role is not None
-    plain = not (copied or is_unsure(queue) or v.is_dead_letter_queue(queue.settings.queue))
-    in_force = rule_of(queue) not in namespace.profile.silent
-    return anywhere and told and plain and in_force and not queue.outages.any
+    return anywhere and told and not is_unsure(queue) and not queue.outages.any
 
 
 def foremost(queue: Queue, where: Partitions) -> Stored | None:

@@ -20,7 +20,7 @@ Beyond that only the oldest of each partition are listed, because readers look a
 def heads(queue: Queue, session_id: str | None) -> list[Stored]:
     """Return the messages that may be given, oldest first: the oldest of each partition and key.
 
-    Of a session only its first message. It visits all messages of the queue.
+    A session offers only its first message. Without one, all messages of the queue are visited.
     """
     if session_id is not None:
         first = first_in_line(queue, Key(SESSION_ID, session_id))

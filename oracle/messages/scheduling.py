@@ -10,6 +10,7 @@ from busproof.oracle.messages.duplicates import Fate, fate, noted
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.message_store import line_of, never_arrives
 from busproof.oracle.messages.partitioning import home_of, homes_of, spread_beside
+from busproof.oracle.messages.sequence_numbers import are_unique
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.schedule import Waiting, entered, perhaps_gone, withdrawn
 from busproof.oracle.sizes.entity_size import weight
@@ -39,6 +40,8 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> Tr
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
         return
+    if reuses_number(namespace, queue, seen.outcome):
+        return
     for profile, message in keys.interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
             namespace = evolve(namespace, profile=profile)
@@ -48,6 +51,13 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> Tr
         else:
             for way in _schedule_in(namespace, queue, command, message, seen):
                 yield transactional_sends.doubted(way, command.transaction)
+
+
+def reuses_number(namespace: Namespace, queue: Queue, outcome: v.Outcome | None) -> bool:
+    """SEQ-03: return whether this number was told of another message, scheduled or received."""
+    number = outcome.sequence_number if isinstance(outcome, v.Scheduled) else None
+    known = number in queue.calendar.numbers or number in queue.numbers
+    return number is not None and known and are_unique(namespace, queue)
 
 
 def _schedule(

@@ -19,14 +19,15 @@ _ALL: Final = Key("", "")
 def misnumbered(candidate: Candidate) -> v.RuleId | None:
     """SEQ-01, SEQ-03, SEQ-05 to SEQ-07: return the rule that forbids this number.
 
-    Of two messages of one line, the one that surely arrived first has the smaller number.
+    The message that surely arrived first has the smaller number of two messages in one line.
     """
     namespace, queue, stored = candidate.namespace, candidate.queue, candidate.stored
     number = candidate.view.sequence_number
     if number is None or number == stored.sequence_number or not is_one(queue, stored):
         return None
-    shared = namespace.reading("SEQUENCE-UNIQUE") == "per-partition" and queue.settings.partitioned
-    if not shared and queue.numbers.get(number, stored.number) != stored.number:
+    given = queue.numbers.get(number, stored.number) != stored.number
+    scheduled = number in queue.calendar.numbers and number != stored.scheduled_number
+    if (given or scheduled) and are_unique(namespace, queue):
         return "SEQ-03"
     line = _line(queue, stored)
     latest = None if line is None else queue.latest_numbers.get(line)
@@ -34,6 +35,12 @@ def misnumbered(candidate: Candidate) -> v.RuleId | None:
         return None
     fallen = _out_of_order(namespace, queue, stored, latest, number)
     return fallen or _beyond_a_gap(namespace, queue, stored, latest, number)
+
+
+def are_unique(namespace: Namespace, queue: Queue) -> bool:
+    """SEQ-03: return whether no two messages of the entity have one number (SEQUENCE-UNIQUE)."""
+    per_partition = namespace.reading("SEQUENCE-UNIQUE") == "per-partition"
+    return not (per_partition and queue.settings.partitioned)
 
 
 def _out_of_order(

@@ -239,7 +239,7 @@ def _given(
 def one_more(
     reached: Sequence[Reached], command: v.ReceiveBatch, connection: str, view: v.MessageView
 ) -> list[Reached]:
-    """Return the states after this message was given as well."""
+    """Return the states after a batch also gave this message."""
     outcome = v.Received(message=view)
     return _apart(
         [

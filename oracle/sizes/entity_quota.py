@@ -14,7 +14,6 @@ from busproof.oracle.entity_counts import MOST_PARTITIONED, Kind
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Topic
 from busproof.oracle.transition import Transition, refusal
-from busproof.oracle.window import Window
 
 MOST_ENTITIES: Final = 10_000
 """QUOTA-07: maximum of queues and topics in a namespace of Basic or Standard."""
@@ -30,12 +29,6 @@ GREATEST_SIZE: Final = 80
 _APART: Final = ("separate", "one", "not-counted")
 _TOGETHER: Final = ("shared", "per-partition", "counted")
 """Readings that leave out other entities, or partitions, and readings that surely count them."""
-
-_DEMANDED_IN_PREMIUM: Final[dict[str, tuple[v.RuleId, ...]]] = {
-    "counting": ("QUOTA-12",),
-    "quota": ("QUOTA-13",),
-}
-"""Rule broken by refusing one more, by the reading of QUOTA-PREMIUM."""
 
 
 @attrs.frozen
@@ -98,7 +91,7 @@ def _quotas(namespace: Namespace, wanted: Wanted) -> Iterator[tuple[v.Error | No
 
 def _others_count(namespace: Namespace, ambiguity: str) -> tuple[bool, bool]:
     """Return whether the entities of a reading surely count, and whether they may."""
-    reading = namespace.profile.readings.get(ambiguity, "either")
+    reading = namespace.reading(ambiguity, "either")
     return reading in _TOGETHER, reading not in _APART
 
 
@@ -127,7 +120,7 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
         return _of_premium(namespace, wanted)
     entity_counts = namespace.entity_counts
     subscriptions_count, may_count = _others_count(namespace, "QUOTA-SUBSCRIPTIONS")
-    partitions_count, perhaps = _weighing(namespace)
+    partitions_count, perhaps = weighing(namespace)
     least = (entity_counts.stores if partitions_count else entity_counts.entities).earliest
     most = (entity_counts.stores if perhaps else entity_counts.entities).latest
     least += entity_counts.subscriptions.earliest if subscriptions_count else 0
@@ -135,7 +128,7 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     # An entity no longer judged may have the most partitions there are.
     widest = namespace.profile.partitions * GREATEST_SIZE if perhaps else 1
     most += entity_counts.unknown * widest
-    disputed = namespace.profile.readings.get("QUOTA-ENTITIES") == "either"
+    disputed = namespace.reading("QUOTA-ENTITIES") == "either"
     heaviest = wanted.partitions if perhaps else 1
     lightest = wanted.partitions if partitions_count else 1
     must = least + lightest > MOST_ENTITIES
@@ -155,9 +148,9 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     return quota
 
 
-def _weighing(namespace: Namespace) -> tuple[bool, bool]:
+def weighing(namespace: Namespace) -> tuple[bool, bool]:
     """QUOTA-09: return whether each partition surely counts, and whether it may."""
-    if namespace.profile.readings.get("QUOTA-WEIGHT", "one") == "one":
+    if namespace.reading("QUOTA-WEIGHT", "one") == "one":
         return False, False
     return _others_count(namespace, "QUOTA-WEIGHT")
 
@@ -184,60 +177,3 @@ def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
         must = many and wanted.kind is not Kind.SUBSCRIPTION
         return Quota(must=must, may=there >= limit, rules=("QUOTA-15",) if must else ())
     return Quota(must=False, may=there >= limit, rules=("QUOTA-11",) if many else ())
-
-
-def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
-    """Return the rules exercised by creating one more queue or topic."""
-    counts = namespace.entity_counts
-    entities, regular, there = counts.entities, counts.regular, counts.partitioned
-    if namespace.profile.tier is v.Tier.PREMIUM:
-        reading = namespace.profile.readings.get("QUOTA-PREMIUM", "either")
-        units = A_UNIT * namespace.profile.messaging_units
-        last_regular = wanted.kind is Kind.REGULAR and regular.earliest + 1 == MOST_ENTITIES
-        return rules_if(
-            (entities.earliest + 1 == entities.latest + 1 == units, "QUOTA-14"),
-            (reading == "quota" and entities.earliest >= MOST_ENTITIES, "QUOTA-13"),
-            (reading == "counting" and last_regular, "QUOTA-12"),
-            (reading == "either" and entities.earliest >= units, "QUOTA-11"),
-        )
-    partitioned = wanted.kind is not Kind.REGULAR
-    last = partitioned and there.earliest + 1 == there.latest + 1 == MOST_PARTITIONED
-    alone = counts.queues if wanted.kind is Kind.QUEUE else counts.topics
-    heavier = counts.stores.earliest + wanted.partitions > MOST_ENTITIES
-    counted = entities.earliest + counts.subscriptions.earliest
-    many_others = regular.earliest > MOST_PARTITIONED if partitioned else _is_reached(there)
-    return rules_if(
-        (last and counts.quota_reached, "QUOTA-05"),
-        (last and not counts.quota_reached and alone == there, _own_rule(wanted)),
-        (partitioned and _is_reached(there), "QUOTA-04"),
-        (many_others, "QUOTA-06"),
-        (entities.earliest + 1 == MOST_ENTITIES, "QUOTA-07"),
-        (heavier and not _weighing(namespace)[1], "QUOTA-09"),
-        (entities.latest < MOST_ENTITIES <= counted, "QUOTA-10"),
-    )
-
-
-def _own_rule(wanted: Wanted) -> v.RuleId:
-    """Return the rule with the number of partitioned queues, or topics."""
-    return "QUOTA-01" if wanted.kind is Kind.QUEUE else "QUOTA-03"
-
-
-def _is_reached(partitioned: Window) -> bool:
-    return partitioned.earliest >= MOST_PARTITIONED
-
-
-def quota_denied(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by refusing one more that has to be created."""
-    counts = namespace.entity_counts
-    if namespace.profile.tier is v.Tier.PREMIUM:
-        reading = namespace.profile.readings.get("QUOTA-PREMIUM")
-        return (*_DEMANDED_IN_PREMIUM.get(reading or "", ()), "QUOTA-14", "QUOTA-07")
-    of_partitions = wanted.kind in (Kind.QUEUE, Kind.TOPIC)
-    heavy = counts.stores.earliest + wanted.partitions > MOST_ENTITIES
-    return rules_if(
-        (of_partitions and counts.quota_reached, "QUOTA-05"),
-        (of_partitions, _own_rule(wanted)),
-        (_is_reached(counts.regular if of_partitions else counts.partitioned), "QUOTA-06"),
-        (heavy, "QUOTA-09"),
-        (True, "QUOTA-07"),
-    )

@@ -187,7 +187,7 @@ def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int
     limits = capacity(namespace, queue.settings)
     if there <= limits.partition[0]:
         return False
-    if namespace.profile.readings.get("FULL-PARTITION") == "pooled":
+    if namespace.reading("FULL-PARTITION") == "pooled":
         # A partition is full only when the entity is.
         return there > limits.whole[0]
     # Copies need not be in the partition of the topic's message.

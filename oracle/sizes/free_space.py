@@ -81,7 +81,7 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
     held = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
     if held - lost >= whole:
         return True
-    if namespace.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
+    if namespace.reading("FULL-PARTITION", "per-partition") != "per-partition":
         return False
     if key is not None and room.keys.get(key, 0) - lost >= partition:
         return True
@@ -125,7 +125,7 @@ def no_room(
     if not may_be_full(namespace, queue, where, size):
         return
     up = where & ~(queue.outages.down | queue.outages.doubt)
-    goes_round = namespace.profile.readings.get("FULL-UNKEYED") == "goes-round"
+    goes_round = namespace.reading("FULL-UNKEYED") == "goes-round"
     if key is None and goes_round and not all_may_be_full(namespace, queue, up, size):
         return
     room, partitioned = queue.room, queue.settings.partitioned

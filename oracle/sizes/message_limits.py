@@ -111,7 +111,7 @@ def _within_limits(
 ) -> Iterator[Transition]:
     # A scheduled message may be refused only at the commit; for a send the state records that the
     # commit has to be refused (`_is_doomed`).
-    at_commit = namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either")
+    at_commit = namespace.reading("TXN-REFUSAL") in ("at-commit", "either")
     within = isinstance(command, v.Schedule) and command.transaction is not None
     held = must_refuse_beyond(namespace) and not (within and at_commit)
     must_refuse = held and surely_beyond(namespace, command)
@@ -202,7 +202,7 @@ def _length(message: v.Message, name: str) -> int:
 
 def _kb(namespace: Namespace) -> tuple[int, int]:
     """KB-BYTES: return the fewest and the most bytes of this many KB."""
-    return KB.get(namespace.profile.readings.get("KB-BYTES", ""), EITHER_KB)
+    return KB.get(namespace.reading("KB-BYTES") or "", EITHER_KB)
 
 
 def _surely_taken(namespace: Namespace) -> int:

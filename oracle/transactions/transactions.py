@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.changes import with_doubt, with_registry, with_transaction
+from busproof.oracle.coverage.topics import told_of_topics
 from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forwarding import kept_away_by
 from busproof.oracle.management.subscription_rules import with_changes
-from busproof.oracle.management.topics import told_of_topics
 from busproof.oracle.messages.duplicates import Fate, declined, fate, noted
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.keys import effective_key

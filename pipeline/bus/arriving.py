@@ -28,20 +28,20 @@ _NOBODY: Final = "SessionIdMissing"
 _TOO_FAR: Final = "MaxTransferHopCountExceeded"
 
 
-def arrival(**given: Expression) -> Expression:
+def arrival(**fields: Expression) -> Expression:
     """Return a message that was sent to this entity directly."""
-    return row(ARRIVAL, **{"hops": "0L", "direct": "true", "checked": "false", **given})
+    return row(ARRIVAL, **{"hops": "0L", "direct": "true", "checked": "false", **fields})
 
 
 def arrived(source: Expression, arrivals: Expression) -> Expression:
     """Return the state after these messages, and all copies made of them, have come to rest."""
     first = let("s", source, state(coming=arrivals))
-    each = (
+    taken = (
         f"aggregate(w.coming, {state('w', coming='slice(w.coming, 1, 0)')}, (s, a) -> {_taken()})"
     )
     return (
         f"aggregate(sequence(1, {_ROUNDS}), {first}, "
-        f"(w, turn) -> IF(size(w.coming) = 0, w, {each}))"
+        f"(w, turn) -> IF(size(w.coming) = 0, w, {taken}))"
     )
 
 
@@ -128,8 +128,8 @@ def _put() -> Expression:
     return _kept(queue="e.name", dies="a.at + least(e.time_to_live, a.message.time_to_live)")
 
 
-def _kept(**given: Expression) -> Expression:
-    held = row(
+def _kept(**fields: Expression) -> Expression:
+    message = row(
         HELD,
         owner="e.name",
         sequence_number=sequence_number("a.partition", "(s.arrivals + 1)"),
@@ -138,6 +138,6 @@ def _kept(**given: Expression) -> Expression:
         message="a.message",
         deliveries="0L",
         deferred="false",
-        **given,
+        **fields,
     )
-    return state(arrivals="s.arrivals + 1", messages=f"concat(s.messages, array({held}))")
+    return state(arrivals="s.arrivals + 1", messages=f"concat(s.messages, array({message}))")

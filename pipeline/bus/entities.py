@@ -35,10 +35,10 @@ def of_queue(body: Expression, *, to_topics: bool = False) -> Expression:
     to a topic.
     """
     misled = "e.kind = 'subscription' AND NOT is_dlq" if to_topics else "e.kind = 'topic'"
-    asked = (
+    answer = (
         f"CASE WHEN e IS NULL THEN {refused(v.Error.NOT_FOUND)} "
         f"WHEN {misled} THEN {refused(v.Error.INVALID_OPERATION)} "
         f"ELSE {let('unavailable', down(), body)} END"
     )
-    found = let("e", entity(owner("q")), let("is_dlq", f"endswith(q, {DEAD})", asked))
-    return let("q", "c.queue", found)
+    with_entity = let("e", entity(owner("q")), let("is_dlq", f"endswith(q, {DEAD})", answer))
+    return let("q", "c.queue", with_entity)

@@ -80,8 +80,8 @@ def _resolved() -> Expression:
     part = f"try_cast(split_part(substr({lock}, 2), '/', {{}}) AS INT)"
     one = f"get(answer.messages, coalesce({part.format(2)}, 0)).lock_token"
     answer = f"get(s.told, {part.format(1)} - 1)"
-    given = let("answer", answer, f"coalesce(answer.message.lock_token, {one}, {lock})")
-    real = f"IF(startswith({lock}, '@'), {given}, {lock})"
+    token = let("answer", answer, f"coalesce(answer.message.lock_token, {one}, {lock})")
+    real = f"IF(startswith({lock}, '@'), {token}, {lock})"
     return changed(COMMAND, "r.command", **{"lock_token": real})
 
 

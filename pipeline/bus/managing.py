@@ -114,9 +114,9 @@ def restore_queue() -> Expression:
     return let("e", _entity(old), body)
 
 
-def _entity(given: dict[str, Expression]) -> Expression:
-    count = f"IF({given['partitioned']}, s.most_partitions, 1L)"
-    return row(ENTITY, **{**given, "partitions": count, "turn": "0L"})
+def _entity(settings: dict[str, Expression]) -> Expression:
+    count = f"IF({settings['partitioned']}, s.most_partitions, 1L)"
+    return row(ENTITY, **{**settings, "partitions": count, "turn": "0L"})
 
 
 def _created(new: Expression, *objections: Expression) -> Expression:
@@ -189,14 +189,14 @@ def get_queue() -> Expression:
     """MGMT-11, MGMT-20, SIZE-04: describe a queue's settings, and the totals of its partitions."""
     there = where("s.messages", "h", "h.queue = q AND NOT array_contains(unavailable, h.partition)")
     sizes = "0L, (n, h) -> n + coalesce(h.message.size, 0L)"
-    held = f"aggregate(filter(s.messages, h -> h.owner = e.name), {sizes})"
+    stored = f"aggregate(filter(s.messages, h -> h.owner = e.name), {sizes})"
     late = f"aggregate(filter(s.planned, h -> h.queue = e.name), {sizes})"
     shown = {name: f"e.{name}" for name in DESCRIPTION if name in ENTITY}
     shown |= {
         "queue": "e.name",
         "max_size": "e.max_size * e.partitions",
         "message_count": f"CAST(size({there}) AS BIGINT)",
-        "size": f"{held} + {late}",
+        "size": f"{stored} + {late}",
         "availability": "IF(size(unavailable) > 0, 'limited', 'available')",
     }
     return _managed(state(told=told("Described", description=row(DESCRIPTION, **shown))))

@@ -116,6 +116,6 @@ def guarded(fold: Expression) -> Expression:
     for old in sorted(places, key=len, reverse=True):
         if old not in fold:
             raise AssertionError(f"no expression has {old}")
-        cases = " ".join(f"WHEN '{each.name}' THEN {each.new}" for each in places[old])
+        cases = " ".join(f"WHEN '{mutant.name}' THEN {mutant.new}" for mutant in places[old])
         fold = fold.replace(old, f"CASE mutant {cases} ELSE {old} END")
     return fold

@@ -48,9 +48,9 @@ def has_room(partition: Expression, size: Expression, entity: Expression = "e") 
     Dead letters and scheduled messages take room, too.
     """
     used = "used + coalesce(h.message.size, 0)"
-    held = where("s.messages", "h", f"h.owner = {entity}.name AND h.partition = {partition}")
+    stored = where("s.messages", "h", f"h.owner = {entity}.name AND h.partition = {partition}")
     late = where("s.planned", "h", f"h.queue = {entity}.name AND h.partition = {partition}")
-    there = f"aggregate({held}, 0L, (used, h) -> {used})"
+    there = f"aggregate({stored}, 0L, (used, h) -> {used})"
     to_come = f"aggregate({late}, 0L, (used, h) -> {used})"
     limit = f"{_GB} * {entity}.max_size"
     return let(
@@ -94,10 +94,10 @@ def _keyless(message: Expression, timeout: Expression) -> Expression:
         f"THEN '{v.Error.UNAVAILABLE.value}' "
         f"WHEN at IS NULL THEN '{v.Error.QUOTA_EXCEEDED.value}' END"
     )
-    found = let(
+    placed = let(
         "up", free_partitions("first"), let("at", f"get({fitting}, 0)", _answer(error, "at"))
     )
-    return let("first", "pmod(coalesce(r.choice, e.turn), e.partitions)", found)
+    return let("first", "pmod(coalesce(r.choice, e.turn), e.partitions)", placed)
 
 
 def _answer(error: Expression, partition: Expression) -> Expression:
@@ -105,6 +105,6 @@ def _answer(error: Expression, partition: Expression) -> Expression:
 
 
 def turned(name: Expression, partition: Expression, state: Expression = "s") -> Expression:
-    """Return the entities after a message without a key was placed: the turn passes on."""
+    """Return the entities after an unkeyed message was placed; the next partition has its turn."""
     moved = changed(ENTITY, "t", turn=f"pmod({partition} + 1, t.partitions)")
     return f"transform({state}.entities, t -> IF(t.name = {name}, {moved}, t))"

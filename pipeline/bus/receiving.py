@@ -19,10 +19,10 @@ from busproof.pipeline.schema import MESSAGE, VIEW
 __all__ = ["outside_session", "peek", "receive", "receive_batch", "receive_deferred", "view"]
 
 
-def view(held: Expression, **more: Expression) -> Expression:
+def view(message: Expression, **more: Expression) -> Expression:
     """Return a message as its receiver or a browser sees it."""
-    sent = {name: f"{held}.message.`{name}`" for name in MESSAGE}
-    return row(VIEW, **{**sent, "sequence_number": f"{held}.sequence_number", **more})
+    sent = {name: f"{message}.message.`{name}`" for name in MESSAGE}
+    return row(VIEW, **{**sent, "sequence_number": f"{message}.sequence_number", **more})
 
 
 def outside_session() -> Expression:
@@ -38,10 +38,10 @@ def _is_not_holder() -> Expression:
     )
 
 
-def _receivable(given: Expression) -> Expression:
+def _receivable(answer: Expression) -> Expression:
     return of_queue(
         f"CASE WHEN {outside_session()} THEN {refused(v.Error.INVALID_OPERATION)} "
-        f"WHEN {_is_not_holder()} THEN {refused(v.Error.SESSION_LOCK_LOST)} ELSE {given} END"
+        f"WHEN {_is_not_holder()} THEN {refused(v.Error.SESSION_LOCK_LOST)} ELSE {answer} END"
     )
 
 
@@ -51,15 +51,15 @@ def receive() -> Expression:
         messages=where("s.messages", "x", _other()),
         told=told("Received", message=view("h", dead_letter_reason="h.reason")),
     )
-    given = f"IF(c.mode = 'receive-and-delete', {gone}, {_locked()})"
+    taken = f"IF(c.mode = 'receive-and-delete', {gone}, {_locked()})"
     nothing = state(told=told("Empty"))
-    return _receivable(let("h", f"get({_free()}, 0)", f"IF(h IS NULL, {nothing}, {given})"))
+    return _receivable(let("h", f"get({_free()}, 0)", f"IF(h IS NULL, {nothing}, {taken})"))
 
 
 def receive_batch() -> Expression:
     """BATCH-12 to BATCH-14: receive as many of the oldest free messages as requested."""
-    given = f"IF(c.mode = 'receive-and-delete', {_several_gone()}, {_several_locked()})"
-    body = f"IF(size(found) = 0, {state(told=told('Empty'))}, {given})"
+    taken = f"IF(c.mode = 'receive-and-delete', {_several_gone()}, {_several_locked()})"
+    body = f"IF(size(found) = 0, {state(told=told('Empty'))}, {taken})"
     return _receivable(let("found", f"slice({_free()}, 1, CAST(c.count AS INT))", body))
 
 
@@ -86,25 +86,25 @@ def _until() -> Expression:
     return f"coalesce({mine}.until, s.now + e.lock_duration)"
 
 
-def _lock(held: Expression, ahead: Expression) -> Expression:
+def _lock(message: Expression, ahead: Expression) -> Expression:
     """LOCK-07: lock a message under a new token, and count the delivery."""
     return changed(
         HELD,
-        held,
-        deliveries=f"{held}.deliveries + 1",
-        token=f"concat({held}.sequence_number, '/', s.given + {ahead})",
+        message,
+        deliveries=f"{message}.deliveries + 1",
+        token=f"concat({message}.sequence_number, '/', s.given + {ahead})",
         until="ends",
         session="c.session_id",
     )
 
 
-def _locked_view(held: Expression) -> Expression:
+def _locked_view(message: Expression) -> Expression:
     return view(
-        held,
-        delivery_count=f"{held}.deliveries",
-        lock_token=f"{held}.token",
-        locked_until=f"{held}.until",
-        dead_letter_reason=f"{held}.reason",
+        message,
+        delivery_count=f"{message}.deliveries",
+        lock_token=f"{message}.token",
+        locked_until=f"{message}.until",
+        dead_letter_reason=f"{message}.reason",
     )
 
 
@@ -124,7 +124,7 @@ def receive_deferred() -> Expression:
         "AND NOT array_contains(unavailable, h.partition) "
         "AND (c.session_id IS NULL OR h.message.session_id = c.session_id)"
     )
-    found = f"transform(c.sequence_numbers, n -> {one('s.messages', 'h', aside)})"
+    messages = f"transform(c.sequence_numbers, n -> {one('s.messages', 'h', aside)})"
     lacking = (
         "exists(found, h -> h IS NULL) OR size(array_distinct(c.sequence_numbers)) < size(found)"
     )
@@ -134,14 +134,14 @@ def receive_deferred() -> Expression:
         f"WHEN {spread} THEN {refused(v.Error.INVALID_OPERATION)} "
         f"WHEN c.mode = 'receive-and-delete' THEN {_several_gone()} ELSE {_several_locked()} END"
     )
-    return _receivable(let("found", found, body))
+    return _receivable(let("found", messages, body))
 
 
 def _several_gone() -> Expression:
     mine = "exists(found, h -> h.sequence_number = x.sequence_number)"
     rest = where("s.messages", "x", f"x.queue <> q OR NOT {mine}")
-    seen = f"transform(found, h -> {view('h', dead_letter_reason='h.reason')})"
-    return state(messages=rest, told=told("ReceivedSeveral", messages=seen))
+    views = f"transform(found, h -> {view('h', dead_letter_reason='h.reason')})"
+    return state(messages=rest, told=told("ReceivedSeveral", messages=views))
 
 
 def _several_locked() -> Expression:

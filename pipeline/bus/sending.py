@@ -124,9 +124,9 @@ def _with_planned() -> Expression:
 
 def cancel() -> Expression:
     """SCHED-04, SCHED-05: cancel a scheduled message that is not yet due."""
-    found = one("s.planned", "x", "x.queue = q AND x.sequence_number = c.sequence_number")
+    scheduled = one("s.planned", "x", "x.queue = q AND x.sequence_number = c.sequence_number")
     rest = where("s.planned", "x", "x.sequence_number <> c.sequence_number OR x.queue <> q")
     return of_queue(
-        f"IF({found} IS NULL, {refused(v.Error.MESSAGE_NOT_FOUND)}, {done(planned=rest)})",
+        f"IF({scheduled} IS NULL, {refused(v.Error.MESSAGE_NOT_FOUND)}, {done(planned=rest)})",
         to_topics=True,
     )

@@ -41,9 +41,9 @@ def _given(session_id: Expression, answer: Expression) -> Expression:
         until="s.now + e.lock_duration",
     )
     others = where("s.sessions", "x", f"x.queue <> q OR x.session_id <> {session_id}")
-    held = state(sessions=f"concat({others}, array({new}))")
+    with_session = state(sessions=f"concat({others}, array({new}))")
     freed = released(_LOCKED.format(id=session_id))
-    return let("s", freed, let("s", held, answer))
+    return let("s", freed, let("s", with_session, answer))
 
 
 def _of_sessions(body: Expression) -> Expression:

@@ -23,8 +23,8 @@ _MINE = "b.queue = q AND b.token = c.lock_token"
 
 def _settled(settled: Expression) -> Expression:
     """LIFE-06: settle the message `h` locked under this token; without one, the lock is lost."""
-    held = one("s.messages", "b", _MINE)
-    return of_queue(let("h", held, f"IF(h IS NULL, {refused(v.Error.LOCK_LOST)}, {settled})"))
+    message = one("s.messages", "b", _MINE)
+    return of_queue(let("h", message, f"IF(h IS NULL, {refused(v.Error.LOCK_LOST)}, {settled})"))
 
 
 def complete() -> Expression:
@@ -39,11 +39,11 @@ def abandon() -> Expression:
 
 def dead_letter() -> Expression:
     """DLQ-05, DLQ-10: dead-letter a message, unless it is in a dead-letter queue."""
-    held = one("s.messages", "b", _MINE)
+    message = one("s.messages", "b", _MINE)
     moved = let("s", dead_lettered(_MINE, "c.reason"), done())
     return of_queue(
         f"CASE WHEN is_dlq THEN {refused(v.Error.INVALID_OPERATION)} "
-        f"WHEN {held} IS NULL THEN {refused(v.Error.LOCK_LOST)} ELSE {moved} END"
+        f"WHEN {message} IS NULL THEN {refused(v.Error.LOCK_LOST)} ELSE {moved} END"
     )
 
 

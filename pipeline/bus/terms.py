@@ -51,40 +51,40 @@ def one(table: Expression, name: str, condition: Expression) -> Expression:
     return f"get({where(table, name, condition)}, 0)"
 
 
-def row(fields: Mapping[str, str], **given: Expression) -> Expression:
+def row(fields: Mapping[str, str], **values: Expression) -> Expression:
     """Return a new struct with these fields; fields that are not given are null."""
-    _check(fields, given)
+    _check(fields, values)
     pairs = (
-        f"'{name}', {given.get(name, f'CAST(NULL AS {kind})')}" for name, kind in fields.items()
+        f"'{name}', {values.get(name, f'CAST(NULL AS {kind})')}" for name, kind in fields.items()
     )
     return f"named_struct({', '.join(pairs)})"
 
 
-def made(fields: Mapping[str, str], source: Expression, **given: Expression) -> Expression:
+def made(fields: Mapping[str, str], source: Expression, **values: Expression) -> Expression:
     """Return a new struct; it takes fields that are not given from another struct."""
     return row(
-        fields, **{name: f"{source}.`{name}`" for name in fields if name not in given}, **given
+        fields, **{name: f"{source}.`{name}`" for name in fields if name not in values}, **values
     )
 
 
 changed = made
 
 
-def state(source: Expression = "s", **given: Expression) -> Expression:
+def state(source: Expression = "s", **changes: Expression) -> Expression:
     """Return the state with some fields changed."""
-    return changed(STATE, source, **given)
+    return changed(STATE, source, **changes)
 
 
-def told(kind: str, **given: Expression) -> Expression:
+def told(kind: str, **fields: Expression) -> Expression:
     """Return the outcomes so far with one more of this type."""
-    one_more = row(TOLD, type=f"'{kind}'", **given)
+    one_more = row(TOLD, type=f"'{kind}'", **fields)
     return f"concat(s.told, array({one_more}))"
 
 
-def done(witness: Expression | None = None, **given: Expression) -> Expression:
+def done(witness: Expression | None = None, **changes: Expression) -> Expression:
     """Return the changed state after a successful request; the witness is the chosen partition."""
     partition = {} if witness is None else {"partition": witness}
-    return state(told=told("Done", **partition), **given)
+    return state(told=told("Done", **partition), **changes)
 
 
 def refused(error: v.Error | Expression) -> Expression:
@@ -98,7 +98,7 @@ def sequence_number(partition: Expression, order: Expression) -> Expression:
     return f"(shiftleft({partition}, 48) + {order})"
 
 
-def _check(fields: Mapping[str, str], given: Mapping[str, str]) -> None:
-    unknown = given.keys() - fields.keys()
+def _check(fields: Mapping[str, str], values: Mapping[str, str]) -> None:
+    unknown = values.keys() - fields.keys()
     if unknown:
         raise AssertionError(f"no such fields: {', '.join(sorted(unknown))}")

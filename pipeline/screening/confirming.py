@@ -64,8 +64,8 @@ class Findings:
 
 def suspected(rows: DataFrame, header: Header, suspicions: DataFrame) -> Suspected:
     """Return the components that a suspicion points to."""
-    found = suspicions.where(sf.col("rule") != UNREADABLE)
-    histories = found.select("history_id").distinct()
+    readable = suspicions.where(sf.col("rule") != UNREADABLE)
+    histories = readable.select("history_id").distinct()
     some = rows.join(sf.broadcast(histories), "history_id", "left_semi")
     if header.clock is not v.Clock.REAL:
         return Suspected(
@@ -74,7 +74,7 @@ def suspected(rows: DataFrame, header: Header, suspicions: DataFrame) -> Suspect
             rows=in_components(some, header),
         )
     numbered = in_components(kept(some), header)
-    places = found.select("history_id", "line").distinct()
+    places = readable.select("history_id", "line").distinct()
     marked = numbered.join(sf.broadcast(places), ["history_id", "line"])
     components = kept(marked.select("history_id", "part").distinct())
     # A line that cannot be used may be an event of any part.
@@ -87,19 +87,19 @@ def suspected(rows: DataFrame, header: Header, suspicions: DataFrame) -> Suspect
     )
 
 
-def findings_of(found: Suspected, violations: DataFrame) -> Findings:
+def findings_of(suspected: Suspected, violations: DataFrame) -> Findings:
     """Count suspicions and what came of them.
 
     Args:
-        found: the components that were judged.
+        suspected: the components that were judged.
         violations: one row for each violation, with history_id and part.
     """
-    by_rule = found.suspicions.groupBy("rule").count().collect()
+    by_rule = suspected.suspicions.groupBy("rule").count().collect()
     counted = {row["rule"]: row["count"] for row in by_rule}
     return Findings(
         unreadable=counted.pop(UNREADABLE, 0),
         rules=dict(sorted(counted.items())),
-        components=found.components.count(),
+        components=suspected.components.count(),
         confirmed=violations.select("history_id", "part").distinct().count(),
     )
 

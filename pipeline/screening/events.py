@@ -70,11 +70,11 @@ _PLACE: Final = {"history_id": pa.int64(), "line": pa.int64()}
 _PARSED: Final = pa.schema([*_PLACE.items(), *RECORD])
 
 
-def events_of(found: Read) -> DataFrame:
+def events_of(history: Read) -> DataFrame:
     """Return the messages of all events, and a row for each line without a message.
 
     Args:
-        found: the histories, as read.
+        history: the histories, as read.
 
     Returns:
         Rows of history_id, line and the columns below; a hash is null where its field is not set.
@@ -85,8 +85,8 @@ def events_of(found: Read) -> DataFrame:
         for side in (outcome, command)
         for messages in (side["messages"], _alone(side["message"]))
     ]
-    parsed = found.through(_parsed, from_arrow_schema(_PARSED))
-    each = parsed.select("*", sf.explode_outer(sf.coalesce(*lists)).alias("m"))
+    parsed = history.through(_parsed, from_arrow_schema(_PARSED))
+    by_message = parsed.select("*", sf.explode_outer(sf.coalesce(*lists)).alias("m"))
     path = sf.coalesce(
         sf.concat(command["topic"], sf.lit(v.SUBSCRIPTIONS), command["subscription"]),
         command["queue"],
@@ -95,7 +95,7 @@ def events_of(found: Read) -> DataFrame:
     session = sf.coalesce(command["session_id"], outcome["session_id"])
     token = sf.coalesce(sf.col("m.lock_token"), command["lock_token"])
     number = sf.col("m.sequence_number")
-    return each.select(
+    return by_message.select(
         "history_id",
         "line",
         "record",

@@ -62,8 +62,8 @@ def facts_of(events: DataFrame) -> DataFrame:
     # Each condition is computed once; inside of the facts Spark would repeat it for each of them.
     conditions = [column.alias(name) for name, column in _conditions().items()]
     known = events.select("*", *conditions)
-    each = known.select("history_id", "line", sf.explode(sf.array(*_facts())).alias("fact"))
-    return each.where(sf.col("fact.kind").isNotNull()).select("history_id", "line", "fact.*")
+    facts = known.select("history_id", "line", sf.explode(sf.array(*_facts())).alias("fact"))
+    return facts.where(sf.col("fact.kind").isNotNull()).select("history_id", "line", "fact.*")
 
 
 def groups_of(facts: DataFrame) -> DataFrame:
@@ -119,8 +119,8 @@ def _facts() -> Iterator[Column]:
     column, line = sf.col, sf.col("line")
     path, owner, body, key = column("path"), column("owner"), column("body"), column("keys")
     sent, received, living = column("sent"), column("received"), column("living")
-    given, created, accepted = column("given"), column("created"), column("accepted")
-    session, held = column("session"), column("is_held")
+    delivered, created, accepted = column("given"), column("created"), column("accepted")
+    session, is_held = column("session"), column("is_held")
     keyed = sent & key.isNotNull()
     cause_if_sent = sf.when(sent, line)
     effect_if_received = sf.when(received, line)
@@ -180,7 +180,7 @@ def _facts() -> Iterator[Column]:
     )
     yield _fact(
         Kind.HELD,
-        held & (given | accepted),
+        is_held & (delivered | accepted),
         path,
         column("holder"),
         cause=sf.when(accepted, line),

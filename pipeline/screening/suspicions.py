@@ -49,13 +49,13 @@ _MOST_DELIVERIES: Final = 10
 """Greatest delivery count of an entity that was created without one (DLQ-04)."""
 
 
-def suspicions_of(found: Read) -> DataFrame:
+def suspicions_of(history: Read) -> DataFrame:
     """Return what looks like a violation: history_id, line of an event that shows it, rule.
 
     Args:
-        found: the histories, as read.
+        history: the histories, as read.
     """
-    groups = groups_of(facts_of(events_of(found)))
+    groups = groups_of(facts_of(events_of(history)))
     alone = groups.withColumn("rule", _by_itself()).where(
         sf.col("rule").isNotNull() | _is_compared()
     )
@@ -97,9 +97,9 @@ def _by_itself() -> Column:
     caused, had_effect = cause.isNotNull(), effect.isNotNull()
     settled_twice = cause < sf.col("last_cause")
     limit = sf.coalesce(sf.col("last_cause"), sf.lit(_MOST_DELIVERIES))
-    found = sf.when(_is(Kind.UNREADABLE), sf.lit(UNREADABLE))
+    first_rule = sf.when(_is(Kind.UNREADABLE), sf.lit(UNREADABLE))
     for kind, rule in _DISAGREE.items():
-        found = found.when(_is(kind) & disagree, sf.lit(rule))
+        first_rule = first_rule.when(_is(kind) & disagree, sf.lit(rule))
     for rule, suspicious in (
         ("KEY-08", _is(Kind.MISMATCH)),
         ("LIFE-01", _is(Kind.MESSAGE) & had_effect & ~caused),
@@ -110,16 +110,16 @@ def _by_itself() -> Column:
         ("SESS-02", _is(Kind.HELD) & had_effect & (~caused | (effect < cause))),
         ("SESS-02", _is(Kind.NEEDS) & caused & sf.col("low").isNotNull()),
     ):
-        found = found.when(suspicious, sf.lit(rule))
-    return found
+        first_rule = first_rule.when(suspicious, sf.lit(rule))
+    return first_rule
 
 
 def _is_compared() -> Column:
     """Return whether a group has to be compared with others."""
-    given = _is(Kind.LOCK) & sf.col("first_effect").isNotNull()
+    locked = _is(Kind.LOCK) & sf.col("first_effect").isNotNull()
     sent = _is(Kind.PLACE) & sf.col("first_cause").isNotNull()
     copied = _is(Kind.COPY) & (sf.col("low") != sf.col("high"))
-    return given | sent | copied | _is(Kind.DETECTS)
+    return locked | sent | copied | _is(Kind.DETECTS)
 
 
 def _compared() -> Column:

@@ -8,7 +8,7 @@ function ruleOf(rule) {
       ? make("p", { class: "muted" }, "None of the five editions states it; it is taken from other public documents.") : null),
     part(2, "What is left open", (rule.readings || []).map(reading)),
     part(2, "What shows it", evidenceOf(rule)),
-    part(2, "Would the tests notice?", faults(rule)),
+    part(2, "Would the tests notice?", faults(rule), generated(rule)),
   ];
 }
 
@@ -173,4 +173,10 @@ function faults(rule) {
   return [make("p", {}, words), list(rule.faults.map(([id, summary, result, why]) => [
     make("code", {}, id), result ? badge(result, result) : "", ` ${summary}`, why ? make("span", { class: "muted" }, ` ${why}`) : "",
   ]), { class: "faults" })];
+}
+
+function generated(rule) {
+  if (!rule.generated) return null;
+  const [noticed, of] = rule.generated;
+  return make("p", {}, `Of ${count(of, "generated fault")} in a sample that break this rule, scenarios and distilled situations would have noticed ${noticed}.`);
 }

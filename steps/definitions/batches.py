@@ -70,10 +70,11 @@ def sends_two_at_once(bus: Bus, queue: str, first: Properties, second: Propertie
 )
 def sends_large_at_once(bus: Bus, queue: str, number: int, size: int, unit: str) -> v.Outcome:
     """Try to send a batch of messages of a given size that share a partition key."""
-    each = size * {"KB": KB, "MB": MB}[unit]
+    size_in_bytes = size * {"KB": KB, "MB": MB}[unit]
     stands_in = unit == "MB"
     messages = [
-        bus.message(partition_key="a", size=each, stands_in=stands_in) for _ in range(number)
+        bus.message(partition_key="a", size=size_in_bytes, stands_in=stands_in)
+        for _ in range(number)
     ]
     return _batch(bus, queue, messages)
 
@@ -197,8 +198,8 @@ def gives_none_of_them(bus: Bus, queue: str, several: tuple[v.MessageView, ...])
     """Check that a second receiver gets no locked message."""
     outcome = bus.do(v.ReceiveBatch(queue=queue, count=5), OTHER)
     assert isinstance(outcome, v.Empty | v.ReceivedSeveral), outcome
-    given = outcome.messages if isinstance(outcome, v.ReceivedSeveral) else ()
-    assert not {view.body for view in given} & {view.body for view in several}, outcome
+    given_views = outcome.messages if isinstance(outcome, v.ReceivedSeveral) else ()
+    assert not {view.body for view in given_views} & {view.body for view in several}, outcome
 
 
 @then("a receive of several finds nothing")

@@ -132,8 +132,8 @@ def completes_each_by_number(
     bus: Bus, queue: str, all_aside: list[v.MessageView], views: list[v.MessageView]
 ) -> None:
     """Receive the deferred messages one by one, and complete each."""
-    for each in all_aside:
-        completes_by_number(bus, queue, each, views)
+    for view in all_aside:
+        completes_by_number(bus, queue, view, views)
 
 
 @when("all of them are received by their numbers at once, or else one by one")
@@ -143,8 +143,8 @@ def receives_all_somehow(
     """Receive all deferred messages with one request or, if it is refused, one by one."""
     outcome = _ask(bus, queue, all_aside)
     if isinstance(outcome, v.Refused):
-        for each in all_aside:
-            views.extend(_had(bus, _ask(bus, queue, [each])))
+        for view in all_aside:
+            views.extend(_had(bus, _ask(bus, queue, [view])))
     else:
         views.extend(_had(bus, outcome))
 

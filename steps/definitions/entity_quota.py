@@ -5,9 +5,8 @@ from typing import Final
 from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
-from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.setup import QUEUE, refuse_where_missing
+from busproof.steps.definitions.setup import QUEUE, basic_has_no_topics, refuse_where_missing
 
 TOPIC: Final = "news"
 ONE_MORE: Final = "one-more"
@@ -32,8 +31,7 @@ def _need_room(bus: Bus, kind: str, what: str) -> None:
     refuse_where_missing(bus, v.CreateQueue(queue=QUEUE, partitioned=kind == "partitioned"))
     if what == "topic":
         bus.need(v.Capability.TOPICS)
-        if bus.profile.tier is v.Tier.BASIC:
-            raise NotApplicable("tier: basic has no topics")
+        basic_has_no_topics(bus)
 
 
 @given(parsers.re(r"(?P<count>\d+) (?P<kind>partitioned|regular) (?P<what>queue|topic)s"))
@@ -85,6 +83,14 @@ def asks_for_another(bus: Bus, kind: str) -> v.Outcome:
 def asks_for_topic(bus: Bus, kind: str) -> v.Outcome:
     """Try to create a topic."""
     return bus.do(v.CreateTopic(topic=TOPIC, partitioned=kind == "partitioned"))
+
+
+@when("a subscription of one of them is requested", target_fixture="outcome")
+def asks_for_subscription(bus: Bus) -> v.Outcome:
+    """Try to create a subscription of the first of many partitioned topics."""
+    topic = _asked(1, "partitioned", "topic")[0]
+    assert isinstance(topic, v.CreateTopic), topic
+    return bus.do(v.CreateSubscription(topic=topic.topic, subscription="one"))
 
 
 @given("one of them was deleted")

@@ -7,7 +7,7 @@ from pytest_bdd import parsers, then, when
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.setup import refuse_where_missing
+from busproof.steps.definitions.setup import basic_has_no_topics, refuse_where_missing
 from busproof.steps.wording import seconds
 
 TOO_LARGE: Final = {
@@ -109,8 +109,7 @@ def creates_long(bus: Bus, kind: str, number: str) -> v.Outcome:
 def creates_long_topic(bus: Bus, kind: str, number: str) -> v.Outcome:
     """Try to create a topic with a name of this length."""
     bus.need(v.Capability.TOPICS)
-    if bus.profile.tier is v.Tier.BASIC:
-        raise NotApplicable("tier: basic has no topics")
+    basic_has_no_topics(bus)
     topic = v.CreateTopic(topic=LETTER * int(number), partitioned=kind == "partitioned")
     refuse_where_missing(bus, v.CreateQueue(queue=topic.topic, partitioned=topic.partitioned))
     return bus.do(topic)

@@ -4,6 +4,7 @@ from pytest_bdd import given, parsers, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
+from busproof.steps.definitions.setup import OTHER_QUEUE, create
 from busproof.steps.wording import seconds
 
 
@@ -52,6 +53,21 @@ def that_one_down(bus: Bus, queue: str) -> int:
     partition = bus.located(queue, [bus.sent[-1].body], None)[0]
     bus.take_down(queue, partition)
     return partition
+
+
+@given("a partition of another queue is down")
+def one_down_elsewhere(bus: Bus) -> None:
+    """Take a partition of another queue down; it must not matter to the first."""
+    bus.need(v.Capability.OUTAGES)
+    create(bus, v.CreateQueue(queue=OTHER_QUEUE, partitioned=bus.profile.may_partition))
+    bus.take_down(OTHER_QUEUE, 0)
+
+
+@given("a partition of another queue was down")
+def one_was_down_elsewhere(bus: Bus) -> None:
+    """Take a partition of another queue down and bring it up again."""
+    one_down_elsewhere(bus)
+    bus.bring_up(OTHER_QUEUE, 0)
 
 
 @when("the partition is up again")

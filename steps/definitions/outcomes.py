@@ -120,7 +120,7 @@ def shows_nothing(peeked: tuple[MessageView, ...]) -> None:
 @then("all that were ever sent were in one partition")
 def in_one_partition(bus: Bus, queue: str) -> None:
     """Check that one partition stored all messages."""
-    partitions = bus.located(queue, [each.body for each in bus.sent], bus.sent[0].session_id)
+    partitions = bus.located(queue, [message.body for message in bus.sent], bus.sent[0].session_id)
     assert len(set(partitions)) == 1, partitions
 
 

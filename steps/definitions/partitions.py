@@ -87,10 +87,10 @@ def other_gives(bus: Bus, other_queue: str, number: int) -> None:
 
 
 @when(parsers.parse("all that are held are {settled}, the latest first"), target_fixture="outcomes")
-def settles_all(bus: Bus, queue: str, held: list[v.MessageView], settled: str) -> list[v.Outcome]:
+def settles_all(bus: Bus, queue: str, kept: list[v.MessageView], settled: str) -> list[v.Outcome]:
     """Try to settle or renew every lock, the latest first."""
-    assert held
-    return [bus.do(_settling(settled, queue, view)) for view in reversed(held)]
+    assert kept
+    return [bus.do(_settling(settled, queue, view)) for view in reversed(kept)]
 
 
 def _settling(settled: str, queue: str, view: v.MessageView) -> v.Command:
@@ -114,7 +114,8 @@ def completes_each(bus: Bus, queue: str) -> None:
 
 
 @when(
-    parsers.parse("{number:d} receives are tried over another connection"), target_fixture="given"
+    parsers.parse("{number:d} receives are tried over another connection"),
+    target_fixture="received_elsewhere",
 )
 def tries_several_elsewhere(bus: Bus, queue: str, number: int) -> list[v.MessageView]:
     """Receive over a second connection, and leave the messages locked."""
@@ -123,13 +124,13 @@ def tries_several_elsewhere(bus: Bus, queue: str, number: int) -> list[v.Message
 
 
 @then("what is held is not among what they gave")
-def held_apart(held: list[v.MessageView], given: list[v.MessageView]) -> None:
+def held_apart(kept: list[v.MessageView], received_elsewhere: list[v.MessageView]) -> None:
     """Check that no message was delivered to both receivers."""
-    bodies = [view.body for view in (*held, *given)]
+    bodies = [view.body for view in (*kept, *received_elsewhere)]
     assert len(set(bodies)) == len(bodies), bodies
 
 
-@when(parsers.parse("{number:d} messages are received and kept"), target_fixture="held")
+@when(parsers.parse("{number:d} messages are received and kept"), target_fixture="kept")
 def keeps_several(bus: Bus, queue: str, number: int) -> list[v.MessageView]:
     """Receive this number of messages and leave them locked."""
     return [bus.kept(queue) for _ in range(number)]

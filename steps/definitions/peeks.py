@@ -34,16 +34,16 @@ def peeks_often(bus: Bus, queue: str, number: int) -> list[v.MessageView]:
 def peeks_on(bus: Bus, queue: str, count: int) -> tuple[v.MessageView, ...]:
     """Peek onward until as many messages were shown as were sent, or none is left."""
     bus.need(v.Capability.SEQUENCE_NUMBERS)
-    seen: dict[str, v.MessageView] = {}
+    by_body: dict[str, v.MessageView] = {}
     start = 0
-    while len(seen) < len(bus.sent):
+    while len(by_body) < len(bus.sent):
         command = v.Peek(queue=queue, count=count, from_sequence_number=start)
         views = bus.peeked(command)
         if not views:
             break
-        seen.update({view.body: view for view in views})
+        by_body.update({view.body: view for view in views})
         start = max([start, *(1 + (view.sequence_number or 0) for view in views)])
-    return tuple(seen.values())
+    return tuple(by_body.values())
 
 
 @then(parsers.parse("the message shown is number {place:d} of those that were sent"))

@@ -114,7 +114,7 @@ def large_are_refused(
 
 @then(parsers.parse("{number:d} large messages {carried} have room"), converters=READ)
 def large_have_room(bus: Bus, queue: str, number: int, carried: Properties) -> None:
-    """Check that each of so many large messages is accepted."""
+    """Check that this number of large messages is accepted."""
     for _ in range(number):
         message = attrs.evolve(carried.message(bus), size=SIZE, stands_in=True)
         outcome = _not_too_large(bus.send(v.Send(queue=queue, message=message)))

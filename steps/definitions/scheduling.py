@@ -99,8 +99,8 @@ def cancels(bus: Bus, queue: str, scheduled: v.Outcome) -> v.Outcome:
 @when("each of them is cancelled")
 def cancels_each(bus: Bus, queue: str, all_scheduled: list[v.Outcome]) -> None:
     """Cancel every scheduled message; this must succeed."""
-    for each in all_scheduled:
-        bus.expect(cancels(bus, queue, each), v.Done)
+    for outcome in all_scheduled:
+        bus.expect(cancels(bus, queue, outcome), v.Done)
 
 
 @when(parsers.parse("{number:d} message is awaited"))

@@ -57,6 +57,13 @@ def was_refused(bus: Bus, queue: str, carried: Properties) -> None:
     send(bus, queue, carried)
 
 
+@given(parsers.parse("{number:d} messages {carried} were refused"), converters=READ)
+def were_refused(bus: Bus, queue: str, number: int, carried: Properties) -> None:
+    """Send several messages; the judge checks that each is refused."""
+    for _ in range(number):
+        send(bus, queue, carried)
+
+
 @when(
     parsers.parse("{number:d} messages {carried} are sent"),
     converters=READ,
@@ -97,7 +104,7 @@ def sends_in_turn(bus: Bus, queue: str, name: str, number: int) -> None:
 @given(parsers.parse("messages with {keys:d} {name}s were sent in turn, {number:d} of each"))
 def sends_many_in_turn(bus: Bus, queue: str, keys: int, name: str, number: int) -> None:
     """Send messages of this number of keys in turn."""
-    _in_turn(bus, queue, name, [f"k{each}" for each in range(keys)], number)
+    _in_turn(bus, queue, name, [f"k{key}" for key in range(keys)], number)
 
 
 def _in_turn(bus: Bus, queue: str, name: str, values: Sequence[str], number: int) -> None:
@@ -172,15 +179,17 @@ def sends_several_in_transaction(
 def keys_of_one_partition(bus: Bus, queue: str) -> tuple[str, str]:
     """Find two keys of one partition, by sending one message per key until two share one."""
     bus.need(v.Capability.WITNESS)
-    found: dict[int, str] = {}
+    by_partition: dict[int, str] = {}
     for number in range(KEYS_TRIED):
         key = f"key-{number}"
         send_all(bus, queue, 1, Properties({"PartitionKey": key}))
         partition = bus.located(queue, [bus.sent[-1].body], None)[0]
-        if partition in found:
-            return found[partition], key
-        found[partition] = key
-    raise AssertionError(f"{KEYS_TRIED} keys in {len(found)} partitions, and no two share one")
+        if partition in by_partition:
+            return by_partition[partition], key
+        by_partition[partition] = key
+    raise AssertionError(
+        f"{KEYS_TRIED} keys in {len(by_partition)} partitions, and no two share one"
+    )
 
 
 @given("the first of them was used in the transaction")

@@ -43,14 +43,14 @@ def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Ou
 
     While the session's partition is down, closing may be refused; it is then repeated later.
     """
-    held = False
+    left_open = False
 
     def use() -> v.Outcome:
-        nonlocal held
-        if held:
+        nonlocal left_open
+        if left_open:
             closed(bus, queue, session_id)
         outcome = bus.do(v.AcceptSession(queue=queue, session_id=session_id))
-        held = isinstance(outcome, v.Done) and isinstance(
+        left_open = isinstance(outcome, v.Done) and isinstance(
             bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Refused
         )
         return outcome
@@ -108,7 +108,7 @@ def these_accepted(accepted_sessions: list[str], names: str) -> None:
 
 
 def _named(names: str) -> list[str]:
-    return sorted(each.strip('"') for each in names.replace(" and ", ", ").split(", "))
+    return sorted(name.strip('"') for name in names.replace(" and ", ", ").split(", "))
 
 
 @when("a message is received in no session", target_fixture="outcome")

@@ -9,7 +9,9 @@ from busproof.steps.wording import queue_settings
 
 __all__ = [
     "OTHER",
+    "OTHER_QUEUE",
     "QUEUE",
+    "basic_has_no_topics",
     "basic_may_lack",
     "create",
     "refuse_missing_kind",
@@ -54,6 +56,16 @@ def refuse_missing_kind(bus: Bus, entity: v.CreateQueue | v.CreateTopic) -> None
         raise NotApplicable("tier: premium need not have partitioned entities")
     if entity.partitioned is False and bus.profile.is_partitioned:
         raise NotApplicable("tier: a partitioned namespace has no regular entities")
+
+
+def basic_has_no_topics(bus: Bus) -> None:
+    """Check that the tier is not Basic, which may refuse topics (BASIC-FEATURES).
+
+    Raises:
+        NotApplicable: it is Basic.
+    """
+    if bus.profile.tier is v.Tier.BASIC:
+        raise NotApplicable("tier: basic need not have topics")
 
 
 def basic_may_lack(bus: Bus, queue: v.CreateQueue) -> None:

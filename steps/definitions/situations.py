@@ -90,7 +90,7 @@ def sent_with_that_key(
     if at_once:
         batch = v.SendBatch(queue=queue, messages=messages, transaction=transaction)
         return bus.send_batch(batch)
-    sends = (v.Send(queue=queue, message=each, transaction=transaction) for each in messages)
+    sends = (v.Send(queue=queue, message=message, transaction=transaction) for message in messages)
     return [bus.send(send) for send in sends][-1]
 
 
@@ -143,12 +143,12 @@ def told_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
 
 @then("those that were refused were received, and no others")
 def received_those_refused(
-    held: list[v.MessageView], outcomes: list[v.Outcome], views: list[v.MessageView]
+    kept: list[v.MessageView], outcomes: list[v.Outcome], views: list[v.MessageView]
 ) -> None:
     """Check that exactly the messages whose settlement was refused were received again."""
     refused = [
         view.body
-        for view, outcome in zip(reversed(held), outcomes, strict=True)
+        for view, outcome in zip(reversed(kept), outcomes, strict=True)
         if isinstance(outcome, v.Refused)
     ]
     assert sorted(view.body for view in views) == sorted(refused), outcomes
@@ -208,7 +208,7 @@ def commits_many(bus: Bus, queue: str, number: int, carried: Properties) -> None
     parsers.parse("the next session is accepted {number:d} times, and what it holds is completed")
 )
 def empties_sessions(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> None:
-    """Accept one session after another, and receive and complete what it holds."""
+    """Accept one session after another, and receive and complete its messages."""
     for _ in range(number):
         accepted = bus.do(v.AcceptNextSession(queue=queue))
         bus.expect(accepted, v.SessionAccepted)

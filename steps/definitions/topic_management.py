@@ -5,10 +5,14 @@ from typing import Any, Final
 from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
-from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.management import KINDS
-from busproof.steps.definitions.setup import QUEUE, create, refuse_missing_kind
+from busproof.steps.definitions.setup import (
+    QUEUE,
+    basic_has_no_topics,
+    create,
+    refuse_missing_kind,
+)
 from busproof.steps.definitions.storage_quota import SIZES
 from busproof.steps.definitions.topics import TOPIC
 from busproof.steps.definitions.undeliverable import STATUSES
@@ -66,6 +70,7 @@ def created_topic_without_the_option(bus: Bus) -> str:
 )
 def creates_topic_by_version(bus: Bus, version: str) -> v.Outcome:
     """Try to create a topic with a given api-version."""
+    basic_has_no_topics(bus)
     version = "" if version == "none" else version
     return bus.do(v.CreateTopic(topic=TOPIC, api_version=version))
 
@@ -238,22 +243,21 @@ def asks_for_status_of_senders(bus: Bus, name: str) -> v.Outcome:
     return bus.do(v.UpdateQueue(queue=_path(name), status=v.EntityStatus.SEND_DISABLED))
 
 
-@when(parsers.parse("a topic that does not exist is {asked}"), target_fixture="outcome")
-def asks_missing_topic(bus: Bus, asked: str) -> v.Outcome:
+@when(parsers.parse("a topic that does not exist is {action}"), target_fixture="outcome")
+def asks_missing_topic(bus: Bus, action: str) -> v.Outcome:
     """Try a command on a topic that does not exist, in a tier with topics."""
-    if bus.profile.tier is v.Tier.BASIC:
-        raise NotApplicable("tier: basic has no topics")
-    return bus.do(MISSING_TOPIC[asked])
+    basic_has_no_topics(bus)
+    return bus.do(MISSING_TOPIC[action])
 
 
 @when(
-    parsers.re(r'subscription "(?P<name>[^"]+)" gets a request: (?P<asked>.+)'),
+    parsers.re(r'subscription "(?P<name>[^"]+)" gets a request: (?P<action>.+)'),
     target_fixture="outcome",
 )
-def asks_subscription(bus: Bus, name: str, asked: str) -> v.Outcome:
+def asks_subscription(bus: Bus, name: str, action: str) -> v.Outcome:
     """Try a command on a subscription, which may not exist."""
     bus.need(v.Capability.TOPIC_MANAGEMENT)
-    return bus.do(_asked_of(_path(name))[asked])
+    return bus.do(_asked_of(_path(name))[action])
 
 
 @then(parsers.re(r"the topic is described as (?P<kind>partitioned|regular)"))
@@ -289,7 +293,7 @@ def told_life_of_topic(bus: Bus, number: int) -> None:
 def told_subscriptions(bus: Bus, number: int) -> None:
     """Check the number of subscriptions, possibly after a delay (GET-LAG)."""
     description = until_topic(
-        bus, TOPIC, "subscription_count", lambda each: each.subscription_count == number
+        bus, TOPIC, "subscription_count", lambda latest: latest.subscription_count == number
     )
     assert description.subscription_count == number
 
@@ -299,7 +303,9 @@ def has_topic_availability(bus: Bus, text: str) -> None:
     """Check the availability of the topic's partitions, possibly after a delay (GET-LAG)."""
     bus.need(v.Capability.AVAILABILITY)
     wanted = v.Availability(text)
-    description = until_topic(bus, TOPIC, "availability", lambda each: each.availability is wanted)
+    description = until_topic(
+        bus, TOPIC, "availability", lambda latest: latest.availability is wanted
+    )
     assert description.availability is wanted
 
 

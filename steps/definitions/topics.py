@@ -6,18 +6,11 @@ The entity selected last is the one that later steps send to, receive from, sett
 from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
-from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.setup import refuse_missing_kind
+from busproof.steps.definitions.setup import basic_has_no_topics, refuse_missing_kind
 from busproof.steps.wording import subscription_settings, topic_settings, wanted
 
 TOPIC = "news"
-
-
-def _basic_has_none(bus: Bus) -> None:
-    """Leave the scenario in Basic, which has no topics; its rules may also apply there."""
-    if bus.profile.tier is v.Tier.BASIC:
-        raise NotApplicable("tier: basic has no topics")
 
 
 @given(
@@ -26,7 +19,7 @@ def _basic_has_none(bus: Bus) -> None:
 )
 def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
     """Create a topic of this kind with these traits, and defaults for the other settings."""
-    _basic_has_none(bus)
+    basic_has_no_topics(bus)
     settings: v.CreateTopic = topic_settings(TOPIC, kind, traits or "")
     refuse_missing_kind(bus, settings)
     bus.expect(bus.do(settings), v.Done)
@@ -36,7 +29,7 @@ def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
 @given("a topic", target_fixture="queue")
 def created_any_topic(bus: Bus) -> str:
     """Create a topic, partitioned except in Premium; the scenario does not depend on that."""
-    _basic_has_none(bus)
+    basic_has_no_topics(bus)
     partitioned = bus.profile.may_partition
     bus.expect(bus.do(v.CreateTopic(topic=TOPIC, partitioned=partitioned)), v.Done)
     return TOPIC
@@ -59,6 +52,13 @@ def subscribed_often(bus: Bus, last: int) -> None:
 def subscribed_to_nothing(bus: Bus) -> v.Outcome:
     """Try to create a subscription of a topic that does not exist."""
     return bus.do(v.CreateSubscription(topic="nowhere", subscription="one"))
+
+
+@when("a subscription of the queue is created", target_fixture="outcome")
+def subscribed_to_queue(bus: Bus, queue: str) -> v.Outcome:
+    """Try to create a subscription under the name of a queue."""
+    bus.need(v.Capability.TOPICS)
+    return bus.do(v.CreateSubscription(topic=queue, subscription="one"))
 
 
 @when(parsers.parse('receivers turn to subscription "{name}"'), target_fixture="queue")

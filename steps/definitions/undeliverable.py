@@ -87,7 +87,7 @@ def tries_transfers(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
 def counts_transfers(bus: Bus, queue: str, number: int) -> None:
     """Check the number of transfer dead letters, possibly after a delay (GET-LAG)."""
     description = until(
-        bus, queue, "transfer_dead_letters", lambda each: each.transfer_dead_letters == number
+        bus, queue, "transfer_dead_letters", lambda latest: latest.transfer_dead_letters == number
     )
     assert description.transfer_dead_letters == number, description
 

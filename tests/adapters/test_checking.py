@@ -98,7 +98,7 @@ def test_mistake_of_an_adapter_is_reported_by_its_own_check(fake: str) -> None:
     check, said = FAKES[fake]
     found = findings(f"misbehaving:{fake}")
     assert check in failed(found)
-    assert said in found[check].said
+    assert said in found[check].detail
     assert found[check].lesson.advice
     if fake not in BLUNT:
         assert {check} == failed(found)
@@ -134,19 +134,19 @@ def test_an_answer_that_never_comes_is_inconclusive() -> None:
     found = findings("misbehaving:IsSilent")
     assert set() == failed(found)
     assert Result.INCONCLUSIVE is found["send-receive"].result
-    assert "no answer came to Receive" == found["send-receive"].said
+    assert "no answer came to Receive" == found["send-receive"].detail
 
 
 def test_an_adapter_that_keeps_breaking_is_not_asked_for_ever() -> None:
     found = findings("misbehaving:Breaks")
-    assert 4 == sum(each.said.startswith("the adapter broke") for each in found.values())
+    assert 4 == sum(each.detail.startswith("the adapter broke") for each in found.values())
     assert Result.NOT_TRIED is found["witness"].result
 
 
 def test_undeclared_capability_is_not_tried() -> None:
     found = findings(child("sound"))
     assert Result.NOT_APPLICABLE is found["sessions"].result
-    assert "sessions is not declared" == found["sessions"].said
+    assert "sessions is not declared" == found["sessions"].detail
 
 
 LINES = {
@@ -182,7 +182,7 @@ def test_mistake_of_a_process_is_reported_by_its_own_check(how: str, tmp_path) -
     timeout = 1.0 if how == "silent" else PATIENCE
     found = findings(child(how, str(tmp_path / "state")), timeout)
     assert check == next(iter(name for name in found if name in failed(found)))
-    assert said in found[check].said
+    assert said in found[check].detail
     assert all(each.sent for each in found[check].exchanges)
 
 
@@ -192,7 +192,7 @@ def test_a_sound_process_passes_everything() -> None:
 
 def test_a_program_that_cannot_be_started_is_reported() -> None:
     found = findings("exec:/no/such/program")
-    assert "it cannot be started: /no/such/program was not found" in found["hello"].said
+    assert "it cannot be started: /no/such/program was not found" in found["hello"].detail
     assert {Result.FAILED, Result.NOT_TRIED} == {each.result for each in found.values()}
 
 

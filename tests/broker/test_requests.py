@@ -2,16 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Final, cast
 
 import attrs
 import pytest
 from proton import UNDESCRIBED, Array, Data, Message, int32, symbol, timestamp
 
+from busproof.broker.amqp.dispositions import wire_token
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.management.operations import answerer
-from busproof.broker.amqp.outgoing_links import wire_token
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.request_links import Reply
 from busproof.broker.amqp.session_links import SessionSeeker
@@ -44,6 +44,16 @@ def bus() -> Bus:
     return bus_for(configuration)
 
 
+def answered(answer: Reply | Generator[bool, None, Reply]) -> Reply:
+    """The reply, once all steps are done."""
+    while not isinstance(answer, Reply):
+        try:
+            next(answer)
+        except StopIteration as end:
+            return cast(Reply, end.value)
+    return answer
+
+
 @attrs.define
 class Asked:
     """A client of a broker without sockets, whose requests are answered and timed."""
@@ -62,7 +72,7 @@ class Asked:
         before = time.thread_time()
         request = Message()
         request.decode(sent)
-        reply: Reply = answerer(self.connection, path)(request, None)
+        reply = answered(answerer(self.connection, path)(request, None))
         Message(body=reply.body, properties={"statusCode": int32(reply.status)}).encode()
         self.seconds = time.thread_time() - before
         return reply.body

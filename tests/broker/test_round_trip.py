@@ -7,7 +7,8 @@ from typing import Any
 
 import attrs
 import pytest
-from model_driver import Commands, any_profile, state_of
+from model_driver import state_of
+from random_commands import Commands, any_profile
 
 from busproof import vocabulary as v
 from busproof.broker.amqp.messages import Content

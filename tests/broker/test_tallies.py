@@ -2,7 +2,7 @@
 
 from random import Random
 
-from model_driver import Commands, any_profile
+from random_commands import Commands, any_profile
 
 from busproof.broker.observability.message_counts import Tallies
 from busproof.model import RandomChoices, new_namespace, step

@@ -199,6 +199,7 @@ def test_a_rule_shows_all_about_itself(visit, catalogue) -> None:
     tested = page.locator(".part", has=page.get_by_role("heading", name="Would the tests notice?"))
     expect(tested).to_contain_text("1 of 1 seeded fault noticed by the tests of this rule")
     expect(tested).to_contain_text("mismatch-accepted")
+    expect(tested).to_contain_text("Of 4 generated faults in a sample that break this rule")
 
 
 def test_citations_link_to_the_documents_of_today(visit) -> None:

@@ -110,6 +110,11 @@ class Shell:
         """
         return self.finish(self.start(*arguments, **options)) if options else self._here(arguments)
 
+    def features(self, adapter: str, *arguments: str) -> Ended:
+        """Run the features on an adapter; the run is called `it`."""
+        own = ("--no-allure", "--only", "features", "--adapter", adapter, "--name", "it")
+        return self("run", *own, *arguments)
+
     def _here(self, arguments: tuple[str, ...]) -> Ended:
         began = time.monotonic()
         with ExitStack() as stack:

@@ -33,18 +33,7 @@ KEYS = ("--rule", "KEY")
 
 def test_an_adapter_that_hangs_at_its_third_scenario_is_judged_on_two(busproof, bus):
     """What came before is judged; all that could not be tried is errored, not left out."""
-    ended = busproof(
-        "run",
-        "--no-allure",
-        "--only",
-        "features",
-        *KEYS,
-        "--adapter",
-        bus("hang", "--at", "3"),
-        "--timeout",
-        "2",
-        "--name=it",
-    )
+    ended = busproof.features(bus("hang", "--at", "3"), *KEYS, "--timeout", "2")
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     assert ended.seconds < 4 * TIMEOUT + OVERHEAD
@@ -74,17 +63,7 @@ def test_an_adapter_that_breaks_is_reported_with_its_log(busproof, bus, action):
 
 def test_a_rule_with_an_errored_scenario_is_never_shown(busproof, bus):
     """Though other scenarios of the same rule have passed."""
-    busproof(
-        "run",
-        "--no-allure",
-        "--only",
-        "features",
-        *KEYS,
-        "--adapter",
-        bus("crash", "--at", "40"),
-        "--name",
-        "it",
-    )
+    busproof.features(bus("crash", "--at", "40"), *KEYS)
     run = busproof.run("it")
     asked = {rule for rule in run.broken() if rule.startswith("KEY-")}
     assert asked
@@ -96,17 +75,7 @@ def test_a_rule_with_an_errored_scenario_is_never_shown(busproof, bus):
 def test_a_violation_before_a_crash_stays_a_violation(busproof, bus):
     """Exit code 1 comes before 3."""
     options = ("--lose", "--at", "3")
-    ended = busproof(
-        "run",
-        "--no-allure",
-        "--only",
-        "features",
-        *KEYS,
-        "--adapter",
-        bus("crash", *options),
-        "--name",
-        "it",
-    )
+    ended = busproof.features(bus("crash", *options), *KEYS)
     assert 1 == ended.code
     assert busproof.run("it").rules(Verdict.VIOLATED)
     assert busproof.run("it").rules(Verdict.ERRORED)
@@ -140,17 +109,7 @@ CLAIMS = {
 def test_a_capability_that_is_declared_and_not_there_stands_out(busproof, bus, capability):
     """Its rules are errored, none of them is shown, and the claim has a place of its own."""
     commands, options = CLAIMS[capability]
-    ended = busproof(
-        "run",
-        "--no-allure",
-        "--only",
-        "features",
-        "--adapter",
-        bus("--unsupported", *commands),
-        "--name",
-        "it",
-        *options,
-    )
+    ended = busproof.features(bus("--unsupported", *commands), *options)
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     claims = ended.out.partition("\nClaimed, but not shown\n")[2].partition("\n\n")[0]
@@ -162,17 +121,7 @@ def test_a_capability_that_is_declared_and_not_there_stands_out(busproof, bus, c
 
 def test_an_adapter_that_never_gets_an_answer_shows_nothing_and_breaks_nothing(busproof, bus):
     """Every rule that applies is inconclusive."""
-    ended = busproof(
-        "run",
-        "--no-allure",
-        "--only",
-        "features",
-        "--adapter",
-        bus("--indeterminate"),
-        *FEW,
-        "--name",
-        "it",
-    )
+    ended = busproof.features(bus("--indeterminate"), *FEW)
     report = busproof.run("it").report
     assert 3 == ended.code == report.exit_code
     asked = [each.verdict for each in report.rules if each.id.startswith(("KEY", "LIFE"))]
@@ -183,9 +132,7 @@ def test_an_adapter_that_declares_nothing_is_asked_for_nothing_else(busproof, bu
     """What is not declared is not tried: it is not applicable, with its cause."""
     undeclared = ["Peek", "Complete", "Abandon", "AcceptSession", "BeginTransaction"]
     adapter = bus("--capabilities", "", "--unsupported", *undeclared, "TakePartitionDown")
-    ended = busproof(
-        "run", "--no-allure", "--only", "features", "--adapter", adapter, *FEW, "--name", "it"
-    )
+    ended = busproof.features(adapter, *FEW)
     run = busproof.run("it")
     assert 0 == ended.code
     assert {"passed", "not-applicable"} == run.report.scenarios.keys()
@@ -248,18 +195,7 @@ RAISED = {
 def test_a_fault_of_an_adapter_in_python_is_none_of_the_bus(busproof, adapter):
     """Not even a failed assert of the adapter's is a violation."""
     (busproof.folder / "faults.py").write_text(IN_PROCESS)
-    ended = busproof(
-        "run",
-        "--no-allure",
-        "--only",
-        "features",
-        "--adapter",
-        f"faults:{adapter}",
-        "--rule",
-        "KEY-09",
-        "--name",
-        "it",
-    )
+    ended = busproof.features(f"faults:{adapter}", "--rule", "KEY-09")
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     assert RAISED[adapter] in ended.problems

@@ -13,20 +13,22 @@ from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation import generated as fates
 from busproof.cli.mutation.audit import _apart
 from busproof.cli.mutation.budget import OutOfTime, within
-from busproof.cli.mutation.generated import Fate, Result, Terms, fate
+from busproof.cli.mutation.generated import Terms, fate
 from busproof.cli.mutation.recordings import Recording, lines_of
-from busproof.cli.mutation.search import played
+from busproof.cli.mutation.search import Reached, played
 from busproof.cli.mutation.variants import Material
 from busproof.cli.running.child_run import Request
 from busproof.history.records import Scenario
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.made import GeneratedMutant, generated
+from busproof.mutants.by_machine.record import Fate, Result
 from busproof.spec import load
 
 PROFILE = v.profile_for(load(), partitions=3)
 CREATE = v.CreateQueue(queue="q")
 SEND = v.Send(queue="q", message=v.Message(body="m", partition_key="a"))
+UNKEYED = v.Send(queue="q", message=v.Message(body="m"))
 TAKE = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 TERMS = Terms(tries=0)
 
@@ -93,6 +95,32 @@ def test_a_mutant_that_nothing_accuses_is_undecided(tmp_path):
     assert Result.UNDECIDED == found.result
 
 
+@pytest.mark.parametrize(
+    ("context", "commands", "expected"),
+    [
+        ("dead-letters", (CREATE, SEND), Reached.CONTEXT),
+        ("outage", (CREATE, SEND), Reached.CONTEXT),
+        ("outage", (CREATE, v.TakePartitionDown(queue="q", partition=0), UNKEYED), Reached.NOTHING),
+    ],
+)
+def test_an_undecided_mutant_says_whether_its_context_arose(
+    tmp_path, monkeypatch, context, commands, expected
+):
+    """The rules of the mutant are those of the model here, so that nothing differs."""
+    monkeypatch.setattr(fates, "rules_of", lambda _: RULES)
+    mutant = attrs.evolve(LOST, id=f"{LOST.id}@{context}", context=context)
+    found = fate_of(mutant, [recording(*commands)], tmp_path)
+    assert (Result.UNDECIDED, expected.value) == (found.result, found.why)
+
+
+def test_an_argument_of_equivalence_takes_the_place_of_undecided(tmp_path, monkeypatch):
+    monkeypatch.setattr(fates, "equivalents", lambda: {LOST.id: "It is the same."})
+    found = fate_of(LOST, [recording(CREATE, SEND, only="exploration")], tmp_path)
+    assert (Result.EQUIVALENT, "It is the same.") == (found.result, found.why)
+    killed = fate_of(LOST, [recording(CREATE, SEND, TAKE)], tmp_path)
+    assert Result.KILLED == killed.result
+
+
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> Rules:
     """Rules by which a send never returns; each sequence has a fifth of a second."""
@@ -117,7 +145,7 @@ def test_a_mutant_that_never_answers_is_killed_and_does_not_hang_the_audit(tmp_p
 
 
 def test_a_mutant_that_never_answers_breaks_what_is_played(endless: Rules):
-    commands = [Asked(number=1, command=CREATE), Asked(number=2, command=SEND)]
+    commands = [RecordedCommand(number=1, command=CREATE), RecordedCommand(number=2, command=SEND)]
     assert played(endless, PROFILE, commands, seconds=0.2).broke
 
 
@@ -136,13 +164,18 @@ def test_a_run_apart_that_never_ends_kills_the_mutant(tmp_path, monkeypatch):
 def test_a_budget_that_is_not_used_up_leaves_nothing_behind():
     with within(0.05):
         pass
-    assert (0.0, 0.0) == signal.getitimer(signal.ITIMER_REAL)
+    assert (0.0, 0.0) == signal.getitimer(signal.ITIMER_VIRTUAL)
 
 
 def test_a_budget_interrupts_a_loop():
     with pytest.raises(OutOfTime, match=r"no end within 0\.05 s"), within(0.05):
         for _ in endlessly():
             pass
+
+
+def test_a_budget_does_not_count_what_other_programs_take():
+    with within(0.02):
+        time.sleep(0.1)
 
 
 def endlessly() -> Iterator[int]:

@@ -6,9 +6,9 @@ import pytest
 
 from busproof.cli import audit_generated
 from busproof.cli.audit_generated import _families, _in_time
-from busproof.cli.mutation.generated import Fate, Result
 from busproof.cli.mutation.score import Counted, Score, score_of
 from busproof.mutants.by_machine.made import generated
+from busproof.mutants.by_machine.record import Fate, Result
 
 
 def counted(made: int, tried: int, noticed: int, apart: int) -> Counted:

@@ -13,8 +13,8 @@ from busproof.adapters.model import ModelAdapter
 from busproof.errors import HistoryError
 from busproof.history.render.gherkin import ASKS, request_of, scenario_of, sentence
 from busproof.history.replay import (
-    Asked,
     CommandFile,
+    RecordedCommand,
     commands_of,
     numbered,
     read_commands,
@@ -110,7 +110,7 @@ def test_a_list_is_read_as_it_was_written(tmp_path) -> None:
 def test_an_application_s_properties_are_said_exactly(own) -> None:
     """Whatever they are called."""
     command = Send(queue="q", message=Message(body="m", properties=own))
-    said = sentence(Asked(number=1, command=command)).removeprefix("c1 asks: ")
+    said = sentence(RecordedCommand(number=1, command=command)).removeprefix("c1 asks: ")
     assert command == request_of(said)
 
 
@@ -146,7 +146,7 @@ def test_every_command_has_a_sentence_that_means_it() -> None:
     assert {*get_args(Command)} == {RestoreQueue, *(type(event.command) for event in events)}
     events = [*events, restored]
     for event in events:
-        said = sentence(Asked(number=1, command=event.command)).removeprefix("c1 asks: ")
+        said = sentence(RecordedCommand(number=1, command=event.command)).removeprefix("c1 asks: ")
         assert event.command == request_of(said), said
 
 
@@ -155,7 +155,7 @@ def test_any_text_and_any_time_is_said_exactly(body, session, timeout) -> None:
     """Quotes, commas, line ends and microseconds included."""
     message = Message(body=body, session_id=session)
     command = Send(queue='q", queue "r', message=message, timeout=timeout)
-    said = sentence(Asked(number=1, command=command))
+    said = sentence(RecordedCommand(number=1, command=command))
     assert "\n" not in said
     assert command == request_of(said.removeprefix("c1 asks: "))
 

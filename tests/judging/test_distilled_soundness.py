@@ -16,7 +16,7 @@ from busproof.adapters.base import Adapter
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
 from busproof.history.render.gherkin import request_of
-from busproof.history.replay import Asked, resolved
+from busproof.history.replay import RecordedCommand, resolved
 from busproof.judging.judge import Judge, observability_for
 from busproof.judging.linearization.overlap import judged
 from busproof.spec import load
@@ -31,16 +31,18 @@ CATALOGUE = load()
 ALL = situations()
 
 
-def asked(situation: Situation) -> list[Asked]:
+def asked(situation: Situation) -> list[RecordedCommand]:
     """Return the commands of a situation."""
     parts = [each.partition(" asks: ") for each in situation.commands]
     return [
-        Asked(number=number, connection=connection, command=request_of(request))
+        RecordedCommand(number=number, connection=connection, command=request_of(request))
         for number, (connection, _, request) in enumerate(parts, 1)
     ]
 
 
-def answered(adapter: Adapter, commands: list[Asked], *, clock: bool) -> Iterator[v.Event]:
+def answered(
+    adapter: Adapter, commands: list[RecordedCommand], *, clock: bool
+) -> Iterator[v.Event]:
     """Yield what a bus answers; on a real clock with the times of each call and return."""
     tokens: dict[int, str] = {}
     for request in commands:

@@ -9,7 +9,7 @@ from observing import DONE, received
 
 from busproof.adapters.faults import make
 from busproof.history.records import Oracle
-from busproof.history.replay import Asked, commands_of
+from busproof.history.replay import RecordedCommand, commands_of
 from busproof.judging.compress_time import without_waiting
 from busproof.judging.judge import Judge
 from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
@@ -65,8 +65,8 @@ def test_best_failure_within_the_budget_is_kept() -> None:
     assert len(found) < 64
 
 
-def asked(number: int, command: object, connection: str = "c1") -> Asked:
-    return Asked(number=number, command=command, connection=connection)
+def asked(number: int, command: object, connection: str = "c1") -> RecordedCommand:
+    return RecordedCommand(number=number, command=command, connection=connection)
 
 
 def test_unneeded_parts_of_commands_become_defaults() -> None:
@@ -77,7 +77,7 @@ def test_unneeded_parts_of_commands_become_defaults() -> None:
         asked(2, Send(queue="q", message=message, timeout=10), "c2"),
     )
 
-    def fails(candidate: Sequence[Asked]) -> bool:
+    def fails(candidate: Sequence[RecordedCommand]) -> bool:
         create, send = candidate[0].command, candidate[1].command
         return create.max_delivery_count == 2 and send.message.session_id == "a"
 

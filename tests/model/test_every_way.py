@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 from every_way import played
-from model_driver import Commands, any_profile
+from random_commands import Commands, any_profile
 
 from busproof.model import new_namespace
 

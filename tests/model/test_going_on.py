@@ -11,11 +11,6 @@ PATH = "t/subscriptions/a"
 DEAD = "q" + v.DEAD_LETTERS
 
 
-@pytest.fixture
-def bus() -> Bus:
-    return Bus()
-
-
 @pytest.mark.parametrize("key", [None, "k"])
 def test_message_scheduled_on_a_topic_is_copied_when_due(bus: Bus, key: str | None) -> None:
     bus.done(TOPIC)

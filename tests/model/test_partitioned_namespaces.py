@@ -87,6 +87,16 @@ def test_a_batch_of_distinct_keys_is_refused(name: str, reading: str) -> None:
     assert v.Done() == bus.done(batch(messages[0], messages[0]))
 
 
+def test_batch_of_distinct_keys_is_refused_at_once_in_a_transaction() -> None:
+    """TXN-REFUSAL leaves open when the keys of a transaction are refused, not those of a batch."""
+    bus = premium(TXN_REFUSAL="at-commit")
+    bus.create("q")
+    bus.done(v.BeginTransaction(transaction="x"))
+    messages = (v.Message(body="a", partition_key="k"), v.Message(body="b", partition_key="l"))
+    answer = bus.ask(v.SendBatch(queue="q", messages=messages, transaction="x"))
+    assert (("PREM-17",), v.Refused) == (answer.rules, type(answer.outcome))
+
+
 def test_a_batch_of_a_key_and_none_is_read_as_elsewhere() -> None:
     bus = premium(BATCH_KEYS="split")
     bus.create()

@@ -14,11 +14,6 @@ FULL = v.Refused(error=v.Error.QUOTA_EXCEEDED)
 DELETE = v.ReceiveMode.RECEIVE_AND_DELETE
 
 
-@pytest.fixture
-def bus() -> Bus:
-    return Bus()
-
-
 def large(queue: str = "q", size: int = GB, **properties: Any) -> v.Send:
     """A send of what fills an entity of one gigabyte, or a partition of one."""
     message = v.Message(body="large", size=size, stands_in=True, **properties)

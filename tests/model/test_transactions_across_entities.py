@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from every_way import played
-from model_driver import Commands
+from random_commands import Commands
 
 from busproof import spec
 from busproof import vocabulary as v

@@ -4,7 +4,8 @@ import os
 from random import Random
 
 import pytest
-from model_driver import Commands, any_profile, state_of
+from model_driver import state_of
+from random_commands import Commands, any_profile
 
 from busproof.model import RandomChoices, Scripted, new_namespace, step
 

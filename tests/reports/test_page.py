@@ -138,6 +138,16 @@ def test_the_sentence_of_a_distilled_situation_is_on_the_page(comparison, with_r
     assert told == data["runs"][0]["examples"]["KEY-08"]["about"]
 
 
+def test_generated_faults_that_would_have_been_noticed_are_on_the_page(comparison) -> None:
+    evidence = {
+        "KEY-08": {"generated": {"noticed": 3, "of": 4}},
+        "KEY-02": {"generated": {"of": 0}},
+    }
+    data = page_data(attrs.evolve(comparison, evidence=evidence))
+    assert [3, 4] == rule(data, "KEY-08")["generated"]
+    assert "generated" not in rule(data, "KEY-02")
+
+
 def test_fate_of_each_fault_is_on_the_page(comparison, tmp_path) -> None:
     fault = {"id": "mismatch-accepted", "rule": "KEY-08", "result": "killed", "why": ""}
     (tmp_path / "audit.json").write_text(json.dumps({"faults": [fault]}))

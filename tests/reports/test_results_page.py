@@ -10,6 +10,7 @@ import attrs
 import pytest
 
 from busproof.history.conformance import Verdict
+from busproof.mutants.by_machine.record import Fate, Result, Sample, recorded
 from busproof.reports.conformance import write
 
 ROOT = Path(__file__).parent.parent.parent
@@ -77,6 +78,36 @@ def test_a_run_without_verdicts_is_named_and_no_page_is_written(runs, tmp_path) 
     assert f"{tmp_path}" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not page.exists()
+
+
+FATES = (
+    Fate(id="keys.a.x", result=Result.KILLED, part="features"),
+    Fate(id="keys.b.x@outage", result=Result.FOUND, part="search", since="A key in an outage"),
+    Fate(id="keys.c.x", result=Result.FOUND, part="exploration"),
+    Fate(id="locks.d.x", result=Result.UNDECIDED, why="kept the same records"),
+    Fate(id="locks.e.x@late", result=Result.UNDECIDED, why="kept the same records"),
+    Fate(id="locks.f.x", result=Result.EQUIVALENT, why="It is the other way round."),
+)
+
+
+def test_generated_faults_have_a_line_for_each_family_and_each_survivor_its_reason() -> None:
+    tool = runpy.run_path(str(TOOL))
+    made = {"keys": 30, "locks": 60}
+    sample = Sample(on="2026-11-26", seed=9, tries=40, made=made, fates=FATES)
+    text = "".join(tool["generated_faults"](sample))
+    assert "| `keys` | 30 | 3 | 3 | 33.3 % | 33.3 % | 6.1 to 79.2 % | 66.7 % | 0 | 0 | 0 |" in text
+    assert "| `locks` | 60 | 3 | 0 | - | - | - | - | 1 | 2 | 0 |" in text
+    assert "- `keys.b.x@outage`: since noticed by “A key in an outage”.\n" in text
+    assert "- `keys.c.x`: open.\n" in text
+    assert "- kept the same records: 2 (any context: 1, late: 1)\n" in text
+    assert "- `locks.f.x`: It is the other way round.\n" in text
+
+
+def test_the_page_has_the_recorded_sample() -> None:
+    """`python tools/results_page.py`, without runs, writes that section anew."""
+    tool = runpy.run_path(str(TOOL))
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert "\n".join(tool["generated_faults"](recorded())) in page
 
 
 def test_the_plots_alone_are_drawn_anew(runs, tmp_path) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from busproof.cli import rules
 from busproof.errors import SpecificationError, UsageError
+from busproof.mutants.by_machine import record
+from busproof.mutants.by_machine.record import Fate, Result, Sample
 from busproof.spec import Catalogue
 
 AT_FIRST = ["TXN-OUTAGE", "OUTAGE-ERROR", "ERROR-PRECEDENCE"]
@@ -53,6 +55,13 @@ def evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         SimpleNamespace(id="reroute", rule="KEY-03", summary="sends it elsewhere"),
         SimpleNamespace(id="forget", rule="LIFE-04", summary="drops it"),
     )
+    fates = (
+        Fate(id="keys.a", result=Result.KILLED, part="distilled", rules=("KEY-03",)),
+        Fate(id="keys.b", result=Result.FOUND, part="search", rules=("KEY-03", "KEY-02")),
+        Fate(id="keys.c", result=Result.UNDECIDED),
+    )
+    sample = Sample(on="2026-11-26", seed=1, tries=1, made={"keys": 9}, fates=fates)
+    monkeypatch.setattr(record, "recorded", lambda: sample)
     module = SimpleNamespace(MUTANTS=mutants)
     monkeypatch.setitem(sys.modules, "busproof.mutants", module)
     monkeypatch.delenv("COLUMNS", raising=False)
@@ -119,6 +128,14 @@ def test_one_rule_is_shown_with_citations_open_questions_and_evidence(
         assert part in out
     assert "A keyed send meets an outage" in out
     assert "A key pins" not in out
+    assert "would have noticed 1 of 2 that break it" in out
+
+
+def test_a_rule_that_no_sampled_fault_breaks_claims_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("KEY-04") == 0
+    assert "would have noticed" not in capsys.readouterr().out
 
 
 def test_json_of_one_rule_has_its_evidence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,6 +150,7 @@ def test_json_of_one_rule_has_its_evidence(capsys: pytest.CaptureFixture[str]) -
     )
     assert rule["scenarios"] == [{"file": "keys.feature", "name": "A keyed send meets an outage"}]
     assert rule["faults"] == [{"id": "reroute", "summary": "sends it elsewhere"}]
+    assert rule["generated"] == {"noticed": 1, "of": 2}
     english = "https://learn.microsoft.com/en-us/azure/service-bus-messaging"
     assert {
         "source": "de-2021-04",

@@ -7,7 +7,8 @@ from typing import Any
 
 import attrs
 from menu import Seen, conceivable
-from model_driver import Commands, catalogue, profile_at_random
+from model_driver import catalogue
+from random_commands import Commands, profile_at_random
 
 from busproof import vocabulary as v
 from busproof.model import Answer, RandomChoices, new_namespace, step, ways

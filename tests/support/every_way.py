@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
-from model_driver import Commands
+from random_commands import Commands
 
 from busproof import vocabulary as v
 from busproof.model import Answer, Namespace, RandomChoices, step, ways

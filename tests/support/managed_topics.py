@@ -31,7 +31,9 @@ from busproof.vocabulary.outcomes import (
 )
 from busproof.vocabulary.values import Error, ReceiveMode
 
+NOT_FOUND = Refused(error=Error.NOT_FOUND)
 EXISTS = Refused(error=Error.ALREADY_EXISTS)
+UNAVAILABLE = Refused(error=Error.UNAVAILABLE)
 DISABLED = Refused(error=Error.ENTITY_DISABLED)
 GET = GetTopic(topic="t")
 DELETE = DeleteTopic(topic="t")
@@ -44,6 +46,10 @@ def path(name: str) -> str:
     return f"t/subscriptions/{name}"
 
 
+def dead(name: str) -> str:
+    return f"{name}/$deadletterqueue"
+
+
 def subscribe(name: str = "s", **settings: object) -> CreateSubscription:
     return CreateSubscription(topic="t", subscription=name, **settings)
 
@@ -52,8 +58,8 @@ def publish(body: str, transaction: str | None = None, **properties: object) -> 
     return Send(queue="t", message=Message(body=body, **properties), transaction=transaction)
 
 
-def take(name: str = "s") -> Receive:
-    return Receive(queue=path(name), mode=ReceiveMode.RECEIVE_AND_DELETE)
+def take(name: str = "s", session_id: str | None = None) -> Receive:
+    return Receive(queue=path(name), mode=ReceiveMode.RECEIVE_AND_DELETE, session_id=session_id)
 
 
 def part(name: str = "s") -> DeleteQueue:

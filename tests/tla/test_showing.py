@@ -15,18 +15,18 @@ from busproof.spec import load as load_catalogue
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.any_command import Asking
 from busproof.tla.manifest import Setting, load
-from busproof.tla.render import Said, gherkin, story
+from busproof.tla.render import Exchange, gherkin, story
 from busproof.vocabulary.profile import profile_for
 
 DONE, LOST = {"type": "Done"}, {"type": "Refused", "error": "lock-lost"}
-SEND = Said({"op": "Send", "key": "a"}, {"type": "Done", "partition": 0})
-GET = Said({"op": "Receive", "connection": 2}, {"type": "Received", "message": 1})
-EXPIRE = Said({"op": "Expire", "message": 1}, DONE)
+SEND = Exchange({"op": "Send", "key": "a"}, {"type": "Done", "partition": 0})
+GET = Exchange({"op": "Receive", "connection": 2}, {"type": "Received", "message": 1})
+EXPIRE = Exchange({"op": "Expire", "message": 1}, DONE)
 SETTING = Setting(edges=0, queue={"max_delivery_count": 5})
 
 
-def settled(lock: str, reply: dict[str, str]) -> Said:
-    return Said({"op": "Abandon", "message": 1, "lock": lock}, reply)
+def settled(lock: str, reply: dict[str, str]) -> Exchange:
+    return Exchange({"op": "Abandon", "message": 1, "lock": lock}, reply)
 
 
 STEPS = (SEND, GET, settled("held", DONE), GET, settled("lost", LOST), EXPIRE)
@@ -74,8 +74,8 @@ def test_a_scenario_asks_the_same_with_the_queue_that_the_spec_has() -> None:
 
 def test_steps_without_commands_make_no_scenario() -> None:
     steps = (
-        Said({"op": "UpdateQueue", "queue": "q", "forward_to": "r"}, DONE),
-        Said({"op": "Forward", "message": 1}, DONE),
+        Exchange({"op": "UpdateQueue", "queue": "q", "forward_to": "r"}, DONE),
+        Exchange({"op": "Forward", "message": 1}, DONE),
         settled("held", DONE),
     )
     assert all(

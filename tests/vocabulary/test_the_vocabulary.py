@@ -7,6 +7,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args
 
+import attrs
 import pytest
 
 from busproof import vocabulary as v
@@ -67,6 +68,16 @@ def test_modules_import_in_one_direction() -> None:
         for name in MODULES
     }
     assert sorted(MODULES) == sorted(TopologicalSorter(imports).static_order())
+
+
+def test_message_of_values_is_the_message_with_these_fields() -> None:
+    """With as many values as there are fields; another number is our mistake."""
+    names = [field.name for field in attrs.fields(v.Message)]
+    properties = v.frozen_properties({"a": 1})
+    values = [*(f"a {name}" for name in names[:-4]), properties, 3, True, 5]
+    assert v.Message(**dict(zip(names, values, strict=True))) == v.Message.of(*values)
+    with pytest.raises(ValueError, match="zip"):
+        v.Message.of(*values[:-1])
 
 
 def test_messages_come_back_as_they_were_sent() -> None:

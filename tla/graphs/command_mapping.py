@@ -52,10 +52,10 @@ class Known(Protocol):
     def fresh_body(self) -> str:
         """Return the body of the next message to send."""
 
-    def token(self, message: int, *, held: bool) -> str | None:
-        """Return the message's current lock token or, if not `held`, a lost one, if any."""
+    def token(self, message: int, *, is_held: bool) -> str | None:
+        """Return the message's current lock token or, if not `is_held`, a lost one, if any."""
 
-    def is_dead(self, message: int, *, held: bool) -> bool:
+    def is_dead(self, message: int, *, is_held: bool) -> bool:
         """Return whether the message is, or was, received from the dead-letter queue."""
 
     def scheduled(self, message: int) -> int | None:
@@ -75,9 +75,9 @@ def plain(value: Value) -> object:
     if isinstance(value, Map):
         return {str(name): plain(field) for name, field in sorted(value.items(), key=repr)}
     if isinstance(value, tuple):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     if isinstance(value, frozenset):
-        return sorted((plain(each) for each in value), key=repr)
+        return sorted((plain(item) for item in value), key=repr)
     return value
 
 
@@ -103,11 +103,11 @@ def asked(command: Mapping[str, object], setting: Setting, known: Known) -> v.Co
         raise SpecificationError(
             f"a graph asks {name} with {further[0]}, which the vocabulary has no word for"
         )
-    return _READERS[name](_Asked(command, setting, known))
+    return _READERS[name](_Request(command, setting, known))
 
 
 @attrs.frozen
-class _Asked:
+class _Request:
     """A command of a spec, with the setting and the known values needed to map it."""
 
     command: Mapping[str, object]
@@ -131,44 +131,48 @@ class _Asked:
         return str(self.command.get("queue", QUEUE)) + v.DEAD_LETTERS * dead
 
 
-def _send(given: _Asked) -> v.Command:
+def _send(request: _Request) -> v.Command:
     message = v.Message(
-        body=given.known.fresh_body(),
-        session_id=given.text("session_id"),
-        partition_key=given.text("key") if "key" in given.command else given.text("partition_key"),
-        message_id=given.text("message_id"),
+        body=request.known.fresh_body(),
+        session_id=request.text("session_id"),
+        partition_key=request.text("key")
+        if "key" in request.command
+        else request.text("partition_key"),
+        message_id=request.text("message_id"),
     )
-    short = given.command.get("timeout") == "short"
+    short = request.command.get("timeout") == "short"
     return v.Send(
-        queue=given.queue,
+        queue=request.queue,
         message=message,
         timeout=SHORT_TIMEOUT if short else v.DEFAULT_TIMEOUT,
-        transaction=given.text("transaction"),
+        transaction=request.text("transaction"),
     )
 
 
-def _schedule(given: _Asked) -> v.Command:
-    body = given.known.fresh_body()
+def _schedule(request: _Request) -> v.Command:
+    body = request.known.fresh_body()
     message = v.Message(body=body, session_id="one", partition_key="another")
-    if given.command["fits"] is True:
-        message = v.Message(body=body, partition_key=given.text("key"))
-    delay = given.number("delay") * (_tick(given) - _A_LITTLE)
-    return v.Schedule(queue=given.queue, message=message, delay=delay)
+    if request.command["fits"] is True:
+        message = v.Message(body=body, partition_key=request.text("key"))
+    delay = request.number("delay") * (_tick(request) - _A_LITTLE)
+    return v.Schedule(queue=request.queue, message=message, delay=delay)
 
 
-def _cancel(given: _Asked) -> v.Command | None:
-    number = given.known.scheduled(given.number("message"))
-    return None if number is None else v.CancelScheduled(queue=given.queue, sequence_number=number)
+def _cancel(request: _Request) -> v.Command | None:
+    number = request.known.scheduled(request.number("message"))
+    return (
+        None if number is None else v.CancelScheduled(queue=request.queue, sequence_number=number)
+    )
 
 
-def _receive(given: _Asked) -> v.Command:
-    mode = v.ReceiveMode(str(given.command.get("mode", v.ReceiveMode.PEEK_LOCK)))
-    return v.Receive(queue=given.queue, mode=mode, session_id=given.text("session_id"))
+def _receive(request: _Request) -> v.Command:
+    mode = v.ReceiveMode(str(request.command.get("mode", v.ReceiveMode.PEEK_LOCK)))
+    return v.Receive(queue=request.queue, mode=mode, session_id=request.text("session_id"))
 
 
-def _settle(given: _Asked) -> v.Command | None:
-    held = given.command.get("lock", "held") == "held"
-    token = given.known.token(given.number("message"), held=held)
+def _settle(request: _Request) -> v.Command | None:
+    is_held = request.command.get("lock", "held") == "held"
+    token = request.known.token(request.number("message"), is_held=is_held)
     if token is None:
         return None
     kinds: dict[str, type[v.Complete | v.Abandon | v.Defer | v.DeadLetter | v.RenewLock]] = {
@@ -178,26 +182,26 @@ def _settle(given: _Asked) -> v.Command | None:
         "DeadLetter": v.DeadLetter,
         "RenewLock": v.RenewLock,
     }
-    dead = given.known.is_dead(given.number("message"), held=held)
-    return kinds[str(given.command["op"])](
-        queue=given.queue + v.DEAD_LETTERS * dead, lock_token=token
+    dead = request.known.is_dead(request.number("message"), is_held=is_held)
+    return kinds[str(request.command["op"])](
+        queue=request.queue + v.DEAD_LETTERS * dead, lock_token=token
     )
 
 
-def _receive_by_number(given: _Asked) -> v.Command | None:
-    number = given.known.number(given.number("message"))
+def _receive_by_number(request: _Request) -> v.Command | None:
+    number = request.known.number(request.number("message"))
     if number is None:
         return None
-    return v.ReceiveDeferred(queue=given.queue, sequence_numbers=(number,))
+    return v.ReceiveDeferred(queue=request.queue, sequence_numbers=(number,))
 
 
-def _peek(given: _Asked) -> v.Command:
+def _peek(request: _Request) -> v.Command:
     return v.Peek(
-        queue=given.queue, count=given.number("count"), session_id=given.text("session_id")
+        queue=request.queue, count=request.number("count"), session_id=request.text("session_id")
     )
 
 
-def _session(given: _Asked) -> v.Command:
+def _session(request: _Request) -> v.Command:
     kinds: dict[
         str, type[v.AcceptSession | v.RenewSessionLock | v.CloseSession | v.GetSessionState]
     ] = {
@@ -206,42 +210,44 @@ def _session(given: _Asked) -> v.Command:
         "CloseSession": v.CloseSession,
         "GetSessionState": v.GetSessionState,
     }
-    kind = kinds[str(given.command["op"])]
-    return kind(queue=given.queue, session_id=given.text("session_id") or "")
+    kind = kinds[str(request.command["op"])]
+    return kind(queue=request.queue, session_id=request.text("session_id") or "")
 
 
-def _set_state(given: _Asked) -> v.Command:
+def _set_state(request: _Request) -> v.Command:
     return v.SetSessionState(
-        queue=given.queue, session_id=given.text("session_id") or "", state=given.text("state")
+        queue=request.queue,
+        session_id=request.text("session_id") or "",
+        state=request.text("state"),
     )
 
 
-def _sessions(given: _Asked) -> v.Command:
-    kind = v.ListSessions if given.command["op"] == "ListSessions" else v.AcceptNextSession
-    return kind(queue=given.queue)
+def _sessions(request: _Request) -> v.Command:
+    kind = v.ListSessions if request.command["op"] == "ListSessions" else v.AcceptNextSession
+    return kind(queue=request.queue)
 
 
-def _transaction(given: _Asked) -> v.Command:
+def _transaction(request: _Request) -> v.Command:
     kinds: dict[str, type[v.BeginTransaction | v.CommitTransaction | v.RollBackTransaction]] = {
         "BeginTransaction": v.BeginTransaction,
         "CommitTransaction": v.CommitTransaction,
         "RollBackTransaction": v.RollBackTransaction,
     }
-    return kinds[str(given.command["op"])](transaction=given.text("transaction") or "")
+    return kinds[str(request.command["op"])](transaction=request.text("transaction") or "")
 
 
-def _outage(given: _Asked) -> v.Command:
-    down = given.command["op"] == "TakePartitionDown"
+def _outage(request: _Request) -> v.Command:
+    down = request.command["op"] == "TakePartitionDown"
     kind = v.TakePartitionDown if down else v.BringPartitionUp
-    return kind(queue=given.queue, partition=given.number("partition"))
+    return kind(queue=request.queue, partition=request.number("partition"))
 
 
-def _advance(given: _Asked) -> v.Command:
-    return v.AdvanceClock(duration=_tick(given))
+def _advance(request: _Request) -> v.Command:
+    return v.AdvanceClock(duration=_tick(request))
 
 
-def _tick(given: _Asked) -> int:
-    return tick_of(given.setting, str(given.command.get("what", "locks")))
+def _tick(request: _Request) -> int:
+    return tick_of(request.setting, str(request.command.get("what", "locks")))
 
 
 def tick_of(setting: Setting, what: str) -> int:

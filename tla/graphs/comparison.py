@@ -71,8 +71,8 @@ class Comparison:
     open: int = 0
     deviations: list[str] = attrs.field(factory=list)
 
-    def disagree(self, found: Disagreement) -> None:
+    def disagree(self, disagreement: Disagreement) -> None:
         """Record a disagreement."""
         self.disagreeing += 1
         if len(self.disagreements) < KEPT:
-            self.disagreements.append(found)
+            self.disagreements.append(disagreement)

@@ -37,11 +37,11 @@ class Labels:
 
     def number(self, text: str) -> int:
         """Return the number of a text; assign one to a new text."""
-        found = self._numbers.get(text)
-        if found is None:
-            found = self._numbers[text] = len(self.texts)
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self.texts)
             self.texts.append(text)
-        return found
+        return number
 
     def value(self, number: int) -> Value:
         """Return the value with this number."""
@@ -128,23 +128,23 @@ def explored(
             printed(line)
 
     task = task_of(manifest, configuration, timeout=timeout, heap=heap)
-    found = judged(manifest, configuration, run(task, take, progress))
-    return graph, attrs.evolve(found, deviations=(*found.deviations, *_missing(graph, found)))
+    checked = judged(manifest, configuration, run(task, take, progress))
+    return graph, attrs.evolve(checked, deviations=(*checked.deviations, *_missing(graph, checked)))
 
 
-def _missing(graph: Graph, found: Checked) -> list[str]:
-    setting = found.configuration.graph
+def _missing(graph: Graph, checked: Checked) -> list[str]:
+    setting = checked.configuration.graph
     pinned = setting.edges if setting is not None else 0
     deviations = []
-    expected = found.generated - found.configuration.initial
-    if found.deviations:
+    expected = checked.generated - checked.configuration.initial
+    if checked.deviations:
         return []
     if graph.edges != expected:
         deviations.append(f"{graph.edges:,} edges were printed, and {expected:,} generated")
     if graph.edges != pinned:
         deviations.append(f"there are {graph.edges:,} edges, and the manifest has {pinned:,}")
-    if len(graph.states) != found.distinct:
+    if len(graph.states) != checked.distinct:
         deviations.append(
-            f"{len(graph.states):,} states were printed, and {found.distinct:,} are distinct"
+            f"{len(graph.states):,} states were printed, and {checked.distinct:,} are distinct"
         )
     return deviations

@@ -35,7 +35,7 @@ class Sent:
     Attributes:
         message: the message as sent.
         queue: the queue that it was sent to.
-        told: the partition in the reply to the sender.
+        witnessed: the partition in the reply to the sender.
         transaction: the transaction that it was sent in.
         follows: numbers of the earlier messages with its key in the queue.
         scheduled: the sequence number that scheduling it returned.
@@ -53,7 +53,7 @@ class Sent:
 
     message: v.Message
     queue: str
-    told: int | None
+    witnessed: int | None
     transaction: str | None = None
     follows: frozenset[int] = frozenset()
     scheduled: int | None = None
@@ -104,15 +104,15 @@ class Memory:
         """Return the body of the next message to send."""
         return body_of(len(self.sent) + 1)
 
-    def token(self, message: int, *, held: bool) -> str | None:
-        """Return the message's current lock token or, if not `held`, its last lost one, if any."""
+    def token(self, message: int, *, is_held: bool) -> str | None:
+        """Return the message's current lock token or, if not `is_held`, its last lost one."""
         sent = self.of(message)
-        return None if sent is None else sent.token if held else sent.lost
+        return None if sent is None else sent.token if is_held else sent.lost
 
-    def is_dead(self, message: int, *, held: bool) -> bool:
+    def is_dead(self, message: int, *, is_held: bool) -> bool:
         """Return whether that lock is or was in a dead-letter queue."""
         sent = self.of(message)
-        return sent is not None and v.is_dead_letter_queue(sent.path if held else sent.lost_in)
+        return sent is not None and v.is_dead_letter_queue(sent.path if is_held else sent.lost_in)
 
     def scheduled(self, message: int) -> int:
         """Return the number that scheduling it returned; else one that no message has."""
@@ -141,47 +141,49 @@ class Happened:
 
 def held_in(namespace: Namespace) -> dict[str, Held] | None:
     """Return the messages in the model by body; `None` if a message is in two places."""
-    held: dict[str, Held] = {}
+    by_body: dict[str, Held] = {}
     number = 0
     for entity in namespace.entities.values():
         for table in (entity.messages, entity.scheduled):
             for queued in table.values():
-                held[queued.message.body] = queued
+                by_body[queued.message.body] = queued
                 number += 1
     for transaction in namespace.transactions.values():
         if not transaction.ended:
             for buffered in transaction.sends:
-                held[buffered.message.body] = buffered
+                by_body[buffered.message.body] = buffered
                 number += 1
-    return held if len(held) == number else None
+    return by_body if len(by_body) == number else None
 
 
 def remembered(
-    memory: Memory, namespace: Namespace, held: Mapping[str, Held], happened: Happened
+    memory: Memory, namespace: Namespace, by_body: Mapping[str, Held], happened: Happened
 ) -> Memory:
     """Return the memory after one more command."""
     command, outcome = happened.command, happened.outcome
     sent, places = list(memory.sent), memory.places
     if isinstance(command, v.Send | v.Schedule) and isinstance(outcome, v.Done | v.Scheduled):
-        sent.append(_sent(memory, held, happened, places + 1))
+        sent.append(_sent(memory, by_body, happened, places + 1))
         places += 1
     before, arriving = sent, []
-    sent = [_now(each, held.get(each.message.body), happened.operation) for each in sent]
+    sent = [
+        _now(earlier, by_body.get(earlier.message.body), happened.operation) for earlier in sent
+    ]
     for number, (then, now) in enumerate(zip(before, sent, strict=True)):
         if _has_arrived(now) and not _has_arrived(then):
             arriving.append(number)
-    for number in sorted(arriving, key=lambda each: _arrival(held, sent[each])):
+    for number in sorted(arriving, key=lambda index: _arrival(by_body, sent[index])):
         places += 1
         sent[number] = attrs.evolve(sent[number], place=places)
-    found = attrs.evolve(memory, sent=tuple(sent), places=places)
+    updated = attrs.evolve(memory, sent=tuple(sent), places=places)
     if any(entity.settings.requires_session for entity in namespace.entities.values()):
-        found = _with_sessions(found, namespace, happened)
+        updated = _with_sessions(updated, namespace, happened)
     if namespace.transactions:
-        found = attrs.evolve(found, ended=_ended(found.ended, namespace, command, outcome))
-    return found
+        updated = attrs.evolve(updated, ended=_ended(updated.ended, namespace, command, outcome))
+    return updated
 
 
-def _sent(memory: Memory, held: Mapping[str, Held], happened: Happened, place: int) -> Sent:
+def _sent(memory: Memory, by_body: Mapping[str, Held], happened: Happened, place: int) -> Sent:
     command, outcome, partition = happened.command, happened.outcome, happened.partition
     if not isinstance(command, v.Send | v.Schedule):
         raise AssertionError(f"{command!r} sends nothing")  # noqa: TRY004 - an internal error
@@ -189,23 +191,25 @@ def _sent(memory: Memory, held: Mapping[str, Held], happened: Happened, place: i
     return Sent(
         message=message,
         queue=command.queue,
-        told=partition,
+        witnessed=partition,
         partition=partition,
         path=command.queue,
         transaction=command.transaction,
-        follows=frozenset(_before(memory, held, command)) if command.transaction else frozenset(),
+        follows=frozenset(_before(memory, by_body, command))
+        if command.transaction
+        else frozenset(),
         scheduled=outcome.sequence_number if isinstance(outcome, v.Scheduled) else None,
         place=place,
     )
 
 
-def _before(memory: Memory, held: Mapping[str, Held], command: v.Send | v.Schedule) -> list[int]:
+def _before(memory: Memory, by_body: Mapping[str, Held], command: v.Send | v.Schedule) -> list[int]:
     """KEY-17: return the messages of the same key in the queue when this one is sent."""
     key = _key(command.message)
     return [
         number
         for number, sent in enumerate(memory.sent, start=1)
-        if isinstance(held.get(sent.message.body), QueuedMessage)
+        if isinstance(by_body.get(sent.message.body), QueuedMessage)
         and sent.queue == command.queue
         and _key(sent.message) == key
     ]
@@ -215,34 +219,34 @@ def _key(message: v.Message) -> str | None:
     return message.session_id or message.partition_key or message.message_id
 
 
-def _now(sent: Sent, found: Held | None, operation: str) -> Sent:
+def _now(sent: Sent, stored: Held | None, operation: str) -> Sent:
     """Return a message's memory, updated from the model's state."""
-    if found is None:
+    if stored is None:
         if sent.gone:
             return sent
         return attrs.evolve(_unlocked(sent), gone=operation)
-    if not isinstance(found, QueuedMessage):
+    if not isinstance(stored, QueuedMessage):
         return (
             sent
-            if sent.partition == found.partition
-            else attrs.evolve(sent, partition=found.partition)
+            if sent.partition == stored.partition
+            else attrs.evolve(sent, partition=stored.partition)
         )
-    locked = found.state in LOCKED_STATES
-    token = found.token if locked and found.cached_by is None else None
+    locked = stored.state in LOCKED_STATES
+    token = stored.token if locked and stored.cached_by is None else None
     if sent.token != token:
         sent = _unlocked(sent)
-    path, is_down = found.entity.path, found.partition in found.entity.base.down
-    is_dead, is_new = v.is_dead_letter_queue(path), sent.number != found.number
+    path, is_down = stored.entity.path, stored.partition in stored.entity.base.down
+    is_dead, is_new = v.is_dead_letter_queue(path), sent.number != stored.number
     failed = sent.failed
     if not is_dead:
-        failed = found.failed - locked
-    elif found.reason == TOO_MANY and not v.is_dead_letter_queue(sent.path):
+        failed = stored.failed - locked
+    elif stored.reason == TOO_MANY and not v.is_dead_letter_queue(sent.path):
         failed += 1
     return attrs.evolve(
         sent,
         path=path,
-        partition=found.partition,
-        number=sent.number if is_dead else found.number,
+        partition=stored.partition,
+        number=sent.number if is_dead else stored.number,
         token=token,
         failed=failed,
         waiting=is_down and (sent.waiting or (is_new and not is_dead)),
@@ -261,9 +265,9 @@ def _has_arrived(sent: Sent) -> bool:
     return sent.scheduled is not None and sent.number is not None and not sent.waiting
 
 
-def _arrival(held: Mapping[str, Held], sent: Sent) -> int:
-    found = held.get(sent.message.body)
-    return found.arrival if isinstance(found, QueuedMessage) else 0
+def _arrival(by_body: Mapping[str, Held], sent: Sent) -> int:
+    stored = by_body.get(sent.message.body)
+    return stored.arrival if isinstance(stored, QueuedMessage) else 0
 
 
 def _with_sessions(memory: Memory, namespace: Namespace, happened: Happened) -> Memory:
@@ -272,7 +276,9 @@ def _with_sessions(memory: Memory, namespace: Namespace, happened: Happened) -> 
     sessions: dict[str, Session] = {}
     for entity in namespace.entities.values():
         sessions.update(entity.sessions)
-    holders = Map({name: each.holder for name, each in sessions.items() if each.holder is not None})
+    holders = Map(
+        {name: session.holder for name, session in sessions.items() if session.holder is not None}
+    )
     if isinstance(command, v.AdvanceClock):
         for name, holder in memory.holders.items():
             if name not in holders:

@@ -22,7 +22,7 @@ from busproof.tla.graphs.replies import Reply, reply_for
 from busproof.tla.graphs.setup import creations
 from busproof.tla.manifest import Setting
 
-__all__ = ["Asked", "Model", "Went"]
+__all__ = ["Model", "Request", "Went"]
 
 Spoken = Mapping[str, object]
 SILENT_FOR_CLIENTS: Final = (v.Refused, v.Empty, v.Peeked, v.SessionState, v.SessionsListed)
@@ -30,7 +30,7 @@ SILENT_FOR_CLIENTS: Final = (v.Refused, v.Empty, v.Peeked, v.SessionState, v.Ses
 
 
 @attrs.frozen
-class Asked:
+class Request:
     """A spec's command in the vocabulary, with its connection and the commands to run before it."""
 
     operation: str
@@ -80,7 +80,7 @@ class Model:
             homes = {key: place for key, place in places.items() if key != NONE}
             self.namespace.entities[creation.queue].homes.update(homes)
 
-    def asked(self, spoken: Spoken, memory: Memory) -> Asked | None:
+    def request(self, spoken: Spoken, memory: Memory) -> Request | None:
         """Return the command in the vocabulary; `None` if it needs a lock that no receiver has had.
 
         An outage in a spec affects the partition in all queues, unless the command names a queue.
@@ -95,26 +95,26 @@ class Model:
                 for entity in self.namespace.entities.values()
                 if entity.owner is entity and entity.path != command.queue
             )
-        return Asked(str(spoken["op"]), others, command, connection_of(spoken))
+        return Request(str(spoken["op"]), others, command, connection_of(spoken))
 
-    def ways(self, asked: Asked, memory: Memory) -> Iterator[Went]:
+    def ways(self, request: Request, memory: Memory) -> Iterator[Went]:
         """Yield each way to execute a command; the namespace is in its state until the next."""
         journal = self.namespace.journal
         mark = journal.mark()
-        for command in asked.before:
-            step(self.namespace, command, asked.connection, RoundRobin(), keep=True)
-        for way, answer in ways(self.namespace, asked.command, asked.connection):
+        for command in request.before:
+            step(self.namespace, command, request.connection, RoundRobin(), keep=True)
+        for way, answer in ways(self.namespace, request.command, request.connection):
             if any(self._pinned.get(name, place) != place for name, place in way):
                 continue
             self._settle()
-            yield self._went(asked, memory, tuple(place for _, place in way), answer)
+            yield self._went(request, memory, tuple(place for _, place in way), answer)
         journal.undo(mark)
 
-    def go(self, asked: Asked, script: Sequence[int]) -> None:
+    def go(self, request: Request, script: Sequence[int]) -> None:
         """Execute a command in one way; the journal's `undo` takes it back."""
-        for command in asked.before:
-            step(self.namespace, command, asked.connection, RoundRobin(), keep=True)
-        step(self.namespace, asked.command, asked.connection, Scripted(script), keep=True)
+        for command in request.before:
+            step(self.namespace, command, request.connection, RoundRobin(), keep=True)
+        step(self.namespace, request.command, request.connection, Scripted(script), keep=True)
         self._settle()
 
     def tidy(self) -> None:
@@ -139,8 +139,8 @@ class Model:
 
     def standing(self, memory: Memory) -> Standing | None:
         """Return the input of projections; `None` if a message is in two places."""
-        held = held_in(self.namespace)
-        return None if held is None else Standing(self.namespace, memory, held, self.setting)
+        by_body = held_in(self.namespace)
+        return None if by_body is None else Standing(self.namespace, memory, by_body, self.setting)
 
     def _settle(self) -> None:
         """Run timers that are due, and forget the readings chosen so far.
@@ -155,15 +155,17 @@ class Model:
         for name in tuple(readings):
             namespace.journal.drop(readings, name)
 
-    def _went(self, asked: Asked, memory: Memory, script: tuple[int, ...], answer: Answer) -> Went:
-        outcome, partition = answer.outcome, self._told(asked.command, answer)
+    def _went(
+        self, request: Request, memory: Memory, script: tuple[int, ...], answer: Answer
+    ) -> Went:
+        outcome, partition = answer.outcome, self._told(request.command, answer)
         changed = bool(answer.changes) or not isinstance(outcome, SILENT_FOR_CLIENTS)
-        held = held_in(self.namespace) if changed else None
-        if held is not None:
+        by_body = held_in(self.namespace) if changed else None
+        if by_body is not None:
             happened = Happened(
-                asked.operation, asked.command, asked.connection, outcome, partition
+                request.operation, request.command, request.connection, outcome, partition
             )
-            memory = remembered(memory, self.namespace, held, happened)
+            memory = remembered(memory, self.namespace, by_body, happened)
         reply = reply_for(outcome, sent=len(memory.sent), partition=partition)
         return Went(script, reply, memory, changed, answer.rules)
 

@@ -23,13 +23,13 @@ class Standing:
     Attributes:
         namespace: the model's namespace.
         memory: the client's memory.
-        held: the messages in the model, by body.
+        by_body: the messages in the model, by body.
         setting: setting of the configuration, with the ticks of its clock.
     """
 
     namespace: Namespace
     memory: Memory
-    held: Mapping[str, Held]
+    by_body: Mapping[str, Held]
     setting: Setting
 
     def queue(self, name: str = QUEUE) -> Entity:
@@ -43,7 +43,7 @@ class Standing:
 
     def of(self, sent: Sent) -> Held | None:
         """Return the message's entry in the model, if any."""
-        return self.held.get(sent.message.body)
+        return self.by_body.get(sent.message.body)
 
     def ticks(self, moment: int, what: str = "locks") -> int:
         """Return the number of ticks until a moment."""

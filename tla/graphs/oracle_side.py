@@ -83,11 +83,11 @@ class _Client:
         """Return the body of the next message to send."""
         return body_of(len(self.sent) + 1)
 
-    def token(self, message: int, *, held: bool) -> str | None:
-        """Return the message's last lock token; if not `held`, a token that no receiver holds."""
-        return self.tokens.get(message) if held else f"an earlier lock of {body_of(message)}"
+    def token(self, message: int, *, is_held: bool) -> str | None:
+        """Return the message's last lock token or, if not `is_held`, one that nobody holds."""
+        return self.tokens.get(message) if is_held else f"an earlier lock of {body_of(message)}"
 
-    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - required by Known
+    def is_dead(self, message: int, *, is_held: bool) -> bool:  # noqa: ARG002 - required by Known
         """Return false: clients of the contract do not use dead-letter queues."""
         return False
 
@@ -182,13 +182,13 @@ class _Observing:
 
     def run(self, *, first: bool) -> Comparison:
         start = _Point(frozenset({self._graph.initial}), self._created())
-        seen, waiting = {start.states}, deque([start])
+        visited, waiting = {start.states}, deque([start])
         while waiting and not (first and self._found.disagreeing):
             point = waiting.popleft()
             self._found.states += 1
             for further in self._compare(point):
-                if further.states not in seen:
-                    seen.add(further.states)
+                if further.states not in visited:
+                    visited.add(further.states)
                     waiting.append(further)
                 else:
                     self._again += 1
@@ -241,20 +241,20 @@ class _Observing:
             if outcome is None:
                 continue
             event = v.Event(connection=connection_of(spoken), command=command, outcome=outcome)
-            found = accept(point.possible, event, explain=False)
-            if found.possible:
-                accepted[reply] = outcome, found
+            acceptance = accept(point.possible, event, explain=False)
+            if acceptance.possible:
+                accepted[reply] = outcome, acceptance
         return accepted
 
     def _compare_absent(self, point: _Point, command: int, asked_for: v.Command) -> None:
         """Check that a command the spec lacks here has no effect for the oracle."""
         spoken = self._commands[command]
-        telling = [each for each in self._alphabet[command] if each[0] not in WITHOUT_EFFECT]
+        telling = [reply for reply in self._alphabet[command] if reply[0] not in WITHOUT_EFFECT]
         accepted = self._accepted(point, spoken, asked_for, telling)
         effects = {
-            reply: found
-            for reply, (_, found) in accepted.items()
-            if found.possible != point.possible
+            reply: acceptance
+            for reply, (_, acceptance) in accepted.items()
+            if acceptance.possible != point.possible
         }
         if effects:
             self._disagree(point, spoken, (), effects)
@@ -276,17 +276,17 @@ class _Observing:
             tried.discard(ANY_REFUSAL)
         accepted = self._accepted(point, spoken, asked_for, tried)
         spec_only = tuple(reply for reply in wanted if reply not in accepted)
-        more = {reply: found for reply, (_, found) in accepted.items() if reply not in wanted}
+        more = {reply: extra for reply, (_, extra) in accepted.items() if reply not in wanted}
         if spec_only or more:
             self._disagree(point, spoken, spec_only, more)
         for reply, targets in wanted.items():
             if reply not in accepted:
                 continue
-            outcome, found = accepted[reply]
-            for rule in found.rules if counts else ():
+            outcome, acceptance = accepted[reply]
+            for rule in acceptance.rules if counts else ():
                 self._found.rules[rule, str(spoken["op"])] += 1
             client = point.client.after(asked_for, outcome)
-            yield _Point(frozenset(targets), found.possible, client, point, spoken, reply)
+            yield _Point(frozenset(targets), acceptance.possible, client, point, spoken, reply)
 
     def _disagree(
         self,
@@ -295,7 +295,7 @@ class _Observing:
         spec_only: tuple[Reply, ...],
         more: Mapping[Reply, Acceptance],
     ) -> None:
-        rules = [rule for found in more.values() for rule in found.rules]
+        rules = [rule for acceptance in more.values() for rule in acceptance.rules]
         self._found.disagree(
             Disagreement(
                 way=point.way(),

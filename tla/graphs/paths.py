@@ -69,8 +69,8 @@ class Suite:
 
 def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -> Suite:
     """Return paths from the initial state that cover every class of step in a graph."""
-    found = _Covering(graph)
-    walks = list(found.walks())
+    cover = _Covering(graph)
+    walks = list(cover.walks())
     paths = tuple(
         Path_(f"{configuration} {number}", tuple(_asked_for(graph, setting, walk)))
         for number, walk in enumerate(walks, start=1)
@@ -79,7 +79,7 @@ def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -
         configuration=configuration,
         sources=sources,
         setting=setting,
-        classes=len(found.first),
+        classes=len(cover.first),
         paths=paths,
     )
 
@@ -145,14 +145,14 @@ class _Covering:
     def _near(self, state: int, left: dict[object, Walk]) -> list[Walk] | None:
         """Return the shortest way to an edge of an uncovered class nearby, if any."""
         waiting: deque[tuple[int, list[Walk]]] = deque([(state, [])])
-        seen = {state}
+        visited = {state}
         while waiting:
             here, walk = waiting.popleft()
             for edge in self._edges(here):
                 if self._class(edge) in left:
                     return [*walk, edge]
-                if edge[3] not in seen and len(walk) + 1 < _AHEAD:
-                    seen.add(edge[3])
+                if edge[3] not in visited and len(walk) + 1 < _AHEAD:
+                    visited.add(edge[3])
                     waiting.append((edge[3], [*walk, edge]))
         return None
 
@@ -212,7 +212,7 @@ def write_suites(path: Path, suites: Sequence[Suite]) -> None:
     """Write suites: for each a line with its distinct steps, then a line for each path."""
     lines = []
     for suite in suites:
-        texts = {_text(step): step for each in suite.paths for step in each.steps}
+        texts = {_text(step): step for path_ in suite.paths for step in path_.steps}
         numbers = {text: number for number, text in enumerate(sorted(texts))}
         head = {
             "suite": suite.configuration,
@@ -222,9 +222,9 @@ def write_suites(path: Path, suites: Sequence[Suite]) -> None:
             "steps": [texts[text] for text in sorted(texts)],
         }
         lines.append(_text(head))
-        for each in suite.paths:
-            steps = [numbers[_text(step)] for step in each.steps]
-            lines.append(_text({"path": each.name, "steps": steps}))
+        for path_ in suite.paths:
+            steps = [numbers[_text(step)] for step in path_.steps]
+            lines.append(_text({"path": path_.name, "steps": steps}))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -248,7 +248,7 @@ def load_suites(path: Path = Path(__file__).parent.parent / FILE) -> tuple[Suite
     if not path.exists():
         return ()
     suites: list[Suite] = []
-    found: list[Path_] = []
+    paths: list[Path_] = []
     found_in: dict[int, list[Path_]] = {}
     steps: list[Step] = []
     try:
@@ -257,10 +257,10 @@ def load_suites(path: Path = Path(__file__).parent.parent / FILE) -> tuple[Suite
             if "suite" in record:
                 steps = [(command, reply) for command, reply in record["steps"]]
                 suites.append(_suite(record))
-                found = found_in.setdefault(len(suites) - 1, [])
+                paths = found_in.setdefault(len(suites) - 1, [])
             else:
                 path_ = Path_(record["path"], tuple(steps[number] for number in record["steps"]))
-                found.append(path_)
+                paths.append(path_)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise SpecificationError(f"{path.name} is broken: {error!r}") from None
     return tuple(

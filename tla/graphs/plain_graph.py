@@ -117,7 +117,7 @@ class _Plain:
         if not self._silent:
             return frozenset((self._number(state),))
         if state not in self._ends:
-            found, waiting, ends = {state}, [state], set()
+            reached, waiting, ends = {state}, [state], set()
             while waiting:
                 here = waiting.pop()
                 leading = self._graph.out.get(here, {})
@@ -128,7 +128,7 @@ class _Plain:
                 }
                 if not onward:
                     ends.add(self._number(here))
-                waiting += onward - found
-                found |= onward
+                waiting += onward - reached
+                reached |= onward
             self._ends[state] = frozenset(ends)
         return self._ends[state]

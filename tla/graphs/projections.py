@@ -70,7 +70,7 @@ def partitioned_entity(standing: Standing, _initial: Function) -> Value:
     def brief(sent: Sent) -> Fields:
         key = word(sent.message.partition_key)
         state, count, left, front = _in_queue(standing, sent)
-        return (key, sent.told, state, count, left, front, sent.lost is not None)
+        return (key, sent.witnessed, state, count, left, front, sent.lost is not None)
 
     return record(messages=tuple(map(brief, standing.memory.sent)), up=standing.up())
 
@@ -91,7 +91,7 @@ def partition_key(standing: Standing, _initial: Function) -> Value:
     def brief(sent: Sent) -> Fields:
         message, is_here = sent.message, standing.of(sent) is not None
         keys = (message.session_id, message.partition_key, message.message_id)
-        return (*map(word, keys), sent.told, is_here)
+        return (*map(word, keys), sent.witnessed, is_here)
 
     messages = tuple(map(brief, standing.memory.sent))
     return record(messages=messages, up=standing.up(), turn=frozenset())
@@ -104,7 +104,7 @@ def duplicate_detection(standing: Standing, _initial: Function) -> Value:
         state = "available"
         if standing.of(sent) is None:
             state = "eliminated" if sent.gone == "Send" else "completed"
-        return (_key(sent), word(sent.message.message_id), sent.told, state)
+        return (_key(sent), word(sent.message.message_id), sent.witnessed, state)
 
     remembered = frozenset(
         record(
@@ -151,7 +151,7 @@ def sessions(standing: Standing, initial: Function) -> Value:
 
     def brief(sent: Sent) -> Fields:
         state, count, _, _ = _in_queue(standing, sent)
-        number = 0 if sent.told is None else sent.told
+        number = 0 if sent.witnessed is None else sent.witnessed
         return (word(sent.message.session_id), number, state, count, sent.lost is not None)
 
     holders, times, expired = _of_sessions(standing, _names(initial["holder"]))
@@ -214,15 +214,15 @@ def scheduled(standing: Standing, _initial: Function) -> Value:
     """
 
     def brief(sent: Sent) -> Fields:
-        found, place, due = standing.of(sent), "active", 0
-        if found is None:
+        stored, place, due = standing.of(sent), "active", 0
+        if stored is None:
             place = "cancelled" if sent.gone == "Cancel" else "gone"
-        elif isinstance(found, ScheduledMessage):
-            place, due = "scheduled", standing.ticks(found.due)
+        elif isinstance(stored, ScheduledMessage):
+            place, due = "scheduled", standing.ticks(stored.due)
         elif sent.waiting and sent.scheduled is not None:
             place = "scheduled"
         key, later = word(sent.message.partition_key), sent.scheduled is not None
-        return (key, sent.told, place, due, sent.place, later)
+        return (key, sent.witnessed, place, due, sent.place, later)
 
     memory = standing.memory
     return record(messages=tuple(map(brief, memory.sent)), issued=memory.places, up=standing.up())

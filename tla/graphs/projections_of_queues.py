@@ -25,7 +25,7 @@ def forwarding(standing: Standing, initial: Function) -> Value:
     queues = {name: standing.queue(name) for name in names}
     return record(
         messages=tuple(_forwarded(standing, sent) for sent in memory.sent),
-        forward=Map({name: word(each.settings.forward_to) for name, each in queues.items()}),
+        forward=Map({name: word(queue.settings.forward_to) for name, queue in queues.items()}),
         down=frozenset((name, down) for name in names for down in queues[name].base.down),
         seen=frozenset(trace for name in names for trace in _seen(standing, name)),
     )
@@ -45,7 +45,7 @@ def _forwarded(standing: Standing, sent: Sent) -> Value:
     way = _way(standing, sent.queue, queue)
     if sent.waiting and len(way) > 1:
         way.pop()
-        queue, partition = way[-1], sent.told if len(way) == 1 else 0
+        queue, partition = way[-1], sent.witnessed if len(way) == 1 else 0
     return (*map(word, keys), queue, partition or 0, len(way) - 1, state)
 
 
@@ -123,7 +123,9 @@ def plain_transactions(state: Function) -> Value:
     """Return the state without partitions and predecessors that no longer matter."""
     messages: Any = state["messages"]
     spoilt: Any = state["spoilt"]
-    there = {number for number, each in enumerate(messages, start=1) if each[6] == "available"}
+    there = {
+        number for number, message in enumerate(messages, start=1) if message[6] == "available"
+    }
     plain = []
     for *keys, queue, partition, name, place, follows in messages:
         lives = place in ("pending", "available") and name not in spoilt

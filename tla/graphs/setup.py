@@ -15,13 +15,14 @@ def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> lis
     """Return the commands that create the graph's queues, destinations first."""
     names = {str(command.get("queue", QUEUE)) for command in commands} | setting.queues.keys()
     try:
-        found = {name: _creation(setting, name) for name in sorted(names or {QUEUE})}
+        by_name = {name: _creation(setting, name) for name in sorted(names or {QUEUE})}
     except (TypeError, ValueError) as error:
         raise SpecificationError(f"the setting's queue cannot be created: {error}") from None
     onward = {
-        name: [onto for onto in found if onto == each.forward_to] for name, each in found.items()
+        name: [onto for onto in by_name if onto == creation.forward_to]
+        for name, creation in by_name.items()
     }
-    return [found[name] for name in TopologicalSorter(onward).static_order()]
+    return [by_name[name] for name in TopologicalSorter(onward).static_order()]
 
 
 def _creation(setting: Setting, name: str) -> v.CreateQueue:

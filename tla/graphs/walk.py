@@ -21,7 +21,7 @@ from busproof.model.rules import RULES, Rules
 from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.graphs.memory import NOTHING, Memory
-from busproof.tla.graphs.model_side import Asked, Model, Went
+from busproof.tla.graphs.model_side import Model, Request, Went
 from busproof.tla.graphs.plain_graph import PlainGraph, Step, plain_graph
 from busproof.tla.graphs.projections import projection_of
 from busproof.tla.graphs.replies import ANY_REFUSAL, Reply
@@ -45,7 +45,7 @@ class _Node:
     memory: Memory = NOTHING
     parent: "_Node | None" = None
     command: int = 0
-    asked: Asked | None = None
+    request: Request | None = None
     script: tuple[int, ...] = ()
     reply: Reply = ("Done", None)
 
@@ -127,12 +127,12 @@ class _Walk:
 
     def _deviations(self) -> Iterator[str]:
         """Yield the numbers that differ from the manifest."""
-        for each, edges in self._open.items():
-            if edges != each.edges:
-                reply = f" -> {each.reply}" if each.reply else ""
+        for difference, edges in self._open.items():
+            if edges != difference.edges:
+                reply = f" -> {difference.reply}" if difference.reply else ""
                 yield (
-                    f"only the {each.only} has {edges:,} edges {each.op}{reply}, and the "
-                    f"manifest has {each.edges:,}"
+                    f"only the {difference.only} has {edges:,} edges "
+                    f"{difference.op}{reply}, and the manifest has {difference.edges:,}"
                 )
         unreached = sum(
             state not in self._nodes and count > 0 for state, count in enumerate(self._graph.counts)
@@ -160,8 +160,8 @@ class _Walk:
         self._model.tidy()
         for further in way[common:]:
             here.append((further, journal.mark()))
-            if further.asked is not None:
-                self._model.go(further.asked, further.script)
+            if further.request is not None:
+                self._model.go(further.request, further.script)
 
     def _state(self, memory: Memory) -> int:
         """Return the number of the spec's state that matches the model's current state."""
@@ -178,10 +178,10 @@ class _Walk:
             wanted = leading.get(command)
             if not spoken or (wanted is None and spoken["op"] in self._setting.bounded):
                 continue
-            asked = self._model.asked(spoken, node.memory)
+            request = self._model.request(spoken, node.memory)
             taken: dict[Step, Went] = {}
-            if asked is not None:
-                self._take(node, command, asked, wanted, taken, grows=grows)
+            if request is not None:
+                self._take(node, command, request, wanted, taken, grows=grows)
             if wanted is None:
                 # A spec need not have commands that change nothing.
                 wanted = frozenset(step for step in taken if step[1] == node.state)
@@ -196,7 +196,7 @@ class _Walk:
         self,
         node: _Node,
         command: int,
-        asked: Asked,
+        request: Request,
         wanted: frozenset[Step] | None,
         taken: dict[Step, Went],
         *,
@@ -204,7 +204,7 @@ class _Walk:
     ) -> None:
         """Collect every way in which the model may answer, and add new states to the walk."""
         errors = frozenset(reply for reply, _ in wanted or () if reply[0] == "Refused")
-        for went in self._model.ways(asked, node.memory):
+        for went in self._model.ways(request, node.memory):
             state = self._state(went.memory) if went.changed else node.state
             reply = self._projection.reply(went.reply)
             if reply[0] == "Refused" and reply not in errors and ANY_REFUSAL in errors:
@@ -215,7 +215,7 @@ class _Walk:
             taken[step] = went
             if not grows or state == UNKNOWN or (wanted is not None and step not in wanted):
                 continue
-            further = _Node(state, went.memory, node, command, asked, went.script, reply)
+            further = _Node(state, went.memory, node, command, request, went.script, reply)
             if state not in self._nodes:
                 self._add(further)
             elif state != node.state:
@@ -240,7 +240,9 @@ class _Walk:
         rules = [rule for step in model_only for rule in taken[step].rules]
         self._found.disagree(
             Disagreement(
-                way=tuple((self._graph.commands[each.command], each.reply) for each in node.way()),
+                way=tuple(
+                    (self._graph.commands[passed.command], passed.reply) for passed in node.way()
+                ),
                 states=(self._graph.texts[node.state],),
                 command=spoken,
                 spec_only=tuple(self._told(step, node) for step in spec_only),
@@ -253,15 +255,18 @@ class _Walk:
         self, only: str, spoken: Mapping[str, object], steps: Iterable[Step], counts: bool
     ) -> list[Step]:
         """Return the edges that no difference in the manifest explains."""
-        found = []
+        unexplained = []
         for step in steps:
-            each = next((each for each in self._open if _is_of(each, only, spoken, step[0])), None)
-            if each is None:
-                found.append(step)
+            difference = next(
+                (candidate for candidate in self._open if _is_of(candidate, only, spoken, step[0])),
+                None,
+            )
+            if difference is None:
+                unexplained.append(step)
             elif counts:
-                self._open[each] += 1
+                self._open[difference] += 1
                 self._found.open += 1
-        return found
+        return unexplained
 
     def _told(self, step: Step, node: _Node) -> Edge:
         reply, state = step
@@ -272,7 +277,7 @@ class _Walk:
         )
 
 
-def _is_of(each: Difference, only: str, spoken: Mapping[str, object], reply: Reply) -> bool:
+def _is_of(difference: Difference, only: str, spoken: Mapping[str, object], reply: Reply) -> bool:
     """Return whether a difference in the manifest covers this reply."""
     known = ("", reply[0], f"{reply[0]} {reply[-1]}")
-    return each.only == only and each.op == spoken["op"] and each.reply in known
+    return difference.only == only and difference.op == spoken["op"] and difference.reply in known

@@ -32,9 +32,9 @@ def ticks_for(lock: int, events: Sequence[v.Event]) -> Ticks | None:
     there both answers are allowed.
     """
     taken = sorted({event.called for event in events if _takes(event)})
-    asked = sorted({event.called for event in events})
+    moments = sorted({event.called for event in events})
     for whole in _TRIED:
-        if lock % whole == 0 and _is_exact(Ticks(whole, lock // whole), lock, taken, asked):
+        if lock % whole == 0 and _is_exact(Ticks(whole, lock // whole), lock, taken, moments):
             return Ticks(whole, lock // whole)
     return None
 
@@ -44,9 +44,9 @@ def _takes(event: v.Event) -> bool:
     return isinstance(event.command, v.Receive) and isinstance(event.outcome, v.Received)
 
 
-def _is_exact(ticks: Ticks, lock: int, taken: Sequence[int], asked: Sequence[int]) -> bool:
+def _is_exact(ticks: Ticks, lock: int, taken: Sequence[int], moments: Sequence[int]) -> bool:
     for begun in taken:
-        for moment in asked:
+        for moment in moments:
             if moment - begun == lock:
                 return False
             over = moment - begun > lock

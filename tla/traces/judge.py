@@ -94,8 +94,8 @@ def _judge(
     explained = dict.fromkeys(range(1, len(every) + 1), 0)
 
     def hear(line: str) -> None:
-        if found := _EXPLAINED.match(line):
-            number, step = int(found[1]), int(found[2])
+        if match := _EXPLAINED.match(line):
+            number, step = int(match[1]), int(match[2])
             explained[number] = max(explained[number], step)
 
     task = Task(
@@ -230,7 +230,9 @@ def spelt(value: object) -> str:
         return f"{{{', '.join(sorted(map(spelt, value)))}}}"
     if isinstance(value, str):
         # TLC reads only plain ASCII strings, but texts of a history may contain anything.
-        plain = "".join(each if _is_plain(each) else f"_{ord(each):x}_" for each in value)
+        plain = "".join(
+            character if _is_plain(character) else f"_{ord(character):x}_" for character in value
+        )
         return f'"{plain}"'
     raise AssertionError(f"{value!r} has no place in a trace")
 

@@ -82,8 +82,8 @@ def recorded(scenario: Scenario, profile: v.Profile) -> Iterator[Recorded | Left
         if ticks is None:
             yield LeftOut(name, queue, "its times fall between the ticks of the spec's clock")
             continue
-        found = _Recording(settings, profile, ticks)
-        trace = found.trace(name, events)
+        recording = _Recording(settings, profile, ticks)
+        trace = recording.trace(name, events)
         yield trace if trace.steps else LeftOut(name, queue, trace.cut or "nothing happened to it")
 
 
@@ -119,12 +119,12 @@ class _Recording:
             if self._may_be_deleted_unseen(event):
                 cut = "what a front end cached to delete may be gone"
                 break
-            said = self._said(event) if self._exists else self._before(event)
-            if said is _OUTSIDE:
+            exchange = self._said(event) if self._exists else self._before(event)
+            if exchange is _OUTSIDE:
                 cut = f"{_named_command(event)} is not the contract's matter"
                 break
-            if said is not None:
-                steps.append(Step(said[0], said[1], event))
+            if exchange is not None:
+                steps.append(Step(exchange[0], exchange[1], event))
         return Recorded(
             scenario=name,
             queue=self._settings.queue,
@@ -150,7 +150,7 @@ class _Recording:
             return bool(others)
         return isinstance(command, v.Peek) and bool(self._deleters)
 
-    def _said(self, event: v.Event) -> "_Said | None":  # noqa: PLR0911 - one return per case
+    def _said(self, event: v.Event) -> "_Exchange | None":  # noqa: PLR0911 - one return per case
         match event.command:
             case v.Send():
                 return self._send(event, event.command)
@@ -169,7 +169,7 @@ class _Recording:
             case _:
                 return _OUTSIDE
 
-    def _before(self, event: v.Event) -> "_Said | None":
+    def _before(self, event: v.Event) -> "_Exchange | None":
         """Translate an event before the queue is created.
 
         Requests are refused then; only outages and the clock have an effect that lasts.
@@ -181,7 +181,7 @@ class _Recording:
         self._exists = isinstance(event.command, v.CreateQueue)
         return None if self._exists else _OUTSIDE
 
-    def _send(self, event: v.Event, command: v.Send) -> "_Said | None":
+    def _send(self, event: v.Event, command: v.Send) -> "_Exchange | None":
         message = command.message
         if command.transaction is not None or message.body in self._numbers:
             # Two messages with the same body cannot be distinguished when one is received.
@@ -197,20 +197,20 @@ class _Recording:
         timeout = "short" if command.timeout <= SHORT_TIMEOUT else "long"
         return {"op": "Send", "key": key, "timeout": timeout}, self._replies(event)
 
-    def _receive(self, event: v.Event, command: v.Receive) -> "_Said | None":
+    def _receive(self, event: v.Event, command: v.Receive) -> "_Exchange | None":
         if command.session_id is not None:
             return _OUTSIDE
         connection = self._connections.setdefault(event.connection, len(self._connections) + 1)
-        said = {"op": "Receive", "connection": connection, "mode": command.mode.value}
+        spoken = {"op": "Receive", "connection": connection, "mode": command.mode.value}
         if isinstance(event.outcome, v.Received) and command.mode is v.ReceiveMode.PEEK_LOCK:
             number = self._number(event.outcome.message.body)
             token = event.outcome.message.lock_token
             if token is not None:
                 self._tokens[token] = (number, event.called)
                 self._latest[number] = token
-        return said, self._replies(event)
+        return spoken, self._replies(event)
 
-    def _settle(self, event: v.Event, command: v.Complete | v.Abandon) -> "_Said | None":
+    def _settle(self, event: v.Event, command: v.Complete | v.Abandon) -> "_Exchange | None":
         token = command.lock_token
         if command.transaction is not None:
             return _OUTSIDE
@@ -219,14 +219,14 @@ class _Recording:
             return None if isinstance(event.outcome, v.Refused) else _OUTSIDE
         number, taken = self._tokens[token]
         over = self._ticks.between(taken, event.called) >= self._ticks.whole
-        held = token not in self._used and self._latest.get(number) == token and not over
+        is_held = token not in self._used and self._latest.get(number) == token and not over
         if isinstance(event.outcome, v.Done):
             self._used.add(token)
-        lock = "held" if held else "lost"
+        lock = "held" if is_held else "lost"
         op = type(command).__name__
         return {"op": op, "message": number, "lock": lock}, self._replies(event)
 
-    def _advance(self, event: v.Event, duration: int) -> "_Said | None":
+    def _advance(self, event: v.Event, duration: int) -> "_Exchange | None":
         passed = self._ticks.between(self._now, self._now + duration)
         self._now += duration
         if not passed:
@@ -235,7 +235,7 @@ class _Recording:
 
     def _outage(
         self, event: v.Event, command: v.TakePartitionDown | v.BringPartitionUp
-    ) -> "_Said | None":
+    ) -> "_Exchange | None":
         down = isinstance(command, v.TakePartitionDown)
         if isinstance(event.outcome, v.Refused) or (command.partition in self._down) is down:
             return None
@@ -251,7 +251,7 @@ class _Recording:
         outcome = event.outcome
         match outcome:
             case v.Refused():
-                return tuple({"type": "Refused", "error": each} for each in (ANY, "lock-lost"))
+                return tuple({"type": "Refused", "error": error} for error in (ANY, "lock-lost"))
             case v.Received(message=view):
                 return ({"type": "Received", "message": self._number(view.body)},)
             case v.Peeked(messages=views):
@@ -268,8 +268,8 @@ def _named_command(event: v.Event) -> str:
     return type(command).__name__
 
 
-_Said = tuple[dict[str, Any], tuple[dict[str, Any], ...]]
-_OUTSIDE: Final[_Said] = ({}, ())
+_Exchange = tuple[dict[str, Any], tuple[dict[str, Any], ...]]
+_OUTSIDE: Final[_Exchange] = ({}, ())
 
 
 def _keys_differ(message: v.Message) -> bool:

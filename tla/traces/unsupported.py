@@ -94,8 +94,8 @@ _LONGEST: Final = 64
 def _may_be_beyond_limits(message: v.Message) -> bool:
     """Return whether a key or a property is so long that a limit may apply."""
     keys = (message.message_id, message.session_id, message.partition_key)
-    carried = (str(each) for each in message.properties.values())
-    return any(len(each or "") > _LONGEST for each in (*keys, *carried))
+    carried = (str(value) for value in message.properties.values())
+    return any(len(text or "") > _LONGEST for text in (*keys, *carried))
 
 
 def outside(settings: v.CreateQueue, events: Sequence[v.Event]) -> str:

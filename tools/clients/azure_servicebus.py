@@ -54,25 +54,25 @@ def send(client, queue, *messages):
 
 def taken(receiver, count):
     """Receive this many messages, in as many receives as necessary."""
-    found = []
-    while len(found) < count:
-        some = receiver.receive_messages(count - len(found), WAIT)
-        assert some, f"{len(found)} of {count} messages came"
-        found += some
-    return found
+    messages = []
+    while len(messages) < count:
+        some = receiver.receive_messages(count - len(messages), WAIT)
+        assert some, f"{len(messages)} of {count} messages came"
+        messages += some
+    return messages
 
 
 def sends_and_receives(client):
     """Receive messages, one of them in several frames, while a thread renews their locks."""
     send(client, "plain", ServiceBusMessage("x" * 200_000))
-    send(client, "plain", *[ServiceBusMessage(str(each)) for each in range(5)])
+    send(client, "plain", *[ServiceBusMessage(str(number)) for number in range(5)])
     with client.get_queue_receiver("plain") as receiver, AutoLockRenewer() as renewer:
-        found = taken(receiver, 6)
-        for each in found:
-            renewer.register(receiver, each, max_lock_renewal_duration=60)
-        for each in found:
-            receiver.complete_message(each)
-    assert [len(body(each)) for each in found] == [200_000, 1, 1, 1, 1, 1]
+        messages = taken(receiver, 6)
+        for message in messages:
+            renewer.register(receiver, message, max_lock_renewal_duration=60)
+        for message in messages:
+            receiver.complete_message(message)
+    assert [len(body(message)) for message in messages] == [200_000, 1, 1, 1, 1, 1]
 
 
 def settles(client):
@@ -115,7 +115,7 @@ def schedules(client):
     mode = ServiceBusReceiveMode.RECEIVE_AND_DELETE
     with client.get_queue_receiver("plain", receive_mode=mode) as receiver:
         assert [body(peek_message) for peek_message in receiver.peek_messages(5)] == ["comes"]
-        assert [body(each) for each in taken(receiver, 1)] == ["comes"]
+        assert [body(message) for message in taken(receiver, 1)] == ["comes"]
 
 
 def subscribes(client):

@@ -9,20 +9,20 @@ CONNECTION = os.environ["BUSPROOF_CONNECTION"]
 WAIT = 30
 
 
-async def comes(given, broker, **subscription):
+async def comes(publish, broker, **subscription):
     """Check that a handler receives the published message."""
-    found, done = [], asyncio.Event()
+    bodies, done = [], asyncio.Event()
 
     @broker.subscriber(**subscription)
     async def handle(body: dict) -> None:
-        found.append(body)
+        bodies.append(body)
         done.set()
 
     async with broker:
         await broker.start()
-        await given()
+        await publish()
         await asyncio.wait_for(done.wait(), WAIT)
-    assert found == [{"number": 1}], found
+    assert bodies == [{"number": 1}], bodies
 
 
 async def sends_and_receives():

@@ -78,12 +78,12 @@ def _called(function, args, kwargs):
     """Call a test with the arguments that it accepts, in an event loop if necessary."""
     known = inspect.signature(function).parameters.values()
     if not hasattr(function, "is_prepared") and all(
-        each.kind is not each.VAR_KEYWORD for each in known
+        parameter.kind is not parameter.VAR_KEYWORD for parameter in known
     ):
-        names = {each.name for each in known}
+        names = {parameter.name for parameter in known}
         kwargs = {name: value for name, value in kwargs.items() if name in names}
-    found = function(*args, **kwargs)
-    return asyncio.run(found) if inspect.isawaitable(found) else found
+    result = function(*args, **kwargs)
+    return asyncio.run(result) if inspect.isawaitable(result) else result
 
 
 def _wrapping(prepare):
@@ -93,15 +93,15 @@ def _wrapping(prepare):
         @functools.wraps(function)
         def prepared(*args, **kwargs):
             steps = prepare(kwargs)
-            given = next(steps)
+            fixtures = next(steps)
             try:
-                return _called(function, args, {**kwargs, **given})
+                return _called(function, args, {**kwargs, **fixtures})
             finally:
                 next(steps, None)
 
         # Otherwise pytest would look for fixtures with the names of these arguments.
         known = inspect.signature(function).parameters.values()
-        kept = [each for each in known if not each.name.startswith("servicebus_")]
+        kept = [parameter for parameter in known if not parameter.name.startswith("servicebus_")]
         prepared.__signature__ = inspect.Signature(kept)
         prepared.is_prepared = True
         return prepared
@@ -161,18 +161,18 @@ def _entity(create, delete, parameter):
             if name.startswith(("requires_", "dead_", "enable_", "lock_"))
         }
 
-        def prepare(given):
-            key = (name_prefix, tuple(sorted(settings.items())), given.get("servicebus_topic"))
+        def prepare(fixtures):
+            key = (name_prefix, tuple(sorted(settings.items())), fixtures.get("servicebus_topic"))
             name = kept.get(key) if use_cache else None
             with _administration() as client:
                 if name is None:
                     name = f"{name_prefix or 'entity'}-{next(_numbers)}"
-                    create(client, name, given, settings)
+                    create(client, name, fixtures, settings)
                 if use_cache:
                     kept[key] = name
                 yield {parameter_name: Resource(name, name)}
                 if not use_cache:
-                    delete(client, name, given)
+                    delete(client, name, fixtures)
 
         return _wrapping(prepare)
 
@@ -183,12 +183,12 @@ def _create_queue(client, name, _, settings):
     client.create_queue(name, **{"lock_duration": "PT30S", **settings})
 
 
-def _create_subscription(client, name, given, settings):
-    client.create_subscription(given["servicebus_topic"].name, name, **settings)
+def _create_subscription(client, name, fixtures, settings):
+    client.create_subscription(fixtures["servicebus_topic"].name, name, **settings)
 
 
-def _delete_subscription(client, name, given):
-    client.delete_subscription(given["servicebus_topic"].name, name)
+def _delete_subscription(client, name, fixtures):
+    client.delete_subscription(fixtures["servicebus_topic"].name, name)
 
 
 def _without_rules(*_, **__):

@@ -8,7 +8,9 @@ from proton.utils import BlockingConnection
 
 CONNECTION = os.environ["BUSPROOF_CONNECTION"]
 (ADDRESS,) = re.findall(r"sb://([^;]+)", CONNECTION)
-(NAME,), (KEY,) = (re.findall(rf"{each}=([^;]+)", CONNECTION) for each in ("KeyName", "AccessKey"))
+(NAME,), (KEY,) = (
+    re.findall(rf"{field}=([^;]+)", CONNECTION) for field in ("KeyName", "AccessKey")
+)
 
 try:
     connection = BlockingConnection(

@@ -1,5 +1,6 @@
 """Management operations on messages."""
 
+from collections.abc import Generator
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,13 +14,15 @@ from busproof.broker.amqp.dispositions import (
     REASON,
     REJECTED,
     Disposition,
+    token_of,
+    wire_token,
 )
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.framing import array
-from busproof.broker.amqp.incoming_links import delay_of
+from busproof.broker.amqp.incoming_links import PARSED_AT_ONCE, delay_of, parsing
 from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.messages import Parsed
-from busproof.broker.amqp.outgoing_links import effect_of, outgoing, token_of, wire_token
+from busproof.broker.amqp.outgoing_links import effect_of, outgoing
 from busproof.broker.amqp.refusals import Refusal, insist
 from busproof.broker.amqp.request_links import Reply
 from busproof.broker.bounds import bounded
@@ -84,7 +87,7 @@ def peek(asking: Asking, fields: Said) -> Reply:
     views = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
     if not views:
         return Reply({}, NO_CONTENT, "No messages")
-    shown = [outgoing(asking.connection, asking.path, view) for view in views]
+    shown = [outgoing(asking.connection, asking.path, view)[0] for view in views]
     return Reply({"messages": [{"message": each} for each in shown]})
 
 
@@ -110,7 +113,7 @@ def _numbers(asking: Asking, fields: Said) -> tuple[int, ...]:
 
 
 def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
-    given: dict[str, Any] = {"message": outgoing(asking.connection, asking.path, view)}
+    given: dict[str, Any] = {"message": outgoing(asking.connection, asking.path, view)[0]}
     if view.lock_token is not None:
         given["lock-token"] = wire_token(view.lock_token)
     return given
@@ -180,11 +183,14 @@ def _disposition(fields: Said) -> Disposition:
     return Disposition(found.outcome, found.undeliverable, details)
 
 
-def schedule(asking: Asking, fields: Said) -> Reply:
+def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     """Schedule messages: all of them or none."""
     hub = asking.connection.hub
     hub.check_room()
-    parsed = [hub.parsed(binary(each["message"])) for each in asking.several(fields["messages"])]
+    parsed = list[Parsed]()
+    for each in asking.several(fields["messages"]):
+        parsed.append((yield from parsing(hub, binary(each["message"]))))
+    yield len(parsed) > PARSED_AT_ONCE
     answers = asking.ask_all([_later(asking, each) for each in parsed])
     for each in parsed:
         hub.contents.keep(each.message.body, each.content_when_due())

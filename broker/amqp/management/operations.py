@@ -1,5 +1,6 @@
 """The `$management` node of an entity: requests become commands, and outcomes become maps."""
 
+from collections.abc import Generator
 from typing import Final
 
 from proton import Message
@@ -42,7 +43,7 @@ OPERATIONS: Final[dict[str, tuple[str, Operation]]] = {
 def answerer(connection: Connection, path: str) -> Answerer:
     """Return the function that answers a client's requests about an entity."""
 
-    def answer(request: Message, transaction: str | None) -> Reply:
+    def answer(request: Message, transaction: str | None) -> Generator[bool, None, Reply]:
         asked = str(said_in(request).get("operation", ""))
         right, operation = OPERATIONS.get(asked.removeprefix(PREFIX), ("", None))
         if operation is None:
@@ -53,7 +54,8 @@ def answerer(connection: Connection, path: str) -> Answerer:
         body = request.body if isinstance(request.body, dict) else {}
         said = {str(key): value for key, value in body.items()}
         try:
-            return operation(Asking(connection, path, transaction), said)
+            reply = operation(Asking(connection, path, transaction), said)
+            return reply if isinstance(reply, Reply) else (yield from reply)
         except UNREADABLE as error:
             raise Refusal(
                 "com.microsoft:argument-error", f"{asked[:80]} cannot be read: {error!r}."[:500]

@@ -1,6 +1,6 @@
 """A management request of one client about one entity."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -80,5 +80,5 @@ class Asking:
         return topic, subscription
 
 
-Operation = Callable[[Asking, Said], Reply]
+Operation = Callable[[Asking, Said], Reply | Generator[bool, None, Reply]]
 """Answers a request; raises `Refusal`, or `KeyError` if a required field is missing."""

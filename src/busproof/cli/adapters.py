@@ -14,9 +14,9 @@ def run(args: Options) -> int:
 
     from busproof.adapters.finding import available  # noqa: PLC0415
 
-    found = available()
+    adapters = available()
     if args.format == "json":
-        print(json.dumps([attrs.asdict(each) for each in found], indent=2))  # noqa: T201
+        print(json.dumps([attrs.asdict(adapter) for adapter in adapters], indent=2))  # noqa: T201
         return 0
     from rich import box  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
@@ -24,9 +24,9 @@ def run(args: Options) -> int:
     from rich.text import Text  # noqa: PLC0415
 
     table = Table("--adapter", "kind", "what it is", box=box.SIMPLE_HEAD)
-    for each in found:
+    for adapter in adapters:
         # busproof[amqp] is not markup.
-        table.add_row(*map(Text, (each.name, each.kind, each.summary)))
+        table.add_row(*map(Text, (adapter.name, adapter.kind, adapter.summary)))
     Console().print(table)
     return 0
 

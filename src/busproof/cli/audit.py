@@ -44,26 +44,26 @@ def run(args: Options) -> int:
         need("amqp", "--wire")
     if args.generated:
         return audit_generated.run(args)
-    chosen = [fault(each) for each in args.fault] or MUTANTS
-    found: list[Audited] = []
+    chosen = [fault(name) for name in args.fault] or MUTANTS
+    outcomes: list[Audited] = []
     try:
-        found.extend(_audited(chosen, args))
+        outcomes.extend(_audited(chosen, args))
     except KeyboardInterrupt:
-        if not found:
+        if not outcomes:
             raise
-        say(f"interrupted; {len(found)} of {len(chosen)} faults were tried, and are listed")
+        say(f"interrupted; {len(outcomes)} of {len(chosen)} faults were tried, and are listed")
     if args.format == "json":
-        print(json.dumps({"faults": [_view(each) for each in found]}, indent=2))  # noqa: T201
+        print(json.dumps({"faults": [_view(outcome) for outcome in outcomes]}, indent=2))  # noqa: T201
     else:
-        _print(found)
+        _print(outcomes)
     github.annotate_failures(
-        (f"{each.id} is silent", f"No test of {each.rule} notices this fault.")
-        for each in found
-        if each.result is Result.SILENT
+        (f"{outcome.id} is silent", f"No test of {outcome.rule} notices this fault.")
+        for outcome in outcomes
+        if outcome.result is Result.SILENT
     )
-    silent = sum(each.result is Result.SILENT for each in found)
-    killed = sum(each.result is Result.KILLED for each in found)
-    if len(found) < len(chosen) and (args.by == "exploration" or not silent):
+    silent = sum(outcome.result is Result.SILENT for outcome in outcomes)
+    killed = sum(outcome.result is Result.KILLED for outcome in outcomes)
+    if len(outcomes) < len(chosen) and (args.by == "exploration" or not silent):
         return INCOMPLETE
     if args.by == "exploration":
         return 0 if killed >= KILLED_AT_LEAST * (killed + silent) else 1
@@ -97,9 +97,9 @@ def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
         try:
             if compared:
                 jobs = _beside(jobs, pool, folder)
-            for found in pool.map(audited_apart, jobs, repeat(folder)):
+            for outcome in pool.map(audited_apart, jobs, repeat(folder)):
                 progress.advance(task)
-                yield found
+                yield outcome
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -117,13 +117,13 @@ def _beside(jobs: "list[Job]", pool: ThreadPoolExecutor, scratch: Path) -> "list
     return [attrs.evolve(job, beside=recorded[job.counterpart()]) for job in jobs]
 
 
-def _view(found: "Audited") -> dict[str, object]:
+def _view(outcome: "Audited") -> dict[str, object]:
     import attrs  # noqa: PLC0415
 
-    return attrs.asdict(found)
+    return attrs.asdict(outcome)
 
 
-def _print(found: "list[Audited]") -> None:
+def _print(outcomes: "list[Audited]") -> None:
     from rich import box  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -135,17 +135,19 @@ def _print(found: "list[Audited]") -> None:
         table.add_column(header, no_wrap=True)
     for header in ("commands", "scenarios"):
         table.add_column(header, justify="right")
-    ordered = sorted(found, key=lambda one: (one.rule, one.id))
-    for each in ordered:
-        colour = {"killed": "green", "silent": "bold red"}.get(each.result.value, "yellow")
-        caught = (str(each.commands), str(len(each.killed_by))) if each.killed_by else ("", "")
-        table.add_row(each.rule, each.id, f"[{colour}]{each.result.value}[/]", *caught)
+    ordered = sorted(outcomes, key=lambda one: (one.rule, one.id))
+    for outcome in ordered:
+        colour = {"killed": "green", "silent": "bold red"}.get(outcome.result.value, "yellow")
+        caught = (
+            (str(outcome.commands), str(len(outcome.killed_by))) if outcome.killed_by else ("", "")
+        )
+        table.add_row(outcome.rule, outcome.id, f"[{colour}]{outcome.result.value}[/]", *caught)
     console = Console()
     console.print(table)
-    for each in ordered:
-        if each.why:
-            console.print(f"{each.rule} {each.id}: {each.result.value}, {each.why}")
-    counted = {kind: sum(each.result is kind for each in found) for kind in Result}
+    for outcome in ordered:
+        if outcome.why:
+            console.print(f"{outcome.rule} {outcome.id}: {outcome.result.value}, {outcome.why}")
+    counted = {kind: sum(outcome.result is kind for outcome in outcomes) for kind in Result}
     console.print(", ".join(f"{number} {kind.value}" for kind, number in counted.items()))
 
 

@@ -4,9 +4,9 @@ import hashlib
 import importlib
 import json
 import sys
-from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -16,9 +16,9 @@ from busproof.cli.frame import PATH, Option, Options, flag, option
 from busproof.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
-    from busproof.cli.mutation.generated import Fate, Result, Terms
-    from busproof.cli.mutation.score import Score
+    from busproof.cli.mutation.generated import Terms
     from busproof.mutants.by_machine.made import GeneratedMutant
+    from busproof.mutants.by_machine.record import Fate
 
 __all__ = ["OPTIONS", "run"]
 
@@ -64,6 +64,11 @@ OPTIONS: Final[tuple[Option, ...]] = (
         metavar="FILE",
         help="write each result to FILE, and resume from it",
     ),
+    flag(
+        "--record",
+        section=SECTION,
+        help="keep the results as evidence, which busproof rules and reports show",
+    ),
 )
 
 
@@ -79,13 +84,30 @@ def run(args: Options) -> int:
     _check(args)
     terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed, jobs=args.jobs)
     mutants = chosen(args.fault, terms)
-    found: list[Fate] = []
+    fates: list[Fate] = []
     try:
-        found.extend(_in_time(_audited(mutants, terms, args.keep), args.minutes))
+        fates.extend(_in_time(_audited(mutants, terms, args.keep), args.minutes))
     finally:
-        if found:
-            _show(mutants, found, terms, args.format)
+        if fates:
+            _show(mutants, fates, terms, args.format)
+    if args.record:
+        _record(mutants, fates, terms)
     return 0
+
+
+def _record(mutants: "list[GeneratedMutant]", fates: "list[Fate]", terms: "Terms") -> None:
+    from busproof.mutants.by_machine.record import Sample, write  # noqa: PLC0415
+
+    today = datetime.now(UTC).date().isoformat()
+    write(
+        Sample(
+            on=today,
+            seed=terms.seed,
+            tries=terms.tries,
+            made=_made(mutants),
+            fates=tuple(fates),
+        )
+    )
 
 
 def _check(args: Options) -> None:
@@ -97,11 +119,11 @@ def _check(args: Options) -> None:
             raise UsageError(f"--{name} is {number}; give more")
 
 
-def _in_time(found: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
+def _in_time(fates: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
     """Yield results until the time is up; end what runs on."""
     end = None if minutes is None else monotonic() + 60 * minutes
-    with closing(found):
-        for fate in found:
+    with closing(fates):
+        for fate in fates:
             yield fate
             if end is not None and monotonic() > end:
                 return
@@ -142,7 +164,7 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
         UsageError: it is from other sources, or from other options.
         HistoryError: it cannot be read or written.
     """
-    from busproof.cli.mutation.generated import Fate, Result  # noqa: PLC0415
+    from busproof.mutants.by_machine.record import fate_from  # noqa: PLC0415
 
     head = {
         "busproof": __version__,
@@ -159,45 +181,37 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
                 "remove it or choose another"
             )
         # The last line may have been cut off.
-        lines = [each for each in lines if each.endswith("}")]
-        keep.write_text("".join(f"{each}\n" for each in (first, *lines)), encoding="utf-8")
+        lines = [line for line in lines if line.endswith("}")]
+        keep.write_text("".join(f"{line}\n" for line in (first, *lines)), encoding="utf-8")
     except OSError as error:
         raise HistoryError(f"cannot use {keep}: {error.strerror}") from None
-    fates = [
-        Fate(
-            id=each["id"],
-            result=Result(each["result"]),
-            part=each["part"],
-            by=each["by"],
-            rules=tuple(each["rules"]),
-            commands=tuple(each["commands"]),
-        )
-        for each in map(json.loads, lines)
-    ]
+    fates = [fate_from(json.loads(line)) for line in lines]
     return {fate.id: fate for fate in fates}
 
 
 def _sources() -> str:
+    from busproof.mutants.by_machine.record import SAMPLE  # noqa: PLC0415
+
     digest = hashlib.sha256()
     for room in ROOMS:
         folder = Path(importlib.import_module(f"busproof.{room}").__path__[0])
         for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".feature", ".jsonl"):
+            if path.suffix in (".py", ".feature", ".jsonl", ".toml") and path != SAMPLE:
                 digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 def _show(
-    mutants: "list[GeneratedMutant]", found: "list[Fate]", terms: "Terms", format_: str
+    mutants: "list[GeneratedMutant]", fates: "list[Fate]", terms: "Terms", format_: str
 ) -> None:
-    families = list(_families(mutants, found))
+    families = list(_families(mutants, fates))
     if format_ == "json":
         named = {mutant.id: mutant for mutant in mutants}
         view = {
             "seed": terms.seed,
             "tries": terms.tries,
             "families": families,
-            "mutants": [_view(named[fate.id], fate) for fate in found],
+            "mutants": [_view(named[fate.id], fate) for fate in fates],
         }
         print(json.dumps(view, indent=2))  # noqa: T201
         return
@@ -219,7 +233,8 @@ def _show(
         "found: only by the exploration or the search, missed by the suite"
     )
     console.print(
-        f"undecided: equivalent, or the search gave up after {terms.tries} variants; "
+        "equivalent: no judge can distinguish it, by an argument that is kept; "
+        f"undecided: the search gave up after {terms.tries} variants; "
         "not run: no recording runs that line"
     )
     console.print("score: killed as a percentage of killed and found")
@@ -234,69 +249,27 @@ def _show(
 
 
 COLUMNS: Final = (
-    *("made", "tried", "features", "distilled", "found", "undecided", "not_run"),
+    *("made", "tried", "features", "distilled", "found", "equivalent", "undecided", "not_run"),
     *("score_of_features", "score"),
 )
 """What the table shows of a family, beside its name."""
 
 
 def _families(
-    mutants: "Iterable[GeneratedMutant]", found: "Iterable[Fate]"
+    mutants: "Iterable[GeneratedMutant]", fates: "Iterable[Fate]"
 ) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each family, and of all at the end."""
-    from busproof.cli.mutation.generated import Result  # noqa: PLC0415
+    from busproof.cli.mutation.score import by_family  # noqa: PLC0415
+
+    return by_family(_made(mutants), fates)
+
+
+def _made(mutants: "Iterable[GeneratedMutant]") -> dict[str, int]:
+    """Return how many mutants each of their families has."""
     from busproof.mutants.by_machine.made import generated  # noqa: PLC0415
 
-    names = list(dict.fromkeys(mutant.family for mutant in mutants))
-    results = {name: Counter[Result]() for name in names}
-    parts = {name: Counter[str]() for name in names}
-    for fate in found:
-        family = fate.id.partition(".")[0]
-        results[family][fate.result] += 1
-        parts[family][fate.part] += 1
-    for chosen in (*([name] for name in names), names):
-        result = sum((results[name] for name in chosen), Counter[Result]())
-        part = sum((parts[name] for name in chosen), Counter[str]())
-        scores = {
-            ending: _score(chosen, results, parts, noticed)
-            for ending, noticed in (
-                ("_of_features", ("features",)),
-                ("", ("features", "distilled")),
-                ("_of_everything", ("features", "distilled", "exploration")),
-            )
-        }
-        yield {
-            "family": chosen[0] if chosen is not names else "all",
-            "made": sum(len(generated(name)) for name in chosen),
-            "tried": result.total(),
-            **{each.value.replace(" ", "_"): result[each] for each in Result},
-            **{each: part[each] for each in ("features", "distilled", "exploration", "search")},
-            **{f"score{ending}": score and score.share for ending, score in scores.items()},
-            "interval": (score := scores[""]) and (score.low, score.high),
-        }
-
-
-def _score(
-    names: "Iterable[str]",
-    results: "dict[str, Counter[Result]]",
-    parts: dict[str, Counter[str]],
-    noticed: tuple[str, ...],
-) -> "Score | None":
-    from busproof.cli.mutation.generated import Result  # noqa: PLC0415
-    from busproof.cli.mutation.score import Counted, score_of  # noqa: PLC0415
-    from busproof.mutants.by_machine.made import generated  # noqa: PLC0415
-
-    return score_of(
-        {
-            name: Counted(
-                made=len(generated(name)),
-                tried=results[name].total(),
-                noticed=sum(parts[name][part] for part in noticed),
-                apart=results[name][Result.KILLED] + results[name][Result.FOUND],
-            )
-            for name in names
-        }
-    )
+    families = dict.fromkeys(mutant.family for mutant in mutants)
+    return {family: len(generated(family)) for family in families}
 
 
 def _view(mutant: "GeneratedMutant", fate: "Fate") -> dict[str, object]:

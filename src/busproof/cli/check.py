@@ -27,7 +27,7 @@ def run(args: Options) -> int:
 
     Raises:
         HistoryError: the history cannot be read.
-        UsageError: there is no such file, or it names what the catalogue does not have.
+        UsageError: the file does not exist, or names terms that the catalogue lacks.
     """
     _refuse_what_does_not_fit(args)
     from busproof.cli.running.publishing import published  # noqa: PLC0415
@@ -35,8 +35,8 @@ def run(args: Options) -> int:
 
     required.check(args)
     failures = known_failures.Known(args)
-    found = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
-    conformance = required.held_to(found, args)
+    marked = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
+    conformance = required.held_to(marked, args)
 
     def write_where_asked() -> None:
         if args.report is not None:

@@ -46,51 +46,51 @@ def run(args: Options) -> int:
         raise UsageError(f"the timeout is {args.timeout} s; give more than 0, and a day at most")
     check_name(args.adapter)
     profile = profile_for(load())
-    found: list[Finding] = []
+    findings: list[Finding] = []
     shown = sys.stderr.isatty()
     with Progress(console=Console(stderr=True), disable=not shown, transient=True) as progress:
         task = progress.add_task("Checking", total=len(lessons(args.adapter)))
         for finding in checked(args.adapter, profile, args.timeout):
-            found.append(finding)
+            findings.append(finding)
             progress.advance(task)
-    found = _with_tracebacks(found)
+    findings = _with_tracebacks(findings)
     if args.format == "json":
-        print(json.dumps({"checks": [_view(each) for each in found]}, indent=2))  # noqa: T201
+        print(json.dumps({"checks": [_view(finding) for finding in findings]}, indent=2))  # noqa: T201
     else:
-        _print(found, Console())
+        _print(findings, Console())
     github.annotate_failures(
-        (f"{each.lesson.id} failed", f"{each.lesson.title}: {each.said}")
-        for each in found
-        if each.result.value == "failed"
+        (f"{finding.lesson.id} failed", f"{finding.lesson.title}: {finding.detail}")
+        for finding in findings
+        if finding.result.value == "failed"
     )
-    return _exit_code(found)
+    return _exit_code(findings)
 
 
-def _with_tracebacks(found: "list[Finding]") -> "list[Finding]":
+def _with_tracebacks(findings: "list[Finding]") -> "list[Finding]":
     """Keep the tracebacks of the adapter's exceptions in a file that the findings name."""
     import attrs  # noqa: PLC0415 - the help needs none of it
 
     from busproof.cli.running.child_run import ADAPTER_ERROR  # noqa: PLC0415
 
-    raised = [each for each in found if each.traceback]
+    raised = [finding for finding in findings if finding.traceback]
     kept = Path("reports") / ADAPTER_ERROR
     try:
         if raised:
             kept.parent.mkdir(exist_ok=True)
-            text = "\n".join(f"{each.lesson.id}:\n{each.traceback}" for each in raised)
+            text = "\n".join(f"{finding.lesson.id}:\n{finding.traceback}" for finding in raised)
             kept.write_text(text, encoding="utf-8")
     except OSError:
-        return found
+        return findings
     return [
-        attrs.evolve(each, said=f"{each.said}; {kept} has its traceback")
-        if each.traceback
-        else each
-        for each in found
+        attrs.evolve(finding, detail=f"{finding.detail}; {kept} has its traceback")
+        if finding.traceback
+        else finding
+        for finding in findings
     ]
 
 
-def _exit_code(found: "list[Finding]") -> int:
-    results = {each.result.value for each in found}
+def _exit_code(findings: "list[Finding]") -> int:
+    results = {finding.result.value for finding in findings}
     if "failed" in results:
         return 1
     return 3 if results & {"inconclusive", "not tried"} else 0
@@ -102,7 +102,7 @@ def _view(finding: "Finding") -> dict[str, object]:
         "check": lesson.id,
         "title": lesson.title,
         "result": finding.result.value,
-        "said": finding.said,
+        "said": finding.detail,
         "protocol": lesson.protocol,
         "advice": lesson.advice,
         "exchanges": [
@@ -111,7 +111,7 @@ def _view(finding: "Finding") -> dict[str, object]:
     }
 
 
-def _print(found: "list[Finding]", console: "Console") -> None:
+def _print(findings: "list[Finding]", console: "Console") -> None:
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -120,14 +120,16 @@ def _print(found: "list[Finding]", console: "Console") -> None:
     table.add_column("check", no_wrap=True)
     table.add_column("an adapter")
     table.add_column("result", no_wrap=True)
-    for each in found:
-        style = _STYLES[each.result.value]
-        table.add_row(each.lesson.id, each.lesson.title, Text(each.result.value, style=style))
+    for finding in findings:
+        style = _STYLES[finding.result.value]
+        table.add_row(
+            finding.lesson.id, finding.lesson.title, Text(finding.result.value, style=style)
+        )
     console.print(table)
-    for each in found:
-        if each.result.value in ("failed", "inconclusive", "not tried"):
-            _tell(each, console)
-    counted = {kind: sum(each.result.value == kind for each in found) for kind in _STYLES}
+    for finding in findings:
+        if finding.result.value in ("failed", "inconclusive", "not tried"):
+            _tell(finding, console)
+    counted = {kind: sum(finding.result.value == kind for finding in findings) for kind in _STYLES}
     counts = ", ".join(f"{count} {kind}" for kind, count in counted.items() if count)
     console.print(f"\n{counts}", highlight=False)
 
@@ -140,13 +142,15 @@ def _tell(finding: "Finding", console: "Console") -> None:
 
     style = _STYLES[finding.result.value]
     if finding.result.value == "not tried":
-        console.print(Text(f"{finding.lesson.id} not tried: {finding.said}", style=style))
+        console.print(Text(f"{finding.lesson.id} not tried: {finding.detail}", style=style))
         return
     console.print(Text(f"\n{finding.lesson.id} {finding.result.value}", style=style))
     grid = Table.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    rows = [("wrong", finding.said)] if finding.result.value == "failed" else [("", finding.said)]
+    rows = (
+        [("wrong", finding.detail)] if finding.result.value == "failed" else [("", finding.detail)]
+    )
     left_out = len(finding.exchanges) - _EXCHANGES
     if left_out > 0:
         rows.append(("", f"{left_out} exchanges before these are left out"))
@@ -161,7 +165,8 @@ def _tell(finding: "Finding", console: "Console") -> None:
 def _printable(text: str) -> str:
     """Return the text without control characters; keep its lines."""
     return "".join(
-        each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text
+        character if character.isprintable() or character == "\n" else repr(character)[1:-1]
+        for character in text
     )
 
 

@@ -34,15 +34,15 @@ def run(args: Options) -> int:
         raise UsageError(f"--run is {args.of_run!r}; it is 4 to 16 letters a to z and digits")
     target = target_of(name)
     entities = Entities(target, TIMEOUT)
-    found = left_by(entities, args.of_run)
+    leftover = left_by(entities, args.of_run)
     entities.close()
-    if not found:
+    if not leftover:
         say("there is nothing to remove")
         return 0
-    more = f"\n  and {len(found) - LISTED} more" if len(found) > LISTED else ""
-    listed = "".join(f"\n  {each}" for each in found[:LISTED])
+    more = f"\n  and {len(leftover) - LISTED} more" if len(leftover) > LISTED else ""
+    listed = "".join(f"\n  {name}" for name in leftover[:LISTED])
     agreed_to(
-        f"{len(found)} entities are removed from {target.host}:{listed}{more}\n", yes=args.yes
+        f"{len(leftover)} entities are removed from {target.host}:{listed}{more}\n", yes=args.yes
     )
     gone, left = removed(target, TIMEOUT, args.of_run)
     say(f"removed {len(gone)} entities" + (f", {len(left)} are left" if left else ""))

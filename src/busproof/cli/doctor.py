@@ -25,40 +25,49 @@ def run(args: Options) -> int:
     unknown = [need for need in args.needs if need not in NEEDS]
     if unknown:
         raise UsageError(f"doctor knows nothing called {unknown[0]!r}; name {', '.join(NEEDS)}")
-    found = list(findings())
+    diagnosis = list(findings())
     if args.format == "json":
         import attrs  # noqa: PLC0415
 
-        print(json.dumps([attrs.asdict(each) for each in found], indent=2))  # noqa: T201
+        print(json.dumps([attrs.asdict(finding) for finding in diagnosis], indent=2))  # noqa: T201
     else:
-        _print(found)
+        _print(diagnosis)
     needed = {"", *args.needs}
-    return INCOMPLETE if any(each.need in needed and not each.there for each in found) else 0
+    return (
+        INCOMPLETE
+        if any(finding.need in needed and not finding.there for finding in diagnosis)
+        else 0
+    )
 
 
-def _print(found: "list[Finding]") -> None:
+def _print(diagnosis: "list[Finding]") -> None:
     from rich import box  # noqa: PLC0415 - slow to import
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     table = Table("", "what", "for", "found", box=box.SIMPLE_HEAD, pad_edge=False)
-    for each in found:
-        table.add_row(_mark(each), each.name, each.purpose, each.told if each.there else "missing")
+    for finding in diagnosis:
+        table.add_row(
+            _mark(finding),
+            finding.name,
+            finding.purpose,
+            finding.told if finding.there else "missing",
+        )
     console = Console()
     console.print(table)
-    missing = [each for each in found if not each.there]
-    for each in missing:
+    missing = [finding for finding in diagnosis if not finding.there]
+    for finding in missing:
         # Lines are not wrapped, and busproof[amqp] is not markup.
-        line = f"{each.name}, for {each.purpose}: {each.told}"
+        line = f"{finding.name}, for {finding.purpose}: {finding.told}"
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     if not missing:
         console.print("Nothing is missing.")
 
 
-def _mark(found: "Finding") -> str:
-    if found.there:
+def _mark(finding: "Finding") -> str:
+    if finding.there:
         return "[green]✓[/]"
-    return "[yellow]-[/]" if found.need else "[red]✗[/]"
+    return "[yellow]-[/]" if finding.need else "[red]✗[/]"
 
 
 COMMAND: Final = Command(

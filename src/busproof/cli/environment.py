@@ -161,7 +161,7 @@ def _node() -> Finding:
 
 
 def _chromium() -> Finding:
-    found = chromium()
+    path = chromium()
     missing = (
         f"no {_and(list(_BROWSERS), 'or')} is on PATH; install one with your system's packages "
         "(Debian: apt-get install chromium)."
@@ -169,8 +169,8 @@ def _chromium() -> Finding:
     return Finding(
         name="Chromium",
         purpose="the tests of the page",
-        told=found or missing,
-        there=found is not None,
+        told=path or missing,
+        there=path is not None,
         need="chromium",
     )
 

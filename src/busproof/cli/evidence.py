@@ -1,4 +1,4 @@
-"""Evidence for a rule: scenarios by their tags, seeded faults, TLA+ specs."""
+"""Evidence for a rule: scenarios by their tags, seeded and generated faults, TLA+ specs."""
 
 from collections.abc import Iterable, Iterator
 from importlib import resources
@@ -15,11 +15,13 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
 
     Raises:
         SpecificationError: a feature file or a spec is broken.
+        HistoryError: the recorded sample of generated mutants is broken.
     """
     from busproof.mutants import MUTANTS  # noqa: PLC0415  brings the model along
+    from busproof.mutants.by_machine.record import recorded  # noqa: PLC0415
     from busproof.tla.coverage import shown_in  # noqa: PLC0415
 
-    scenarios, specs = _scenarios(), shown_in()
+    scenarios, specs, sample = _scenarios(), shown_in(), recorded()
     return {
         rule.id: {
             "scenarios": [place for tags, place in scenarios if rule.id in tags],
@@ -28,6 +30,7 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
                 for fault in MUTANTS
                 if fault.rule == rule.id
             ],
+            "generated": dict(zip(("noticed", "of"), sample.noticed(rule.id), strict=True)),
             "tla": specs.get(rule.id, {}),
         }
         for rule in rules
@@ -39,7 +42,7 @@ def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
     from gherkin.errors import ParserError  # noqa: PLC0415  the plain table needs no Gherkin
     from gherkin.parser import Parser  # noqa: PLC0415
 
-    found = []
+    scenarios = []
     for file in sorted(resources.files("busproof.features").iterdir(), key=lambda file: file.name):
         if file.name.endswith(".feature"):
             try:
@@ -47,8 +50,8 @@ def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
             except ParserError as error:
                 raise SpecificationError(f"features/{file.name}: {error}") from error
             for tags, name in _tagged(feature or {}, frozenset()):
-                found.append((tags, {"file": file.name, "name": name}))
-    return found
+                scenarios.append((tags, {"file": file.name, "name": name}))
+    return scenarios
 
 
 def _tagged(parent: dict[str, Any], above: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:

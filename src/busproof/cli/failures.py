@@ -47,14 +47,14 @@ class Failure:
         return scenario_of(self.rule, self.commands.commands, f"What broke {self.rule}")
 
 
-def failures(history: History, found: Conformance, catalogue: Catalogue) -> Iterator[Failure]:
+def failures(history: History, conformance: Conformance, catalogue: Catalogue) -> Iterator[Failure]:
     """Return the violations found in the recorded run, one for each rule.
 
     Those that only a scenario's own sentence objects to need that scenario.
     """
     header = history.header
     profile = profile_of(catalogue, header)
-    for rule in found.rules:
+    for rule in conformance.rules:
         if rule.counterexample is None or not _is_judged(history, rule, catalogue):
             continue
         commands = commands_of(rule.counterexample.events, header.clock)
@@ -74,14 +74,14 @@ def _is_judged(history: History, rule: RuleVerdict, catalogue: Catalogue) -> boo
     oracle = header.oracle or auto_oracle(header.capabilities)
     if example is None:
         return False
-    found = judged(
+    result = judged(
         with_late_witnesses(example.events),
         profile_of(catalogue, header),
         observability_for(
             v.observability_from(header.clock, header.slack, header.capabilities), oracle
         ),
     )
-    return found.violation is not None
+    return result.violation is not None
 
 
 def write(failure: Failure, folder: Path) -> Path:

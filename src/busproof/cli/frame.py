@@ -168,11 +168,11 @@ class Command(click.Command):
                     raise click.UsageError(f"{param.opts[-1]} needs a value before {one}", ctx)
 
     def _refuse_both(self, ctx: click.Context) -> None:
-        given = [
+        used = [
             param for param in self.params if param.name in self._exclusive and _is_in(ctx, param)
         ]
-        if len(given) > 1:
-            first, second = (shown(each) for each in given[:2])
+        if len(used) > 1:
+            first, second = (shown(option) for option in used[:2])
             raise click.UsageError(f"{second} does not go with {first}; leave one of them out", ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -209,10 +209,10 @@ def _write_end(
         formatter.write_text(command.epilog)
 
 
-def _help_option(found: click.Option | None) -> click.Option | None:
-    if found is not None:
-        found.help = "print this help"
-    return found
+def _help_option(option: click.Option | None) -> click.Option | None:
+    if option is not None:
+        option.help = "print this help"
+    return option
 
 
 def _is_in(ctx: click.Context, parameter: click.Parameter) -> bool:

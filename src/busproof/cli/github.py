@@ -30,11 +30,11 @@ def annotate(level: Literal["error", "warning", "notice"], title: str, text: str
 
 def annotate_failures(failures: Iterable[tuple[str, str]]) -> None:
     """Add an annotation for each title and text, as far as GitHub keeps them; count the rest."""
-    found = list(failures)
-    shown = found if len(found) <= MOST else found[: MOST - 1]
+    listed = list(failures)
+    shown = listed if len(listed) <= MOST else listed[: MOST - 1]
     for title, text in shown:
         annotate("error", title, text)
-    if left := len(found) - len(shown):
+    if left := len(listed) - len(shown):
         annotate("error", f"{left} more", "The log lists them.")
 
 

@@ -61,7 +61,7 @@ class Known:
         return marked(conformance, self._entries, load(), self._today)
 
     def write(self, conformance: "Conformance") -> bool:
-        """Write the requested list and say what it has; return whether that succeeded."""
+        """Write the requested list and print its rules; return whether that succeeded."""
         if self._target is None:
             return True
         from busproof.judging.known_failures import write_known_failures  # noqa: PLC0415

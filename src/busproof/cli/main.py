@@ -48,8 +48,8 @@ GROUPS: Final = {
 """Commands and their purpose by help section."""
 
 
-def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
         click.echo(f"{PROGRAM} {__version__}")
         ctx.exit()
 

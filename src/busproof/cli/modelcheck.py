@@ -76,9 +76,9 @@ def _chosen(args: Options, manifest: "Manifest") -> "tuple[Configuration, ...]":
 
     if args.names:
         return tuple(manifest.configuration(name) for name in args.names)
-    asked = args.size or ("full" if os.environ.get("BUSPROOF_SIZE") == "full" else "gate")
+    size = args.size or ("full" if os.environ.get("BUSPROOF_SIZE") == "full" else "gate")
     everything = args.list and args.size is None
-    return manifest.configurations if everything else manifest.of_size(Size(asked))
+    return manifest.configurations if everything else manifest.of_size(Size(size))
 
 
 def _run_configurations(args: Options, manifest: "Manifest") -> int:
@@ -91,14 +91,14 @@ def _run_configurations(args: Options, manifest: "Manifest") -> int:
 
     if args.changed:
         chosen = evidence.to_check(manifest, chosen)
-    found = _told(args, len(chosen), partial(configurations, manifest, chosen, _limits(args)))
+    runs = _told(args, len(chosen), partial(configurations, manifest, chosen, _limits(args)))
     if args.record:
-        evidence.record_configurations(manifest, found)
-    _print_found(args, found)
-    if any(ran.deviations for ran in found):
+        evidence.record_configurations(manifest, runs)
+    _print_found(args, runs)
+    if any(ran.deviations for ran in runs):
         return _DEVIATES
-    whole = len(found) == len(chosen)
-    return 0 if whole and not any(ran.error for ran in found) else _NO_VERDICT
+    whole = len(runs) == len(chosen)
+    return 0 if whole and not any(ran.error for ran in runs) else _NO_VERDICT
 
 
 def _told(
@@ -110,24 +110,26 @@ def _told(
     need("tla", "busproof modelcheck")
     find_java()
     find_jar()
-    found: list[_Found] = []
+    results: list[_Found] = []
     try:
         with _progress(total, args) as tell:
-            for each in running(tell):
-                found.append(each)
+            for result in running(tell):
+                results.append(result)
                 tell.done()
     except KeyboardInterrupt:
-        if not found:
+        if not results:
             raise
-        say(f"interrupted; {len(found)} of {total} were run, and are listed")
-    return found
+        say(f"interrupted; {len(results)} of {total} were run, and are listed")
+    return results
 
 
 def _print_list(args: Options, chosen: "tuple[Configuration, ...]") -> int:
     if args.format == "json":
         from busproof.tla.views import view_configuration  # noqa: PLC0415
 
-        _print_json({"configurations": [view_configuration(each) for each in chosen]})
+        _print_json(
+            {"configurations": [view_configuration(configuration) for configuration in chosen]}
+        )
         return 0
     from busproof.tla.terminal import print_list  # noqa: PLC0415 - rich is slow to import
 
@@ -139,16 +141,16 @@ def _print_json(value: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, indent=2) + "\n")
 
 
-def _print_found(args: Options, found: "list[Ran]") -> None:
+def _print_found(args: Options, runs: "list[Ran]") -> None:
     if args.format == "json":
         from busproof.tla.views import view_ran  # noqa: PLC0415
 
-        _print_json({"configurations": [view_ran(ran) for ran in found]})
+        _print_json({"configurations": [view_ran(ran) for ran in runs]})
         return
     from busproof.tla.terminal import print_configurations, print_ran  # noqa: PLC0415
 
-    print_configurations(found)
-    for ran in found:
+    print_configurations(runs)
+    for ran in runs:
         print_ran(ran, trace=bool(args.names))
 
 
@@ -160,22 +162,22 @@ def _run_mutants(args: Options, manifest: "Manifest") -> int:
     mutants = chosen(load_mutants(manifest), tuple(args.names))
     if args.changed:
         mutants = evidence.changed(manifest, mutants)
-    found = _told(args, len(mutants), partial(mutants_tried, manifest, mutants, _limits(args)))
+    fates = _told(args, len(mutants), partial(mutants_tried, manifest, mutants, _limits(args)))
     if args.record:
-        evidence.record_mutants(manifest, found)
+        evidence.record_mutants(manifest, fates)
     if args.format == "json":
         from busproof.tla.views import view_fate  # noqa: PLC0415
 
-        _print_json({"mutants": [view_fate(fate) for fate in found]})
-    elif not found:
+        _print_json({"mutants": [view_fate(fate) for fate in fates]})
+    elif not fates:
         say("no mutant's sources changed since it was recorded")
     else:
         from busproof.tla.terminal import print_fates  # noqa: PLC0415
 
-        print_fates(found)
-    if not all(fate.killed for fate in found):
+        print_fates(fates)
+    if not all(fate.killed for fate in fates):
         return _DEVIATES
-    return 0 if len(found) == len(mutants) else _NO_VERDICT
+    return 0 if len(fates) == len(mutants) else _NO_VERDICT
 
 
 class _Teller:

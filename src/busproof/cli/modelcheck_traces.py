@@ -35,13 +35,13 @@ def run_traces(args: Options, folder: Path) -> int:
     from busproof.tla.traces.unsupported import LeftOut  # noqa: PLC0415
 
     need("tla", "busproof modelcheck")
-    found: list[Recorded | LeftOut] = []
+    recordings: list[Recorded | LeftOut] = []
     for path in args.traces:
         history = load(path)
         for scenario in history.scenarios:
-            found += recorded(scenario, history.header.profile)
-    traces = [each for each in found if isinstance(each, Recorded)]
-    left_out = [each for each in found if isinstance(each, LeftOut)]
+            recordings += recorded(scenario, history.header.profile)
+    traces = [recording for recording in recordings if isinstance(recording, Recorded)]
+    left_out = [recording for recording in recordings if isinstance(recording, LeftOut)]
     if sys.stderr.isatty():
         write_aside(f"TLC judges {len(traces):,} traces")
     verdicts = list(judged_traces(folder, traces, timeout=args.timeout, heap=args.heap))
@@ -63,13 +63,13 @@ def _print(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
         f"{len(verdicts) - len(rejected):,} of {len(verdicts):,} traces explained by the contract, "
         f"{steps:,} steps"
     ]
-    for each in rejected[:_SHOWN]:
-        step = each.failing
+    for judged in rejected[:_SHOWN]:
+        step = judged.failing
         if step is None:
             raise TlcError("a rejected trace has a step that fails")
         lines += [
-            f"\nrejected: {each.trace.scenario}, queue {each.trace.queue}, at step "
-            f"{each.explained + 1} of {len(each.trace.steps)}:",
+            f"\nrejected: {judged.trace.scenario}, queue {judged.trace.queue}, at step "
+            f"{judged.explained + 1} of {len(judged.trace.steps)}:",
             f"  {event_words(step.event)}",
         ]
     if rejected[_SHOWN:]:
@@ -77,7 +77,7 @@ def _print(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
     cut = Counter(verdict.trace.cut for verdict in verdicts if verdict.trace.cut)
     lines += ["\nJudged up to a point only:"] if cut else []
     lines += [f"  {number:5,}  {why}" for why, number in cut.most_common()]
-    causes = Counter(each.why for each in left_out)
+    causes = Counter(omitted.why for omitted in left_out)
     lines += ["\nLeft out, queue by queue:"] if causes else []
     lines += [f"  {number:5,}  {why}" for why, number in causes.most_common()]
     sys.stdout.write("\n".join(lines) + "\n")
@@ -98,5 +98,8 @@ def _print_json(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
         }
         for verdict in verdicts
     ]
-    out = [{"scenario": each.scenario, "queue": each.queue, "why": each.why} for each in left_out]
+    out = [
+        {"scenario": omitted.scenario, "queue": omitted.queue, "why": omitted.why}
+        for omitted in left_out
+    ]
     sys.stdout.write(json.dumps({"traces": traces, "left_out": out}, indent=2) + "\n")

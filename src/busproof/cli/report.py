@@ -30,7 +30,7 @@ def run(args: Options) -> int:
 
     Raises:
         UsageError: a run that does not exist was named, or two options do not fit.
-        HistoryError: a file cannot be read or written, or is not what it should be.
+        HistoryError: a file cannot be read or written, or has other contents than it should.
     """
     from busproof.cli.evidence import evidence  # noqa: PLC0415 - other commands start faster
     from busproof.reports.conformance import read  # noqa: PLC0415
@@ -41,7 +41,7 @@ def run(args: Options) -> int:
     from busproof.spec import load  # noqa: PLC0415
 
     _refuse_idle(args)
-    places = [_found(each) for each in args.runs or ["latest"]]
+    places = [_found(run) for run in args.runs or ["latest"]]
     # A report may come from anywhere: what its writer did not take out is taken out here.
     runs = tuple(redacted(read(place)) for place in places)
     catalogue = load()
@@ -68,8 +68,8 @@ def _refuse_idle(args: Options) -> None:
         raise UsageError("--badges are of one run; name one")
     if args.label and args.history is None:
         raise UsageError("--label tells what a history of runs is of; give --history, too")
-    for name, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
-        if given and args.allure is None:
+    for name, value in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
+        if value and args.allure is None:
             raise UsageError(f"--{name} appears in Allure results only; give --allure, too")
     for name, place in (("junit", args.junit), ("allure", args.allure)):
         if place is not None:
@@ -115,7 +115,7 @@ def _write_allure(comparison: "Comparison", places: list[Path], args: Options) -
     named = dict(zip(labels(comparison.runs), comparison.runs, strict=True))
     checked = read_modelcheck(args.modelcheck) if args.modelcheck is not None else ()
     scenarios = [place / RESULTS_NAME for place in places if (place / RESULTS_NAME).is_dir()]
-    verdicts = (verdict_cases(name, each, catalogue) for name, each in named.items())
+    verdicts = (verdict_cases(name, conformance, catalogue) for name, conformance in named.items())
     cases = chain(*verdicts, fault_cases(comparison.fates.values(), catalogue), spec_cases(checked))
     collected(named, [*scenarios, *args.allure_from], cases, args.allure)
     cleaned(args.allure, catalogue=catalogue)
@@ -131,7 +131,7 @@ def _entries(
     if file is None:
         return ()
     at, label = _now(), redacted_text(label)
-    return extend(file, [entry_of(each, catalogue, at, label) for each in runs])
+    return extend(file, [entry_of(run, catalogue, at, label) for run in runs])
 
 
 def _now() -> str:

@@ -20,10 +20,10 @@ def _complete(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Co
     from busproof.spec import load_levels  # noqa: PLC0415
 
     levels = load_levels().all
-    found = {level.id: level.summary for level in levels}
-    found |= {name: level.title for level in levels for name in level.capabilities}
+    titles = {level.id: level.summary for level in levels}
+    titles |= {name: level.title for level in levels for name in level.capabilities}
     return [
-        CompletionItem(name, help=title) for name, title in found.items() if name.startswith(typed)
+        CompletionItem(name, help=title) for name, title in titles.items() if name.startswith(typed)
     ]
 
 
@@ -63,8 +63,8 @@ def held_to(conformance: "Conformance", args: Options) -> "Conformance":
     from busproof.reports.levels import not_met  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
 
-    said = not_met(conformance, load(), args.require)
+    missing = not_met(conformance, load(), args.require)
     code = conformance.exit_code
-    if said and code is ExitCode.OK:
+    if missing and code is ExitCode.OK:
         code = ExitCode.INCOMPLETE
-    return attrs.evolve(conformance, problems=(*conformance.problems, *said), exit_code=code)
+    return attrs.evolve(conformance, problems=(*conformance.problems, *missing), exit_code=code)

@@ -40,9 +40,9 @@ def run(args: Options) -> int:
 
 def _named(catalogue: spec.Catalogue, args: Options) -> Options:
     """Return the options with ids in capitals, and a family as a filter."""
-    families = {each.id for each in catalogue.families}
-    known = families | {each.id for each in catalogue.rules}
-    rule, family = (_in_capitals(each, known) for each in (args.rule, args.family))
+    families = {group.id for group in catalogue.families}
+    known = families | {entry.id for entry in catalogue.rules}
+    rule, family = (_in_capitals(text, known) for text in (args.rule, args.family))
     named = {**vars(args), "rule": rule, "family": family}
     if rule in families and family is None:
         named |= {"rule": None, "family": rule}
@@ -130,7 +130,7 @@ def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
     from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
 
     shown = view["rules"][0]
-    tables.print_rule(catalogue, rule, shown["scenarios"], shown["faults"], shown["tla"])
+    tables.print_rule(catalogue, rule, shown)
 
 
 def _as_json(

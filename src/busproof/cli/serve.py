@@ -132,12 +132,12 @@ async def _serve(args: Options) -> int:
     gc.freeze()
     gc.set_threshold(GARBAGE_LOOKED_FOR)
     loop = asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
     if hasattr(signal, "SIGHUP"):
         loop.add_signal_handler(signal.SIGHUP, _renew, broker.hub)
-    for said in configuration.warnings:
-        warn(said)
+    for warning in configuration.warnings:
+        warn(warning)
     write_aside(_greeting(protection, broker, len(bus.names())))
     log.info("started", version=__version__, entities=len(bus.names()), **_places(broker))
     await ended.wait()
@@ -150,12 +150,12 @@ async def _serve(args: Options) -> int:
     return 0
 
 
-def _limits(said: list[str]) -> "Limits":
+def _limits(texts: list[str]) -> "Limits":
     """Return the limits of clients; raise the limit of open files to match."""
     from busproof.broker.limits import limits_in  # noqa: PLC0415 - needs the extra
     from busproof.broker.listener import need_files  # noqa: PLC0415
 
-    limits = limits_in(said)
+    limits = limits_in(texts)
     if (most := need_files(limits.connections + limits.http_connections)) is not None:
         say(
             f"only {most:,} connections are possible, because the process may not open more files; "

@@ -328,19 +328,19 @@ class Protection:
         """Return warnings to print at start-up."""
         from busproof.broker.auth.policies import is_exposed  # noqa: PLC0415
 
-        args, found = self._args, list[str]()
+        args, warnings = self._args, list[str]()
         if self._is_public:
             who = "only this machine can connect" if self._is_local else "everybody can connect"
-            found.append(
+            warnings.append(
                 f"{who}: the key is the emulator's, which everybody knows; --keys gives others"
             )
         places = self.places
         web = None if places.tls else places.websocket_port
-        for each in () if self._is_local else (places.port, web):
-            if each is None:
+        for port in () if self._is_local else (places.port, web):
+            if port is None:
                 continue
-            found.append(
-                f"what passes through port {each} is not encrypted; --tls, or "
+            warnings.append(
+                f"what passes through port {port} is not encrypted; --tls, or "
                 "--tls-cert and --tls-key, encrypt it"
             )
         for source in filter(
@@ -353,8 +353,8 @@ class Protection:
             ),
         ):
             if is_exposed(source):
-                found.append(f"{source} can be read by others; chmod 600 keeps it to you")
-        return found
+                warnings.append(f"{source} can be read by others; chmod 600 keeps it to you")
+        return warnings
 
     def connection_string(self, amqp_port: int, tls_port: int) -> str:
         """Return the connection string for clients; only the well-known key appears in it."""

@@ -51,27 +51,32 @@ def _check(args: Options) -> None:
 def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: range) -> int:
     from busproof.cli.spark.simulation import saved, simulated  # noqa: PLC0415
 
-    found = simulated(spark, profile, seeds, args.length, args.to)
-    _say(f"{found.sequences} sequences from seed {seeds.start}, {found.commands} commands")
-    _tell_decisions(found, profile)
-    for difference in found.differences[:SHRUNK]:
+    simulation = simulated(spark, profile, seeds, args.length, args.to)
+    _say(
+        f"{simulation.sequences} sequences from seed {seeds.start}, {simulation.commands} commands"
+    )
+    _tell_decisions(simulation, profile)
+    for difference in simulation.differences[:SHRUNK]:
         _say(
             f"seed {difference.seed}, command {difference.place} breaks "
-            f"{', '.join(difference.rules)}: {difference.said}"
+            f"{', '.join(difference.rules)}: {difference.detail}"
         )
         path = saved(spark, profile, difference, args.length, args.to)
         _say(f"  busproof run --adapter spark --replay {path}")
-    _say(f"{len(found.differences)} sequences differ; {found.undecided} could not be judged")
-    return VIOLATION if found.differences else 0
+    _say(
+        f"{len(simulation.differences)} sequences differ; "
+        f"{simulation.undecided} could not be judged"
+    )
+    return VIOLATION if simulation.differences else 0
 
 
-def _tell_decisions(found: "Simulation", profile: "Profile") -> None:
+def _tell_decisions(simulation: "Simulation", profile: "Profile") -> None:
     """Print how many of the rules that apply decided commands; rare ones prove little."""
     from busproof.cli.spark.simulation import applicable, seldom  # noqa: PLC0415
 
-    rules = sorted({*applicable(profile), *found.decided})
-    rare = seldom(found, rules)
-    never = [rule for rule in rare if not found.decided[rule]]
+    rules = sorted({*applicable(profile), *simulation.decided})
+    rare = seldom(simulation, rules)
+    never = [rule for rule in rare if not simulation.decided[rule]]
     _say(
         f"{len(rules) - len(rare)} of {len(rules)} rules that apply decided at least 1 command in "
         "1000"
@@ -88,17 +93,17 @@ def _mutants(spark: "SparkSession", profile: "Profile", args: Options, seeds: ra
     from busproof.cli.spark.simulation import noticed  # noqa: PLC0415
     from busproof.pipeline.bus.mutants import MUTANTS  # noqa: PLC0415
 
-    found = noticed(spark, profile, seeds, args.length, args.to)
+    caught = noticed(spark, profile, seeds, args.length, args.to)
     for mutant in MUTANTS:
-        difference = found.get(mutant.name)
+        difference = caught.get(mutant.name)
         what = (
             "not noticed"
             if difference is None
             else f"seed {difference.seed} breaks {', '.join(difference.rules)}"
         )
         _say(f"{mutant.name} ({mutant.rule}): {what}")
-    _say(f"{len(found)} of {len(MUTANTS)} faults are caught")
-    return 0 if len(found) == len(MUTANTS) else VIOLATION
+    _say(f"{len(caught)} of {len(MUTANTS)} faults are caught")
+    return 0 if len(caught) == len(MUTANTS) else VIOLATION
 
 
 def _say(line: str) -> None:

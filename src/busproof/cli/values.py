@@ -42,8 +42,8 @@ def adapters(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Com
     """Complete the fixed part of an adapter's name."""
     from busproof.adapters.finding import available  # noqa: PLC0415
 
-    known = [(_fixed(each.name), each.summary) for each in available()]
-    return _items([each for each in known if not {"?", "."} & set(each[0])], typed)
+    known = [(_fixed(adapter.name), adapter.summary) for adapter in available()]
+    return _items([item for item in known if not {"?", "."} & set(item[0])], typed)
 
 
 def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
@@ -51,8 +51,8 @@ def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Complet
     from click.shell_completion import CompletionItem  # noqa: PLC0415
 
     folders = (path for path in RUNS.glob("*") if (path / "conformance.json").is_file())
-    found = _items([(folder.name, "") for folder in sorted(folders)], typed)
-    return found or [CompletionItem(typed, type="file")]
+    completions = _items([(folder.name, "") for folder in sorted(folders)], typed)
+    return completions or [CompletionItem(typed, type="file")]
 
 
 def _fixed(name: str) -> str:

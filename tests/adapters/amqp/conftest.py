@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from busproof.spec import load
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.outcomes import Outcome
+from busproof.vocabulary.commands import Command, CreateQueue
+from busproof.vocabulary.outcomes import Done, Outcome
 from busproof.vocabulary.profile import profile_for
 
 if TYPE_CHECKING:
@@ -44,3 +44,10 @@ def ask(adapter: EmbeddedAdapter) -> Ask:
         return adapter.do(command, connection).outcome
 
     return asked
+
+
+@pytest.fixture
+def queue(ask: Ask) -> str:
+    """A partitioned queue."""
+    assert ask(CreateQueue(queue="q")) == Done()
+    return "q"

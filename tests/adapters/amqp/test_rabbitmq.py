@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from answers import message_of
 
 from busproof.adapters.amqp.plain import PlainAdapter
 from busproof.adapters.amqp.target import target_of
 from busproof.spec import load
 from busproof.vocabulary.commands import Abandon, Complete, CreateQueue, Peek, Receive, Send
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Empty, Outcome, Received, Refused, Unsupported
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Empty, Refused, Unsupported
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import ReceiveMode
 
@@ -75,11 +76,6 @@ def adapter(port: int) -> Iterator[PlainAdapter]:
     adapter.start(profile_for(load()))
     yield adapter
     adapter.stop()
-
-
-def message_of(outcome: Outcome) -> MessageView:
-    assert isinstance(outcome, Received), outcome
-    return outcome.message
 
 
 def test_messages_are_sent_received_and_settled(adapter: PlainAdapter) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from answers import error_of, message_of
+
 from busproof.adapters.amqp.adapter import EmbeddedAdapter
 from busproof.vocabulary.commands import (
     AcceptSession,
@@ -17,8 +19,8 @@ from busproof.vocabulary.commands import (
     UpdateQueue,
 )
 from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Empty, Outcome, Received, Refused
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Empty, Outcome
 from busproof.vocabulary.values import MICROSECONDS, Error
 
 Ask = Callable[..., Outcome]
@@ -26,16 +28,6 @@ Ask = Callable[..., Outcome]
 ACCEPT = AcceptSession(queue="q", session_id="s")
 CLOSE = CloseSession(queue="q", session_id="s")
 RECEIVE = Receive(queue="q", session_id="s")
-
-
-def error_of(outcome: Outcome) -> Error:
-    assert isinstance(outcome, Refused), outcome
-    return outcome.error
-
-
-def message_of(outcome: Outcome) -> MessageView:
-    assert isinstance(outcome, Received), outcome
-    return outcome.message
 
 
 def hold(ask: Ask) -> None:

@@ -1,12 +1,9 @@
-"""FWD-19 to FWD-32, MGMT-26 to MGMT-28: what cannot go on, and queues that are disabled."""
+"""FWD-19 to FWD-32, MGMT-26: messages that cannot be forwarded."""
 
 import pytest
 from observing import (
-    DONE,
-    GONE,
     INVALID,
     LOST,
-    OTHER,
     Observer,
     described_as,
     down,
@@ -22,11 +19,8 @@ from observing import (
 )
 
 from busproof.vocabulary.commands import (
-    AcceptSession,
     BeginTransaction,
     Command,
-    CommitTransaction,
-    Complete,
     CreateQueue,
     CreateTopic,
     DeadLetter,
@@ -40,14 +34,14 @@ from busproof.vocabulary.commands import (
 )
 from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Empty, Outcome, Peeked, Refused, Scheduled
+from busproof.vocabulary.outcomes import Empty, Peeked, Refused, Scheduled
 from busproof.vocabulary.paths import TRANSFERS, dead_letter_queues_of, owner_of
 from busproof.vocabulary.values import Error, ReceiveMode
 
-DISABLED = Refused(error=Error.ENTITY_DISABLED)
 END = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE)
-HERE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+
 LETTERS = Receive(queue="q/$deadletterqueue", mode=ReceiveMode.RECEIVE_AND_DELETE)
+
 STUCK = Receive(queue="q" + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
@@ -56,7 +50,9 @@ def status_of(queue: str, status: EntityStatus) -> UpdateQueue:
 
 
 SHUT = status_of("end", EntityStatus.SEND_DISABLED)
+
 OPEN = status_of("end", EntityStatus.ACTIVE)
+
 GATE = DeleteQueue(queue="end")
 
 
@@ -288,158 +284,3 @@ def test_outages_of_an_entity_are_those_of_both_its_graves(observer: Observer) -
     observer.has(up(0))
     observer.has(update(lock_duration=20_000_000))
     observer.has(STUCK, received("m1", 1))
-
-
-# -- Queues that are disabled ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("status", [EntityStatus.DISABLED, EntityStatus.SEND_DISABLED])
-def test_disabled_entity_takes_nothing(observer: Observer, status: EntityStatus) -> None:
-    observer.queue()
-    observer.has(update(status=status))
-    wrong = observer.saw(Send(queue="q", message=Message(body="x")))
-    assert not wrong.possible
-    assert "MGMT-26" in wrong.rules
-    found = observer.send(DISABLED)
-    assert "MGMT-26" in found.rules
-    assert not observer.send(GONE).possible
-    later = Schedule(queue="q", message=Message(body="y"), delay=5_000_000)
-    assert not observer.saw(later, Scheduled(sequence_number=1)).possible
-    observer.has(later, DISABLED)
-    observer.has(update(status=EntityStatus.ACTIVE))
-    late = observer.saw(HERE, received("m1", 1))
-    assert not late.possible
-    assert "MGMT-26" in late.rules
-
-
-def test_another_reason_for_the_refusal_may_be_named(observer: Observer) -> None:
-    observer.queue()
-    observer.has(update(status=EntityStatus.DISABLED))
-    assert observer.send(INVALID, session_id="a", partition_key="b").possible
-
-
-@pytest.mark.parametrize("status", [EntityStatus.DISABLED, EntityStatus.RECEIVE_DISABLED])
-def test_disabled_entity_gives_nothing_and_keeps_its_messages(
-    observer: Observer, status: EntityStatus
-) -> None:
-    observer.queue()
-    observer.send()
-    observer.has(update(status=status))
-    for wrong in (Empty(), received("m1", 1), OTHER):
-        assert not observer.saw(HERE, wrong).possible
-    shows(observer, HERE, DISABLED, "MGMT-27")
-    observer.has(update(status=EntityStatus.ACTIVE))
-    lost = observer.saw(HERE, Empty())
-    assert not lost.possible
-    assert "MGMT-27" in lost.rules
-    observer.has(HERE, received("m1", 1))
-
-
-def test_send_disabled_entity_receives_and_vice_versa(observer: Observer) -> None:
-    observer.queue()
-    observer.send()
-    observer.has(update(status=EntityStatus.SEND_DISABLED))
-    assert not observer.saw(HERE, DISABLED).possible
-    shows(observer, HERE, received("m1", 1), "MGMT-28")
-    observer.send(DISABLED)
-    observer.has(update(status=EntityStatus.RECEIVE_DISABLED))
-    assert not observer.send(DISABLED).possible
-    found = observer.send()
-    assert "MGMT-28" in found.rules
-
-
-@pytest.mark.parametrize(
-    ("command", "works"),
-    [
-        (Peek(queue="q"), Peeked(messages=())),
-        (Complete(queue="q", lock_token="l"), DONE),
-        (LETTERS, Empty()),
-    ],
-)
-def test_other_requests_on_a_disabled_entity_are_open(
-    observer: Observer, command: Command, works: Outcome
-) -> None:
-    observer.queue()
-    observer.send()
-    observer.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
-    observer.has(update(status=EntityStatus.DISABLED))
-    assert is_allowed(observer, command, DISABLED)
-    assert is_allowed(observer, command, OTHER)
-    if not isinstance(works, Peeked):
-        observer.has(command, works)
-
-
-def test_receiver_of_a_send_disabled_queue_can_settle(observer: Observer) -> None:
-    observer.queue()
-    observer.send()
-    observer.has(update(status=EntityStatus.SEND_DISABLED))
-    observer.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
-    done = Complete(queue="q", lock_token="l")
-    assert not observer.saw(done, DISABLED).possible
-    observer.has(done)
-
-
-def test_commit_of_a_settlement_on_a_disabled_queue_is_open(observer: Observer) -> None:
-    observer.queue()
-    observer.send()
-    observer.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
-    observer.has(update(status=EntityStatus.RECEIVE_DISABLED))
-    observer.has(BeginTransaction(transaction="t"))
-    settle = Complete(queue="q", lock_token="l", transaction="t")
-    assert is_allowed(observer, settle, DISABLED)
-    observer.has(settle)
-    for answer in (DONE, INVALID, DISABLED):
-        assert is_allowed(observer, CommitTransaction(transaction="t"), answer)
-
-
-def test_a_transaction_on_dead_letters_waits_on_their_queue(observer: Observer) -> None:
-    observer.queue()
-    observer.send()
-    observer.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
-    observer.has(DeadLetter(queue="q", lock_token="l", reason="no"))
-    letters = Receive(queue=LETTERS.queue)
-    observer.has(letters, received("m1", 1, lock_token="d", dead_letter_reason="no"))
-    observer.has(BeginTransaction(transaction="t"))
-    observer.has(Complete(queue=LETTERS.queue, lock_token="d", transaction="t"))
-    observer.has(update(status=EntityStatus.DISABLED))
-    knows_nothing_of(observer, "q")
-
-
-def test_a_session_can_be_refused_too(observer: Observer) -> None:
-    observer.queue(requires_session=True)
-    observer.has(update(status=EntityStatus.RECEIVE_DISABLED))
-    assert is_allowed(observer, AcceptSession(queue="q", session_id="a"), DONE)
-    observer.has(AcceptSession(queue="q", session_id="a"), DISABLED)
-
-
-@pytest.mark.parametrize("lost", [LOST, GONE])
-def test_an_update_that_may_come_later_leaves_nothing_to_judge(
-    observer: Observer, lost: Outcome
-) -> None:
-    observer.queue()
-    observer.has(down(0))
-    observer.has(update(status=EntityStatus.DISABLED), lost)
-    knows_nothing_of(observer, "q")
-
-
-def test_after_an_update_without_an_answer_nothing_is_judged(observer: Observer) -> None:
-    observer.queue()
-    observer.has(update(lock_duration=20_000_000), LOST)
-    observer.has(update(status=EntityStatus.DISABLED))
-    knows_nothing_of(observer, "q")
-
-
-def test_scheduled_or_buffered_messages_of_a_disabled_queue_are_not_judged(
-    observer: Observer,
-) -> None:
-    observer.queue()
-    due = Schedule(queue="q", message=Message(body="m"), delay=5_000_000)
-    observer.has(due, Scheduled(sequence_number=1))
-    observer.has(update(status=EntityStatus.DISABLED))
-    knows_nothing_of(observer, "q")
-    waiting = observing()
-    waiting.queue()
-    waiting.has(BeginTransaction(transaction="t"))
-    waiting.send(transaction="t", partition_key="a")
-    waiting.has(update(status=EntityStatus.DISABLED))
-    knows_nothing_of(waiting, "q")

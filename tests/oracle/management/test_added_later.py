@@ -1,6 +1,7 @@
 """FEAT-05 to FEAT-17: what requests on partitioned entities show, and what their refusal breaks."""
 
 import pytest
+from managed_queues import RECEIVE
 from observing import DONE, INVALID, LOST, MISSING, SECOND, Observer, is_allowed, received, view
 
 from busproof.vocabulary.commands import (
@@ -11,7 +12,6 @@ from busproof.vocabulary.commands import (
     GetSessionState,
     ListSessions,
     Peek,
-    Receive,
     ReceiveDeferred,
     RenewLock,
     RenewSessionLock,
@@ -30,7 +30,6 @@ from busproof.vocabulary.outcomes import (
     SessionState,
 )
 
-RECEIVE = Receive(queue="q")
 NUMBER = (1 << SEQUENCE_BITS) + 1
 TIME = 60 * SECOND
 

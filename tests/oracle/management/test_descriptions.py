@@ -1,6 +1,7 @@
 """The description of a queue: its settings, its counts, its availability."""
 
 import pytest
+from managed_queues import GET, RECEIVE
 from observing import (
     DONE,
     GONE,
@@ -23,7 +24,6 @@ from busproof.vocabulary.commands import (
     CancelScheduled,
     Complete,
     Defer,
-    GetQueue,
     Receive,
     Schedule,
 )
@@ -31,12 +31,6 @@ from busproof.vocabulary.entity_settings import Availability
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Described, QueueDescription, Scheduled
 from busproof.vocabulary.values import ReceiveMode, Tier
-
-GET = GetQueue(queue="q")
-
-
-def receive() -> Receive:
-    return Receive(queue="q")
 
 
 def test_settings_are_described_as_they_are(observer: Observer) -> None:
@@ -101,7 +95,7 @@ def test_counts_of_the_moment_are_exact() -> None:
     spread(observer)
     shows(observer, GET, described_as(message_count=4), "MGMT-20")
     refuses(observer, GET, described_as(message_count=3), "MGMT-20")
-    observer.has(receive(), LOST)
+    observer.has(RECEIVE, LOST)
     observer.has(GET, described_as(message_count=3))
     refuses(observer, GET, described_as(message_count=2), "MGMT-20")
     observer.has(down(0))
@@ -113,12 +107,12 @@ def test_what_is_surely_locked_or_deferred_is_counted() -> None:
     observer = observing({"GET-LAG": "at-once"})
     observer.queue(lock_duration=30_000_000)
     spread(observer, 3)
-    observer.has(receive(), received("m1", 0, number=1, lock_token="l"))
+    observer.has(RECEIVE, received("m1", 0, number=1, lock_token="l"))
     refuses(observer, GET, described_as(message_count=2), "MGMT-20")
     observer.has(GET, described_as(message_count=3))
     observer.has(Defer(queue="q", lock_token="l"))
     refuses(observer, GET, described_as(message_count=2), "MGMT-20")
-    observer.has(receive(), received("m2", 1, number=1, lock_token="k"))
+    observer.has(RECEIVE, received("m2", 1, number=1, lock_token="k"))
     observer.has(Complete(queue="q", lock_token="k"), LOST)
     observer.has(GET, described_as(message_count=2))
     refuses(observer, GET, described_as(message_count=1), "MGMT-20")
@@ -128,7 +122,7 @@ def test_a_locked_message_may_be_out_of_the_count_once_its_lock_may_have_ended()
     observer = observing({"GET-LAG": "at-once"})
     observer.queue(lock_duration=30_000_000, max_delivery_count=1)
     observer.send(partition=1)
-    observer.has(receive(), received("m1", 1, lock_token="l"))
+    observer.has(RECEIVE, received("m1", 1, lock_token="l"))
     refuses(observer, GET, described_as(message_count=0), "MGMT-20")
     passes(observer, 31)
     assert is_allowed(observer, GET, described_as(message_count=0))
@@ -237,10 +231,10 @@ def test_a_delivery_count_that_was_seen_says_how_often_a_message_was_delivered()
     taken = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
     observer.has(taken, received("m2", 2))
     passes(observer, 31)
-    observer.has(receive(), received("m1", 1, delivery_count=2, lock_token="l"))
+    observer.has(RECEIVE, received("m1", 1, delivery_count=2, lock_token="l"))
     observer.has(Abandon(queue="q", lock_token="l"))
     again = received("m1", 1, delivery_count=3, lock_token="k")
-    refuses(observer, receive(), again, "DLQ-02")
+    refuses(observer, RECEIVE, again, "DLQ-02")
     assert is_allowed(observer, GET, described_as(message_count=0))
 
 

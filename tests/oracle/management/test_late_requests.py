@@ -1,6 +1,7 @@
 """Requests on queues that were never answered, and take effect when nobody expects it any more."""
 
 import pytest
+from managed_queues import CREATE, DELETE, RECEIVE, SENT, SUBSCRIPTION, TAKEN
 from observing import (
     DONE,
     GONE,
@@ -31,17 +32,7 @@ from busproof.vocabulary.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Described, Empty, Listed, QueueDescription, Refused
-from busproof.vocabulary.values import Error
-
-TAKEN = Refused(error=Error.ALREADY_EXISTS)
-CREATE = CreateQueue(queue="q")
-DELETE = DeleteQueue(queue="q")
-RECEIVE = Receive(queue="q")
-SUBSCRIPTION = "t/subscriptions/s"
-SENT = Message(body="sent")
-
+from busproof.vocabulary.outcomes import Described, Empty, Listed, QueueDescription
 
 # Creations
 

@@ -1,6 +1,7 @@
 """Requests on topics, subscriptions and rules that were never answered, and take effect late."""
 
 import pytest
+from managed_queues import CREATE, DELETE, RECEIVE, SENT, SUBSCRIPTION, TAKEN
 from observing import (
     DONE,
     GONE,
@@ -46,13 +47,6 @@ from busproof.vocabulary.outcomes import (
 )
 from busproof.vocabulary.subscription_rules import DEFAULT_RULE, TrueFilter
 from busproof.vocabulary.values import Error
-
-TAKEN = Refused(error=Error.ALREADY_EXISTS)
-CREATE = CreateQueue(queue="q")
-DELETE = DeleteQueue(queue="q")
-RECEIVE = Receive(queue="q")
-SUBSCRIPTION = "t/subscriptions/s"
-SENT = Message(body="sent")
 
 
 def test_send_before_the_topic_exists_may_arrive_late(observer: Observer) -> None:

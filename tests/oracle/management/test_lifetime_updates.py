@@ -1,6 +1,7 @@
 """Updates of how long messages live in a queue: what they change, and what they leave as it was."""
 
 import pytest
+from managed_queues import RECEIVE
 from observing import LOST, SECOND, Observer, observing, passes, received, view
 
 from busproof.adapters.model import ModelAdapter
@@ -36,7 +37,6 @@ from busproof.vocabulary.values import Error, ReceiveMode
 
 SHORT, LONG = 10 * SECOND, 60 * SECOND
 DEAD = Receive(queue="q/$deadletterqueue")
-RECEIVE = Receive(queue="q")
 TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
 RENEW = RenewLock(queue="q", lock_token="l")
 LOCK_LOST = Refused(error=Error.LOCK_LOST)

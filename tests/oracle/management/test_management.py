@@ -1,6 +1,7 @@
 """Queues being created and listed: names, versions and tiers, and queues from before."""
 
 import pytest
+from managed_queues import DELETE, GET, RECEIVE, TAKEN
 from observing import (
     DONE,
     LOST,
@@ -24,8 +25,6 @@ from busproof.vocabulary.commands import (
     Complete,
     CreateQueue,
     CreateTopic,
-    DeleteQueue,
-    GetQueue,
     ListQueues,
     Peek,
     Receive,
@@ -34,17 +33,8 @@ from busproof.vocabulary.commands import (
     TakePartitionDown,
 )
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Described, Empty, Listed, QueueDescription, Refused
-from busproof.vocabulary.values import Error, ReceiveMode, Tier
-
-TAKEN = Refused(error=Error.ALREADY_EXISTS)
-GET = GetQueue(queue="q")
-DELETE = DeleteQueue(queue="q")
-
-
-def receive() -> Receive:
-    return Receive(queue="q")
-
+from busproof.vocabulary.outcomes import Described, Empty, Listed, QueueDescription
+from busproof.vocabulary.values import ReceiveMode, Tier
 
 # Names
 
@@ -60,7 +50,7 @@ def test_a_name_is_taken_once(observer: Observer) -> None:
     "command",
     [
         Send(queue="q", message=Message(body="m")),
-        receive(),
+        RECEIVE,
         Peek(queue="q"),
         GET,
         update(lock_duration=5),
@@ -84,7 +74,7 @@ def test_repeated_creation_keeps_the_messages_of_a_queue(observer: Observer) -> 
     observer.queue()
     observer.send()
     observer.has(CreateQueue(queue="q"), TAKEN)
-    assert "MGMT-09" in observer.saw(receive(), Empty()).rules
+    assert "MGMT-09" in observer.saw(RECEIVE, Empty()).rules
 
 
 # Lists

@@ -1,6 +1,7 @@
 """Queues being created, updated and deleted while a partition is down."""
 
 import pytest
+from managed_queues import DELETE, GET, RECEIVE, TAKEN
 from observing import (
     DONE,
     GONE,
@@ -20,8 +21,7 @@ from observing import (
 
 from busproof.vocabulary.commands import (
     CreateQueue,
-    DeleteQueue,
-    GetQueue,
+    CreateTopic,
     ListQueues,
     Peek,
     Receive,
@@ -30,15 +30,7 @@ from busproof.vocabulary.commands import (
 from busproof.vocabulary.entity_settings import Availability
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Empty, Listed, Refused
-from busproof.vocabulary.values import Error
-
-TAKEN = Refused(error=Error.ALREADY_EXISTS)
-GET = GetQueue(queue="q")
-DELETE = DeleteQueue(queue="q")
-
-
-def receive() -> Receive:
-    return Receive(queue="q")
+from busproof.vocabulary.values import Tier
 
 
 @pytest.mark.parametrize(("reading", "done"), [("either", True), ("whole", True), ("fails", False)])
@@ -52,6 +44,18 @@ def test_a_change_in_an_outage(reading: str, done: bool, command: object) -> Non
         refuses(observer, command, DONE, "MGMT-18")
     else:
         shows(observer, command, DONE, "MGMT-18")
+
+
+@pytest.mark.parametrize("command", [CreateQueue, CreateTopic])
+@pytest.mark.parametrize("reading", ["either", "fails"])
+def test_creation_may_fail_for_partitions_that_the_tier_may_give(reading: str, command) -> None:
+    """A request without the option may get partitions in Basic, and one of them is down."""
+    readings = {"BASIC-REGULAR": "either", "MANAGEMENT-IN-OUTAGE": reading}
+    observer = observing(readings, tier=Tier.BASIC)
+    observer.has(down(2))
+    asked = command(**{"queue" if command is CreateQueue else "topic": "q"}, partitioned=None)
+    assert observer.saw(asked, OTHER).possible
+    assert observer.saw(asked, DONE).possible
 
 
 @pytest.mark.parametrize("reading", ["either", "whole"])
@@ -69,7 +73,7 @@ def test_a_refused_update_can_be_repeated(reading: str) -> None:
     shows(observer, update(lock_duration=5), DONE, "MGMT-19")
     refuses(observer, GET, described_as(lock_duration=60 * SECOND), "MGMT-12")
     late = received("m1", lock_token="a", locked_until=60 * SECOND)
-    assert "MGMT-19" in observer.saw(receive(), late).rules
+    assert "MGMT-19" in observer.saw(RECEIVE, late).rules
 
 
 @pytest.mark.parametrize("reading", ["either", "whole"])
@@ -107,9 +111,9 @@ def test_a_refused_deletion_may_have_been_made() -> None:
 def test_partly_deleted_queue_is_open_in_all_respects() -> None:
     observer = partially_applied()
     observer.has(GET, described_as(lock_duration=1))
-    observer.has(receive(), Empty())
-    observer.has(receive(), OTHER)
-    observer.has(receive(), received("m1", lock_token="a"))
+    observer.has(RECEIVE, Empty())
+    observer.has(RECEIVE, OTHER)
+    observer.has(RECEIVE, received("m1", lock_token="a"))
     observer.has(Send(queue="q", message=Message(body="m9")), OTHER)
     observer.has(ListQueues(), Listed())
     observer.has(update(lock_duration=5), OTHER)
@@ -120,7 +124,7 @@ def test_partly_deleted_queue_is_open_in_all_respects() -> None:
     observer.has(up(2), DONE)
     observer.has(CreateQueue(queue="q"), TAKEN)
     observer.has(CreateQueue(queue="q"), DONE)
-    observer.has(receive(), received("m2", partition=1, partition_key="a"))
+    observer.has(RECEIVE, received("m2", partition=1, partition_key="a"))
 
 
 def test_in_a_queue_deleted_in_part_order_and_copies_are_open() -> None:
@@ -132,7 +136,7 @@ def test_in_a_queue_deleted_in_part_order_and_copies_are_open() -> None:
     observer.has(DELETE, GONE)
     observer.has(up(1))
     observer.send(partition=0, partition_key="a", message_id="x")
-    observer.has(receive(), received("m3", number=3, partition_key="a", message_id="x"))
+    observer.has(RECEIVE, received("m3", number=3, partition_key="a", message_id="x"))
 
 
 def test_in_a_session_queue_deleted_in_part_a_session_may_be_empty() -> None:
@@ -201,11 +205,11 @@ def test_queue_used_while_partly_created_is_not_judged(observer: Observer) -> No
     observer.send()
     observer.has(up(0))
     shows(observer, CreateQueue(queue="q"), TAKEN, "MGMT-19")
-    observer.has(receive(), received("never sent"))
-    observer.has(receive(), Empty())
+    observer.has(RECEIVE, received("never sent"))
+    observer.has(RECEIVE, Empty())
 
 
 def test_a_queue_that_is_there_in_part_is_offered_as_one_that_may_be() -> None:
     observer = partially_applied()
-    assert any(isinstance(each.outcome, Refused) for each in observer.step(receive()))
+    assert any(isinstance(each.outcome, Refused) for each in observer.step(RECEIVE))
     assert [DONE, MISSING] == [each.outcome for each in observer.step(down(2))]

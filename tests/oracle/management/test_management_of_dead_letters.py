@@ -1,6 +1,7 @@
 """What management does to dead letters and locks, and what a dead-letter queue is asked."""
 
 import pytest
+from managed_queues import RECEIVE
 from observing import DONE, INVALID, LOST, MISSING, OTHER, SECOND, Observer, observing, received
 
 from busproof.vocabulary.commands import (
@@ -18,7 +19,6 @@ from busproof.vocabulary.outcomes import Described, Empty, Listed, QueueDescript
 
 MINUTE = 60 * SECOND
 DEAD = "q/$deadletterqueue"
-RECEIVE = Receive(queue="q")
 FROM_DEAD = Receive(queue=DEAD)
 
 

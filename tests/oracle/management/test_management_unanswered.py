@@ -1,5 +1,6 @@
 """Requests of management whose answer never came."""
 
+from managed_queues import DELETE, GET, RECEIVE, TAKEN
 from observing import (
     DONE,
     GONE,
@@ -21,36 +22,24 @@ from busproof.vocabulary.commands import (
     BeginTransaction,
     CommitTransaction,
     CreateQueue,
-    DeleteQueue,
-    GetQueue,
     ListQueues,
-    Receive,
 )
-from busproof.vocabulary.outcomes import Listed, Refused
-from busproof.vocabulary.values import Error
-
-TAKEN = Refused(error=Error.ALREADY_EXISTS)
-GET = GetQueue(queue="q")
-DELETE = DeleteQueue(queue="q")
-
-
-def receive() -> Receive:
-    return Receive(queue="q")
+from busproof.vocabulary.outcomes import Listed
 
 
 def test_a_deletion_without_answer_leaves_nothing_to_judge(observer: Observer) -> None:
     observer.queue()
     observer.has(BeginTransaction(transaction="t"))
     observer.has(DELETE, LOST)
-    observer.has(receive(), received("never sent"))
-    observer.has(receive(), LOST)
+    observer.has(RECEIVE, received("never sent"))
+    observer.has(RECEIVE, LOST)
     observer.send(outcome=OTHER, transaction="t")
     observer.send(transaction="unknown")
     observer.has(CommitTransaction(transaction="t"), OTHER)
     observer.has(ListQueues(), Listed())
     observer.has(CreateQueue(queue="q"), DONE)
-    observer.has(receive(), received("never sent"))
-    assert MISSING == observer.step(receive())[0].outcome
+    observer.has(RECEIVE, received("never sent"))
+    assert MISSING == observer.step(RECEIVE)[0].outcome
 
 
 def test_a_name_with_late_requests_reveals_nothing_once_its_queue_is_deleted(
@@ -61,7 +50,7 @@ def test_a_name_with_late_requests_reveals_nothing_once_its_queue_is_deleted(
     observer.send(outcome=LOST)
     observer.has(DELETE)
     observer.queue()
-    observer.has(receive(), received("m1"))
+    observer.has(RECEIVE, received("m1"))
 
 
 def test_a_name_with_late_requests_from_before_it_existed_reveals_nothing(
@@ -69,7 +58,7 @@ def test_a_name_with_late_requests_from_before_it_existed_reveals_nothing(
 ) -> None:
     observer.send(outcome=LOST)
     observer.queue()
-    observer.has(receive(), received("m1"))
+    observer.has(RECEIVE, received("m1"))
 
 
 def test_a_creation_without_answer(observer: Observer) -> None:
@@ -134,6 +123,6 @@ def test_a_regular_queue_that_may_be_there_has_one_partition(observer: Observer)
 def test_a_creation_without_answer_of_a_queue_that_may_be_of_two_kinds() -> None:
     observer = observing({"PARTITIONING-DEFAULT": "either"})
     observer.has(CreateQueue(queue="q", partitioned=None), LOST)
-    refuses(observer, receive(), received("never sent"))
+    refuses(observer, RECEIVE, received("never sent"))
     observer.has(GET, described_as(partitioned=True))
     refuses(observer, GET, described_as(partitioned=False))

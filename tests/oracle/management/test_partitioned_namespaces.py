@@ -1,12 +1,12 @@
 """Premium namespaces that are partitioned as a whole: entities, batches, partitions, quotas."""
 
 import pytest
+from managed_queues import GET
 from observing import DONE, INVALID, Observer, observing
 
 from busproof.vocabulary.commands import (
     CreateQueue,
     CreateTopic,
-    GetQueue,
     GetTopic,
     Send,
     SendBatch,
@@ -23,7 +23,6 @@ from busproof.vocabulary.outcomes import (
 from busproof.vocabulary.values import Tier
 
 QUEUE = CreateQueue(queue="q")
-GET = GetQueue(queue="q")
 
 
 def partitioned(readings: dict[str, str] | None = None, number: int = 2) -> Observer:

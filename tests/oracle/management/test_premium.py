@@ -1,6 +1,7 @@
 """Premium: what is created there, what is there from before, and what its queues are like."""
 
 import pytest
+from managed_queues import GET
 from observing import DONE, INVALID, OTHER, Observer, observing, received, view
 
 from busproof.vocabulary.commands import (
@@ -11,7 +12,6 @@ from busproof.vocabulary.commands import (
     CreateQueue,
     CreateTopic,
     DeleteQueue,
-    GetQueue,
     ListQueues,
     Peek,
     Receive,
@@ -36,7 +36,6 @@ OLDEST = frozenset({"PREM-01", "PREM-05", "PREM-06", "PREM-07", "PREM-08", "PREM
 """What the edition of 2016 does not say."""
 
 OLD = RestoreQueue(queue="q")
-GET = GetQueue(queue="q")
 QUEUE = CreateQueue(queue="q")
 REGULAR = CreateQueue(queue="q", partitioned=False)
 UPDATE = UpdateQueue(queue="q", lock_duration=5_000_000)

@@ -1,7 +1,18 @@
 """TOPIC-01 to TOPIC-20: what a topic and its subscriptions may answer, and what they may not."""
 
 import pytest
-from observing import DONE, INVALID, LOST, OTHER, Observer, observing, received, view
+from managed_topics import (
+    EXISTS,
+    NOT_FOUND,
+    UNAVAILABLE,
+    dead,
+    path,
+    publish,
+    subscribe,
+    take,
+    with_topic,
+)
+from observing import INVALID, LOST, OTHER, Observer, observing, received, view
 
 from busproof.vocabulary.commands import (
     AcceptSession,
@@ -20,39 +31,8 @@ from busproof.vocabulary.commands import (
     TakePartitionDown,
 )
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Empty, Outcome, Peeked, Refused
-from busproof.vocabulary.values import Error, ReceiveMode, Tier
-
-NOT_FOUND = Refused(error=Error.NOT_FOUND)
-EXISTS = Refused(error=Error.ALREADY_EXISTS)
-UNAVAILABLE = Refused(error=Error.UNAVAILABLE)
-
-
-def path(name: str) -> str:
-    return f"t/subscriptions/{name}"
-
-
-def dead(name: str) -> str:
-    return f"{name}/$deadletterqueue"
-
-
-def subscribe(name: str = "s", **settings: object) -> CreateSubscription:
-    return CreateSubscription(topic="t", subscription=name, **settings)
-
-
-def publish(body: str, transaction: str | None = None, **properties: object) -> Send:
-    return Send(queue="t", message=Message(body=body, **properties), transaction=transaction)
-
-
-def take(name: str = "s", session_id: str | None = None) -> Receive:
-    return Receive(queue=path(name), mode=ReceiveMode.RECEIVE_AND_DELETE, session_id=session_id)
-
-
-def with_topic(observer: Observer, *subscriptions: str, **settings: object) -> Observer:
-    observer.has(CreateTopic(topic="t", **settings))
-    for name in subscriptions:
-        observer.has(subscribe(name))
-    return observer
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, Peeked
+from busproof.vocabulary.values import ReceiveMode, Tier
 
 
 def test_every_subscription_gives_a_copy_once(observer: Observer) -> None:
@@ -150,74 +130,6 @@ def test_names_of_topics_and_subscriptions_are_taken_once(observer: Observer) ->
         observer.has(command, EXISTS)
 
 
-def test_a_key_selects_a_partition_of_the_topic(observer: Observer) -> None:
-    with_topic(observer, "s")
-    observer.has(publish("m", partition_key="a"), partition=1)
-    wrong = observer.saw(publish("n", partition_key="a"), DONE, 2)
-    assert wrong.possible == ()
-    assert "TOPIC-07" in wrong.rules
-    assert "TOPIC-07" in observer.saw(publish("n", partition_key="a"), DONE, 1).rules
-
-
-def test_a_key_selects_a_partition_of_each_subscription(observer: Observer) -> None:
-    with_topic(observer, "s")
-    for body in ("m", "n", "o"):
-        observer.has(publish(body, partition_key="a"), partition=1)
-    observer.has(take(), received("m", 3, 1, partition_key="a"))
-    wrong = observer.saw(take(), received("n", 2, 2, partition_key="a"))
-    assert wrong.possible == ()
-    assert "TOPIC-07" in wrong.rules
-    assert "TOPIC-07" in observer.saw(take(), received("n", 3, 2, partition_key="a")).rules
-
-
-@pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("same", False)])
-def test_the_readings_of_where_copies_are_differ_in_their_partition(
-    reading: str, allowed: bool
-) -> None:
-    observer = with_topic(observing({"SUBSCRIPTION-PARTITIONS": reading}), "s")
-    observer.has(publish("m", partition_key="a"), partition=1)
-    elsewhere = received("m", 2, partition_key="a")
-    assert bool(observer.saw(take(), elsewhere).possible) is allowed
-
-
-def test_copies_in_the_partition_of_their_message_show_where_keys_lead() -> None:
-    observer = with_topic(observing({"SUBSCRIPTION-PARTITIONS": "same"}), "s")
-    observer.has(publish("m", partition_key="a"))
-    observer.has(take(), received("m", 3, partition_key="a"))
-    assert observer.saw(publish("n", partition_key="a"), DONE, 2).possible == ()
-    observer.has(publish("n", partition_key="a"), DONE, partition=3)
-
-
-def test_a_key_whose_partition_is_down_is_refused_by_the_topic(observer: Observer) -> None:
-    with_topic(observer, "s")
-    observer.has(publish("m", partition_key="a"), partition=1)
-    observer.has(TakePartitionDown(queue="t", partition=1))
-    assert observer.saw(publish("n", partition_key="a"), DONE, 2).possible == ()
-    assert "TOPIC-10" in observer.saw(publish("n", partition_key="a"), UNAVAILABLE).rules
-    observer.has(BringPartitionUp(queue="t", partition=1))
-    wrong = observer.saw(take(), received("n", 1))
-    assert wrong.possible == ()
-    assert "TOPIC-10" in wrong.rules
-
-
-def test_a_subscription_has_the_outages_of_its_topic(observer: Observer) -> None:
-    with_topic(observer, "s")
-    observer.has(publish("m", partition_key="a"), partition=1)
-    observer.has(TakePartitionDown(queue="t", partition=1))
-    observer.has(take(), Empty())
-    observer.has(BringPartitionUp(queue="t", partition=1))
-    assert observer.saw(take(), Empty()).possible == ()
-
-
-def test_a_message_without_key_goes_round_an_outage_of_the_topic(observer: Observer) -> None:
-    with_topic(observer, "s")
-    observer.has(TakePartitionDown(queue="t", partition=0))
-    wrong = observer.saw(publish("m"), UNAVAILABLE)
-    assert wrong.possible == ()
-    assert "TOPIC-11" in wrong.rules
-    assert "TOPIC-11" in observer.saw(publish("m"), DONE, 3).rules
-
-
 def test_copies_are_detected_at_the_topic(observer: Observer) -> None:
     with_topic(observer, "s", duplicate_detection=True)
     observer.has(publish("m", message_id="x"))
@@ -265,47 +177,6 @@ def test_a_transaction_on_a_partitioned_topic_needs_one_key(observer: Observer) 
     observer.has(BeginTransaction(transaction="x"))
     assert "TOPIC-16" in observer.saw(publish("m", "x")).rules
     assert "TOPIC-16" in observer.saw(publish("m", "x"), INVALID).rules
-
-
-def test_a_send_that_was_lost_may_be_in_every_subscription_or_in_none(observer: Observer) -> None:
-    with_topic(observer, "s", "r")
-    observer.has(publish("m"), LOST)
-    observer.has(take("s"), Empty())
-    observer.has(take("r"), received("m"))
-
-
-def test_a_send_lost_in_a_transaction_may_arrive_after_it(observer: Observer) -> None:
-    with_topic(observer, "s")
-    observer.has(BeginTransaction(transaction="x"))
-    observer.has(publish("m", "x", partition_key="a"), LOST)
-    observer.has(CommitTransaction(transaction="x"))
-    observer.has(take(), Empty())
-    observer.has(take(), received("m", partition_key="a"))
-
-
-def test_a_creation_that_was_lost_may_have_happened(observer: Observer) -> None:
-    observer.has(CreateTopic(topic="t"), LOST)
-    observer.has(CreateTopic(topic="t"), LOST)
-    observer.has(subscribe(), NOT_FOUND)
-    observer.has(subscribe(), LOST)
-    observer.has(subscribe(), LOST)
-    observer.has(publish("m"), NOT_FOUND)
-    observer.has(publish("n"))
-    observer.has(take(), Empty())
-    observer.has(publish("o"))
-    assert observer.saw(take(), NOT_FOUND).possible == ()
-    observer.has(take(), received("n"))
-    observer.has(take(), received("o", number=2))
-    assert observer.saw(CreateTopic(topic="t")).possible == ()
-
-
-def test_a_creation_that_was_lost_can_be_repeated(observer: Observer) -> None:
-    observer.has(CreateTopic(topic="t"), LOST)
-    observer.has(CreateTopic(topic="t"), DONE)
-    observer.has(subscribe(), LOST)
-    observer.has(subscribe(), DONE)
-    observer.has(publish("m"))
-    assert observer.saw(take(), Empty()).possible == ()
 
 
 @pytest.mark.parametrize("outcome", [Done(), INVALID])
@@ -373,42 +244,3 @@ def test_a_subscription_has_no_longer_locks_than_a_queue(observer: Observer) -> 
     observer.has(Receive(queue=path("s")), received("m", 1, lock_token="k"))
     observer.has(AdvanceClock(duration=300_000_001))
     assert observer.saw(take(), received("m", 1)).possible
-
-
-def test_either_of_two_unanswered_creations_may_be_first(observer: Observer) -> None:
-    with_topic(observer)
-    observer.has(CreateQueue(queue="end"))
-    observer.has(subscribe(forward_to="end"), LOST)
-    observer.has(subscribe(), LOST)
-    observer.has(subscribe(), LOST)
-    assert 2 == len(observer.possible)
-    observer.has(publish("m"), partition=0)
-    observer.has(take(), received("m"))
-    assert 1 == len(observer.possible)
-    observer.has(subscribe(), EXISTS)
-
-
-def test_a_creation_that_cannot_succeed_leaves_nothing_when_its_answer_is_lost(
-    observer: Observer,
-) -> None:
-    observer.has(subscribe(), NOT_FOUND)
-    observer.has(CreateQueue(queue="q", forward_to="end"), LOST)
-    observer.has(CreateQueue(queue="q", forward_to="end"), NOT_FOUND)
-    assert observer.saw(Peek(queue="q"), Peeked()).possible == ()
-
-
-def test_subscriptions_outlast_the_doubt_whether_their_topic_was_there(observer: Observer) -> None:
-    observer.has(CreateTopic(topic="t", partitioned=False), LOST)
-    observer.has(subscribe(), LOST)
-    observer.has(CreateTopic(topic="t"))
-    observer.has(publish("m"), partition=2)
-    observer.has(take(), received("m", 2))
-    observer.has(subscribe(), EXISTS)
-
-
-def test_a_subscription_that_forwards_passes_on_what_arrives_late(observer: Observer) -> None:
-    with_topic(observer)
-    observer.has(CreateQueue(queue="end"))
-    observer.has(publish("m"), LOST)
-    observer.has(subscribe(forward_to="end"))
-    observer.has(Receive(queue="end"), received("m", 1))

@@ -2,6 +2,7 @@
 
 import attrs
 import pytest
+from managed_queues import DELETE, GET, RECEIVE
 from observing import (
     DONE,
     INVALID,
@@ -27,23 +28,11 @@ from busproof.vocabulary.commands import (
     Complete,
     CreateQueue,
     CreateTopic,
-    DeleteQueue,
-    GetQueue,
     Peek,
-    Receive,
     RollBackTransaction,
 )
 from busproof.vocabulary.outcomes import Empty, Outcome, Peeked, Refused
 from busproof.vocabulary.values import Error
-
-TAKEN = Refused(error=Error.ALREADY_EXISTS)
-GET = GetQueue(queue="q")
-DELETE = DeleteQueue(queue="q")
-
-
-def receive() -> Receive:
-    return Receive(queue="q")
-
 
 # Updates
 
@@ -87,12 +76,12 @@ def test_an_update_is_in_force(observer: Observer) -> None:
     shows(observer, GET, described_as(lock_duration=5 * SECOND, max_delivery_count=1), "MGMT-12")
     refuses(observer, GET, described_as(lock_duration=60 * SECOND), "MGMT-12")
     long = received("m1", lock_token="a", locked_until=60 * SECOND)
-    refuses(observer, receive(), long, "MGMT-12", "MGMT-17")
+    refuses(observer, RECEIVE, long, "MGMT-12", "MGMT-17")
     short = received("m1", lock_token="a", locked_until=5 * SECOND)
-    shows(observer, receive(), short, "MGMT-12", "MGMT-17")
+    shows(observer, RECEIVE, short, "MGMT-12", "MGMT-17")
     observer.has(Abandon(queue="q", lock_token="a"))
-    observer.has(receive(), received("m2", partition=1, lock_token="b", locked_until=5 * SECOND))
-    observer.has(receive(), Empty())
+    observer.has(RECEIVE, received("m2", partition=1, lock_token="b", locked_until=5 * SECOND))
+    observer.has(RECEIVE, Empty())
 
 
 def test_an_update_of_a_regular_queue_shows_nothing_of_partitions(observer: Observer) -> None:
@@ -101,7 +90,7 @@ def test_an_update_of_a_regular_queue_shows_nothing_of_partitions(observer: Obse
     observer.has(update(lock_duration=5 * SECOND))
     found = observer.saw(GET, described_as(lock_duration=5 * SECOND, max_delivery_count=10))
     assert "MGMT-17" not in found.rules
-    found = observer.saw(receive(), received("m1", lock_token="a", locked_until=SECOND))
+    found = observer.saw(RECEIVE, received("m1", lock_token="a", locked_until=SECOND))
     assert "MGMT-12" in found.rules
     assert "MGMT-17" not in found.rules
 
@@ -123,14 +112,14 @@ def test_an_update_that_was_never_answered_may_be_in_force_at_any_time(observer:
 def test_deleted_queue_loses_its_messages(observer: Observer) -> None:
     observer.queue()
     observer.send(partition=0)
-    observer.has(receive(), received("m1", lock_token="a"))
+    observer.has(RECEIVE, received("m1", lock_token="a"))
     observer.has(DELETE)
-    shows(observer, receive(), MISSING, "MGMT-15", "MGMT-10")
+    shows(observer, RECEIVE, MISSING, "MGMT-15", "MGMT-10")
     observer.queue()
-    refuses(observer, receive(), received("m1"), "MGMT-15", "MGMT-17")
+    refuses(observer, RECEIVE, received("m1"), "MGMT-15", "MGMT-17")
     refuses(observer, Peek(queue="q"), Peeked(messages=(view("m1"),)), "MGMT-15")
     observer.has(Complete(queue="q", lock_token="a"), Refused(error=Error.LOCK_LOST))
-    shows(observer, receive(), Empty(), "MGMT-15", "MGMT-17")
+    shows(observer, RECEIVE, Empty(), "MGMT-15", "MGMT-17")
 
 
 def test_a_deleted_queue_may_have_the_other_option(observer: Observer) -> None:
@@ -143,8 +132,8 @@ def test_a_deleted_queue_may_have_the_other_option(observer: Observer) -> None:
     shows(observer, GET, described_as(partitioned=True), "MGMT-05")
     observer.has(DELETE)
     observer.queue(partitioned=False)
-    refuses(observer, receive(), received("m2"), "LIFE-01")
-    assert "MGMT-17" not in observer.saw(receive(), Empty()).rules
+    refuses(observer, RECEIVE, received("m2"), "LIFE-01")
+    assert "MGMT-17" not in observer.saw(RECEIVE, Empty()).rules
 
 
 def test_a_message_that_a_new_queue_does_not_give_is_missed(observer: Observer) -> None:
@@ -153,7 +142,7 @@ def test_a_message_that_a_new_queue_does_not_give_is_missed(observer: Observer) 
     observer.has(DELETE)
     observer.queue(duplicate_detection=True)
     observer.send(message_id="x", partition=0)
-    assert "MGMT-15" in observer.saw(receive(), Empty()).rules
+    assert "MGMT-15" in observer.saw(RECEIVE, Empty()).rules
 
 
 def test_a_deletion_must_be_made(observer: Observer) -> None:
@@ -182,8 +171,8 @@ def test_buffered_send_may_reach_the_successor_of_its_queue(observer: Observer) 
     observer.has(DELETE)
     observer.queue()
     observer.has(CommitTransaction(transaction="t"))
-    observer.has(receive(), Empty())
-    observer.has(receive(), received("m1", partition_key="a"))
+    observer.has(RECEIVE, Empty())
+    observer.has(RECEIVE, received("m1", partition_key="a"))
 
 
 @pytest.mark.parametrize("outcome", [DONE, OTHER])
@@ -210,7 +199,7 @@ def test_buffered_send_may_precede_sends_to_the_successor() -> None:
         observer.send(partition_key="a", partition=0)
         observer.send(partition_key="a", partition=0)
         observer.has(CommitTransaction(transaction="t"))
-        observer.has(receive(), received(first, partition_key="a"))
+        observer.has(RECEIVE, received(first, partition_key="a"))
 
 
 def test_a_rollback_for_a_deleted_queue(observer: Observer) -> None:
@@ -224,7 +213,7 @@ def test_a_rollback_for_a_deleted_queue(observer: Observer) -> None:
 def test_a_lock_of_before_an_update_lasts_as_it_was_given(observer: Observer) -> None:
     observer.queue()
     observer.send(partition=0)
-    observer.has(receive(), received("m1", lock_token="a"))
+    observer.has(RECEIVE, received("m1", lock_token="a"))
     observer.has(update(lock_duration=5 * SECOND))
     observer.has(AdvanceClock(duration=30 * SECOND))
     observer.has(Complete(queue="q", lock_token="a"))

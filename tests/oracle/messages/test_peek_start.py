@@ -10,6 +10,9 @@ from busproof.vocabulary.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeadLetter,
     Defer,
     Peek,
     Receive,
@@ -213,17 +216,45 @@ def test_buffered_send_is_not_older(observer: Observer) -> None:
     assert begins(observer, "m1")
 
 
-@pytest.mark.parametrize(
-    ("observability", "silent"),
-    [({"partial": True}, ()), ({}, ("PART-14",))],
-    ids=["a part of a history", "a silent edition"],
-)
-def test_nothing_is_said_of_it_in(
-    observability: dict[str, object], silent: tuple[str, ...]
-) -> None:
-    observer = regular(observing(silent=frozenset(silent), **observability))
+def test_a_part_of_a_history_does_not_say_what_a_peek_has_to_show() -> None:
+    observer = regular(observing(partial=True))
     assert begins(observer, "m2")
     observer.has(PEEK, Peeked())
+
+
+def test_a_silent_edition_names_no_first_message() -> None:
+    """But a peek of a regular entity still shows what is there."""
+    observer = regular(observing(silent=frozenset({"PART-14"})))
+    assert begins(observer, "m2")
+    assert observer.saw(PEEK, Peeked()).rules[0] == "LIFE-07"
+
+
+@pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "regular"])
+def test_a_peek_of_dead_letters_shows_what_is_there(*, partitioned: bool) -> None:
+    """In a partitioned entity an empty partition may answer first (PEEK-EMPTY)."""
+    observer = observing()
+    observer.queue(partitioned=partitioned)
+    observer.send(partition=0)
+    observer.has(LOCK, received("m1", 0, lock_token="l", locked_until=60_000_000))
+    observer.has(DeadLetter(queue="q", lock_token="l", reason="spoiled"))
+    found = observer.saw(Peek(queue="q/$deadletterqueue"), Peeked())
+    assert bool(found.possible) is partitioned
+    assert partitioned or found.rules[0] == "LIFE-07"
+
+
+def test_a_peek_of_a_regular_subscription_shows_every_copy_by_its_number() -> None:
+    observer = observing()
+    observer.has(CreateTopic(topic="t", partitioned=False))
+    observer.has(CreateSubscription(topic="t", subscription="s"))
+    path = "t/subscriptions/s"
+    for body in ("m1", "m2"):
+        observer.has(Send(queue="t", message=Message(body=body)))
+    assert observer.saw(Peek(queue=path), Peeked()).rules[0] == "LIFE-07"
+    both = (view("m1", 0, 1), view("m2", 0, 2))
+    second = Peeked(messages=both[1:])
+    observer.has(Peek(queue=path), second)
+    observer.has(Peek(queue=path, count=2), Peeked(messages=both))
+    assert observer.saw(Peek(queue=path), second).rules[0] == "LIFE-07"
 
 
 def test_peek_from_a_number_or_session_shows_no_first_message(observer: Observer) -> None:

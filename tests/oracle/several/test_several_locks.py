@@ -141,7 +141,7 @@ def test_observer_without_partitions_allows_both_answers() -> None:
 def test_one_lost_lock_is_refused(observer: Observer) -> None:
     two(observer)
     observer.has(complete("l1"))
-    refuses(observer, BOTH, DONE, "LOCK-14", "LOCK-16", "LOCK-17")
+    refuses(observer, BOTH, DONE, "LOCK-17", "LOCK-16", "LOCK-14")
     shows(observer, BOTH, LOCK_LOST, "LOCK-17", "LIFE-06")
 
 

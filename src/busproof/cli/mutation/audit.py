@@ -178,15 +178,15 @@ def _apart(
         if not reader.poll(seconds):  # at the end of the pipe, too, there is something
             process.kill()
             raise OutOfTime(f"the run of {name} has not ended within {seconds:g} s")
-        found: Found | ConformanceError = reader.recv()
+        result: Found | ConformanceError = reader.recv()
     except EOFError:
         raise AdapterError(f"the process that runs {name} was ended by the system") from None
     finally:
         process.join()
         reader.close()
-    if isinstance(found, ConformanceError):
-        raise found
-    return found
+    if isinstance(result, ConformanceError):
+        raise result
+    return result
 
 
 def _context() -> DefaultContext | ForkServerContext:
@@ -241,9 +241,9 @@ def _audited(job: Job, scratch: Path) -> Audited:
     if names is not None and not names:
         return unnoticed(fault.id, fault.rule, fault.equivalent)
     history = _run(job.request(), run_folder(fault.id, "faulty", scratch), names)
-    found = conformance(load(history), load_catalogue())
+    result = conformance(load(history), load_catalogue())
     told_of = explored if job.explored else audited
-    return told_of(fault.id, fault.rule, fault.equivalent, found)
+    return told_of(fault.id, fault.rule, fault.equivalent, result)
 
 
 def _differing(adapter: Adapter, beside: Path) -> Set[str]:

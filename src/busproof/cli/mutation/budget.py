@@ -1,4 +1,7 @@
-"""A budget of time for code that may never return, such as a mutant whose loop has no end."""
+"""A budget of time for code that may never return, such as a mutant whose loop has no end.
+
+The time is that of the processor: a mutant must not break because other programs run beside it.
+"""
 
 import signal
 import threading
@@ -10,7 +13,7 @@ from typing import Final
 __all__ = ["SECONDS", "OutOfTime", "within"]
 
 SECONDS: Final = 10.0
-"""Seconds for one sequence on a mutant; the model needs some milliseconds."""
+"""Seconds of the processor for one sequence on a mutant; the model needs some milliseconds."""
 
 
 class OutOfTime(Exception):  # noqa: N818 - what it means depends on who asked
@@ -19,7 +22,7 @@ class OutOfTime(Exception):  # noqa: N818 - what it means depends on who asked
 
 @contextmanager
 def within(seconds: float = SECONDS) -> Iterator[None]:
-    """Interrupt the block after this many seconds.
+    """Interrupt the block after this many seconds of the processor.
 
     Only the main thread can be interrupted, and only where the system has timers; elsewhere there
     is no budget.
@@ -35,10 +38,10 @@ def within(seconds: float = SECONDS) -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         raise OutOfTime(f"no end within {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

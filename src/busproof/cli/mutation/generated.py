@@ -12,7 +12,6 @@ import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from enum import StrEnum
 from functools import cache
 from hashlib import sha256
 from itertools import repeat
@@ -27,7 +26,7 @@ from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation.audit import failed_apart, recorded_apart
 from busproof.cli.mutation.budget import OutOfTime, within
 from busproof.cli.mutation.recordings import Recording, requests, traced
-from busproof.cli.mutation.search import ModelBroke, broken, played, search
+from busproof.cli.mutation.search import Difference, ModelBroke, Reached, broken, played, search
 from busproof.cli.mutation.variants import Material
 from busproof.history.render.gherkin import sentence
 from busproof.history.replay import commands_of
@@ -40,47 +39,17 @@ from busproof.mutants.by_machine.made import (
     generated,
     mutant_named,
     rules_of,
+    rules_reporting,
 )
+from busproof.mutants.by_machine.record import Fate, Result, equivalents
 
-__all__ = ["Fate", "Result", "Terms", "chosen", "drawn", "fate", "fates"]
+__all__ = ["Terms", "chosen", "drawn", "fate", "fates"]
 
 RUN_MOST: Final = 5
 """Maximum number of scenarios to run among those with different but allowed answers."""
 
 BASES: Final = 40
 """Recordings that a search starts from."""
-
-
-class Result(StrEnum):
-    """Result of auditing a generated mutant."""
-
-    KILLED = "killed"
-    FOUND = "found"
-    UNDECIDED = "undecided"
-    NOT_RUN = "not run"
-
-
-@attrs.frozen(kw_only=True)
-class Fate:
-    """Result of auditing a mutant, with its evidence.
-
-    Attributes:
-        id: of the mutant.
-        result: `killed` by a scenario or a distilled situation, or `found` to break a rule by the
-            exploration or the search alone; `undecided` if neither, and `not run` if nothing
-            recorded runs the changed place.
-        part: what noticed it: `features`, `distilled`, `exploration` or `search`.
-        by: the scenario that killed it, or the sequence that found it.
-        rules: those that the judge says are broken; none if the mutant broke off.
-        commands: of a search that found it, as the judge saw them, in words.
-    """
-
-    id: str
-    result: Result
-    part: str = ""
-    by: str = ""
-    rules: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -121,7 +90,7 @@ def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
 
 def drawn(mutants: Sequence[GeneratedMutant], seed: int) -> list[GeneratedMutant]:
     """Return the mutants in a random order that depends on their ids and the seed alone."""
-    return sorted(mutants, key=lambda each: sha256(f"{seed} {each.id}".encode()).digest())
+    return sorted(mutants, key=lambda mutant: sha256(f"{seed} {mutant.id}".encode()).digest())
 
 
 def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
@@ -132,16 +101,18 @@ def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
     """
     with tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch:
         folder = Path(scratch)
-        asked = list(requests(terms.sequences, terms.seed))
+        requested = list(requests(terms.sequences, terms.seed))
         with ThreadPoolExecutor(terms.jobs) as pool:
-            histories = list(pool.map(recorded_apart, asked, repeat(folder)))
+            histories = list(pool.map(recorded_apart, requested, repeat(folder)))
         kept = folder / "recordings"
         # Ctrl-C reaches every process; only this one ends the audit.
         with ProcessPoolExecutor(
             terms.jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
         ) as processes:
-            recordings = processes.map(traced, asked, histories)
-            kept.write_bytes(pickle.dumps([each for several in recordings for each in several]))
+            recordings = processes.map(traced, requested, histories)
+            kept.write_bytes(
+                pickle.dumps([recording for several in recordings for recording in several])
+            )
             ids = [mutant.id for mutant in mutants]
             try:
                 yield from processes.map(_fate, ids, repeat(terms), repeat(kept), chunksize=4)
@@ -159,7 +130,9 @@ def _recordings(kept: Path) -> list[Recording]:
 @cache
 def _material(kept: Path) -> Material:
     recorded = _recordings(kept)
-    return Material.of(event.command for each in recorded for event in each.scenario.events)
+    return Material.of(
+        event.command for recording in recorded for event in recording.scenario.events
+    )
 
 
 def _fate(identity: str, terms: Terms, kept: Path) -> Fate:
@@ -178,29 +151,29 @@ def fate(
 
     Args:
         mutant: the mutant.
-        recorded: what the suite asks, and what it explores.
-        material: of the same, for the search.
+        recorded: the scenarios and explorations of the suite.
+        material: the commands in `recorded`, for the search.
         terms: how much is tried.
         scratch: a folder for runs.
     """
     places = {(mutant.family, line) for line in mutant.lines}
-    there = [each for each in recorded if not places.isdisjoint(each.lines)]
-    there.sort(key=lambda each: len(each.scenario.events))
+    there = [recording for recording in recorded if not places.isdisjoint(recording.lines)]
+    there.sort(key=lambda recording: len(recording.scenario.events))
     if not there:
         return Fate(id=mutant.id, result=Result.NOT_RUN)
     parts = {
-        part: [each for each in there if each.part == part]
+        part: [recording for recording in there if recording.part == part]
         for part in ("features", "distilled", "exploration")
     }
     rules = rules_of(mutant)
     otherwise: list[Recording] = []
+    others: list[Recording] = []
     return (
         _noticed(mutant, rules, parts["features"], otherwise)
         or _killed_apart(mutant, otherwise, scratch)
-        or _noticed(mutant, rules, parts["distilled"], [])
-        or _noticed(mutant, rules, parts["exploration"], [])
-        or _found(mutant, rules, there, material, terms)
-        or Fate(id=mutant.id, result=Result.UNDECIDED)
+        or _noticed(mutant, rules, parts["distilled"], others)
+        or _noticed(mutant, rules, parts["exploration"], others)
+        or _searched(mutant, rules, there, material, terms, answered=bool(otherwise or others))
     )
 
 
@@ -241,8 +214,8 @@ def _killed_apart(
     """Return which of a few scenarios fails when it is run as a whole, if one does."""
     if otherwise:
         request = attrs.evolve(otherwise[0].request, adapter=f"generated:{mutant.id}")
-        same = [each for each in otherwise if each.request == otherwise[0].request]
-        names = frozenset(each.scenario.name for each in same[:RUN_MOST])
+        same = [recording for recording in otherwise if recording.request == otherwise[0].request]
+        names = frozenset(recording.scenario.name for recording in same[:RUN_MOST])
         try:
             failed = failed_apart(request, names, scratch)
         except OutOfTime:
@@ -252,23 +225,52 @@ def _killed_apart(
     return None
 
 
-def _found(
+def _searched(
     mutant: GeneratedMutant,
     rules: Rules,
     there: Sequence[Recording],
     material: Material,
     terms: Terms,
-) -> Fate | None:
-    """Return a variant of a recording that shows the fault, if the search finds one."""
+    *,
+    answered: bool,
+) -> Fate:
+    """Return what a search of variants of the recordings comes to.
+
+    Args:
+        mutant: the mutant.
+        rules: of the mutant.
+        there: recordings that run the changed place.
+        material: for their variants.
+        terms: how much is tried.
+        answered: whether the mutant answered otherwise in a recording, as the judge allows.
+    """
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
-    bases = [each.base() for each in random.sample(there, min(BASES, len(there)))]
-    found = search(rules, bases, material, tries=terms.tries, random=random)
-    if found is None:
-        return None
-    commands = tuple(sentence(asked) for asked in commands_of(found.events))
-    return Fate(
-        id=mutant.id, result=Result.FOUND, part="search", rules=found.rules, commands=commands
-    )
+    bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
+    outcome = search(rules, bases, material, tries=terms.tries, random=random)
+    if isinstance(outcome, Difference):
+        commands = tuple(sentence(recorded) for recorded in commands_of(outcome.events))
+        return Fate(
+            id=mutant.id, result=Result.FOUND, part="search", rules=outcome.rules, commands=commands
+        )
+    reason = equivalents().get(mutant.id)
+    if reason is not None:
+        return Fate(id=mutant.id, result=Result.EQUIVALENT, why=reason)
+    why = Reached.ANSWERS if answered else outcome
+    if why is Reached.NOTHING and mutant.context and not _arises(mutant, there):
+        why = Reached.CONTEXT
+    return Fate(id=mutant.id, result=Result.UNDECIDED, why=why.value)
+
+
+def _arises(mutant: GeneratedMutant, there: Sequence[Recording]) -> bool:
+    """Return whether the place of a mutant runs in its context in one of these recordings."""
+    calls: list[None] = []
+    rules = rules_reporting(mutant, lambda: calls.append(None))
+    for recording in there:
+        if _may_matter(mutant, recording):
+            answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
+        if calls:
+            return True
+    return False
 
 
 def _may_matter(mutant: GeneratedMutant, recording: Recording) -> bool:

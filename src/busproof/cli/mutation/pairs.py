@@ -9,11 +9,11 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.history import files
-from busproof.history.replay import Asked, commands_of, resolved
+from busproof.history.replay import RecordedCommand, commands_of, resolved
 from busproof.model import Namespace, RoundRobin, new_namespace, step
 from busproof.mutants.by_machine.contexts import OF_ENTITIES, OF_NAMESPACES
 
-__all__ = ["WORDS", "Pair", "pairs_in", "pairs_of"]
+__all__ = ["PLAIN", "WORDS", "Pair", "pairs_in", "pairs_of"]
 
 PLAIN: Final = "no context"
 Pair = tuple[v.RuleId, str]
@@ -31,22 +31,22 @@ WORDS: Final[Mapping[str, str]] = {
 """The contexts in words."""
 
 
-def pairs_of(commands: Sequence[Asked], profile: v.Profile) -> frozenset[Pair]:
+def pairs_of(commands: Sequence[RecordedCommand], profile: v.Profile) -> frozenset[Pair]:
     """Return the pairs that the model reaches with these commands."""
     return frozenset(_pairs(commands, profile))
 
 
-def _pairs(commands: Sequence[Asked], profile: v.Profile) -> Iterator[Pair]:
+def _pairs(commands: Sequence[RecordedCommand], profile: v.Profile) -> Iterator[Pair]:
     namespace = new_namespace(profile)
     choices = RoundRobin()
     tokens: dict[int, str] = {}
-    for asked in commands:
-        command = resolved(asked.command, tokens)
+    for recorded in commands:
+        command = resolved(recorded.command, tokens)
         if command is None:
             continue
-        answer = step(namespace, command, asked.connection, choices)
+        answer = step(namespace, command, recorded.connection, choices)
         if isinstance(answer.outcome, v.Received) and answer.outcome.message.lock_token:
-            tokens[asked.number] = answer.outcome.message.lock_token
+            tokens[recorded.number] = answer.outcome.message.lock_token
         for context in _contexts(namespace, command):
             yield from ((rule, context) for rule in answer.rules)
 
@@ -68,5 +68,5 @@ def pairs_in(path: Path) -> frozenset[Pair]:
     """
     history = files.load(path)
     profile = history.header.profile
-    found = (pairs_of(commands_of(scenario.events), profile) for scenario in history.scenarios)
-    return frozenset().union(*found)
+    pairs = (pairs_of(commands_of(scenario.events), profile) for scenario in history.scenarios)
+    return frozenset().union(*pairs)

@@ -17,7 +17,7 @@ from busproof.history.files import load
 from busproof.history.records import Scenario
 from busproof.history.replay import commands_of
 
-__all__ = ["Recording", "lines_of", "requests", "traced"]
+__all__ = ["Line", "Recording", "lines_of", "requests", "traced"]
 
 EDITION: Final = "cs-2020-12"
 """The edition that states the most."""
@@ -61,7 +61,7 @@ class Recording:
 
 
 def requests(sequences: str, seed: int) -> Iterator[Request]:
-    """Yield the runs of the suite in each tier, and explorations of so many sequences."""
+    """Yield the runs of the suite in each tier, and explorations of the given size."""
     for tier in TIERS:
         about = Request(edition=EDITION, tier=tier, allure=False)
         yield attrs.evolve(about, only="features")

@@ -1,11 +1,26 @@
 """The score of an audit of generated mutants: the share that was noticed, and how sure it is."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 import attrs
 
-__all__ = ["Counted", "Score", "score_of"]
+from busproof.mutants.by_machine.record import Fate, Result
+
+__all__ = ["ALL", "Counted", "Score", "by_family", "score_of"]
+
+ALL: Final = "all"
+"""Name of the row that has the sums."""
+
+PARTS: Final = ("features", "distilled", "exploration", "search")
+
+SCORES: Final = {
+    "_of_features": PARTS[:1],
+    "": PARTS[:2],
+    "_of_everything": PARTS[:3],
+}
+"""Parts that notice a mutant, by the ending of the score's name."""
 
 Z: Final = 1.96
 """Standard deviations of a confidence of 95 %."""
@@ -37,10 +52,50 @@ class Score:
     high: float
 
 
+def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of each family, and of all at the end.
+
+    Args:
+        made: how many mutants each family has.
+        fates: the results of those that were audited.
+    """
+    results = {family: Counter[Result]() for family in made}
+    parts = {family: Counter[str]() for family in made}
+    for fate in fates:
+        results[fate.family][fate.result] += 1
+        parts[fate.family][fate.part] += 1
+    for name, families in (*((family, [family]) for family in made), (ALL, list(made))):
+        result = sum((results[family] for family in families), Counter[Result]())
+        part = sum((parts[family] for family in families), Counter[str]())
+        scores = {
+            ending: score_of(
+                {
+                    family: Counted(
+                        made=made[family],
+                        tried=results[family].total(),
+                        noticed=sum(parts[family][part] for part in noticed),
+                        apart=results[family][Result.KILLED] + results[family][Result.FOUND],
+                    )
+                    for family in families
+                }
+            )
+            for ending, noticed in SCORES.items()
+        }
+        yield {
+            "family": name,
+            "made": sum(made[family] for family in families),
+            "tried": result.total(),
+            **{kind.value.replace(" ", "_"): result[kind] for kind in Result},
+            **{part_name: part[part_name] for part_name in PARTS},
+            **{f"score{ending}": score and score.share for ending, score in scores.items()},
+            "interval": (score := scores[""]) and (score.low, score.high),
+        }
+
+
 def score_of(families: Mapping[str, Counted]) -> Score | None:
     """Return the share of the mutants noticed among those that can be distinguished.
 
-    Of a sample, each family weighs as many mutants as were made of it. The interval is that of
+    In a sample, each family is weighed by the number of its mutants. The interval is that of
     Wilson, for as many equally weighed mutants as carry the same information (Kish).
 
     Args:
@@ -49,14 +104,14 @@ def score_of(families: Mapping[str, Counted]) -> Score | None:
     Returns:
         The score; `None` if no mutant can be distinguished.
     """
-    weighed = [(each.made / each.tried, each) for each in families.values() if each.apart]
+    weighed = [(family.made / family.tried, family) for family in families.values() if family.apart]
     if not weighed:
         return None
-    total = sum(weight * each.apart for weight, each in weighed)
-    share = sum(weight * each.noticed for weight, each in weighed) / total
-    if all(each.made == each.tried for each in families.values()):
+    total = sum(weight * family.apart for weight, family in weighed)
+    share = sum(weight * family.noticed for weight, family in weighed) / total
+    if all(family.made == family.tried for family in families.values()):
         return Score(share=_percent(share), low=_percent(share), high=_percent(share))
-    number = total**2 / sum(weight**2 * each.apart for weight, each in weighed)
+    number = total**2 / sum(weight**2 * family.apart for weight, family in weighed)
     centre = (share + Z**2 / (2 * number)) / (1 + Z**2 / number)
     spread = (share * (1 - share) / number + Z**2 / (4 * number**2)) ** 0.5
     half = Z * spread / (1 + Z**2 / number)

@@ -5,6 +5,7 @@ the model, the fault has infected the state without showing yet, so its commands
 """
 
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from random import Random
 from typing import Any, Final
 
@@ -14,12 +15,12 @@ from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation.budget import SECONDS, within
 from busproof.cli.mutation.variants import Material, varied
-from busproof.history.replay import Asked, resolved
+from busproof.history.replay import RecordedCommand, resolved
 from busproof.judging.judge import Judge
 from busproof.model import Answer, Namespace, RoundRobin, new_namespace, step
 from busproof.model.rules import RULES, Rules
 
-__all__ = ["Base", "Difference", "Played", "broken", "played", "search"]
+__all__ = ["Base", "Difference", "Played", "Reached", "broken", "played", "search"]
 
 LONGEST: Final = 120
 """Maximum length of a varied sequence; a longer one is cut."""
@@ -33,7 +34,7 @@ class Base:
     """A recorded sequence that can be varied."""
 
     profile: v.Profile
-    commands: tuple[Asked, ...]
+    commands: tuple[RecordedCommand, ...]
     partitions: tuple[int, ...]
 
 
@@ -61,16 +62,28 @@ class Played:
 
 @attrs.frozen(kw_only=True)
 class Difference:
-    """Commands and a mutant's answers, which the judge rejects."""
+    """Commands and a mutant's answers, which the judge rejects under these terms."""
 
+    profile: v.Profile
     events: tuple[v.Event, ...]
     rules: tuple[str, ...]
 
 
+class Reached(StrEnum):
+    """Effect of a fault that the judge did not reject."""
+
+    CONTEXT = "never been in its context"
+    NOTHING = "given the same answers and kept the same records"
+    STATE = "kept other records, but given the same answers"
+    ANSWERS = "given other answers, all of them allowed"
+
+
 def search(
     rules: Rules, bases: Sequence[Base], material: Material, *, tries: int, random: Random
-) -> Difference | None:
+) -> Difference | Reached:
     """Return commands whose answers the judge accepts of the model but not of the mutant.
+
+    If no variant has such answers, return how far the fault came in any of them.
 
     Args:
         rules: those of the mutant.
@@ -80,21 +93,25 @@ def search(
         random: makes the choices.
     """
     infected: list[Base] = []
+    allowed = False
     for _ in range(tries):
         further = infected and random.random() < 0.5
         base = random.choice(infected if further else bases)
         commands = varied(base.commands[:LONGEST], base.partitions, material, random)
         try:
-            found = played(rules, base.profile, commands)
+            run = played(rules, base.profile, commands)
         except ModelBroke:
             continue
-        if found.differs:
-            rejected = broken(base.profile, found)
+        if run.differs:
+            rejected = broken(base.profile, run)
             if rejected is not None:
-                return Difference(events=found.events, rules=rejected)
-        elif found.infected is not None and len(infected) < INFECTED_MOST:
-            infected.append(attrs.evolve(base, commands=commands[: found.infected]))
-    return None
+                return Difference(profile=base.profile, events=run.events, rules=rejected)
+            allowed = True
+        elif run.infected is not None and len(infected) < INFECTED_MOST:
+            infected.append(attrs.evolve(base, commands=commands[: run.infected]))
+    if allowed:
+        return Reached.ANSWERS
+    return Reached.STATE if infected else Reached.NOTHING
 
 
 class ModelBroke(Exception):  # noqa: N818 - of the variant, which makes no sense
@@ -102,7 +119,11 @@ class ModelBroke(Exception):  # noqa: N818 - of the variant, which makes no sens
 
 
 def played(
-    rules: Rules, profile: v.Profile, commands: Sequence[Asked], *, seconds: float = SECONDS
+    rules: Rules,
+    profile: v.Profile,
+    commands: Sequence[RecordedCommand],
+    *,
+    seconds: float = SECONDS,
 ) -> Played:
     """Send the same commands to the model and a mutant, until the mutant breaks or they end.
 
@@ -118,20 +139,20 @@ def played(
     tokens: dict[int, str] = {}
     infected: int | None = None
     alike = True
-    for place, asked in enumerate(commands, 1):
-        command = resolved(asked.command, tokens)
+    for place, recorded in enumerate(commands, 1):
+        command = resolved(recorded.command, tokens)
         if command is None:
             continue
         if alike:
             try:
-                expected = model(command, asked.connection)
+                expected = model(command, recorded.connection)
             except Exception as error:
                 raise ModelBroke from error
-            usual.append(_event(asked.connection, command, expected))
+            usual.append(_event(recorded.connection, command, expected))
         try:
             with within(seconds):
-                answer = mutant(command, asked.connection)
-            event = _event(asked.connection, command, answer)
+                answer = mutant(command, recorded.connection)
+            event = _event(recorded.connection, command, answer)
         except Exception:  # noqa: BLE001 - a mutant may break in any way
             return Played(events=tuple(events), usual=tuple(usual), broke=True)
         events.append(event)
@@ -140,25 +161,25 @@ def played(
             if infected is None and len(answer.changes) != len(expected.changes):
                 infected = place
         if isinstance(event.outcome, v.Received) and event.outcome.message.lock_token:
-            tokens[asked.number] = event.outcome.message.lock_token
+            tokens[recorded.number] = event.outcome.message.lock_token
     return Played(events=tuple(events), usual=tuple(usual), infected=infected)
 
 
-def broken(profile: v.Profile, found: Played) -> tuple[str, ...] | None:
+def broken(profile: v.Profile, run: Played) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks; empty if it failed, `None` if its answers are allowed.
 
     If the judge rejects the model's own answers, it cannot be trusted on the mutant's: `None`.
     """
     try:
-        usual = _rejected(profile, found.usual)
+        usual = _rejected(profile, run.usual)
     except Exception:  # noqa: BLE001 - a variant may ask for what nobody can judge
         return None
     if usual is not None:
         return None
-    if found.broke:
+    if run.broke:
         return ()
     try:
-        return _rejected(profile, found.events)
+        return _rejected(profile, run.events)
     except Exception:  # noqa: BLE001 - the judge is promised answers of the vocabulary
         return ()
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.history.replay import Asked
+from busproof.history.replay import RecordedCommand
 
 __all__ = ["Material", "varied"]
 
@@ -48,8 +48,11 @@ class Material:
 
 
 def varied(
-    commands: Sequence[Asked], partitions: Sequence[int], material: Material, random: Random
-) -> tuple[Asked, ...]:
+    commands: Sequence[RecordedCommand],
+    partitions: Sequence[int],
+    material: Material,
+    random: Random,
+) -> tuple[RecordedCommand, ...]:
     """Return a variant.
 
     Args:
@@ -69,7 +72,7 @@ def varied(
 class _Author:
     """Builder of a variant."""
 
-    commands: list[Asked]
+    commands: list[RecordedCommand]
     partitions: Sequence[int]
     material: Material
     random: Random
@@ -80,14 +83,14 @@ class _Author:
 
     def put(self, place: int, command: v.Command) -> None:
         """Insert a command over one of the existing connections."""
-        number = 1 + max(asked.number for asked in self.commands)
+        number = 1 + max(other.number for other in self.commands)
         connection = self.random.choice(self.commands).connection
-        asked = Asked(number=number, connection=connection, command=command)
-        self.commands.insert(place, asked)
+        recorded = RecordedCommand(number=number, connection=connection, command=command)
+        self.commands.insert(place, recorded)
 
     def paths(self) -> list[str]:
         """Return the entities that are created."""
-        return list(_paths(asked.command for asked in self.commands))
+        return list(_paths(recorded.command for recorded in self.commands))
 
     def drop(self) -> None:
         """Leave out one command, or a few."""
@@ -108,18 +111,18 @@ class _Author:
     def alter(self) -> None:
         """Change one property or the connection of a command."""
         place = self.place()
-        asked = self.commands[place]
-        command: Any = asked.command
+        recorded = self.commands[place]
+        command: Any = recorded.command
         if self.random.random() < 0.1:
-            other = "c2" if asked.connection == "c1" else "c1"
-            self.commands[place] = attrs.evolve(asked, connection=other)
+            other = "c2" if recorded.connection == "c1" else "c1"
+            self.commands[place] = attrs.evolve(recorded, connection=other)
         elif isinstance(command, v.Send | v.Schedule):
             message = self._altered(command.message)
             self.commands[place] = attrs.evolve(
-                asked, command=attrs.evolve(command, message=message)
+                recorded, command=attrs.evolve(command, message=message)
             )
         else:
-            self.commands[place] = attrs.evolve(asked, command=self._altered(command))
+            self.commands[place] = attrs.evolve(recorded, command=self._altered(command))
 
     def _altered(self, thing: Any) -> Any:
         names = [name for name in _fields(thing) if self.material.values[type(thing), name]]
@@ -165,11 +168,11 @@ class _Author:
         name = f"t{len(self.commands)}"
         end = min(len(self.commands), place + self.random.randint(1, LONGEST_OUTAGE))
         for at in range(place, end):
-            asked = self.commands[at]
-            if hasattr(asked.command, "transaction") and not isinstance(asked.command, ENDS):
-                inside: Any = asked.command
+            recorded = self.commands[at]
+            if hasattr(recorded.command, "transaction") and not isinstance(recorded.command, ENDS):
+                inside: Any = recorded.command
                 enlisted = attrs.evolve(inside, transaction=name)
-                self.commands[at] = attrs.evolve(asked, command=enlisted)
+                self.commands[at] = attrs.evolve(recorded, command=enlisted)
         self.put(end, self.random.choice(ENDS[1:])(transaction=name))
         self.put(place, ENDS[0](transaction=name))
 

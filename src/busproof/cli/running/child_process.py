@@ -74,9 +74,9 @@ class Watched:
         return self._child.wait()
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[str, ...]:
         """Messages of the child for the user."""
-        return tuple(self._listener.said)
+        return tuple(self._listener.messages)
 
     @property
     def broke(self) -> str:
@@ -103,7 +103,7 @@ class _Listener(threading.Thread):
         self._stream = child.stdout
         self._log: Path | None = log
         self._speaking = False
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.broke = ""
         self.last = ""
 
@@ -128,10 +128,10 @@ class _Listener(threading.Thread):
 
     def _hear(self, line: str) -> None:
         if line.startswith(VOICE):
-            self.said.append(line.removeprefix(VOICE))
+            self.messages.append(line.removeprefix(VOICE))
             self._speaking = True
         elif self._speaking and line.startswith("  "):
-            self.said[-1] += f"\n{line.removeprefix('  ')}"
+            self.messages[-1] += f"\n{line.removeprefix('  ')}"
         else:
             self._speaking = False
         if line.strip():

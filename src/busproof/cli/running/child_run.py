@@ -99,13 +99,13 @@ class Request:
         several = ("rules", "readings")
         named = attrs.asdict(self, filter=attrs.filters.exclude(*several, "only", "allure"))
         named["from"] = named.pop("source")
-        given = [
+        options = [
             f"--bus-{name.replace('_', '-')}={value}"
             for name, value in named.items()
             if value is not None
         ]
-        given += [f"--bus-rule={rule}" for rule in self.rules]
-        return [*given, *(f"--bus-reading={reading}" for reading in self.readings)]
+        options += [f"--bus-rule={rule}" for rule in self.rules]
+        return [*options, *(f"--bus-reading={reading}" for reading in self.readings)]
 
     def getoption(self, name: str) -> Any:
         """Return the value of a pytest option, such as `--bus-tier`."""
@@ -119,7 +119,7 @@ class Finished:
     """End of a child: exit code, messages for the user, and whether the user stopped it."""
 
     code: int
-    said: tuple[str, ...]
+    messages: tuple[str, ...]
     interrupted: bool
 
 
@@ -209,25 +209,25 @@ def record(
     watched = Watched(command, {**environment(), **(also or {})}, folder / LOG)
     counter = _Counter(folder / HISTORY, progress)
     interrupted = watched.wait(counter)
-    finished = Finished(code=watched.code, said=watched.said, interrupted=interrupted)
+    finished = Finished(code=watched.code, messages=watched.messages, interrupted=interrupted)
     if not (folder / HISTORY).exists() or not (folder / HISTORY).stat().st_size:
         _refuse_empty(finished, folder)
-    if finished.said or interrupted or counter.complete:
+    if finished.messages or interrupted or counter.complete:
         return finished
     early = f"the features stopped early ({watched.broke}); {folder / LOG} tells more"
-    return attrs.evolve(finished, said=(early,))
+    return attrs.evolve(finished, messages=(early,))
 
 
 def _refuse_empty(finished: Finished, folder: Path) -> None:
-    kept = _kept_traceback(folder) if finished.said and finished.code != USAGE else ""
-    if finished.interrupted or finished.said:
+    kept = _kept_traceback(folder) if finished.messages and finished.code != USAGE else ""
+    if finished.interrupted or finished.messages:
         shutil.rmtree(folder, ignore_errors=True)
     if finished.interrupted:
         raise HistoryError("interrupted before anything was recorded")
-    if not finished.said:
+    if not finished.messages:
         raise AdapterError(f"the features did not run; {folder / LOG} tells why")
-    said = "\n".join(finished.said) + kept
-    raise UsageError(said) if finished.code == USAGE else AdapterError(said)
+    text = "\n".join(finished.messages) + kept
+    raise UsageError(text) if finished.code == USAGE else AdapterError(text)
 
 
 def _kept_traceback(folder: Path) -> str:

@@ -75,16 +75,18 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
         child_run.latest(folder)
     try:
         with busy("Judging what was recorded", lines=True):
-            found = _described(_judged(following, finished), args)
-            broken = _broken(found, folder)
+            conformance = _described(_judged(following, finished), args)
+            broken = _broken(conformance, folder)
     except KeyboardInterrupt:
         raise interrupted(folder) from None
-    found = attrs.evolve(
-        found, at=f"{began:%Y-%m-%dT%H:%M:%SZ}", seconds=round(time.monotonic() - start)
+    conformance = attrs.evolve(
+        conformance, at=f"{began:%Y-%m-%dT%H:%M:%SZ}", seconds=round(time.monotonic() - start)
     )
-    found = with_commands(found, args, load_catalogue(), folder, broken, following.scenarios)
+    conformance = with_commands(
+        conformance, args, load_catalogue(), folder, broken, following.scenarios
+    )
     return Conducted(
-        conformance=required.held_to(known.mark(found), args), folder=folder, broken=broken
+        conformance=required.held_to(known.mark(conformance), args), folder=folder, broken=broken
     )
 
 
@@ -95,17 +97,17 @@ def interrupted(folder: Path) -> HistoryError:
     )
 
 
-def _described(found: Conformance, args: Options) -> Conformance:
+def _described(conformance: Conformance, args: Options) -> Conformance:
     """Return the verdicts with the implementation's details from the command line."""
-    given = {name: getattr(args, name) for name in ("commit", "url", "contact")}
-    said = {name: text for name, text in given.items() if text is not None}
-    return attrs.evolve(found, subject=attrs.evolve(found.subject, **said))
+    values = {name: getattr(args, name) for name in ("commit", "url", "contact")}
+    facts = {name: text for name, text in values.items() if text is not None}
+    return attrs.evolve(conformance, subject=attrs.evolve(conformance.subject, **facts))
 
 
-def _broken(found: Conformance, folder: Path) -> tuple[Failure, ...]:
-    if all(rule.counterexample is None for rule in found.rules):
+def _broken(conformance: Conformance, folder: Path) -> tuple[Failure, ...]:
+    if all(rule.counterexample is None for rule in conformance.rules):
         return ()
-    return tuple(failures(load(folder / child_run.HISTORY), found, load_catalogue()))
+    return tuple(failures(load(folder / child_run.HISTORY), conformance, load_catalogue()))
 
 
 def _recorded(request: "Request", folder: Path) -> "Finished":
@@ -156,14 +158,14 @@ def _how_far(counted: "Counted") -> str:
 
 
 def _judged(following: Following, finished: "Finished") -> Conformance:
-    found = following.conformance()
-    problems = [*found.problems, *finished.said, *_errors(following.scenarios)]
+    conformance = following.conformance()
+    problems = [*conformance.problems, *finished.messages, *_errors(following.scenarios)]
     if finished.interrupted:
         problems.insert(0, "the run was interrupted; what was recorded until then was judged")
-    code = found.exit_code
+    code = conformance.exit_code
     if problems and code is ExitCode.OK:
         code = ExitCode.INCOMPLETE
-    return attrs.evolve(found, problems=tuple(dict.fromkeys(problems)), exit_code=code)
+    return attrs.evolve(conformance, problems=tuple(dict.fromkeys(problems)), exit_code=code)
 
 
 def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
@@ -180,6 +182,6 @@ def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 def _shortened(detail: str) -> str:
     """Return a sentence followed by the end of the log."""
-    said, *below = [line.strip() for line in detail.splitlines() if line.strip()] or [""]
+    message, *below = [line.strip() for line in detail.splitlines() if line.strip()] or [""]
     log = " | ".join(below[1:][-_LOG_TOLD:])
-    return "; ".join(part for part in (said, " ".join((*below[:1], log)).strip()) if part)
+    return "; ".join(part for part in (message, " ".join((*below[:1], log)).strip()) if part)

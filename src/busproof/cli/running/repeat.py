@@ -35,13 +35,13 @@ def with_commands(
         broken: the violations that can be asked again alone; any other needs its scenario.
         scenarios: what the run recorded.
     """
-    files = {each.rule: folder / FOLDER / each.rule / COMMANDS for each in broken}
+    files = {failure.rule: folder / FOLDER / failure.rule / COMMANDS for failure in broken}
 
     def asked(rule: RuleVerdict) -> list[str]:
         if rule.id in files:
             return ["--replay", str(files[rule.id])]
-        found = rule.counterexample.scenario if rule.counterexample is not None else ""
-        about = next((scenario.rules for scenario in scenarios if scenario.name == found), ())
+        title = rule.counterexample.scenario if rule.counterexample is not None else ""
+        about = next((scenario.rules for scenario in scenarios if scenario.name == title), ())
         return [word for name in about or (rule.id,) for word in ("--rule", name)]
 
     terms = list(_terms(args, conformance, catalogue))

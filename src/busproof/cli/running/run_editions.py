@@ -28,7 +28,7 @@ def run_editions(args: Options) -> int:
     """Run, judge and report for each edition, oldest first; return the gravest exit code.
 
     Raises:
-        ConformanceError: a run could not begin, or an option is of one run alone.
+        ConformanceError: a run could not begin, or an option applies to a single run only.
     """
     from busproof.cli.running.child_run import check_run_name, new_name  # noqa: PLC0415
     from busproof.cli.running.one_run import conducted  # noqa: PLC0415 - the catalogue alone starts faster
@@ -37,7 +37,7 @@ def run_editions(args: Options) -> int:
     _refuse(args)
     catalogue, name = load(), args.name or new_name(args.adapter)
     failures = known_failures.Known(args)
-    editions = sorted(catalogue.editions, key=lambda each: each.order)
+    editions = sorted(catalogue.editions, key=lambda edition: edition.order)
     runs: list[Conformance] = []
     for edition in editions:
         check_run_name(f"{name}-{edition.id}")

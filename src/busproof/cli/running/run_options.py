@@ -119,13 +119,13 @@ def _profile(args: Options) -> str | None:
     alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
     if (only := getattr(args, "only", None)) in ("features", "distilled"):
         alone.append(f"--only {only}")
-    asked = [
+    exploring = [
         f"--{name}"
         for name in ("profile", "minutes", "seed")
         if getattr(args, name, None) is not None
     ]
-    if alone and (asked or getattr(args, "only", None) == "exploration"):
-        raise UsageError(f"{alone[0]} explores nothing; leave out {(asked or ['--only'])[0]}")
+    if alone and (exploring or getattr(args, "only", None) == "exploration"):
+        raise UsageError(f"{alone[0]} explores nothing; leave out {(exploring or ['--only'])[0]}")
     return None if alone else getattr(args, "profile", None) or _profile_for(args)
 
 

@@ -52,9 +52,9 @@ def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
     """
     oracle = None if args.oracle is None else Oracle(args.oracle)
     with broken_off():
-        found = check(spark, source, naming_of(args, source), oracle, screen=args.screen)
-        _write(found, args)
-    return found
+        result = check(spark, source, naming_of(args, source), oracle, screen=args.screen)
+        _write(result, args)
+    return result
 
 
 @contextlib.contextmanager
@@ -63,9 +63,9 @@ def broken_off() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if (said := said_by_spark(error)) is None:
+        if (cause := said_by_spark(error)) is None:
             raise
-        raise SparkError(f"Spark broke off: {said}") from None
+        raise SparkError(f"Spark broke off: {cause}") from None
 
 
 def naming_of(args: Options, source: Source) -> Naming:
@@ -77,34 +77,34 @@ def naming_of(args: Options, source: Source) -> Naming:
     return read_naming(args.mapping)
 
 
-def _write(found: Checked, args: Options) -> None:
+def _write(result: Checked, args: Options) -> None:
     if args.violations is not None:
         place = args.violations
-        _save(found.violations, place / "violations", args.violations_format)
-        _save(found.unusable, place / "quarantine", args.violations_format)
+        _save(result.violations, place / "violations", args.violations_format)
+        _save(result.unusable, place / "quarantine", args.violations_format)
         write_aside(f"Violations: {place}")
     if args.as_table is not None:
-        _save(as_table(found.rows), args.as_table, "parquet")
-        write_header(args.as_table, unstructure(found.header, union=Record))
+        _save(as_table(result.rows), args.as_table, "parquet")
+        write_header(args.as_table, unstructure(result.header, union=Record))
         write_aside(f"Table: {args.as_table}")
     if args.explain:
-        write_aside(_explained(found.plan))
+        write_aside(_explained(result.plan))
 
 
 def _save(frame: DataFrame, place: Path, form: str) -> None:
     try:
         frame.write.mode("error").format(form).save(str(place.absolute()))
     except Exception as error:
-        if (said := said_by_spark(error)) is None:
+        if (cause := said_by_spark(error)) is None:
             raise
-        raise HistoryError(f"cannot write {place}: {said}") from None
+        raise HistoryError(f"cannot write {place}: {cause}") from None
 
 
 def _explained(frame: DataFrame) -> str:
     """Return how much data the plan shuffles."""
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    with contextlib.redirect_stdout(io.StringIO()) as output:
         frame.explain("simple")
-    plan = said.getvalue()
+    plan = output.getvalue()
     exchanges = len(re.findall(r"\bExchange ", plan))
     sorts = len(re.findall(r"\bSort ", plan))
     return f"Plan: {exchanges} exchanges, {sorts} sorts"

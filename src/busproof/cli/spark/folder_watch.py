@@ -49,7 +49,7 @@ def followed(args: Options) -> Conformance:
     """Return the verdicts on all files that arrived in the folder, now and before.
 
     Raises:
-        UsageError: there is no such folder, no file came, or one is of other terms than the rest.
+        UsageError: the folder does not exist, no file came, or the files have different terms.
         HistoryError: a file, or what is kept, cannot be read or written.
         SparkError: Spark cannot be started, or broke off.
     """
@@ -65,12 +65,12 @@ def followed(args: Options) -> Conformance:
     ):
         for files in coming(folder, ledger, once=args.once):
             _judge(spark, folder, files, ledger, args)
-    found = ledger.conformance(_oracle(args), changed_since(folder, ledger))
-    if found is None:
+    conformance = ledger.conformance(_oracle(args), changed_since(folder, ledger))
+    if conformance is None:
         raise UsageError(
             f"no history file ({_pattern(folder)}) has come into {folder}; nothing was judged"
         )
-    return found
+    return conformance
 
 
 def _oracle(args: Options) -> Oracle | None:
@@ -97,7 +97,7 @@ def _awaited(folder: Path, ledger: Ledger, *, once: bool) -> dict[str, int]:
 
 def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], bool]:
     """Return the unjudged files, and whether others are still being written."""
-    found, unsettled = dict[str, int](), False
+    sizes, unsettled = dict[str, int](), False
     for path in folder.rglob(_pattern(folder)):
         place = path.relative_to(folder)
         if str(place) in known or any(part.startswith(("_", ".")) for part in place.parts):
@@ -107,8 +107,8 @@ def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], boo
             if time.time() - status.st_mtime < SETTLED:
                 unsettled = True
             else:
-                found[str(place)] = status.st_size
-    return found, unsettled
+                sizes[str(place)] = status.st_size
+    return sizes, unsettled
 
 
 def _pattern(folder: Path) -> str:
@@ -132,20 +132,20 @@ def _judge(
     _check_terms(folder / next(iter(files)), source, ledger)
     with busy(f"Judging {_files(len(files))}"):
         histories = _histories(spark, source, mine, ledger) if source.is_table else frozenset[int]()
-        found = checked(spark, source, mine)
+        result = checked(spark, source, mine)
     ledger.add(
         Batch(
             files=files,
-            header=found.header,
-            summary=found.summary,
-            problems=found.problems,
+            header=result.header,
+            summary=result.summary,
+            problems=result.problems,
             histories=histories,
         )
     )
-    rules = found.conformance.rules
+    rules = result.conformance.rules
     broken = [rule.id for rule in rules if rule.verdict is Verdict.VIOLATED]
     write_aside(
-        f"{_files(len(files))}, {found.conformance.events:,} events: "
+        f"{_files(len(files))}, {result.conformance.events:,} events: "
         + (f"violated: {', '.join(broken)}" if broken else "nothing violated")
     )
     total = ledger.conformance(_oracle(args))
@@ -169,14 +169,14 @@ def _histories(
     """
     with broken_off():
         rows = read(spark, source, naming_of(args, source)).rows
-        found = {row["history_id"] for row in rows.select("history_id").distinct().collect()}
-    if again := found & ledger.histories:
+        ids = {row["history_id"] for row in rows.select("history_id").distinct().collect()}
+    if again := ids & ledger.histories:
         raise UsageError(
             f"history_id {min(again)} of {', '.join(map(name_of, source.paths[:3]))} is also in a "
             "file that was judged before; write each history whole, into one file, or under an id "
             "of its own"
         )
-    return frozenset(found)
+    return frozenset(ids)
 
 
 def _check_terms(file: Path, source: Source, ledger: Ledger) -> None:

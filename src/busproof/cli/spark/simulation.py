@@ -19,7 +19,7 @@ from busproof import vocabulary as v
 from busproof.adapters.spark import SparkAdapter, fresh, observed, request
 from busproof.errors import HistoryError
 from busproof.history.records import Oracle
-from busproof.history.replay import Asked, CommandFile, numbered, resolved, write_commands
+from busproof.history.replay import CommandFile, RecordedCommand, numbered, resolved, write_commands
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Judge, Violation
 from busproof.judging.sequences import sequence
@@ -63,14 +63,14 @@ class Difference:
         mutant: the fault of the bus on Spark, if any.
         place: position of the command, from 1.
         rules: broken rules, the most likely cause first.
-        said: the command and its answer.
+        detail: the command and its answer.
     """
 
     seed: int
     mutant: str | None = None
     place: int
     rules: tuple[v.RuleId, ...]
-    said: str
+    detail: str
 
 
 @attrs.frozen(kw_only=True)
@@ -121,10 +121,10 @@ def noticed(
     frame = _written(spark, profile, rows, folder)
     answers = told(frame, mutated=True)
     answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
-    found: dict[str, Difference] = {}
+    by_mutant: dict[str, Difference] = {}
     for difference in _judged(spark, profile, folder / _OUTCOMES, length).differences:
-        found.setdefault(difference.mutant or "", difference)
-    return found
+        by_mutant.setdefault(difference.mutant or "", difference)
+    return by_mutant
 
 
 def applicable(profile: v.Profile) -> list[v.RuleId]:
@@ -147,7 +147,7 @@ def seldom(simulation: Simulation, rules: Sequence[v.RuleId]) -> list[v.RuleId]:
 def _written(
     spark: "SparkSession",
     profile: v.Profile,
-    rows: Iterable[tuple[int, str | None, tuple[Asked, ...]]],
+    rows: Iterable[tuple[int, str | None, tuple[RecordedCommand, ...]]],
     folder: Path,
 ) -> "DataFrame":
     """Write the sequences as Parquet and return Spark's view of them."""
@@ -160,15 +160,17 @@ def _written(
 
 
 def _write_lines(
-    path: Path, profile: v.Profile, rows: Iterable[tuple[int, str | None, tuple[Asked, ...]]]
+    path: Path,
+    profile: v.Profile,
+    rows: Iterable[tuple[int, str | None, tuple[RecordedCommand, ...]]],
 ) -> None:
     state = fresh(profile)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as file:
             for seed, mutant, commands in rows:
-                asked = [request(command.command, command.connection) for command in commands]
-                row = {"seed": seed, "mutant": mutant, "state": state, "requests": asked}
+                requests = [request(command.command, command.connection) for command in commands]
+                row = {"seed": seed, "mutant": mutant, "state": state, "requests": requests}
                 file.write(json.dumps(row) + "\n")
     except OSError as error:
         raise HistoryError(f"cannot write {path}: {error.strerror}") from None
@@ -182,8 +184,8 @@ def _judged(spark: "SparkSession", profile: v.Profile, outcomes: Path, length: i
     differences, commands, undecided = [], 0, 0
     with multiprocessing.get_context("spawn").Pool() as pool:
         judge = partial(_verdict, profile, length)
-        for asked, evidence, difference, exhausted in pool.imap(judge, rows, chunksize=_AT_ONCE):
-            commands += asked
+        for count, evidence, difference, exhausted in pool.imap(judge, rows, chunksize=_AT_ONCE):
+            commands += count
             undecided += exhausted
             decided.update(evidence)
             if difference is not None:
@@ -211,34 +213,34 @@ def _verdict(
 
 
 def _difference(seed: int, mutant: str | None, violation: Violation, event: v.Event) -> Difference:
-    allowed = [str(each.outcome) for each in violation.allowed[:3]]
+    allowed = [str(answer.outcome) for answer in violation.allowed[:3]]
     return Difference(
         seed=seed,
         mutant=mutant,
         place=violation.index + 1,
         rules=violation.rules,
-        said=f"{event.command} was told {event.outcome}; allowed: {' or '.join(allowed) or '?'}",
+        detail=f"{event.command} was told {event.outcome}; allowed: {' or '.join(allowed) or '?'}",
     )
 
 
 def _heard(
-    profile: v.Profile, commands: Sequence[Asked], answers: Sequence[dict[str, Any]]
+    profile: v.Profile, commands: Sequence[RecordedCommand], answers: Sequence[dict[str, Any]]
 ) -> tuple[Judge, v.Event | None]:
     """Return the judge after the last allowed event, and the last event."""
     judge = Judge(profile, SparkAdapter().declaration.observability)
     tokens: dict[int, str] = {}
     event = None
-    for asked, answer in zip(commands, answers, strict=True):
-        seen = observed(answer)
-        command = resolved(asked.command, tokens) or asked.command
-        if isinstance(seen.outcome, v.Received) and seen.outcome.message.lock_token:
-            tokens[asked.number] = seen.outcome.message.lock_token
+    for recorded, answer in zip(commands, answers, strict=True):
+        observation = observed(answer)
+        command = resolved(recorded.command, tokens) or recorded.command
+        if isinstance(observation.outcome, v.Received) and observation.outcome.message.lock_token:
+            tokens[recorded.number] = observation.outcome.message.lock_token
         event = v.Event(
-            client=asked.connection,
-            connection=asked.connection,
+            client=recorded.connection,
+            connection=recorded.connection,
             command=command,
-            outcome=seen.outcome,
-            witness=seen.witness,
+            outcome=observation.outcome,
+            witness=observation.witness,
         )
         if judge.saw(event) is not None or judge.exhausted:
             break
@@ -256,7 +258,7 @@ def saved(
     again = _Again(spark, profile, difference.mutant, folder / "again.jsonl")
     left = _SMALLER
 
-    def differs(candidate: Sequence[Asked]) -> bool:
+    def differs(candidate: Sequence[RecordedCommand]) -> bool:
         nonlocal left
         if left == 0:
             raise Spent
@@ -284,7 +286,7 @@ class _Again:
         self._spark = spark
         self._plan: DataFrame | None = None
 
-    def ask(self, commands: Sequence[Asked]) -> list[dict[str, Any]]:
+    def ask(self, commands: Sequence[RecordedCommand]) -> list[dict[str, Any]]:
         """Return the answer to each command."""
         _write_lines(self._file, self._profile, [(0, self._mutant, tuple(commands))])
         if self._plan is None:

@@ -1,110 +1,25 @@
-"""Whatever a child does, it ends in one clear sentence, in time, and nothing is left behind."""
+"""A child that speaks the protocol is an adapter; what it says wrong gets one clear sentence."""
 
 import os
 import re
-import shlex
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-import uuid
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from children import CHILD, PEEK, PROFILE, Make, pid_of, use
 
-from busproof.adapters import process
 from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.process import RESTARTS, ProcessAdapter
 from busproof.errors import AdapterError, UsageError
 from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import AdvanceClock, Peek, Send
+from busproof.vocabulary.commands import AdvanceClock, Send
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Done, Witness
-from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import Clock
 
-CHILD = Path(__file__).parent / "children" / "child.py"
-PROFILE = Profile(edition="de-2021-04")
-PEEK = Peek(queue="q")
-
-Make = Callable[..., ProcessAdapter]
-
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups are of POSIX")
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No process of this test, no file of it and no descriptor outlives it."""
-    mark = f"BUSPROOF_TEST={uuid.uuid4()}"
-    monkeypatch.setenv(*mark.split("="))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    descriptors = _descriptors()
-    yield
-    deadline = time.monotonic() + 10
-    while _running(mark) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert [] == _running(mark)
-    assert [] == [file for file in tmp_path.iterdir() if file.name.startswith("tmp")]
-    assert descriptors == _descriptors()
-
-
-def _descriptors() -> int:
-    folder = Path("/proc/self/fd")
-    return len(list(folder.iterdir())) if folder.exists() else 0
-
-
-def _running(mark: str) -> list[str]:
-    return [
-        process.name
-        for process in Path("/proc").glob("[0-9]*")
-        if int(process.name) != os.getpid() and (_is_ours(process, mark) or _is_zombie(process))
-    ]
-
-
-def _is_ours(process: Path, mark: str) -> bool:
-    try:
-        return mark.encode() in (process / "environ").read_bytes()
-    except OSError:
-        return False
-
-
-def _is_zombie(process: Path) -> bool:
-    try:
-        state, parent = (process / "stat").read_text().rpartition(")")[2].split()[:2]
-    except OSError:
-        return False
-    return state == "Z" and int(parent) == os.getpid()
-
-
-PATIENCE = 5.0
-"""Seconds that a child has for what it does answer, however busy the machine is."""
-
-
-@pytest.fixture
-def make() -> Iterator[Make]:
-    made = []
-
-    def make(*arguments: str, timeout: float = PATIENCE) -> ProcessAdapter:
-        command = shlex.join([sys.executable, "-I", "-S", str(CHILD), *arguments])
-        made.append(ProcessAdapter(command, timeout))
-        return made[-1]
-
-    yield make
-    for adapter in made:
-        try:
-            adapter.stop()
-        except AdapterError:
-            adapter.stop()
-
-
-def use(adapter: ProcessAdapter) -> None:
-    """Everything that a scenario does, with a second command."""
-    adapter.start(PROFILE)
-    adapter.do(PEEK, "c1")
-    adapter.do(PEEK, "c1")
-    adapter.stop()
 
 
 def test_a_child_that_keeps_the_protocol_is_an_adapter(make: Make) -> None:
@@ -153,6 +68,7 @@ def test_a_request_larger_than_a_pipe_is_read(make: Make) -> None:
 
 
 HELLO = '{"id":$ID,"hello":{"protocol":1,"implementation":{"name":"x"},"capabilities":'
+
 OUTCOME = '{"id":$ID,"outcome":'
 
 MISBEHAVIOUR = [
@@ -234,7 +150,7 @@ def test_an_extra_line_is_noticed_before_bye(make: Make) -> None:
 def test_an_end_between_two_requests_is_noticed(make: Make) -> None:
     adapter = make()
     adapter.start(PROFILE)
-    os.kill(_pid(adapter), signal.SIGKILL)
+    os.kill(pid_of(adapter), signal.SIGKILL)
     adapter._child._process.wait()
     with pytest.raises(AdapterError, match="was killed by SIGKILL between two requests"):
         adapter.do(PEEK, "c1")
@@ -248,97 +164,6 @@ def test_an_end_that_another_process_hides_is_reported(make: Make) -> None:
     said = "5 s: it ended with exit code 0, and a process that it left behind holds its output"
     with pytest.raises(AdapterError, match=re.escape(said)):
         adapter.do(PEEK, "c1")
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A child is given no more time to start than to answer."""
-    monkeypatch.setattr(process, "STARTING", 0.3)
-
-
-def test_to_start_may_take_longer_than_to_answer(make: Make) -> None:
-    adapter = make(timeout=0.01)
-    assert adapter.declaration.implementation.name
-
-
-HANGING = [
-    (
-        "hello hang",
-        "did not answer request 1 (hello) within 0.3 s: it must flush each answer; --",
-    ),
-    ("command hang", "did not answer request 3 (Peek) within 5 s: it must flush each answer"),
-    ("command hang-with-family", "did not answer request 3 (Peek) within 5 s"),
-    ("command say-and-hang {", "request 3 (Peek) within 5 s: its line has no end, '{'"),
-    ("command close", "closed its standard input or output before it answered request 3 (Peek)"),
-    ("command close-input", "closed its standard input or output before it read request 4 (Peek)"),
-    ("bye hang", "did not answer request 5 (bye) within 2 s"),
-    ("bye hang-deaf", "answered bye and went on running: it must end by itself"),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(("arguments", "said"), HANGING)
-def test_a_child_that_hangs_is_killed_in_time(make: Make, arguments: str, said: str) -> None:
-    hangs_at_once = arguments.startswith("hello")
-    with pytest.raises(AdapterError, match=re.escape(said)):
-        use(make(*arguments.split(), timeout=0.3 if hangs_at_once else PATIENCE))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("impatient")
-def test_a_child_that_never_reads_is_killed_in_time(make: Make) -> None:
-    stuck = make("never-read", timeout=0.3)
-    with pytest.raises(AdapterError, match=re.escape("did not answer request 1 (hello)")):
-        stuck.start(PROFILE)
-
-
-@pytest.mark.slow
-def test_a_full_pipe_does_not_hang(make: Make) -> None:
-    adapter = make("command", "hang")
-    adapter.start(PROFILE)
-    large = Send(queue="q", message=Message(body="x" * 3_000_000))
-    os.kill(_pid(adapter), 19)
-    with pytest.raises(AdapterError, match=re.escape("did not read request 3 (Send) within 5 s")):
-        adapter.do(large, "c1")
-
-
-def _pid(adapter: ProcessAdapter) -> int:
-    return adapter._child._process.pid
-
-
-@pytest.mark.slow
-def test_bye_may_take_two_seconds_at_most(make: Make) -> None:
-    adapter = make("bye", "hang", timeout=60)
-    adapter.start(PROFILE)
-    with pytest.raises(AdapterError, match=re.escape("(bye) within 2 s")):
-        adapter.stop()
-    adapter.stop()
-
-
-@pytest.mark.slow
-def test_a_line_of_100_mb_is_refused_without_being_held(make: Make) -> None:
-    adapter = make("command", "flood")
-    adapter.start(PROFILE)
-    began = time.monotonic()
-    with pytest.raises(AdapterError, match=r"with a line of more than 16777216 bytes"):
-        adapter.do(PEEK, "c1")
-    assert time.monotonic() - began < 2
-
-
-@pytest.mark.slow
-def test_megabytes_of_log_are_cut_to_their_end(make: Make) -> None:
-    adapter = make("command", "log")
-    adapter.start(PROFILE)
-    adapter.do(PEEK, "c1")
-    os.kill(_pid(adapter), signal.SIGKILL)
-    with pytest.raises(AdapterError) as caught:
-        adapter.do(PEEK, "c1")
-    sentence, ends, *tail = str(caught.value).splitlines()
-    assert "was killed by SIGKILL" in sentence
-    assert (ends, len(tail)) == ("its log ends with:", 20)
-    assert tail[-1].startswith("  log line 99999 \ufffdyyy")
-    assert len(tail[-1]) == 202
 
 
 def test_an_empty_log_is_reported(make: Make) -> None:
@@ -421,32 +246,3 @@ def test_a_child_that_changes_its_mind_is_refused(
     monkeypatch.setenv("CHILD_SLACK", "5")
     with pytest.raises(AdapterError, match="declares something else than before"):
         adapter.start(PROFILE)
-
-
-def test_an_interrupted_request_kills_the_child(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    adapter = make()
-    adapter.start(PROFILE)
-
-    def interrupt(*_: object) -> bytes:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(adapter._child, "receive", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        adapter.do(PEEK, "c1")
-    with pytest.raises(AdapterError, match="does not run"):
-        adapter.do(PEEK, "c1")
-
-
-def test_processes_left_by_a_child_are_killed_after_bye(make: Make) -> None:
-    adapter = make("bye", "leave-family")
-    adapter.start(PROFILE)
-    adapter.stop()
-
-
-def test_a_forgotten_adapter_takes_its_child_along(make: Make) -> None:
-    adapter = make()
-    adapter.start(PROFILE)
-    adapter._child._log.close()
-    adapter._child = None

@@ -1,15 +1,10 @@
-"""Requests, answers and events read as the domain speaks, on one line whatever comes."""
+"""Requests as sentences that the domain speaks."""
 
 from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from busproof.history.render.commands import command_words
-from busproof.history.render.events import event_words, story
-from busproof.history.render.outcomes import outcome_words
-from busproof.history.render.phrases import one_line, seconds
 from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,
@@ -58,42 +53,15 @@ from busproof.vocabulary.commands import (
     UpdateQueue,
     UpdateTopic,
 )
-from busproof.vocabulary.entity_settings import Availability, EntityStatus
-from busproof.vocabulary.messages import Message, MessageState, MessageView
-from busproof.vocabulary.outcomes import (
-    Deleted,
-    Described,
-    Done,
-    Empty,
-    Event,
-    Indeterminate,
-    Listed,
-    Outcome,
-    Peeked,
-    QueueDescription,
-    Received,
-    ReceivedSeveral,
-    Refused,
-    Renewed,
-    RenewedSeveral,
-    RulesListed,
-    Scheduled,
-    SessionAccepted,
-    SessionsListed,
-    SessionState,
-    TopicDescribed,
-    TopicDescription,
-    Unsupported,
-    Witness,
-)
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import Message
 from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
     SqlFilter,
-    SubscriptionRule,
     TrueFilter,
 )
-from busproof.vocabulary.values import Disposition, Error, ReceiveMode
+from busproof.vocabulary.values import Disposition, ReceiveMode
 
 COMMANDS = [
     (GetTopic(topic="t"), "Get topic t"),
@@ -280,88 +248,6 @@ COMMANDS = [
     (AdvanceClock(duration=61_500_000), "Advance the clock by 61.5 s"),
 ]
 
-VIEW = MessageView(
-    body="m1",
-    session_id="a",
-    sequence_number=(3 << 48) + 5,
-    delivery_count=2,
-    lock_token="t1",
-    locked_until=60_000_000,
-    dead_letter_reason="bad",
-    state=MessageState.DEFERRED,
-)
-VIEW_WORDS = (
-    "'m1', SessionId 'a' (partition 3, sequence number 5, delivery count 2, lock t1, "
-    "locked until 60 s, deferred, dead-lettered for 'bad')"
-)
-OUTCOMES = [
-    (Scheduled(), "Scheduled"),
-    (Scheduled(sequence_number=7), "Scheduled as 7"),
-    (Described(description=QueueDescription(queue="q")), "Described q"),
-    (TopicDescribed(description=TopicDescription(topic="t")), "Described t"),
-    (
-        TopicDescribed(
-            description=TopicDescription(topic="t", partitioned=True, subscription_count=2)
-        ),
-        "Described t: partitioned, 2 subscriptions",
-    ),
-    (
-        Described(
-            description=QueueDescription(
-                queue="q",
-                partitioned=True,
-                requires_session=False,
-                duplicate_detection=True,
-                duplicate_window=30_000_000,
-                max_size=16,
-                message_count=1,
-                size=2,
-                availability=Availability.LIMITED,
-            )
-        ),
-        "Described q: partitioned, no sessions required, duplicate detection, "
-        "duplicate window 30 s, size 16 GB, 1 message, 2 bytes, limited",
-    ),
-    (Listed(), "Listed nothing"),
-    (Listed(names=("q", "two words")), "Listed q, 'two words'"),
-    (Done(), "Done"),
-    (Received(message=MessageView(body="m1")), "Received 'm1'"),
-    (Received(message=VIEW), f"Received {VIEW_WORDS}"),
-    (Empty(), "Empty"),
-    (ReceivedSeveral(), "Received nothing"),
-    (ReceivedSeveral(messages=(VIEW,)), f"Received {VIEW_WORDS}"),
-    (
-        ReceivedSeveral(messages=(VIEW, MessageView(body="m2"))),
-        f"Received 2 messages: {VIEW_WORDS}; 'm2'",
-    ),
-    (Peeked(), "Peeked nothing"),
-    (SessionAccepted(session_id="a"), "Accepted session 'a'"),
-    (SessionState(), "No state"),
-    (SessionState(state="s"), "State 's'"),
-    (SessionsListed(), "Listed nothing"),
-    (SessionsListed(session_ids=("a", "b")), "Listed 'a', 'b'"),
-    (Renewed(), "Renewed"),
-    (RenewedSeveral(), "Renewed"),
-    (Deleted(count=1), "Deleted 1 message"),
-    (RenewedSeveral(locked_until=(1_000_000, None)), "Renewed: locked until 1 s, unknown"),
-    (Renewed(locked_until=1_000_000), "Renewed: locked until 1 s"),
-    (Peeked(messages=(VIEW,)), f"Peeked {VIEW_WORDS}"),
-    (
-        Peeked(messages=(VIEW, MessageView(body="m2"))),
-        f"Peeked 2 messages: {VIEW_WORDS}; 'm2'",
-    ),
-    (RulesListed(), "Listed rules: none"),
-    (
-        RulesListed(rules=(SubscriptionRule(name="r", filter=FalseFilter()),)),
-        "Listed rules: r (nothing)",
-    ),
-    (Refused(error=Error.INVALID_OPERATION), "Refused: invalid-operation"),
-    (Refused(error=Error.OTHER, detail="not\nnow"), "Refused: other (not now)"),
-    (Indeterminate(), "Indeterminate: no answer came"),
-    (Indeterminate(detail="timed out"), "Indeterminate: no answer came (timed out)"),
-    (Unsupported(), "Unsupported"),
-]
-
 
 @pytest.mark.parametrize(("command", "words"), COMMANDS)
 def test_a_command_reads_as_a_sentence(command: Command, words: str) -> None:
@@ -370,99 +256,3 @@ def test_a_command_reads_as_a_sentence(command: Command, words: str) -> None:
 
 def test_every_command_is_among_the_sentences() -> None:
     assert set(get_args(Command)) == {type(command) for command, _ in COMMANDS}
-
-
-@pytest.mark.parametrize(("outcome", "words"), OUTCOMES)
-def test_an_outcome_reads_as_a_sentence(outcome: Outcome, words: str) -> None:
-    assert words == outcome_words(outcome)
-
-
-def test_every_outcome_is_among_the_sentences() -> None:
-    assert set(get_args(Outcome)) == {type(outcome) for outcome, _ in OUTCOMES}
-
-
-def test_an_event_shows_what_was_asked_and_what_came_with_the_witness() -> None:
-    event = Event(
-        command=Send(queue="q", message=Message(body="m1")),
-        outcome=Done(),
-        witness=Witness(partition=3),
-    )
-    assert event_words(event) == "Send to q: body 'm1' -> Done (partition 3)"
-
-
-def test_a_sequence_number_below_zero_names_no_partition() -> None:
-    outcome = Received(message=MessageView(body="m1", sequence_number=-1))
-    assert outcome_words(outcome) == "Received 'm1' (sequence number -1)"
-
-
-def test_a_story_of_one_client_at_one_time_names_neither() -> None:
-    lines = story([Event(command=Receive(queue="q"), outcome=Empty())] * 2)
-    assert ["Receive from q (peek-lock) -> Empty"] * 2 == [str(each) for each in lines]
-
-
-def test_a_story_of_two_clients_names_them_and_their_connections() -> None:
-    events = [
-        Event(command=Receive(queue="q"), outcome=Empty()),
-        Event(client="c2", connection="c3", command=Receive(queue="q"), outcome=Empty()),
-    ]
-    assert ["c1", "c2 over c3"] == [each.who for each in story(events)]
-
-
-def test_a_story_in_time_shows_when_each_call_was_made_and_answered() -> None:
-    events = [
-        Event(command=Receive(queue="q"), outcome=Empty(), returned=0),
-        Event(called=61_500_000, returned=62_000_000, command=Receive(queue="q"), outcome=Empty()),
-        Event(called=63_000_000, command=Receive(queue="q"), outcome=Indeterminate()),
-    ]
-    expected = ["at 0 s", "at 61.5 s to 62 s", "at 63 s"]
-    assert expected == [each.who for each in story(events)]
-
-
-def test_a_sequence_number_of_a_queue_that_is_not_partitioned_is_whole() -> None:
-    received = Received(message=MessageView(body="m1", sequence_number=5))
-    events = [
-        Event(command=CreateQueue(queue="q", partitioned=False), outcome=Done()),
-        Event(command=Receive(queue="q"), outcome=received),
-        Event(command=Receive(queue="other"), outcome=received),
-    ]
-    assert [
-        "Done",
-        "Received 'm1' (sequence number 5)",
-        "Received 'm1' (partition 0, sequence number 5)",
-    ] == [each.came for each in story(events)]
-
-
-@pytest.mark.parametrize(
-    ("duration", "words"),
-    [(0, "0 s"), (60_000_000, "60 s"), (1, "0.000001 s"), (-1_500_000, "-1.5 s")],
-)
-def test_times_are_seconds_without_rounding(duration: int, words: str) -> None:
-    assert words == seconds(duration)
-
-
-def test_long_texts_that_differ_at_either_end_stay_apart() -> None:
-    bodies = ["x" * 500, "y" + "x" * 499, "x" * 499 + "y", "x" * 501]
-    texts = {command_words(Send(queue="q", message=Message(body=body))) for body in bodies}
-    assert len(texts) == len(bodies)
-    assert all(len(words) < 130 for words in texts)
-
-
-@given(st.text(), st.text())
-def test_no_text_breaks_out_of_its_line(body: str, name: str) -> None:
-    event = Event(
-        client=name,
-        called=1,
-        command=Send(queue=name, message=Message(body=body, session_id=name), transaction=name),
-        outcome=Refused(error=Error.OTHER, detail=body),
-    )
-    for line in story([event, Event(command=Receive(queue="q"), outcome=Empty())]):
-        assert str(line).isprintable()
-
-
-@given(st.text())
-def test_any_text_fits_on_one_line(text: str) -> None:
-    assert one_line(text).isprintable()
-
-
-def test_escape_codes_are_spelt_out() -> None:
-    assert one_line("a\x1b[31m\n b") == "a\\x1b[31m b"

@@ -1,0 +1,67 @@
+"""Diagnosis of events that break rules on sessions, their locks and their states."""
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.sessions import holds_session
+from busproof.oracle.rule_lists import rules_if
+from busproof.oracle.state import Namespace, Queue
+
+
+def blamed_in_sessions(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.RuleId, ...]:
+    """Return the broken rules about the lock or the state of a session, the most relevant first."""
+    match event.command, event.outcome:
+        case v.Receive() | v.ReceiveBatch() as command, v.Received() | v.ReceivedSeveral():
+            return _received(namespace, queue, command.session_id, event.connection)
+        case v.SetSessionState(session_id=session_id), v.Done():
+            return _not_its_holder(namespace, queue, session_id, event.connection)
+        case v.GetSessionState(session_id=session_id), v.SessionState(state=state):
+            unheld = _not_its_holder(namespace, queue, session_id, event.connection)
+            return unheld or _wrong_state(queue, session_id, state)
+        case v.RenewSessionLock(), v.Renewed() | v.Done():
+            return ("SESS-12", "SESS-13")
+        case _:
+            return ()
+
+
+def _received(
+    namespace: Namespace, queue: Queue, session_id: str | None, connection: str
+) -> tuple[v.RuleId, ...]:
+    """SESS-02, SESS-12: diagnose a receive without a session, or from one that is not held."""
+    if not queue.settings.requires_session:
+        return ()
+    if session_id is None:
+        return ("SESS-02",)
+    return rules_if(
+        (_has_lost(namespace, queue, session_id, connection), "SESS-12"),
+        (holds_session(namespace, queue, session_id, connection) is False, "SESS-02"),
+    )
+
+
+def _not_its_holder(
+    namespace: Namespace, queue: Queue, session_id: str, connection: str
+) -> tuple[v.RuleId, ...]:
+    """SESS-12, SESS-21: diagnose a state that was set or read without the session."""
+    return rules_if(
+        (_has_lost(namespace, queue, session_id, connection), "SESS-12"),
+        (holds_session(namespace, queue, session_id, connection) is False, "SESS-21"),
+    )
+
+
+def _has_lost(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> bool:
+    """Return whether the connection was the last holder of the session, and surely is no more."""
+    session = queue.sessions.get(session_id)
+    lost = holds_session(namespace, queue, session_id, connection) is False
+    return lost and session is not None and session.connection == connection
+
+
+def _wrong_state(queue: Queue, session_id: str, state: str | None) -> tuple[v.RuleId, ...]:
+    """SESS-16 to SESS-20: diagnose a state that is not the session's."""
+    stored = queue.states.get(session_id)
+    others = (each.state for name, each in queue.states.items() if name != session_id)
+    cleared = stored is not None and stored.state is None
+    lost = stored is not None and stored.kept and state is None
+    return rules_if(
+        (state is not None and state in others, "SESS-20"),
+        (stored is None, "SESS-16"),
+        (cleared, "SESS-18"),
+        (lost, "SESS-19"),
+    )

@@ -1,0 +1,241 @@
+"""Distil sequences from recordings: the shortest that kill generated mutants.
+
+A mutant is killed by a recording of the suite, or by a variant that a search finds; what kills it
+is minimised. A mutant that is wrong in one context only is killed by what kills the same change
+without a context, asked three times in one namespace: as usual, beside a transaction and an outage
+elsewhere, and after the outage.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.cli.mutation.generated import Terms
+from busproof.cli.mutation.reaching import MAKE, thrice
+from busproof.cli.mutation.recordings import Line, Recording, lines_of
+from busproof.cli.mutation.search import Difference, ModelBroke, broken, played, search
+from busproof.cli.mutation.variants import Material
+from busproof.history.records import Scenario
+from busproof.history.render.gherkin import sentence
+from busproof.history.render.situations import situation_name
+from busproof.history.render.wrong_answers import what_is_wrong
+from busproof.history.replay import RecordedCommand, commands_of, numbered
+from busproof.judging.shrinking import minimised, simplified
+from busproof.model.rules import RULES, Rules
+from busproof.mutants.by_machine.contexts import may_arise
+from busproof.mutants.by_machine.made import GeneratedMutant, generated, rules_of
+from busproof.mutants.by_machine.operators import EFFECTS
+from busproof.spec import load
+
+__all__ = ["PAIRS", "Found", "in_contexts", "kills", "sequences"]
+
+CATALOGUE: Final = load()
+PAIRS: Final = "pairs"
+"""The file of the sequences that reach pairs."""
+LONGEST: Final = 20
+"""Most commands of a recording to try."""
+LINE: Final = 4_000
+"""Most characters of a line; sequences with longer texts remain in the scenarios only."""
+MOST: Final = 60
+"""Most recordings to try for each mutant, shortest first."""
+BASES: Final = 12
+"""Recordings that a search starts from."""
+SECONDS: Final = 2.0
+"""Most seconds of the processor that a mutant may take for one command."""
+CONTEXTS: Final = (*MAKE, "second")
+"""The contexts of commands that are asked three times."""
+
+
+@attrs.frozen(kw_only=True)
+class Found:
+    """A sequence that kills mutants, with the rule that they break."""
+
+    mutants: tuple[GeneratedMutant, ...]
+    profile: v.Profile
+    rule: str
+    commands: tuple[RecordedCommand, ...]
+    description: str = ""
+    """Its sentence, if it is about no mutant."""
+
+    @property
+    def family(self) -> str:
+        """The family of the first mutant, which names the file."""
+        return self.mutants[0].family if self.mutants else PAIRS
+
+    def line(self, name: str) -> str:
+        """Return the sequence as a line of JSON with readable commands."""
+        shown = {
+            "name": name,
+            "about": self.about(),
+            "rule": self.rule,
+            "tier": self.profile.tier.value,
+            "commands": [sentence(recorded) for recorded in self.commands],
+            "mutants": [mutant.id for mutant in self.mutants],
+        }
+        return json.dumps(shown, ensure_ascii=False)
+
+    def name(self) -> str:
+        """Return the commands in a few words."""
+        return situation_name([recorded.command for recorded in self.commands])
+
+    def about(self) -> str:
+        """Return the wrong answer, and the rule that it breaks, in a sentence."""
+        if self.description:
+            return self.description
+        wrong = played(rules_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
+        right = played(RULES, self.profile, self.commands)
+        place = len(wrong.usual) - 1
+        if wrong.events[place].outcome == right.events[place].outcome:  # only its partition differs
+            place = len(wrong.events) - 1
+        last = place == len(wrong.events) - 1
+        wrong_answer = what_is_wrong(wrong.events[place], right.events[place], last=last)
+        return f"Wrong if {wrong_answer}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
+
+
+def kills(
+    rules: Rules, profile: v.Profile, commands: Sequence[RecordedCommand]
+) -> tuple[str, ...] | None:
+    """Return the rules that a mutant breaks in this sequence; `None` if it survives."""
+    try:
+        run = played(rules, profile, commands, seconds=SECONDS)
+    except ModelBroke:
+        return None
+    if not run.differs:
+        return None
+    return broken(profile, run) or None
+
+
+def distilled(
+    mutant: GeneratedMutant, recorded: Sequence[Recording], material: Material, terms: Terms
+) -> Found | None:
+    """Return the shortest sequence found that kills a mutant; `None` if there is none."""
+    rules = rules_of(mutant)
+    there = _there(mutant, recorded)
+    recorded_one = _by_recording(mutant, rules, there)
+    if recorded_one is not None or not there:
+        return recorded_one
+    random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
+    bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
+    variant = search(rules, bases, material, tries=terms.tries, random=random)
+    if not isinstance(variant, Difference) or not variant.rules:
+        return None
+    return _shortest(mutant, rules, variant.profile, commands_of(variant.events), variant.rules[0])
+
+
+def _there(mutant: GeneratedMutant, recorded: Sequence[Recording]) -> list[Recording]:
+    """Return the recordings that run the changed place, the shortest first."""
+    places = {(mutant.family, line) for line in mutant.lines}
+    there = [
+        recording
+        for recording in recorded
+        if not places.isdisjoint(recording.lines)
+        and len(recording.scenario.events) <= LONGEST
+        and may_arise(mutant.context, (event.command for event in recording.scenario.events))
+    ]
+    return sorted(
+        there, key=lambda recording: (len(recording.scenario.events), recording.scenario.name)
+    )
+
+
+def _by_recording(
+    mutant: GeneratedMutant, rules: Rules, there: Sequence[Recording]
+) -> Found | None:
+    """Return the shortest sequence from a recording that kills a mutant, if one of a few does."""
+    for recording in there[:MOST]:
+        commands = commands_of(recording.scenario.events)
+        charged = kills(rules, recording.profile, commands)
+        if charged:
+            return _shortest(mutant, rules, recording.profile, commands, charged[0])
+    return None
+
+
+def _shortest(
+    mutant: GeneratedMutant,
+    rules: Rules,
+    profile: v.Profile,
+    commands: Sequence[RecordedCommand],
+    rule: str,
+) -> Found | None:
+    def fails(candidate: Sequence[RecordedCommand]) -> bool:
+        return rule in (kills(rules, profile, candidate) or ())
+
+    if not fails(commands):
+        return None
+    shortest = simplified(minimised(commands, fails), fails)
+    return Found(
+        mutants=(mutant,),
+        profile=profile,
+        rule=rule,
+        commands=numbered(shortest),
+    )
+
+
+def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
+    """Yield sequences that kill the mutants of a family that are wrong in a context only.
+
+    For each effect, the shortest sequence that kills its change is repeated three times, and kept
+    if it kills a mutant which those kept before it do not.
+    """
+    mutants = {mutant.id: mutant for mutant in generated(family)}
+    kept: list[tuple[Found, frozenset[Line]]] = []
+    for mutant in mutants.values():
+        if mutant.context or mutant.operator not in EFFECTS:
+            continue
+        places = {(family, line) for line in mutant.lines}
+        near = [sequence for sequence, lines in kept if not places.isdisjoint(lines)]
+        variants = [mutants.get(f"{mutant.id}@{context}") for context in CONTEXTS]
+        missed = [
+            variant for variant in variants if variant is not None and not _killed(variant, near)
+        ]
+        plain = missed and _by_recording(mutant, rules_of(mutant), _there(mutant, recorded))
+        if not plain:
+            continue
+        sequence = attrs.evolve(plain, commands=thrice(plain.commands))
+        killed = tuple(variant for variant in missed if _killed(variant, [sequence]))
+        sequence = attrs.evolve(sequence, mutants=killed)
+        if killed and len(sequence.line(sequence.name())) <= LINE:
+            kept.append((sequence, _lines(sequence)))
+            yield sequence
+
+
+def _lines(sequence: Found) -> frozenset[Line]:
+    """Return the lines of the model that a sequence executes."""
+    events = played(RULES, sequence.profile, sequence.commands).events
+    return lines_of(sequence.profile, Scenario(name="", rules=(), events=events))
+
+
+def _killed(mutant: GeneratedMutant, kept: Sequence[Found]) -> bool:
+    rules = rules_of(mutant)
+    return any(
+        sequence.rule in (kills(rules, sequence.profile, sequence.commands) or ())
+        for sequence in kept
+    )
+
+
+def sequences(
+    family: str,
+    sample: Sequence[GeneratedMutant],
+    recorded: Sequence[Recording],
+    terms: Terms,
+) -> Iterator[Found]:
+    """Yield the sequences of a family: those in contexts, and one for each mutant left of a sample.
+
+    They depend on no other family.
+    """
+    kept = []
+    for sequence in in_contexts(family, recorded):
+        kept.append(sequence)
+        yield sequence
+    material = Material.of(
+        event.command for recording in recorded for event in recording.scenario.events
+    )
+    for mutant in sample:
+        if not _killed(mutant, kept):
+            further = distilled(mutant, recorded, material, terms)
+            if further is not None and len(further.line(further.name())) <= LINE:
+                kept.append(further)
+                yield further

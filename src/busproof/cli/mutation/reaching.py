@@ -1,0 +1,173 @@
+"""Search recorded commands for pairs of a rule and a context that nothing reaches yet.
+
+Commands of explorations reach pairs by chance. Commands of scenarios are put into the contexts that
+something elsewhere in the namespace makes: an outage of another queue, or a transaction of another
+client. What a bus does there must not change, so each rule is worth a sequence there.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.cli.mutation.pairs import PLAIN, Pair, pairs_of
+from busproof.history.files import load
+from busproof.history.replay import RecordedCommand, commands_of, joined, numbered
+from busproof.judging.shrinking import minimised, simplified
+
+__all__ = ["Reaching", "beside", "explored_reaching", "scenarios_reaching", "thrice"]
+
+OTHER: Final = "elsewhere"
+"""Name of the queue, the connection and the transaction that make a context."""
+
+DOWN: Final = (
+    v.CreateQueue(queue=OTHER),
+    v.TakePartitionDown(queue=OTHER, partition=0),
+)
+MAKE: Final[Mapping[str, tuple[v.Command, ...]]] = {
+    "outage": DOWN,
+    "recovered": (*DOWN, v.BringPartitionUp(queue=OTHER, partition=0)),
+    "transaction": (v.BeginTransaction(transaction=OTHER),),
+}
+"""Commands that make a context without touching other entities."""
+
+TOGETHER: Final = (("outage", "transaction"), ("outage",), ("transaction",), ("recovered",))
+"""Contexts of a sequence: two at once save a sequence."""
+
+NAMES: Final = ("queue", "topic", "transaction", "forward_to", "forward_dead_letters_to")
+"""Fields that name an entity or a transaction."""
+
+LONGEST: Final = 60
+"""Most commands of a scenario to put into a context."""
+
+
+@attrs.frozen(kw_only=True)
+class Reaching:
+    """A sequence that reaches pairs of one rule, as short as possible."""
+
+    rule: v.RuleId
+    contexts: tuple[str, ...]
+    profile: v.Profile
+    commands: tuple[RecordedCommand, ...]
+
+
+@attrs.frozen
+class _Recorded:
+    commands: tuple[RecordedCommand, ...]
+    profile: v.Profile
+    pairs: frozenset[Pair]
+
+
+def explored_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[Reaching]:
+    """Yield the shortest sequence of explorations for each pair that is not known; note its pairs.
+
+    Raises:
+        HistoryError: a file is not a history.
+    """
+    recorded = _recorded(histories)
+    for pair in sorted({pair for recording in recorded for pair in recording.pairs}):
+        if pair not in known:
+            shortest = next(recording for recording in recorded if pair in recording.pairs)
+            yield _noted(_shortest([pair], shortest.commands, shortest.profile), known)
+
+
+def scenarios_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[Reaching]:
+    """Yield scenarios put into each context in which nothing reaches their rule; note the pairs.
+
+    Raises:
+        HistoryError: a file is not a history.
+    """
+    recorded = [scenario for scenario in _recorded(histories) if len(scenario.commands) <= LONGEST]
+    for rule in sorted({rule for scenario in recorded for rule, _ in scenario.pairs}):
+        of_rule = [scenario for scenario in recorded if (rule, PLAIN) in scenario.pairs]
+        for contexts in TOGETHER:
+            pairs = [(rule, context) for context in contexts]
+            if known.isdisjoint(pairs):
+                reaching = _put(pairs, of_rule)
+                if reaching is not None:
+                    yield _noted(reaching, known)
+
+
+def _put(pairs: Sequence[Pair], recorded: Sequence[_Recorded]) -> Reaching | None:
+    """Return the shortest recording that reaches the pairs in their contexts, if one does."""
+    for scenario in recorded:
+        commands = beside([context for _, context in pairs], scenario.commands)
+        if pairs_of(commands, scenario.profile).issuperset(pairs):
+            return _shortest(pairs, commands, scenario.profile)
+    return None
+
+
+def beside(
+    contexts: Sequence[str], commands: Sequence[RecordedCommand]
+) -> tuple[RecordedCommand, ...]:
+    """Return the commands after those that make the contexts, which have a connection of theirs."""
+    return joined(_asked([command for name in contexts for command in MAKE[name]]), commands)
+
+
+def thrice(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
+    """Return commands three times in one namespace, each time on entities of other names.
+
+    First as usual, then beside a transaction and an outage elsewhere, and at last after the outage.
+    """
+    return joined(
+        _renamed("first-", commands),
+        _asked([*MAKE["transaction"], *MAKE["outage"]]),
+        commands,
+        _asked(MAKE["recovered"][-1:]),
+        _renamed("third-", commands),
+    )
+
+
+def _asked(commands: Sequence[v.Command]) -> tuple[RecordedCommand, ...]:
+    return tuple(
+        RecordedCommand(number=number, connection=OTHER, command=command)
+        for number, command in enumerate(commands, 1)
+    )
+
+
+def _renamed(prefix: str, commands: Sequence[RecordedCommand]) -> list[RecordedCommand]:
+    """Return commands on entities and in transactions whose names have a prefix."""
+    return [
+        attrs.evolve(recorded, command=_with_prefix(prefix, recorded.command))
+        for recorded in commands
+    ]
+
+
+def _with_prefix(prefix: str, command: Any) -> v.Command:
+    values = {name: getattr(command, name, None) for name in NAMES}
+    renamed: v.Command = attrs.evolve(
+        command, **{name: prefix + value for name, value in values.items() if value}
+    )
+    return renamed
+
+
+def _recorded(histories: Sequence[Path]) -> list[_Recorded]:
+    """Return what histories have, the shortest first."""
+    recorded = [
+        _Recorded(commands, history.header.profile, pairs_of(commands, history.header.profile))
+        for history in map(load, histories)
+        for commands in (commands_of(scenario.events) for scenario in history.scenarios)
+    ]
+    return sorted(recorded, key=lambda scenario: len(scenario.commands))
+
+
+def _shortest(
+    pairs: Sequence[Pair], commands: Sequence[RecordedCommand], profile: v.Profile
+) -> Reaching:
+    def reaches(candidate: Sequence[RecordedCommand]) -> bool:
+        return pairs_of(candidate, profile).issuperset(pairs)
+
+    shortest = simplified(minimised(commands, reaches), reaches)
+    return Reaching(
+        rule=pairs[0][0],
+        contexts=tuple(context for _, context in pairs),
+        profile=profile,
+        commands=numbered(shortest),
+    )
+
+
+def _noted(reaching: Reaching, known: set[Pair]) -> Reaching:
+    known |= pairs_of(reaching.commands, reaching.profile)
+    return reaching

@@ -1,0 +1,132 @@
+"""Whatever a child does, it ends in time, and nothing is left behind."""
+
+import os
+import re
+import signal
+import time
+
+import pytest
+from children import PATIENCE, PEEK, PROFILE, Make, pid_of, use
+
+from busproof.adapters import process
+from busproof.errors import AdapterError
+from busproof.vocabulary.commands import Send
+from busproof.vocabulary.messages import Message
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups are of POSIX")
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child is given no more time to start than to answer."""
+    monkeypatch.setattr(process, "STARTING", 0.3)
+
+
+def test_to_start_may_take_longer_than_to_answer(make: Make) -> None:
+    adapter = make(timeout=0.01)
+    assert adapter.declaration.implementation.name
+
+
+HANGING = [
+    (
+        "hello hang",
+        "did not answer request 1 (hello) within 0.3 s: it must flush each answer; --",
+    ),
+    ("command hang", "did not answer request 3 (Peek) within 5 s: it must flush each answer"),
+    ("command hang-with-family", "did not answer request 3 (Peek) within 5 s"),
+    ("command say-and-hang {", "request 3 (Peek) within 5 s: its line has no end, '{'"),
+    ("command close", "closed its standard input or output before it answered request 3 (Peek)"),
+    ("command close-input", "closed its standard input or output before it read request 4 (Peek)"),
+    ("bye hang", "did not answer request 5 (bye) within 2 s"),
+    ("bye hang-deaf", "answered bye and went on running: it must end by itself"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("arguments", "said"), HANGING)
+def test_a_child_that_hangs_is_killed_in_time(make: Make, arguments: str, said: str) -> None:
+    hangs_at_once = arguments.startswith("hello")
+    with pytest.raises(AdapterError, match=re.escape(said)):
+        use(make(*arguments.split(), timeout=0.3 if hangs_at_once else PATIENCE))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
+def test_a_child_that_never_reads_is_killed_in_time(make: Make) -> None:
+    stuck = make("never-read", timeout=0.3)
+    with pytest.raises(AdapterError, match=re.escape("did not answer request 1 (hello)")):
+        stuck.start(PROFILE)
+
+
+@pytest.mark.slow
+def test_a_full_pipe_does_not_hang(make: Make) -> None:
+    adapter = make("command", "hang")
+    adapter.start(PROFILE)
+    large = Send(queue="q", message=Message(body="x" * 3_000_000))
+    os.kill(pid_of(adapter), 19)
+    with pytest.raises(AdapterError, match=re.escape("did not read request 3 (Send) within 5 s")):
+        adapter.do(large, "c1")
+
+
+@pytest.mark.slow
+def test_bye_may_take_two_seconds_at_most(make: Make) -> None:
+    adapter = make("bye", "hang", timeout=60)
+    adapter.start(PROFILE)
+    with pytest.raises(AdapterError, match=re.escape("(bye) within 2 s")):
+        adapter.stop()
+    adapter.stop()
+
+
+@pytest.mark.slow
+def test_a_line_of_100_mb_is_refused_without_being_held(make: Make) -> None:
+    adapter = make("command", "flood")
+    adapter.start(PROFILE)
+    began = time.monotonic()
+    with pytest.raises(AdapterError, match=r"with a line of more than 16777216 bytes"):
+        adapter.do(PEEK, "c1")
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.slow
+def test_megabytes_of_log_are_cut_to_their_end(make: Make) -> None:
+    adapter = make("command", "log")
+    adapter.start(PROFILE)
+    adapter.do(PEEK, "c1")
+    os.kill(pid_of(adapter), signal.SIGKILL)
+    with pytest.raises(AdapterError) as caught:
+        adapter.do(PEEK, "c1")
+    sentence, ends, *tail = str(caught.value).splitlines()
+    assert "was killed by SIGKILL" in sentence
+    assert (ends, len(tail)) == ("its log ends with:", 20)
+    assert tail[-1].startswith("  log line 99999 \ufffdyyy")
+    assert len(tail[-1]) == 202
+
+
+def test_an_interrupted_request_kills_the_child(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter = make()
+    adapter.start(PROFILE)
+
+    def interrupt(*_: object) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(adapter._child, "receive", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        adapter.do(PEEK, "c1")
+    with pytest.raises(AdapterError, match="does not run"):
+        adapter.do(PEEK, "c1")
+
+
+def test_processes_left_by_a_child_are_killed_after_bye(make: Make) -> None:
+    adapter = make("bye", "leave-family")
+    adapter.start(PROFILE)
+    adapter.stop()
+
+
+def test_a_forgotten_adapter_takes_its_child_along(make: Make) -> None:
+    adapter = make()
+    adapter.start(PROFILE)
+    adapter._child._log.close()
+    adapter._child = None

@@ -1,0 +1,115 @@
+"""Deliveries that come in a row, which the broker handles together, step by step."""
+
+from typing import Any
+
+import pytest
+from proton import Described, Message
+
+from busproof.vocabulary.commands import CreateQueue
+
+from .frames import (
+    ACCEPT,
+    DISPOSITION,
+    FALSE,
+    NULL,
+    TRANSFER,
+    TRUE,
+    Peer,
+    attach,
+    begin,
+    flow,
+    frame,
+    peer,
+    transfer,
+    uint,
+)
+from .inside import inside
+from .test_full_lists import frames, performative
+
+pytestmark = pytest.mark.slow
+
+ACCEPTED, REJECTED = 0x24, 0x25
+ONE = bytes(Message(b"body", inferred=True).encode())
+IN_SESSION = bytes(Message(b"body", inferred=True, group_id="g").encode())
+QUEUES = CreateQueue(queue="q", partitioned=True), CreateQueue(queue="s", requires_session=True)
+
+
+def settled(number: int, *, settles: bool = True, state: bytes = ACCEPT) -> bytes:
+    """A receiver's disposition of one delivery."""
+    return frame(DISPOSITION, TRUE, uint(number), NULL, TRUE if settles else FALSE, state)
+
+
+def heard(client: Peer, wanted: int, code: int) -> list[list[Any]]:
+    """The fields of the broker's frames of this kind, once there are as many or no more come."""
+    while True:
+        found = [fields for kind, fields in map(performative, frames(client.said)) if kind == code]
+        before = len(client.said)
+        if sum(_amount(fields) if code == DISPOSITION else 1 for fields in found) >= wanted:
+            return found
+        client.read(seconds=2)
+        assert len(client.said) > before, found
+
+
+def _amount(fields: list[Any]) -> int:
+    return 1 if fields[2] is None else int(fields[2] - fields[1] + 1)
+
+
+def outcomes(client: Peer, wanted: int) -> dict[int, int]:
+    """The state in which each delivery was settled, by its id."""
+    states: dict[int, int] = {}
+    for _, first, last, is_settled, state, *_ in heard(client, wanted, DISPOSITION):
+        assert is_settled
+        assert isinstance(state, Described)
+        ids = range(first, (first if last is None else last) + 1)
+        assert not states.keys() & ids
+        states |= dict.fromkeys(ids, int(state.descriptor))  # type: ignore[call-overload]
+    return states
+
+
+def test_each_of_several_sends_in_a_row_gets_its_own_answer() -> None:
+    """One is not AMQP, and one is refused by the model; those before and behind are accepted."""
+    links = attach("a", 0, sends="q") + attach("b", 1, sends="s")
+    with inside(*QUEUES) as broker, peer(broker.broker.port, begin(), links) as client:
+        client.read(b"\x00\x53\x13")
+        client.say(
+            transfer(0, ONE),
+            transfer(1, ONE[:-1]),
+            transfer(2, ONE),
+            transfer(3, ONE, handle=1),
+            transfer(4, IN_SESSION, handle=1),
+            transfer(5, ONE),
+        )
+        expected = dict.fromkeys((0, 2, 4, 5), ACCEPTED) | dict.fromkeys((1, 3), REJECTED)
+        assert expected == outcomes(client, 6)
+        assert 3 == len(broker.hub.bus.namespace.entities["q"].messages)
+
+
+def test_more_sends_in_a_row_than_are_decided_together_are_all_accepted() -> None:
+    with (
+        inside(*QUEUES) as broker,
+        peer(broker.broker.port, begin(), attach("a", 0, sends="q")) as client,
+    ):
+        client.read(b"\x00\x53\x13")
+        client.say(*[transfer(number, ONE) for number in range(170)])
+        assert dict.fromkeys(range(170), ACCEPTED) == outcomes(client, 170)
+        assert 170 == len(broker.hub.bus.namespace.entities["q"].messages)
+
+
+def test_settlements_in_a_row_take_effect_once() -> None:
+    """Accepted without being settled, then settled, some of them twice, all in one piece."""
+    links = attach("a", 0, sends="q") + attach("b", 1, receives="q")
+    with inside(*QUEUES) as broker, peer(broker.broker.port, begin(), links) as client:
+        client.read(b"\x00\x53\x13")
+        client.say(*[transfer(number, ONE) for number in range(6)])
+        outcomes(client, 6)
+        client.say(flow(6, handle=1))
+        ids = [fields[1] for fields in heard(client, 6, TRANSFER)]
+        accepted = [settled(number, settles=False) for number in ids]
+        again = [settled(number) for number in (ids[1], ids[1], *ids[:4])]
+        gone = [settled(number, state=NULL) for number in ids]
+        client.say(*accepted, *again, *gone, transfer(6, ONE), transfer(7, ONE))
+        client.read(seconds=1)
+        assert not client.is_over
+        entity = broker.hub.bus.namespace.entities["q"]
+        assert 2 == len(entity.messages)
+        assert not broker.hub.tallies.of(entity).locked

@@ -1,0 +1,104 @@
+"""Forwarding: hops, destinations that are gone, full or down, and circles."""
+
+import pytest
+from model_driver import SECOND, Bus, profile
+
+from busproof import vocabulary as v
+
+
+def test_message_is_forwarded_four_times_in_a_row(bus: Bus) -> None:
+    bus.create("q5")
+    for number in (4, 3, 2, 1):
+        bus.create(f"q{number}", forward_to=f"q{number + 1}")
+    bus.create("q0", forward_to="q1")
+    bus.send("near", queue="q1")
+    bus.send("far", queue="q0")
+    assert ["near"] == bus.bodies("q5")
+    assert "MaxTransferHopCountExceeded" == bus.receive("q4" + v.TRANSFERS).dead_letter_reason
+
+
+@pytest.mark.parametrize(
+    ("reading", "suffix"), [("transfer", v.TRANSFERS), ("dead-letter", v.DEAD_LETTERS)]
+)
+def test_message_whose_destination_is_gone_is_kept_as_read(reading: str, suffix: str) -> None:
+    bus = Bus(profile(FORWARD_FAILED=reading))
+    bus.create("r")
+    bus.create("q", forward_to="r")
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.DISABLED))
+    bus.send("m1")
+    bus.done(v.DeleteQueue(queue="r"))
+    bus.send("m2")
+    reasons = [bus.receive("q" + suffix).dead_letter_reason for _ in range(2)]
+    assert {"DestinationDisabled", "DestinationNotFound"} == set(reasons)
+
+
+def test_forwarded_message_goes_where_there_is_room(bus: Bus) -> None:
+    bus.create("r")
+    bus.create("q", forward_to="r")
+    for number in range(3):
+        bus.send(f"m{number}", size=2**30, stands_in=True)
+    bus.send("m4", size=1)
+    bus.send("m5", size=1, session_id="a")
+    assert 2 == len(bus.namespace.entities["q" + v.TRANSFERS].messages)
+    bus.bodies("r")
+    bus.send("large", queue="r", size=2**30, stands_in=True)
+    for number in range(3):
+        bus.send(f"n{number}", size=1)
+    assert 4 == len(bus.bodies("r"))
+
+
+def test_forwarded_message_waits_for_a_partition_that_is_down(bus: Bus) -> None:
+    bus.create("r")
+    bus.create("q", forward_to="r")
+    for number in range(3):
+        bus.down(number, "r")
+    bus.send("m")
+    assert [] == bus.bodies("r")
+    for number in range(3):
+        bus.up(number, "r")
+    assert ["m"] == bus.bodies("r")
+
+
+def test_message_id_pins_a_forwarded_message_if_so_read() -> None:
+    bus = Bus(profile(FORWARD_MESSAGE_ID="key"))
+    bus.create("r")
+    bus.create("q", duplicate_detection=True, duplicate_window=20 * SECOND, forward_to="r")
+    for number in range(3):
+        bus.send(f"m{number}", message_id="i")
+        bus.wait(21)
+    bus.send("n")
+    held = bus.namespace.entities["r"].messages.values()
+    assert 1 == len({each.partition for each in held if each.message.message_id == "i"})
+
+
+def test_dead_letters_that_forward_in_a_circle_stay_in_the_end(bus: Bus) -> None:
+    bus.create("q", requires_session=True)
+    bus.create("d", forward_dead_letters_to="q", max_delivery_count=1)
+    bus.done(v.DeleteQueue(queue="q"))
+    bus.create("q", requires_session=True, forward_dead_letters_to="d")
+    bus.done(v.DeleteQueue(queue="d"))
+    bus.create("d", requires_session=True, forward_dead_letters_to="q")
+    bus.create("s", forward_to="d")
+    bus.send("m", queue="s")
+    assert [1] == [
+        len(each.messages)
+        for each in bus.namespace.entities.values()
+        if each.path.endswith(v.DEAD_LETTERS) and each.messages
+    ]
+
+
+def test_queue_that_requires_sessions_does_not_forward(bus: Bus) -> None:
+    bus.create("r")
+    command = v.CreateQueue(queue="q", requires_session=True, forward_to="r")
+    assert v.Error.INVALID_OPERATION is bus.refused(command)
+    bus.create("q", requires_session=True)
+    assert v.Error.INVALID_OPERATION is bus.refused(v.UpdateQueue(queue="q", forward_to="r"))
+
+
+def test_message_without_key_is_forwarded_to_any_partition(bus: Bus) -> None:
+    bus.create("r")
+    bus.create("q", forward_to="r")
+    for number in range(3):
+        bus.send(f"m{number}", message_id="i")
+    held = bus.namespace.entities["r"].messages.values()
+    assert 3 == len({each.partition for each in held})

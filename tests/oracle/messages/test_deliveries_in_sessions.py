@@ -1,0 +1,122 @@
+"""Deliveries in a session, and whether they count once it is closed or lost."""
+
+import pytest
+from observing import DONE, LOST, OTHER, Observer, observing, received
+from session_requests import (
+    MINUTE,
+    SESSION_LOST,
+    accept,
+    after,
+    allowed,
+    close,
+    receive,
+)
+
+from busproof.vocabulary.commands import (
+    Abandon,
+    AcceptSession,
+    AdvanceClock,
+    Receive,
+    RenewSessionLock,
+)
+from busproof.vocabulary.outcomes import (
+    Empty,
+    Renewed,
+)
+
+
+@pytest.fixture
+def observer() -> Observer:
+    observer = observing()
+    observer.queue(requires_session=True)
+    return observer
+
+
+@pytest.mark.parametrize(
+    ("ended", "count", "rule"), [("closed", 1, "SESS-09"), ("expired", 2, "SESS-10")]
+)
+def test_a_delivery_counts_unless_the_session_was_closed(
+    observer: Observer, ended: str, count: int, rule: str
+) -> None:
+    observer.send(partition=1, session_id="a")
+    observer.has(accept())
+    first = received("m1", 1, session_id="a", lock_token="k", delivery_count=1)
+    observer.has(receive(), first)
+    if ended == "closed":
+        observer.has(close())
+    else:
+        after(observer, MINUTE + 1)
+    observer.has(accept())
+    wrong = received("m1", 1, session_id="a", lock_token="l", delivery_count=3 - count)
+    assert observer.saw(receive(), wrong).rules[0] == rule
+    again = received("m1", 1, session_id="a", lock_token="l", delivery_count=count)
+    assert observer.saw(receive(), again).rules[0] == rule
+
+
+def test_delivery_without_an_answer_in_a_session_may_count(observer: Observer) -> None:
+    """The receive may have given `m1`, and an abandon that was late may have ended that."""
+    observer.send(partition=1, session_id="a")
+    observer.has(accept())
+    observer.has(receive(), received("m1", 1, session_id="a", lock_token="k", delivery_count=1))
+    observer.has(Abandon(queue="q", lock_token="k"))
+    observer.has(receive(), LOST)
+    observer.has(close())
+    observer.has(accept())
+    again = received("m1", 1, session_id="a", lock_token="l", delivery_count=3)
+    assert observer.saw(receive(), again).possible
+
+
+def test_a_delivery_whose_end_is_not_known_may_count(observer: Observer) -> None:
+    for lost in (close(), Abandon(queue="q", lock_token="k")):
+        observer = observing()
+        observer.queue(requires_session=True)
+        observer.send(partition=1, session_id="a")
+        observer.has(accept())
+        observer.has(receive(), received("m1", 1, session_id="a", lock_token="k", delivery_count=1))
+        observer.has(lost, LOST)
+        observer.has(close(), SESSION_LOST if lost == close() else DONE)
+        observer.has(accept())
+        for count in (1, 2):
+            again = received("m1", 1, session_id="a", lock_token="l", delivery_count=count)
+            assert allowed(observer, receive(), again)
+
+
+def test_a_message_of_no_session_is_given_in_none(observer: Observer) -> None:
+    assert observer.send(partition=1, message_id="x").rules[0] == "SESS-01"
+    assert observer.send(OTHER).rules[0] == "SESS-01"
+    observer.has(accept())
+    stray = received("m1", 1, message_id="x", lock_token="l")
+    assert observer.saw(receive(), stray).rules[0] == "SESS-01"
+    assert observer.saw(Receive(queue="q"), Empty(), connection="c2").rules[0] == "LIFE-09"
+
+
+def test_a_renewal_gives_no_certainty_back_to_a_lock_that_may_have_ended() -> None:
+    """Accepted again by its holder, a session may have given back what was taken in it."""
+    observer = observing()
+    observer.queue(requires_session=True)
+    observer.send(session_id="a", partition=0)
+    accept = AcceptSession(queue="q", session_id="a")
+    receive = Receive(queue="q", session_id="a")
+    observer.has(accept)
+    observer.has(receive, received("m1", session_id="a", lock_token="1"))
+    observer.has(accept)
+    observer.has(RenewSessionLock(queue="q", session_id="a"), Renewed(locked_until=60_000_000))
+    observer.has(receive, received("m1", session_id="a", lock_token="2"))
+
+
+def test_reaccepted_session_need_not_count_a_delivery() -> None:
+    """It may have been given back when its holder accepted the session once more."""
+    observer = observing(slack=2_000_000)
+    observer.queue(requires_session=True)
+    observer.send(session_id="a", partition=0)
+    observer.has(accept())
+    first = received("m1", session_id="a", lock_token="1", delivery_count=1)
+    observer.has(receive(), first)
+    observer.has(accept())
+    observer.has(AdvanceClock(duration=MINUTE))
+    observer.has(accept(), connection="c2")
+    for count in (1, 2):
+        again = received("m1", session_id="a", lock_token="2", delivery_count=count)
+        before = observer.possible
+        observer.has(receive(), again, connection="c2")
+        observer.possible = before

@@ -1,0 +1,84 @@
+"""No scenario accuses a conforming bus that chooses otherwise than the most regular one.
+
+What a scenario expects is written by hand, and may be more than the documents promise. The random
+model makes every choice that they leave open, the hostile one the least regular choices; some of
+its answers are late or never come.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from busproof.cli.running.child_run import LOG, Counted, Request, record
+from busproof.spec import load
+
+pytestmark = pytest.mark.slow
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+CATALOGUE = load()
+SEEDS = range(10 if FULL else 1)
+NAMESPACES = {
+    "basic": Request(tier="basic"),
+    "standard": Request(tier="standard"),
+    "premium": Request(tier="premium"),
+    "premium-2": Request(tier="premium", namespace_partitions="2"),
+    "premium-4": Request(tier="premium", namespace_partitions="4"),
+}
+PARTITIONED_NAMESPACES = "en-2026-02"
+"""Only edition with partitioned Premium namespaces."""
+FILLED_TO_THE_QUOTA = "QUOTA"
+"""Family whose scenarios create 10,000 entities without any choice; the gate leaves it out."""
+
+
+def families() -> tuple[str, ...]:
+    """Return the families of the gate; none stands for all."""
+    all_of_them = dict.fromkeys(rule.id.partition("-")[0] for rule in CATALOGUE.rules)
+    return () if FULL else tuple(each for each in all_of_them if each != FILLED_TO_THE_QUOTA)
+
+
+def kinds() -> Iterator[tuple[str, str]]:
+    """Yield every edition with the namespaces that it knows."""
+    for edition in CATALOGUE.editions:
+        for name, request in NAMESPACES.items():
+            if request.namespace_partitions is None or edition.id == PARTITIONED_NAMESPACES:
+                yield edition.id, name
+
+
+def accusations(request: Request, folder: Path) -> str:
+    """Return what pytest prints of scenarios that failed; nothing if none did."""
+    request = attrs.evolve(request, only="features", allure=False)
+    finished = record(request, folder, ignored)
+    log = (folder / LOG).read_text()
+    assert () == finished.said
+    assert " passed" in log
+    return log if finished.code else ""
+
+
+def ignored(_: Counted) -> None:
+    """Ignore the progress."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("policy", ["random", "hostile"])
+@pytest.mark.parametrize(
+    ("edition", "namespace"), list(kinds()) if FULL else [(CATALOGUE.default_edition, "standard")]
+)
+def test_no_scenario_accuses_a_bus_whatever_it_chooses(
+    edition: str, namespace: str, policy: str, seed: int, tmp_path: Path
+) -> None:
+    request = attrs.evolve(
+        NAMESPACES[namespace],
+        adapter=f"model?policy={policy}&seed={seed}",
+        edition=edition,
+        rules=families(),
+    )
+    assert "" == accusations(request, tmp_path)
+
+
+def test_a_bus_that_breaks_a_rule_is_accused(tmp_path: Path) -> None:
+    """The check above sees a scenario that fails."""
+    request = Request(adapter="faulty:mismatch-accepted", rules=("KEY-08",))
+    assert "FAILED" in accusations(request, tmp_path)
