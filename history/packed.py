@@ -59,7 +59,7 @@ class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
 
     def __getitem__(self, index: int | slice) -> v.Event | tuple[v.Event, ...]:
         if isinstance(index, slice):
-            return tuple(self[each] for each in range(*index.indices(len(self))))
+            return tuple(self[place] for place in range(*index.indices(len(self))))
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
             raise IndexError(f"there is no event {index} of {len(self)}")
@@ -73,16 +73,16 @@ class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
         return len(self) == len(other) and all(map(v.Event.__eq__, self, other))
 
     def _chunk(self, number: int) -> list[v.Event]:
-        found = self._unpacked.get(number)
-        if found is None:
-            found = pickle.loads(zlib.decompress(self._chunks[number]))  # noqa: S301 - our own
+        events = self._unpacked.get(number)
+        if events is None:
+            events = pickle.loads(zlib.decompress(self._chunks[number]))  # noqa: S301 - our own
             if len(self._unpacked) == _UNPACKED:
                 del self._unpacked[next(iter(self._unpacked))]
-            self._unpacked[number] = found
-        return found
+            self._unpacked[number] = events
+        return events
 
 
 def packed(events: Iterable[v.Event]) -> Sequence[v.Event]:
     """Return the events: as a tuple, or compressed if there are many."""
-    found = events if isinstance(events, PackedEvents) else PackedEvents(events)
-    return tuple(found) if found.is_short else found
+    sequence = events if isinstance(events, PackedEvents) else PackedEvents(events)
+    return tuple(sequence) if sequence.is_short else sequence

@@ -270,6 +270,6 @@ def sequence(seed: int, length: int, partitions: int) -> tuple[RecordedCommand, 
 
 
 def _waiting(queue: str) -> tuple[v.Command, ...]:
-    """Return receives after which a message that has not come is overdue."""
+    """Return receives over two minutes: a message that none of them returns is overdue."""
     receive = v.Receive(queue=queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     return (v.AdvanceClock(duration=PAUSE), receive) * (TRIES + 1)

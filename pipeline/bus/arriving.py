@@ -40,7 +40,7 @@ def arrived(source: Expression, arrivals: Expression) -> Expression:
     another entity, and the outcomes so far are not in the state meanwhile.
     """
     first = let("s", source, state(coming=arrivals, told="slice(s.told, 1, 0)"))
-    each = (
+    taken = (
         f"aggregate(w.coming, {state('w', coming='slice(w.coming, 1, 0)')}, (s, a) -> {_taken()})"
     )
     goes_on = (
@@ -49,7 +49,7 @@ def arrived(source: Expression, arrivals: Expression) -> Expression:
     )
     rounds = (
         f"aggregate(sequence(1, IF({goes_on}, {_ROUNDS}, 1)), begun, "
-        f"(w, turn) -> IF(size(w.coming) = 0, w, {each}))"
+        f"(w, turn) -> IF(size(w.coming) = 0, w, {taken}))"
     )
     rested = let("begun", first, rounds)
     return let("before", "s.told", let("rested", rested, state("rested", told="before")))
