@@ -88,7 +88,7 @@ schemas: dev ## write the JSON Schemas anew
 	$(DEV)/bin/python -m busproof.reports.schemas
 
 distilled: dev ## search for short sequences that kill generated mutants, and keep them (FAMILIES=… for some)
-	$(DEV)/bin/python tools/distil.py $(FAMILIES)
+	PYTHONHASHSEED=0 $(DEV)/bin/python tools/distil.py $(FAMILIES)
 
 diagrams: dev ## write docs/states.md and the changes in docs/editions.md anew
 	$(DEV)/bin/python tools/state_diagrams.py > docs/states.md

@@ -89,6 +89,8 @@ Feature: Entity quotas
     Scenario Outline: A deleted queue makes room for one and no more, whatever else it was
       Given 99 partitioned queues
       And a partitioned queue <traits>
+      When another partitioned queue is requested
+      Then it is refused because the quota is exceeded
       When the queue is deleted
       And another partitioned queue is requested
       Then it is accepted

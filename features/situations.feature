@@ -33,6 +33,19 @@ Feature: Late effects, changed settings and refused requests
         | partitioned | 170    | with PartitionKey each its own |
         | regular     | 170    | without key                    |
 
+    @TTL-02
+    Scenario Outline: Of many messages with a time to live none ends before its time
+      Given a <kind> queue with a time to live of 3600 seconds
+      And 130 messages with PartitionKey "a" were sent
+      When 600 seconds pass
+      And everything is received and completed
+      Then exactly 130 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @KEY-17
     Scenario Outline: Many messages of one key come in order
       Given a partitioned queue
@@ -2425,6 +2438,24 @@ Feature: Late effects, changed settings and refused requests
       When subscription "two" gets a request: got
       Then it is refused because it is not found
       When subscription "two" gets a request: deleted
+      Then it is refused because it is not found
+
+      Examples:
+        | kind        | elsewhere                             |
+        | partitioned | a transaction                         |
+        | partitioned | a partition of another queue is down  |
+        | partitioned | a partition of another queue was down |
+        | regular     | a transaction                         |
+        | regular     | a partition of another queue is down  |
+
+    @MGMT-10
+    Scenario Outline: A rule of a subscription that does not exist is not found, whatever happens elsewhere
+      Given a <kind> topic
+      And subscription "one"
+      And <elsewhere>
+      When rule "reds" of subscription "two" is added: messages with Label "red"
+      Then it is refused because it is not found
+      When rule "reds" of subscription "two" is removed
       Then it is refused because it is not found
 
       Examples:

@@ -5,8 +5,9 @@ family it looks for sequences that kill the mutants that are wrong in a context 
 sample of the mutants. For each of these it takes the shortest recording in which the judge
 distinguishes it from the model, or searches for a variant that does. The sequence is minimised, and
 kept unless a sequence kept earlier kills the mutant, too. The same sources, seed and sample give
-the same files. A family's file depends on no other family, and is written as soon as it is
-complete: `make distilled FAMILIES='keys locks'` writes those of two families, and so resumes.
+the same files, with the hash seed that `make distilled` sets: the judge names rules in any order.
+A family's file depends on no other family, and is written as soon as it is complete:
+`make distilled FAMILIES='keys locks'` writes those of two families, and so resumes.
 `--reword` writes the names and sentences of the kept sequences anew, in seconds.
 `--pairs` searches recorded explorations for pairs of a rule and a context that nothing reaches yet,
 puts scenarios into contexts in which nothing reaches their rules, and adds both.
