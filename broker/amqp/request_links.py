@@ -34,8 +34,14 @@ CBS_STATUS: Final = ("status-code", "status-description", None)
 
 
 def said_in(request: Message) -> dict[str, Any]:
-    """Return the properties of a request; some clients send strings as bytes."""
-    properties: dict[Any, Any] = request.properties or {}
+    """Return the properties of a request; some clients send strings as bytes.
+
+    Raises:
+        Refusal: they are not a map.
+    """
+    properties: Any = request.properties or {}
+    if not isinstance(properties, dict):
+        raise Refusal("amqp:decode-error", "The properties of a request are not a map.")
     return {_text(key): _text(value) for key, value in properties.items()}
 
 

@@ -13,8 +13,9 @@ from busproof.broker.amqp.dispositions import wire_token
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.management.operations import answerer
 from busproof.broker.amqp.refusals import Refusal
-from busproof.broker.amqp.request_links import Reply
+from busproof.broker.amqp.request_links import Reply, said_in
 from busproof.broker.amqp.session_links import SessionSeeker
+from busproof.broker.amqp.unreadable import decoded
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration
@@ -179,6 +180,13 @@ def test_request_of_as_many_as_it_may_have_takes_one_turn(
     for _ in range(3):
         asking(lambda client: took.append(measured(client)))
     assert min(took) < MOST, took
+
+
+def test_request_whose_properties_are_not_a_map_is_refused() -> None:
+    """A number, as a client library would not write it."""
+    raw = b"\x00\x53\x74\x53\x07\x00\x53\x77\x40"
+    with pytest.raises(Refusal, match="not a map"):
+        said_in(decoded(raw))
 
 
 @pytest.mark.parametrize("path", ["r", "u"])
