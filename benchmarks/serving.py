@@ -336,6 +336,8 @@ def grown(rows: list[Row]) -> Iterator[Figure]:
         (most, f"at {most.depth:,} held, beside {first.depth:,}"),
         (widest, f"over {widest.connections} connections, beside {first.connections}"),
     ):
+        if other is first:
+            continue
         yield at_least(f"sends {words}", other.sends[0] / first.sends[0], LEAST_GROWTH)
         yield at_least(f"receives {words}", other.receives[0] / first.receives[0], LEAST_GROWTH)
         for place, what in ((0, "send"), (2, "receive")):

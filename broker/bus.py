@@ -1,9 +1,8 @@
 """The model as a bus for clients: its state, its clock and its decisions."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from random import Random
 from typing import Final
 
@@ -20,8 +19,9 @@ from busproof.broker.policies import choices_of, patient
 from busproof.errors import UsageError
 from busproof.model import Answer, Namespace, forget, new_namespace, step
 from busproof.model.journal import Change
+from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import RULES, Rules
-from busproof.model.state import Entity
+from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import EntityKind, EntitySettings
 
 __all__ = ["SERVED", "Bus", "Description"]
@@ -207,32 +207,29 @@ class Bus:
         """Return when the lock of a session ends."""
         return self.namespace.entities[path].sessions[session_id].locked_until
 
-    def delete(
+    def oldest(
         self,
         path: str,
         count: int,
         is_old: Callable[[v.Message], bool],
         session_id: str | None = None,
-    ) -> int:
-        """Delete messages that are not locked, oldest first; return how many.
+    ) -> Generator[bool, None, list[QueuedMessage]]:
+        """Find at most so many messages, of a session if one is named, as `deletable` has them."""
+        entity, found = self.entity(path), dict[QueuedMessage, None]()
+        for queued in () if entity is None else deletable(entity, session_id, is_old):
+            if queued is None:
+                yield False
+                continue
+            found[queued] = None
+            if len(found) == count:
+                break
+        return list(found)
 
-        Args:
-            path: the path of the entity.
-            count: the maximum number of messages.
-            is_old: whether a message was enqueued early enough.
-            session_id: the session of the messages, if only one.
-        """
-        entity = self.entity(path)
-        old = () if entity is None else deletable(entity, session_id, is_old)
-        found = list(islice(old, count))
-        self.act(lambda namespace: delete(namespace, found))
-        return len(found)
-
-    def count_deletable(self, path: str, most: int, is_old: Callable[[v.Message], bool]) -> int:
-        """Return how many messages `delete` would delete."""
-        entity = self.entity(path)
-        old = () if entity is None else deletable(entity, None, is_old)
-        return sum(1 for _ in islice(old, most))
+    def delete(self, messages: Sequence[QueuedMessage]) -> int:
+        """Delete those of the messages that are still there and not locked; return how many."""
+        left = [queued for queued in messages if queued.is_there and queued.state is ACTIVE]
+        self.act(lambda namespace: delete(namespace, left))
+        return len(left)
 
     def held(self, path: str, token: str) -> str | None:
         """Return the name of the message with this lock token."""

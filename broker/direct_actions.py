@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 GONE: Final = Message(body="")
+PASSED_AT_ONCE: Final = 5_000
+"""Number of messages to pass before others may have a turn."""
 HELD: Final = frozenset({QueuedMessage, ScheduledMessage})
 
 
@@ -59,13 +61,19 @@ def free(changes: Sequence[Change]) -> None:
 
 def deletable(
     entity: Entity, session_id: str | None, is_old: Callable[[Message], bool]
-) -> Iterator[QueuedMessage]:
-    """Yield the messages that are not locked and old enough, in order of sequence numbers."""
+) -> Iterator[QueuedMessage | None]:
+    """Yield the messages that are not locked and old enough, in order of sequence numbers.
+
+    For some thousand others `None` is yielded, because it takes a while to pass them.
+    """
+    passed = 0
     for partition in entity.partitions:
         for queued in partition.line.behind(entity.messages, 0):
             wanted = session_id in (None, queued.message.session_id)
             if queued.state is ACTIVE and wanted and is_old(queued.message):
                 yield queued
+            elif (passed := passed + 1) % PASSED_AT_ONCE == 0:
+                yield None
 
 
 def delete(namespace: Namespace, messages: Iterable[QueuedMessage]) -> None:

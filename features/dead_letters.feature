@@ -294,6 +294,153 @@ Feature: Delivery counts and dead-letter queues
       When a message with PartitionKey "a" is sent to its dead-letter queue in the transaction
       Then it is refused
 
+  Rule: Dead letters of a subscription are received, settled and peeked at as those of a queue
+
+    @DLQ-07 @LOCK-04
+    Scenario Outline: The lock of a subscription's dead letter is renewed
+      Given a <kind> topic
+      And subscription "one" with locks of 20 seconds
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and dead-lettered because of "unreadable"
+      And receivers turn to its dead letters
+      And a message is received and kept
+      And only 12 of 20 seconds pass
+      And the lock of the message kept is renewed, which succeeds
+      And only 12 of 20 seconds pass
+      Then the message kept can be completed
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-07 @DEFER-02
+    Scenario Outline: A subscription's dead letter is deferred and received by its number
+      Given a <kind> topic
+      And subscription "one" with locks of 20 seconds
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and dead-lettered because of "unreadable"
+      And receivers turn to its dead letters
+      And a message is received and deferred
+      Then a receive finds nothing
+      And it can be received by its number
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-07
+    Scenario Outline: A subscription's dead letter comes again with its count, however its delivery ended
+      Given a <kind> topic
+      And subscription "one" with locks of 20 seconds
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and dead-lettered because of "unreadable"
+      And receivers turn to its dead letters
+      And a message is received 3 times, <how> each time
+      Then each time its delivery count is <count>
+
+      Examples:
+        | kind        | how                 | count          |
+        | partitioned | abandoned           | greater by one |
+        | partitioned | kept for 20 seconds | greater by one |
+        | partitioned | deferred            | the same       |
+        | regular     | abandoned           | greater by one |
+        | regular     | kept for 20 seconds | greater by one |
+        | regular     | deferred            | the same       |
+
+    @DLQ-07 @LIFE-02
+    Scenario Outline: A subscription's dead letter that is locked is given to no other receiver
+      Given a <kind> topic
+      And subscription "one" with locks of 20 seconds
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and dead-lettered because of "unreadable"
+      And receivers turn to its dead letters
+      And a message is received and kept
+      Then a receive over another connection finds nothing
+      And the message kept can be completed
+      And a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-11 @DLQ-07
+    Scenario Outline: A subscription's dead letter is settled by a commit
+      Given a <kind> topic
+      And subscription "one"
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When receivers turn to subscription "one"
+      And a message is received and dead-lettered because of "unreadable"
+      And receivers turn to its dead letters
+      And a message is received and kept
+      And the message kept is completed in the transaction
+      And the transaction is committed
+      And a minute passes
+      And a receive is tried
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-07 @BATCH-14
+    Scenario Outline: Dead letters of a subscription that come at once have a lock each
+      Given a <kind> topic
+      And subscription "one"
+      And 4 messages with PartitionKey "a" were sent
+      When receivers turn to subscription "one"
+      And everything is received and dead-lettered
+      And receivers turn to its dead letters
+      And up to 4 messages are received at once and kept
+      Then each of them can be completed
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-07 @PART-20
+    Scenario Outline: Peeking on among a subscription's dead letters finds every one
+      Given a <kind> topic
+      And subscription "one"
+      And 7 messages without key were sent
+      When receivers turn to subscription "one"
+      And everything is received and dead-lettered
+      And receivers turn to its dead letters
+      And they are peeked at, <count> at a time, each time from behind the last
+      Then every message that was sent was shown
+
+      Examples:
+        | kind        | count |
+        | partitioned | 1     |
+        | partitioned | 3     |
+        | regular     | 1     |
+        | regular     | 3     |
+
+    @DLQ-07 @PART-20
+    Scenario Outline: Peeking on among a queue's dead letters finds every one
+      Given a <kind> queue
+      And 7 messages without key were sent
+      When everything is received and dead-lettered
+      And receivers turn to its dead letters
+      And they are peeked at, <count> at a time, each time from behind the last
+      Then every message that was sent was shown
+
+      Examples:
+        | kind        | count |
+        | partitioned | 1     |
+        | partitioned | 3     |
+        | regular     | 1     |
+        | regular     | 3     |
+
   Rule: Dead letters of a partitioned queue are wherever they are
 
     @DLQ-12

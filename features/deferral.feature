@@ -179,6 +179,36 @@ Feature: Deferred messages
         | partitioned |
         | regular     |
 
+    @DEFER-07
+    Scenario Outline: A deferred message that is received and deleted by its number is gone
+      Given a <kind> queue
+      And a message without key was sent
+      When a message is received and deferred
+      And it is received by its number and deleted
+      And it is tried by its number
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DEFER-07 @TOPIC-20
+    Scenario Outline: A subscription's deferred message that is received and deleted is gone
+      Given a <kind> topic
+      And subscription "one"
+      And a message without key was sent
+      When receivers turn to subscription "one"
+      And a message is received and deferred
+      And it is received by its number and deleted
+      And it is tried by its number
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: Several at once, from one partition or more
 
     @DEFER-11

@@ -212,6 +212,67 @@ Feature: Duplicate detection
       And everything is received and completed
       Then exactly 1 message was received
 
+    @DUP-11 @TOPIC-12
+    Scenario Outline: A copy that a commit brings to a topic is dropped
+      Given a <kind> topic with duplicate detection
+      And subscription "one"
+      And a message with MessageId "x" was sent
+      And a transaction
+      When a message with MessageId "x" is sent in the transaction
+      And the transaction is committed
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: A topic detects copies as a queue does
+
+    @DUP-02 @TOPIC-12
+    Scenario Outline: A topic knows a MessageId for the whole of its window
+      Given a <kind> topic with duplicate detection
+      And subscription "one"
+      And a message with MessageId "x" was sent
+      When only 500 of 600 seconds pass
+      And a message with MessageId "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DUP-09 @TOPIC-12
+    Scenario: An outage does not make a topic forget
+      Given a partitioned topic with duplicate detection
+      And subscription "one"
+      And a message with MessageId "x" was sent
+      When every partition is down for a while
+      And a message with MessageId "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @BATCH-09 @TOPIC-12
+    Scenario Outline: A copy in a batch that is sent to a topic is dropped alone
+      Given a <kind> topic with duplicate detection
+      And subscription "one"
+      And a message with PartitionKey "a" and MessageId "x" was sent
+      When a message with PartitionKey "a" and MessageId "x" and one with PartitionKey "a" and MessageId "y" are sent at once
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: Without a MessageId there is nothing to go by
 
     @DUP-12

@@ -530,6 +530,21 @@ Feature: Automatic forwarding
 
   Rule: Each destination gets what is for it, in whatever order
 
+    @FWD-30 @FWD-07
+    Scenario Outline: What a subscription forwards arrives with its values
+      Given a partitioned destination "end"
+      And a <kind> topic
+      And subscription "one" forwards to "end"
+      When a message with property yes true and property number 2.5 and Label "x" is sent
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then it has property yes true and property number 2.5 and Label "x"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @FWD-30
     Scenario: Each subscription that forwards does so by itself
       Given a partitioned destination "end"

@@ -156,6 +156,20 @@ Feature: Scheduled messages
         | partitioned |
         | regular     |
 
+    @SCHED-02 @SESS-05
+    Scenario Outline: A scheduled message comes to the receiver that holds its session
+      Given a <kind> queue that requires sessions
+      And 2 messages with SessionId "s" were scheduled in 5 seconds
+      When session "s" is accepted
+      And 5 seconds pass
+      And 2 messages of session "s" are awaited
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: It can be taken back until it is due
 
     @SCHED-03
@@ -180,6 +194,36 @@ Feature: Scheduled messages
       Then no message is shown
       And a receive finds nothing
       And a receive over another connection finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SCHED-04
+    Scenario Outline: A cancellation leaves another message with the same MessageId
+      Given a <kind> queue
+      And a message with MessageId "x" was scheduled in 10 seconds
+      And a message with MessageId "x" was scheduled in 10 seconds
+      When the scheduled message is cancelled
+      And 10 seconds pass
+      And 1 message is awaited
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SCHED-04
+    Scenario Outline: What was cancelled in a topic never comes to a subscription
+      Given a <kind> topic
+      And subscription "one"
+      And a message without key was scheduled in 10 seconds
+      When the scheduled message is cancelled
+      And 10 seconds pass
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
 
       Examples:
         | kind        |

@@ -246,6 +246,24 @@ Feature: Sessions
         | regular     | received             |
         | regular     | renewed              |
 
+    @SESS-11 @SESS-13
+    Scenario Outline: Renewing one session keeps no other
+      Given a <kind> queue with locks of 20 seconds and that requires sessions
+      And a message with SessionId "a" was sent
+      And a message with SessionId "b" was sent
+      When session "a" is accepted
+      And session "b" is accepted
+      And only 12 of 20 seconds pass
+      And session "a" is renewed
+      And 9 seconds pass
+      And session "b" is accepted over another connection
+      Then it is accepted
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @SESS-13
     Scenario Outline: A session that is renewed is nobody else's for another lock duration
       Given a <kind> queue with locks of 20 seconds and that requires sessions

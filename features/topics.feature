@@ -156,6 +156,111 @@ Feature: Topics and subscriptions
         | partitioned |
         | regular     |
 
+  Rule: A subscription is received from, settled in and peeked at as a queue is
+
+    @LOCK-04 @TOPIC-20
+    Scenario Outline: A lock of a subscription's message is renewed
+      Given a <kind> topic
+      And subscription "one" with locks of 20 seconds
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and kept
+      And only 12 of 20 seconds pass
+      And the lock of the message kept is renewed, which succeeds
+      And only 12 of 20 seconds pass
+      Then the message kept can be completed
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-12
+    Scenario Outline: An update of a subscription's lock duration is in force for the next lock
+      Given a <kind> topic
+      And subscription "one" with locks of 60 seconds
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And one message is received and abandoned
+      And its locks are updated to 20 seconds
+      And a message is received and kept
+      And 20 seconds pass
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SESS-09
+    Scenario Outline: A delivery that ended with the closing of a subscription's session does not count
+      Given a <kind> topic
+      And subscription "one" that requires sessions
+      And a message with SessionId "a" was sent
+      When receivers turn to subscription "one"
+      And session "a" is accepted
+      And a message of session "a" is received and kept
+      And session "a" is closed
+      And session "a" is accepted
+      And a message of session "a" is received again
+      Then its delivery count is as before
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @PART-20
+    Scenario Outline: Peeking on in a subscription finds every message
+      Given a <kind> topic
+      And subscription "one"
+      And 12 messages without key were sent
+      When receivers turn to subscription "one"
+      And they are peeked at, <count> at a time, each time from behind the last
+      Then every message that was sent was shown
+
+      Examples:
+        | kind        | count |
+        | partitioned | 1     |
+        | partitioned | 5     |
+        | regular     | 1     |
+        | regular     | 5     |
+
+    @SESS-23
+    Scenario Outline: A peek in a session of a subscription shows messages of that session only
+      Given a <kind> topic
+      And subscription "one" that requires sessions
+      And messages with SessionId "a", "b" and "c" were sent in turn, 3 of each
+      When receivers turn to subscription "one"
+      And session "b" is accepted over another connection
+      And messages of session "b" are peeked
+      Then only messages of session "b" are shown
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TXN-12 @FILTER-02
+    Scenario Outline: What is committed reaches the subscriptions that take it, and no other
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two" that takes nothing
+      And a transaction
+      And 2 messages with PartitionKey "a" were sent in the transaction
+      When the transaction is committed
+      And receivers turn to subscription "two"
+      Then a receive finds nothing
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: A partitioned topic has partitions as a queue has them
 
     @TOPIC-07

@@ -519,3 +519,5 @@ Feature: Property and body values in transit
         | 1   | 01    |
         | ñ   | n     |
         | 日本  | 日     |
+        | x   | X     |
+        | aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab | aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac |

@@ -14,6 +14,7 @@ from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import check_protocol, unstructure
 from busproof.history.lines import LIMIT, decode_line, encode_line
+from busproof.history.packed import PackedEvents, packed
 from busproof.history.records import (
     Ended,
     Header,
@@ -208,7 +209,7 @@ class _Grouping:
     def __init__(self, reader: HistoryReader) -> None:
         self._reader = reader
         self._open: Scenario | None = None
-        self._events: list[v.Event] = []
+        self._events = PackedEvents()
         self._bare = True
 
     def add(self, event: v.Event) -> None:
@@ -221,12 +222,12 @@ class _Grouping:
 
     def begin(self, scenario: Scenario) -> None:
         """Open a scenario."""
-        self._open, self._events, self._bare = scenario, [], False
+        self._open, self._events, self._bare = scenario, PackedEvents(), False
 
     def end(self, ended: Ended | None) -> Iterator[Scenario]:
         """Close the open scenario, if there is one."""
         if self._open is not None:
-            yield attrs.evolve(self._open, events=tuple(self._events), ended=ended)
+            yield attrs.evolve(self._open, events=packed(self._events), ended=ended)
         elif ended is not None:
             raise self._reader.wrong("a scenario ends here that did not begin")
         self._open = None

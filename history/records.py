@@ -1,5 +1,6 @@
 """Records of a history file: a header, then scenarios, each with its events."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, cast
 
@@ -163,7 +164,7 @@ class Scenario:
     name: str = ""
     rules: tuple[str, ...] = ()
     feature: str = ""
-    events: tuple[v.Event, ...] = ()
+    events: Sequence[v.Event] = ()
     ended: Ended | None = None
 
 

@@ -68,15 +68,16 @@ def _several_committed(
     last = events[place]
     if not isinstance(last.command, v.CommitTransaction) or not isinstance(last.outcome, v.Done):
         return False
-    name = last.command.transaction
-    sent = [
-        event
-        for event in events[:place]
-        if isinstance(event.command, v.Send)
-        and event.command.transaction == name
-        and isinstance(event.outcome, v.Done)
-    ]
-    return len(sent) > 1
+    name, sent = last.command.transaction, 0
+    for index in range(place - 1, -1, -1):
+        command, done = events[index].command, isinstance(events[index].outcome, v.Done)
+        if isinstance(command, v.Send) and command.transaction == name and done:
+            sent += 1
+        elif isinstance(command, v.BeginTransaction) and command.transaction == name and done:
+            break
+        if sent > 1:
+            return True
+    return False
 
 
 def _several_peeked(events: Sequence[v.Event], place: int, _decided: tuple[v.RuleId, ...]) -> bool:

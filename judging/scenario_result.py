@@ -178,7 +178,7 @@ class Checker:
             events = with_late_witnesses(events)
         judged = judge(events, profile, self._observability)
         heard = _heard(scenario)
-        in_order = [scenario.events[index] for index in judged.order]
+        in_order = _in_order(scenario.events, judged.order)
         heard = attrs.evolve(
             heard,
             evidence=dict(judged.evidence),
@@ -190,7 +190,7 @@ class Checker:
                 heard,
                 blamed=(to_blame(judged.violation.rules, scenario.rules, self.terms),),
                 counterexample=_of_violation(scenario, judged),
-                shown=judged.order,
+                shown=tuple(judged.order),
             )
         if scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED:
             return attrs.evolve(
@@ -204,6 +204,13 @@ class Checker:
     def unchecked(self, scenario: Scenario, why: str) -> Heard:
         """Return the judgement of a scenario whose judging was interrupted."""
         return attrs.evolve(_heard(scenario), exhausted=why)
+
+
+def _in_order(events: Sequence[v.Event], order: Sequence[int]) -> Sequence[v.Event]:
+    """Return the events in the order of judging, which needs no copy if it is the recorded one."""
+    if isinstance(order, range) and len(order) == len(events):
+        return events
+    return [events[index] for index in order]
 
 
 def _heard(scenario: Scenario) -> Heard:
@@ -267,7 +274,7 @@ def _of_literal(scenario: Scenario, ended: Ended) -> Counterexample:
     failed = [step.text for step in ended.steps if step.result == "failed"]
     return Counterexample(
         scenario=scenario.name,
-        events=scenario.events,
+        events=tuple(scenario.events),
         seen=ended.detail,
         allowed=tuple(failed[-1:]),
     )

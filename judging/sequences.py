@@ -11,6 +11,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.history.replay import RecordedCommand
+from busproof.judging.liveness import PAUSE, TRIES
 
 __all__ = ["sequence"]
 
@@ -80,12 +81,14 @@ class _Author:
         choose = self.random.choice
         needs = queue == "sessions" or self.random.random() < 0.1
         session = choose(_SESSIONS) if needs else None
+        large = self.random.random() < self.theme.large
         return v.Message(
             body=f"m{len(self.written)}",
             session_id=session,
             partition_key=choose((None, None, "k", "l", session)),
             message_id=choose((None, "1", "1", "2")),
-            size=_LARGE if self.random.random() < self.theme.large else None,
+            size=_LARGE if large else None,
+            stands_in=large,
             time_to_live=choose((None, None, 30 * _S)),
         )
 
@@ -111,11 +114,19 @@ _Writers = tuple[tuple[int, _Writer], ...]
 
 @attrs.frozen
 class _Theme:
-    """The main subject of a sequence: queues, commands, and the share of large messages."""
+    """The main subject of a sequence.
+
+    Attributes:
+        queues: destinations.
+        writers: generators of commands.
+        large: the share of large messages.
+        awaited: the entity whose messages are waited for in the end, by receives over two minutes.
+    """
 
     queues: tuple[str, ...]
     writers: _Writers
     large: float = 0.05
+    awaited: str = ""
 
 
 def _send(author: _Author) -> v.Command:
@@ -232,6 +243,7 @@ _THEMES: Final = (
     _Theme(("regular",), (*_TRAFFIC, *_TIME, *_TIME, *_SETTLEMENTS, (3, _get))),
     _Theme(("plain", "regular"), (*_MANAGEMENT, (8, _send), (3, _receive)), large=0.6),
     _Theme(("news", "source"), (*_TRAFFIC, *_TIME)),
+    _Theme(("source",), ((8, _send), (2, _schedule)), large=0, awaited="plain"),
 )
 
 
@@ -247,6 +259,17 @@ def sequence(seed: int, length: int, partitions: int) -> tuple[RecordedCommand, 
     author = _Author(random, partitions, _THEMES[seed % len(_THEMES)])
     for command in _CREATIONS:
         author.add(command)
-    for _ in range(length):
+    waiting = _waiting(author.theme.awaited) if author.theme.awaited else ()
+    if len(waiting) >= length:
+        waiting = ()
+    for _ in range(length - len(waiting)):
         author.add(author.next())
+    for command in waiting:
+        author.add(command)
     return tuple(author.written)
+
+
+def _waiting(queue: str) -> tuple[v.Command, ...]:
+    """Return receives after which a message that has not come is overdue."""
+    receive = v.Receive(queue=queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+    return (v.AdvanceClock(duration=PAUSE), receive) * (TRIES + 1)

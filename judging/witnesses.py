@@ -6,15 +6,18 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from busproof import vocabulary as v
+from busproof.history.packed import packed
 
 __all__ = ["with_late_witnesses"]
 
 
-def with_late_witnesses(events: Sequence[v.Event]) -> tuple[v.Event, ...]:
+def with_late_witnesses(events: Sequence[v.Event]) -> Sequence[v.Event]:
     """Return the events with partitions of sends filled in that were revealed later.
 
     The partition is clear only if a body was sent once, to one partitioned queue.
     """
+    if not any(map(_lacks_witness, events)):
+        return events
     partitioned = {
         event.command.queue
         for event in events
@@ -27,7 +30,7 @@ def with_late_witnesses(events: Sequence[v.Event]) -> tuple[v.Event, ...]:
         for view in _views(event)
         if view.sequence_number is not None and view.sequence_number >= 0
     }
-    return tuple(
+    return packed(
         attrs.evolve(event, witness=v.Witness(partition=partition_of[_sent(event)]))
         if _lacks_witness(event)
         and _queue(event) in partitioned

@@ -21,8 +21,7 @@ _COPIES: dict[type, Copy] = {}
 def _changed(instance: Any, /, **changes: Any) -> Any:
     """Return the value with these fields changed."""
     kind = instance.__class__
-    copy = _COPIES.get(kind)
-    if copy is None:
+    if (copy := _COPIES.get(kind)) is None:
         copy = _COPIES[kind] = _copy_of(kind)
     return copy(instance, changes)
 

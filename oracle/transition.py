@@ -1,7 +1,7 @@
 """A transition that the documents allow, and the observation of one that happened."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import attrs
 
@@ -56,11 +56,12 @@ class Observation(NamedTuple):
 
 
 UNOBSERVED = Observation()
+_DONE: Final = v.Done()
 
 
 def done(next_: Namespace, *rules: v.RuleId, choice: Choice | None = None) -> Transition:
     """Return a transition for a request that took effect."""
-    return Transition(outcome=v.Done(), next=next_, rules=rules, choice=choice)
+    return Transition(outcome=_DONE, next=next_, rules=rules, choice=choice)
 
 
 def refusal(

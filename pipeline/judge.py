@@ -9,6 +9,7 @@ The functions here run in the executors' Python, which needs this package but ha
 
 import gc
 import json
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import groupby
@@ -23,6 +24,7 @@ from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import structure_union, unstructure
 from busproof.history.lines import decode_line
+from busproof.history.packed import PackedEvents, packed
 from busproof.history.records import (
     Ended,
     Header,
@@ -124,8 +126,8 @@ class _Component:
     """
 
     started: Started | None = None
-    events: list[v.Event] = attrs.field(factory=list)
-    lines: list[int] = attrs.field(factory=list)
+    events: PackedEvents = attrs.field(factory=PackedEvents)
+    lines: "array[int]" = attrs.field(factory=partial(array, "q"))
     ended: Ended | None = None
     unusable: list[_Unusable] = attrs.field(factory=list)
     cut: bool = False
@@ -143,7 +145,7 @@ class _Component:
             name=begun.scenario,
             rules=begun.rules,
             feature=begun.feature,
-            events=tuple(self.events),
+            events=packed(self.events),
             ended=self.ended,
         )
 

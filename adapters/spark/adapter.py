@@ -24,7 +24,7 @@ from busproof.pipeline.session import said_by_spark, spark_session
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["CAPABILITIES", "SETTINGS", "SparkAdapter"]
+__all__ = ["BULK_SETTINGS", "CAPABILITIES", "SETTINGS", "SparkAdapter"]
 
 CAPABILITIES: Final = frozenset(
     {
@@ -68,12 +68,22 @@ SETTINGS: Final = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.debug.maxToStringFields": "0",
-    "spark.sql.files.maxPartitionBytes": "200000",
+    "spark.sql.files.maxPartitionBytes": "4m",
     "spark.sql.files.openCostInBytes": "1",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.subexpressionElimination.enabled": "false",
 }
-"""Spark options for many small jobs in sequence: fast and light compilation, no replanning."""
+"""Spark options for many small jobs in sequence: fast and light compilation, no replanning.
+
+Each task reads the plan of all commands anew, which takes as long as some thousand commands.
+"""
+
+BULK_SETTINGS: Final = {
+    **SETTINGS,
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+    "spark.sql.files.maxPartitionBytes": "128m",
+}
+"""Spark options for one long job: full compilation, and a task per core."""
 
 
 class SparkAdapter:

@@ -225,7 +225,8 @@ class Frames:
             return None
         if code >= end or data[code] not in LOOKED_AT:
             return None
-        if data[code] == TRANSFER and code == place + 10 and self._numbering.follows(data, place):
+        is_short = code == place + 10 and code + 2 < end
+        if data[code] == TRANSFER and is_short and self._numbering.follows(data, place):
             return None
         frame = data[place:end]
         if data[code] in OPENS and not self._counted(frame, data[code]):

@@ -85,7 +85,7 @@ def encoded(
     )
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=512)
 def _header(durable: bool | None, priority: int | None, ttl: int | None, count: int) -> bytes:
     """Return a header; `ttl` is in milliseconds, and `count` excludes this delivery."""
     said = b"\x40" if priority is None else bytes((0x50, priority & 255))

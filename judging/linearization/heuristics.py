@@ -42,7 +42,7 @@ class Hints:
     """The most likely order of some events."""
 
     def __init__(self, events: Sequence[v.Event]) -> None:
-        self._events = events
+        self._called = [event.called for event in events]
         self._returned = [NEVER if e.returned is None else e.returned for e in events]
         self._rank = [_rank(event) for event in events]
         needs: dict[int, list[int]] = defaultdict(list)
@@ -53,8 +53,8 @@ class Hints:
         self._needs = {later: tuple(dict.fromkeys(needed)) for later, needed in needs.items()}
 
     def _overlap(self, one: int, other: int) -> bool:
-        events, returned = self._events, self._returned
-        return events[one].called <= returned[other] and events[other].called <= returned[one]
+        called, returned = self._called, self._returned
+        return called[one] <= returned[other] and called[other] <= returned[one]
 
     def follows(self, later: int, earlier: int) -> bool:
         """Return whether one of two overlapping events most likely came after the other."""
@@ -79,15 +79,14 @@ class Hints:
             if open_ := [need for need in self._needs.get(candidate, ()) if not taken[need]]:
                 unmet[candidate] = open_
         wanted = self._wanted(candidates, unmet) if unmet else ()
-        return sorted(
-            candidates, key=lambda candidate: self._place(candidate, unmet, wanted), reverse=True
-        )
+        places = {candidate: self._place(candidate, unmet, wanted) for candidate in candidates}
+        return sorted(candidates, key=places.__getitem__, reverse=True)
 
     def _otherwise(self, index: int, way: int) -> float:
         # A bus that works fast: effects come in the order of the answers.
         if way == 1:
             return self._returned[index]
-        called = self._events[index].called
+        called = self._called[index]
         # A slow network: effects come about halfway between call and return.
         if way == 2:
             return (called + min(self._returned[index], called + _LONG)) / 2

@@ -46,7 +46,7 @@ class Judged:
     evidence: Counter[v.RuleId]
     decided: tuple[tuple[v.RuleId, ...], ...] = ()
     violation: Violation | None = None
-    order: tuple[int, ...] = ()
+    order: Sequence[int] = ()
     exhausted: str = ""
     steps: int = 0
 
@@ -111,13 +111,15 @@ def judged_part(
             ended = search.run(steps, steps)
     if ended is Ended.IMPOSSIBLE:
         return _failed(search)
-    order = tuple(search.order)
+    # In the only order, the events come as recorded.
+    taken = search.order
+    path = range(len(taken)) if ordered else tuple(taken)
     # A search that gave up decides nothing: its rules are neither shown nor violated.
     exhausted = "" if ended is Ended.FOUND else _too_many(search)
     return Judged(
         evidence=_evidence(search.rules),
         decided=tuple(search.rules),
-        order=order,
+        order=path,
         exhausted=exhausted,
         steps=search.spent,
     )

@@ -10,6 +10,7 @@ allowed; those that add or end something, as late as their return permits or as 
 Then an empty receive finds as little as possible, and a successful one finds its message.
 """
 
+from array import array
 from collections.abc import Sequence
 from enum import Enum
 from typing import Final
@@ -36,6 +37,9 @@ WITHDRAWN: Final = (8, 16, 32, 64, 128)
 REMEMBERED: Final = 2_000
 """Maximum number of choices kept for backtracking; older ones become final, which is recorded."""
 
+LATEST: Final = max(WITHDRAWN) + 1
+"""Number of points kept as long as there was no choice, which another strategy may go back to."""
+
 
 class Ended(Enum):
     """End of a search."""
@@ -52,16 +56,12 @@ class _Point:
     Attributes:
         possible: the states reached.
         chosen: the event that led here; -1 at the start.
-        rules: the rules that decided it.
-        depth: the number of events taken so far.
         first: the first index in the order of calls at which an event may remain.
         untried: events that may come next, the most promising one last.
     """
 
     possible: tuple[Namespace, ...]
     chosen: int
-    rules: tuple[v.RuleId, ...]
-    depth: int
     first: int
     untried: list[int]
 
@@ -109,9 +109,11 @@ class Search:
         self._events = events
         self._ordered = ordered
         self._hints: Hints | None = None
+        # In a known order nobody asks for the times, which would take much memory.
+        timed = () if ordered else events
         self._times = [
             (event.called, NEVER if event.returned is None else event.returned, event.client)
-            for event in events
+            for event in timed
         ]
         self._order = _by_time(events, ordered=ordered)
         self._taken = bytearray(len(events))
@@ -120,10 +122,11 @@ class Search:
         self._wide = False
         self.had_choices = False
         self._forgotten = False
-        self.order: list[int] = []
+        self.order = array("q")
         self.rules: list[tuple[v.RuleId, ...]] = []
+        self._combinations: dict[tuple[v.RuleId, ...], tuple[v.RuleId, ...]] = {}
         self._dead_end: DeadEnd | None = None
-        self._points = [self._point(start, -1, (), 0)]
+        self._points = [self._point(start, -1, 0)]
 
     def run(self, steps: int, patience: int) -> Ended:
         """Continue the search.
@@ -183,18 +186,12 @@ class Search:
             raise AssertionError("a search without a solution has a dead end")
         return self._dead_end
 
-    def _point(
-        self,
-        possible: tuple[Namespace, ...],
-        chosen: int,
-        rules: tuple[v.RuleId, ...],
-        first: int,
-    ) -> _Point:
+    def _point(self, possible: tuple[Namespace, ...], chosen: int, first: int) -> _Point:
         order, taken = self._order, self._taken
         while first < len(order) and taken[order[first]]:
             first += 1
         untried = self._candidates(first)
-        return _Point(possible, chosen, rules, len(self.order), first, untried)
+        return _Point(possible, chosen, first, untried)
 
     def _descended(self) -> bool:
         """Return whether one of the untried events could come next."""
@@ -229,23 +226,26 @@ class Search:
         )
 
     def _due(self, index: int) -> int:
-        return self._times[index][1]
+        returned = self._events[index].returned
+        return NEVER if returned is None else returned
 
     def _take(self, here: _Point, index: int, accepted: Acceptance) -> None:
         self._taken[index] = 1
         self.order.append(index)
-        self.rules.append(accepted.rules)
-        self._points.append(self._point(accepted.possible, index, accepted.rules, here.first))
+        # Few combinations come again and again.
+        self.rules.append(self._combinations.setdefault(accepted.rules, accepted.rules))
+        self._points.append(self._point(accepted.possible, index, here.first))
         # States of a million events do not fit into memory. Twice as many are kept as needed, so
         # that forgetting is rare.
-        if len(self._points) > 2 * REMEMBERED:
-            self._forget()
+        needed = REMEMBERED if self.had_choices else LATEST
+        if len(self._points) > 2 * needed:
+            self._forget(needed)
 
-    def _forget(self) -> None:
+    def _forget(self, needed: int) -> None:
         """Make the oldest choices final; record it if one had untried events."""
-        old = self._points[:-REMEMBERED]
+        old = self._points[:-needed]
         self._forgotten = self._forgotten or any(point.untried for point in old)
-        self._points = self._points[-REMEMBERED:]
+        self._points = self._points[-needed:]
 
     def _withdrawn(self) -> bool:
         """Return whether there was an event to undo."""
@@ -261,7 +261,7 @@ class Search:
         order, times, taken = self._order, self._times, self._taken
         # On a virtual clock requests do not overlap: there is one order, the recorded one.
         if self._ordered:
-            return order[first : first + 1]
+            return list(order[first : first + 1])
         candidates: list[int] = []
         clients: set[str] = set()
         barrier = NEVER
@@ -287,8 +287,8 @@ class Search:
         return self._hints.ranked(candidates, taken, self._way)
 
 
-def _by_time(events: Sequence[v.Event], *, ordered: bool) -> list[int]:
+def _by_time(events: Sequence[v.Event], *, ordered: bool) -> Sequence[int]:
     """Return the events' indices by call time, then by recorded order."""
     if ordered:
-        return list(range(len(events)))
-    return sorted(range(len(events)), key=lambda index: (events[index].called, index))
+        return range(len(events))
+    return sorted(range(len(events)), key=[event.called for event in events].__getitem__)

@@ -229,14 +229,18 @@ def of_number(candidate: Candidate) -> Rules:
         return ("SEQ-04", *apart)
     if not is_one(queue, stored):
         return apart
-    rivals = (queue.latest_numbers.get(row) for row in rows(queue, stored))
-    known = [rival for rival in rivals if rival is not None]
+    behind = gap = together = False
+    for row in rows(queue, stored):
+        if (rival := queue.latest_numbers.get(row)) is not None:
+            behind = behind or _is_behind(stored, number, rival)
+            gap = gap or rival.number < number - 1
+            together = together or is_of_one_commit(stored, rival)
     return (
         rules_if(
             (len(queue.numbers), "SEQ-03"),
-            (any(_is_behind(stored, number, each) for each in known), number_rule(queue)),
-            (partitioned and any(each.number < number - 1 for each in known), "SEQ-06"),
-            (any(is_of_one_commit(stored, each) for each in known), "SEQ-07"),
+            (behind, number_rule(queue)),
+            (partitioned and gap, "SEQ-06"),
+            (together, "SEQ-07"),
         )
         + apart
     )

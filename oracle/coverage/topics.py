@@ -21,11 +21,7 @@ _TOLD_OF_TOPICS: Final[dict[v.RuleId, v.RuleId]] = {
 _TOLD_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
     **_TOLD_OF_TOPICS,
     "KEY-06": "TOPIC-14",
-    "LIFE-02": "TOPIC-20",
-    "LIFE-03": "TOPIC-20",
-    "LIFE-04": "TOPIC-20",
-    "LIFE-05": "TOPIC-20",
-    "LIFE-06": "TOPIC-20",
+    **dict.fromkeys(("LIFE-02", "LIFE-03", "LIFE-04", "LIFE-05", "LIFE-06"), "TOPIC-20"),
     "LIFE-10": "TOPIC-13",
     "LIFE-12": "TOPIC-08",
 }

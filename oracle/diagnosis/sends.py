@@ -90,7 +90,7 @@ def not_refused(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.R
 
 
 def _key(namespace: Namespace, queue: Queue, command: v.Send) -> Key | None:
-    _, message = next(interpretations(namespace.profile, command.message))
+    _, message = interpretations(namespace.profile, command.message)[0]
     return effective_key(namespace, queue.settings, message)
 
 

@@ -67,6 +67,9 @@ def death(
         came: when it may have arrived, if not necessarily now.
         least: a shorter time to live that it may bring from its source.
     """
+    unlimited = message.time_to_live is None and queue.managed.lifetimes.earliest >= NEVER
+    if unlimited and came is None and least is None and namespace.now.latest < NEVER:
+        return None
     slack, lives = namespace.observability.slack, lifetimes(queue, message, came)
     came = came or namespace.now
     shortest = min(lives.earliest, least or NEVER)

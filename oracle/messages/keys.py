@@ -15,19 +15,18 @@ ASSIGNED: Final = "assigned MessageId"
 """A MessageId assigned by the client library, unknown to the test (KEY-13)."""
 
 
-def interpretations(
-    profile: v.Profile, message: v.Message
-) -> Iterator[tuple[v.Profile, v.Message]]:
+def interpretations(profile: v.Profile, message: v.Message) -> list[tuple[v.Profile, v.Message]]:
     """Return the message with each empty property taken as set or as not set (EMPTY-KEY).
 
     If either is possible, each branch keeps its answer: the returned profile fixes it for that
     property.
     """
     found = [(profile, message)]
-    for name in ("session_id", "partition_key", "message_id"):
-        if getattr(message, name) == "":
-            found = [each for known in found for each in _counted(*known, name)]
-    yield from found
+    if "" in (message.session_id, message.partition_key, message.message_id):
+        for name in ("session_id", "partition_key", "message_id"):
+            if getattr(message, name) == "":
+                found = [each for known in found for each in _counted(*known, name)]
+    return found
 
 
 def _counted(

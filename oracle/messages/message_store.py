@@ -17,6 +17,7 @@ from busproof.oracle.window import Window
 
 ENTITY: Final = Key("entity", "")
 """The line of all messages of an entity that keeps the order of their sending (REGULAR-ORDER)."""
+_NONE: Final = Tally()
 
 
 def store(  # noqa: PLR0913 - each is a fact of its own
@@ -128,15 +129,14 @@ def _available(queue: Queue, stored: Stored) -> dict[str, Any]:
 
 def _counted(queue: Queue, stored: Stored, step: int) -> Map[Partitions, Tally]:
     receivers = queue.receivers
-    tally = queue.tallies.get(stored.where, Tally())
+    tally = queue.tallies.get(stored.where, _NONE)
     fresh, newest = _current(tally, receivers)
-    counted = Tally(
-        total=tally.total + step,
-        fresh=fresh + step if stored.since >= receivers.switched else fresh,
-        fresh_of=receivers.switched,
-        newest=newest + step if stored.since == receivers.count else newest,
-        newest_of=receivers.count,
-    )
+    if stored.since >= receivers.switched:
+        fresh += step
+    if stored.since == receivers.count:
+        newest += step
+    total = tally.total + step
+    counted = Tally(total, fresh, receivers.switched, newest, receivers.count)
     return queue.tallies.set(stored.where, counted)
 
 

@@ -80,7 +80,7 @@ def _turned(namespace: Namespace, queue: Queue, connection: str, mode: v.Receive
     if mode is v.ReceiveMode.RECEIVE_AND_DELETE and connection not in receivers.deleters:
         receivers = evolve(receivers, deleters=receivers.deleters | {connection})
     if receivers.connection == connection:
-        return evolve(receivers, latest_at=now)
+        return receivers if receivers.latest_at == now else evolve(receivers, latest_at=now)
     life = queue.managed.lock_durations_ever.latest + namespace.observability.slack
     others = receivers.latest_at + life if receivers.connection is not None else -1
     return evolve(

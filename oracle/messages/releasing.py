@@ -8,6 +8,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
+from busproof.oracle.expiry_index import NO_DEATHS
 from busproof.oracle.heap import pop
 from busproof.oracle.messages.activation import activated
 from busproof.oracle.messages.dead_letters import DELIVERED_TOO_OFTEN, moved, with_dead_letters
@@ -138,8 +139,10 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
 
     Scheduled messages that are due are active, and those that may have expired are uncertain.
     """
-    namespace = activated(namespace, name)
     queue = namespace.queues[name]
+    if queue.calendar.due is not None:
+        namespace = activated(namespace, name)
+        queue = namespace.queues[name]
     while queue.timers is not None and lock_is_over(namespace, queue, queue.timers[1][0]):
         _, number, token = queue.timers[1]
         queue = evolve(queue, timers=pop(queue.timers))
@@ -174,4 +177,4 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
             counts=True if told else None,
         )
         queue = namespace.queues[name]
-    return ended(namespace, name)
+    return namespace if queue.deaths is NO_DEATHS else ended(namespace, name)

@@ -35,7 +35,8 @@ def send_batch(namespace: Namespace, command: v.SendBatch, seen: Observation) ->
     several = len({effective_key(namespace, settings, message) for message in command.messages}) > 1
     reading = namespace.reading("BATCH-KEYS")
     rule = "BATCH-05"
-    if several and is_distinct(namespace.profile, command):
+    distinct = is_distinct(namespace.profile, command)
+    if several and distinct:
         reading, rule = "refused", "PREM-17"
     may_exceed, exceeds = batch_excess(namespace, command.messages)
     refusals: list[Transition] = []
@@ -50,6 +51,11 @@ def send_batch(namespace: Namespace, command: v.SendBatch, seen: Observation) ->
         yield _refused(namespace, command, refusal(namespace, v.Error.MESSAGE_TOO_LARGE, *rules))
     if several and reading != "split":
         told = refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=True)
+        yield _refused(namespace, command, told)
+    elif distinct:
+        # PREM-17 refuses other PartitionKeys beside one SessionId; in a transaction the keys that
+        # differ within a message may be refused first, by the commit (TXN-REFUSAL).
+        told = refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         yield _refused(namespace, command, told)
     for told in refusals:
         yield _refused(namespace, command, told)

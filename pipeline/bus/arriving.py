@@ -34,15 +34,25 @@ def arrival(**fields: Expression) -> Expression:
 
 
 def arrived(source: Expression, arrivals: Expression) -> Expression:
-    """Return the state after these messages, and all copies made of them, have come to rest."""
-    first = let("s", source, state(coming=arrivals))
-    taken = (
+    """Return the state after these messages, and all copies made of them, have come to rest.
+
+    An aggregate copies its state in every step. So there is one round where nothing goes on to
+    another entity, and the outcomes so far are not in the state meanwhile.
+    """
+    first = let("s", source, state(coming=arrivals, told="slice(s.told, 1, 0)"))
+    each = (
         f"aggregate(w.coming, {state('w', coming='slice(w.coming, 1, 0)')}, (s, a) -> {_taken()})"
     )
-    return (
-        f"aggregate(sequence(1, {_ROUNDS}), {first}, "
-        f"(w, turn) -> IF(size(w.coming) = 0, w, {taken}))"
+    goes_on = (
+        "exists(begun.coming, a -> exists(begun.entities, x -> x.name = a.queue "
+        "AND (x.kind = 'topic' OR x.forward_to IS NOT NULL)))"
     )
+    rounds = (
+        f"aggregate(sequence(1, IF({goes_on}, {_ROUNDS}, 1)), begun, "
+        f"(w, turn) -> IF(size(w.coming) = 0, w, {each}))"
+    )
+    rested = let("begun", first, rounds)
+    return let("before", "s.told", let("rested", rested, state("rested", told="before")))
 
 
 def _taken() -> Expression:

@@ -81,8 +81,8 @@ def _resolved() -> Expression:
     one = f"get(answer.messages, coalesce({part.format(2)}, 0)).lock_token"
     answer = f"get(s.told, {part.format(1)} - 1)"
     token = let("answer", answer, f"coalesce(answer.message.lock_token, {one}, {lock})")
-    real = f"IF(startswith({lock}, '@'), {token}, {lock})"
-    return changed(COMMAND, "r.command", **{"lock_token": real})
+    real = changed(COMMAND, "r.command", **{"lock_token": token})
+    return f"IF(startswith({lock}, '@'), {real}, r.command)"
 
 
 def _silent() -> Expression:

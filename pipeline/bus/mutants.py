@@ -84,7 +84,12 @@ MUTANTS: Final = (
         "filter(s.messages, h -> h.owner = q AND NOT array_contains(unavailable, h.partition))",
     ),
     Mutant("size-of-one", "SIZE-04", "e.max_size * e.partitions", "e.max_size"),
-    Mutant("full-takes-more", "SIZE-10", "used_up + m.size <= 1073741824 * e.max_size", "true"),
+    Mutant(
+        "full-takes-more",
+        "SIZE-10",
+        "used_up < 1073741824 * e.max_size AND used_up + m.size <= 1073741824 * e.max_size",
+        "true",
+    ),
     Mutant("created-twice", "MGMT-09", "known.name = e.name", "false"),
     Mutant(
         "update-ignored", "MGMT-12", "coalesce(c.lock_duration, x.lock_duration)", "x.lock_duration"

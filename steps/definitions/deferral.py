@@ -81,6 +81,14 @@ def completes_by_number(
     bus.complete(queue, views[-1])
 
 
+@when("it is received by its number and deleted")
+def deletes_by_number(bus: Bus, queue: str, aside: v.MessageView) -> None:
+    """Receive the message by its number without a lock, so that it is deleted at once."""
+    mode, numbers = v.ReceiveMode.RECEIVE_AND_DELETE, (_number(aside),)
+    command = v.ReceiveDeferred(queue=queue, sequence_numbers=numbers, mode=mode)
+    assert [aside.body] == [view.body for view in _had(bus, bus.do(command))]
+
+
 @when("it is received by its number and abandoned")
 def abandons_by_number(bus: Bus, queue: str, aside: v.MessageView) -> None:
     """Receive the message by its number and abandon it."""

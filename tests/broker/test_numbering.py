@@ -7,6 +7,7 @@ import pytest
 from azure.servicebus import ServiceBusMessage, ServiceBusReceivedMessage
 from proton import Message
 
+from busproof.broker.amqp.framing import AMQP_HEADER, Frames
 from busproof.broker.amqp.numbering import Numbering
 
 from .conftest import Served
@@ -43,6 +44,16 @@ def begun(said: int | None, handle: int = 0) -> bytes:
 def ended(said: int | None, handle: int = 0) -> bytes:
     """The rest of it."""
     return transfer(said, handle=handle, data=MESSAGE[4:])
+
+
+@pytest.mark.parametrize("size", range(9, 20))
+def test_transfer_that_is_cut_off_is_left_to_the_engine(size: int) -> None:
+    """Nothing is looked for behind its end, even if it is the last that came."""
+    whole_one = transfer(0, data=MESSAGE)
+    cut = size.to_bytes(4, "big") + whole_one[4:size]
+    split = Frames(1_000, Numbering())
+    found = [piece for piece, _ in split.feed(AMQP_HEADER + BEGIN + cut)]
+    assert AMQP_HEADER + BEGIN + cut == b"".join(found)
 
 
 CASES = {

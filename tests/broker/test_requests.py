@@ -38,6 +38,7 @@ def bus() -> Bus:
         CreateQueue(queue="q"),
         CreateQueue(queue="r", partitioned=False),
         CreateQueue(queue="s", requires_session=True),
+        CreateQueue(queue="u", requires_session=True, partitioned=False),
     ):
         configuration.created.append(each)
         configuration.places[each] = "here"
@@ -178,6 +179,28 @@ def test_request_of_as_many_as_it_may_have_takes_one_turn(
     for _ in range(3):
         asking(lambda client: took.append(measured(client)))
     assert min(took) < MOST, took
+
+
+@pytest.mark.parametrize("path", ["r", "u"])
+def test_messages_to_delete_are_looked_for_in_slices(path: str) -> None:
+    """Where none of many is old enough; the one that is, is deleted."""
+
+    def ask(client: Asked) -> None:
+        client.hold(path, 1, session=path == "u")
+        now = client.hub.now_ms()
+        client.hub.bus.epoch += 10_000_000
+        client.hold(path, 12_000, session=path == "u")
+        said = {"message-count": 10, "enqueued-time-utc": timestamp(now)}
+        request = Message(
+            body=said, properties={"operation": "com.microsoft:batch-delete-messages"}, id="1"
+        )
+        steps = answerer(client.connection, path)(request, None)
+        assert not isinstance(steps, Reply)
+        assert len([next(steps), next(steps)]) == 2
+        assert answered(steps).body == {"message-count": 1}
+        assert len(client.hub.bus.known(path).messages) == 12_000
+
+    asking(ask)
 
 
 def test_list_of_sessions_has_a_thousand_at_most() -> None:

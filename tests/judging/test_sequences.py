@@ -1,11 +1,14 @@
 """Random sequences that are made up before anybody is asked."""
 
 from busproof.history.replay import resolved
+from busproof.judging.liveness import BOUND, TRIES
 from busproof.judging.sequences import sequence
-from busproof.vocabulary.commands import Receive
+from busproof.vocabulary.commands import AdvanceClock, Receive, Send
 from busproof.vocabulary.values import ReceiveMode
 
 SEEDS = range(50)
+FORWARDING = 8
+CREATIONS = 8
 
 
 def test_the_same_seed_gives_the_same_sequence() -> None:
@@ -28,6 +31,34 @@ def test_a_lock_is_named_by_a_receive_that_asks_for_one() -> None:
                 assert ReceiveMode.PEEK_LOCK is given.mode
                 named += 1
     assert named > 0
+
+
+def test_long_sequence_about_forwarding_ends_with_receives_over_two_minutes() -> None:
+    commands = [each.command for each in sequence(FORWARDING, 50, 4)]
+    waiting = [each for each in commands[-2 * TRIES :] if isinstance(each, AdvanceClock)]
+    assert TRIES == len(waiting)
+    assert BOUND <= sum(each.duration for each in waiting)
+    assert TRIES == sum(isinstance(each, Receive) for each in commands[-2 * TRIES :])
+    assert CREATIONS + 50 == len(commands)
+
+
+def test_short_sequence_does_not_wait() -> None:
+    commands = [each.command for each in sequence(FORWARDING, 40, 4)]
+    assert CREATIONS + 40 == len(commands)
+    assert any(isinstance(each, Send) and each.queue == "source" for each in commands)
+
+
+def test_large_message_stands_in_for_one_of_its_size() -> None:
+    """Otherwise it would be refused for its size, and no partition would ever be full."""
+    sent = [
+        each.command.message
+        for seed in SEEDS
+        for each in sequence(seed, 40, 4)
+        if isinstance(each.command, Send)
+    ]
+    large = [message for message in sent if message.size]
+    assert large
+    assert all(message.stands_in for message in large)
 
 
 def test_fifty_sequences_ask_every_command_that_they_can() -> None:

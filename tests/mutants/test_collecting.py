@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from busproof import mutants
+from busproof.model.answers import Answer
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity
 from busproof.mutants import MUTANTS
-from busproof.mutants.mutant import mutant, mutants_of
-from busproof.mutants.wrappers import alters, with_other
+from busproof.mutants.mutant import beside, mutant, mutants_of, run
+from busproof.mutants.runs import create, receive
+from busproof.mutants.wrappers import alters, does, tells, with_other
 from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Empty, Listed, Outcome
 
 
 def rules_of_the_latest() -> Rules:
@@ -45,6 +48,46 @@ def test_other_argument_is_put_in_the_place_of_its_name():
         return name[::-1]
 
     assert RULES.topics.folded("eman") == rules_of_the_latest().topics.folded("name")
+
+
+def test_run_of_its_own_decorator_is_the_run_of_the_mutant():
+    @mutant("TOPIC-21", "topics.folded")
+    @run(create(), receive())
+    def names_are_empty() -> str:
+        """A name is empty."""
+        return ""
+
+    assert (create(), receive()) == mutants_of(sys.modules[__name__])[-1].run
+
+
+def test_second_function_is_replaced_beside_the_first():
+    @beside("topics.folded", alters)
+    def longer(usual: str) -> str:
+        return f"{usual}x"
+
+    @mutant("KEY-07", "keys.effective_key", (), also=longer)
+    def keys_are_ignored() -> None:
+        """No message has a key."""
+
+    rules = rules_of_the_latest()
+    assert "namex" == rules.topics.folded("Name")
+    assert rules.keys.effective_key(None, None, Message(body="m1", partition_key="a")) is None
+
+
+def test_other_function_stands_in_for_entities_of_its_kind_only():
+    wrapper = does(lambda *args: f"another {args[1]}", lambda entity: entity == "topic")
+    replacement = wrapper(lambda *args: f"usual {args[1]}", lambda: None)
+    assert "another topic" == replacement(None, "topic")
+    assert "usual queue" == replacement(None, "queue")
+
+
+def test_one_field_of_an_outcome_is_changed_if_the_outcome_has_it():
+    def listing(outcome: Outcome) -> Outcome:
+        replacement = tells("names")(lambda: Answer(outcome), lambda usual: usual[:1])
+        return replacement().outcome
+
+    assert Listed(names=("a",)) == listing(Listed(names=("a", "b")))
+    assert Empty() == listing(Empty())
 
 
 def test_argument_that_the_rule_lacks_is_refused_with_those_that_it_has():

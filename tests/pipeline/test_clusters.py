@@ -39,11 +39,19 @@ MASTER: Final = "org.apache.spark.deploy.master.Master"
 WORKER: Final = "org.apache.spark.deploy.worker.Worker"
 COMMAND: Final = "import sys; from busproof.cli.main import main; sys.exit(main(sys.argv[1:]))"
 
-KILLED_LATE: Final = """
+PATIENT: Final = """
 import sys
+from busproof.cli.main import main
+from busproof.pipeline import session
+session._PATIENCE = 300.0
+"""
+"""The command's start; the executors of a busy machine may take long to come."""
+
+KILLED_LATE: Final = (
+    PATIENT
+    + """
 import time
 from pathlib import Path
-from busproof.cli.main import main
 from busproof.pipeline import checking
 kept, calls = checking.kept, []
 
@@ -59,6 +67,7 @@ def waiting(frame):
 checking.kept = waiting
 sys.exit(main(sys.argv[1:]))
 """
+)
 """The command, which waits after the judging until a worker was killed."""
 
 REGISTERED: Final = """
@@ -88,6 +97,8 @@ def environment() -> dict[str, str]:
     """Return what servers need to find Java, this Python and busproof."""
     java = java_home()
     found = {**os.environ, "SPARK_HOME": str(HOME), "PYSPARK_PYTHON": sys.executable}
+    # A session in this process points to quiet logs, in which a server's state would be missing.
+    found.pop("SPARK_CONF_DIR", None)
     found |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "1g"}
     return found if java is None else {**found, "JAVA_HOME": java}
 
@@ -273,7 +284,31 @@ def test_spark_connect_has_all_options(
     assert 1 == ended.returncode, ended.stderr
     assert local == reports.read(folder / "told")
     assert [*(folder / "found" / "violations").glob("*.parquet")]
+    reads_other_names(check, file, local, spark)
+    follows_a_folder(check, file, local)
 
+
+def test_cluster_has_all_options(
+    servers: list[Server], file: Path, local: Conformance, spark: SparkSession
+) -> None:
+    """A table of other names, and a folder that is followed, on two workers."""
+    small = {
+        "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.cores.max": "2",
+    }
+    address = master_of(servers, file.parent, 2)
+    check = [sys.executable, "-c", f"{PATIENT}sys.exit(main(sys.argv[1:]))"]
+    check += ["check", "--engine", "spark", "--master", address, *settings(**small)]
+    reads_other_names(check, file, local, spark)
+    follows_a_folder(check, file, local)
+
+
+def reads_other_names(
+    check: list[str], file: Path, local: Conformance, spark: SparkSession
+) -> None:
+    """Check the history as a table with other names for its columns."""
+    folder = file.parent
     with contextlib.redirect_stdout(io.StringIO()):
         main(["check", str(file), "--engine", "spark", "--as-table", str(folder / "table")])
     rows = spark.read.parquet(str(folder / "table")).where("record = 'event'")
@@ -303,6 +338,10 @@ def test_spark_connect_has_all_options(
     assert [rule.id for rule in local.rules if rule.counterexample is not None] == broken
     assert local.events == found.events
 
+
+def follows_a_folder(check: list[str], file: Path, local: Conformance) -> None:
+    """Move the history into a folder and follow that."""
+    folder = file.parent
     (folder / "coming").mkdir()
     os.utime(file, (time.time() - 60,) * 2)
     file.rename(folder / "coming" / "h.jsonl")

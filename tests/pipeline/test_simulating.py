@@ -113,6 +113,30 @@ def test_there_are_thirty_faults_of_rules_of_the_catalogue() -> None:
     assert set() == {each.rule for each in MUTANTS} - {rule.id for rule in load().rules}
 
 
+def test_fault_that_a_few_sequences_show_is_not_tried_with_the_others(
+    profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[tuple[int, str]] = []
+
+    def simulated(_: object, __: object, runs: list[tuple[int, str]], *___: object) -> Simulation:
+        tried.extend(runs)
+        shown = [run for run in runs if run in ((3, "soon"), (100, "late"))]
+        found = [
+            Difference(seed=seed, mutant=name, place=1, rules=("KEY-02",), detail="")
+            for seed, name in shown
+        ]
+        return Simulation(
+            sequences=len(runs), commands=1, differences=tuple(found), decided=Counter()
+        )
+
+    monkeypatch.setattr("busproof.cli.spark.simulation._simulated", simulated)
+    names = ("soon", "late", "never")
+    found = noticed(None, profile, range(200), 5, tmp_path, names)  # type: ignore[arg-type]
+    assert {"soon": 3, "late": 100} == {name: each.seed for name, each in found.items()}
+    assert {"soon": 24, "late": 144, "never": 200} == Counter(name for _, name in tried)
+    assert len(set(tried)) == len(tried)
+
+
 def test_a_fault_without_a_place_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     lost = Mutant("lost", "KEY-02", "not in any fold", "true")
     monkeypatch.setattr("busproof.pipeline.bus.mutants.MUTANTS", (lost,))

@@ -220,7 +220,7 @@ def cancel(asking: Asking, fields: Said) -> Reply:
     return Reply({})
 
 
-def delete_batch(asking: Asking, fields: Said) -> Reply:
+def delete_batch(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     """BATCH-15 to BATCH-20: delete messages that are not locked, up to a number and a time.
 
     Where sessions are required the model decides nothing, and the messages of one may be deleted.
@@ -240,10 +240,13 @@ def delete_batch(asking: Asking, fields: Said) -> Reply:
     bus = asking.connection.hub.bus
     entity = bus.entity(asking.path)
     if entity is not None and entity.settings.requires_session and not entity.settings.partitioned:
-        deleted = bus.delete(asking.path, count, is_old, fields.get("session-id"))
+        messages = yield from bus.oldest(asking.path, count, is_old, fields.get("session-id"))
+        yield True
+        deleted = bus.delete(messages)
     else:
         # The oldest come first: those before a time are so many from the front.
-        old = bus.count_deletable(asking.path, count, is_old)
+        old = len((yield from bus.oldest(asking.path, count, is_old)))
+        yield True
         command = DeleteBatch(queue=asking.path, count=count, age=None if old else ENDLESS)
         outcome = asking.ask(attrs.evolve(command, count=old) if old else command).outcome
         deleted = outcome.count if isinstance(outcome, Deleted) else 0

@@ -27,14 +27,14 @@ def run(args: Options) -> int:
     """Simulate and print the result."""
     _check(args)
     need("spark", "busproof simulate")
-    from busproof.adapters.spark import READINGS, SETTINGS  # noqa: PLC0415 - others start faster
+    from busproof.adapters.spark import BULK_SETTINGS, READINGS  # noqa: PLC0415 - fast start
     from busproof.pipeline.session import settings_from, spark_session_for_now  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
     from busproof.vocabulary.profile import profile_for  # noqa: PLC0415
 
     profile = profile_for(load(), tier=args.tier, readings=READINGS, partitions=args.partitions)
     seed = randbits(SEED_BITS) if args.seed is None else args.seed
-    conf = {**SETTINGS, **settings_from(args.conf)}
+    conf = {**BULK_SETTINGS, **settings_from(args.conf)}
     with spark_session_for_now(master=args.master, remote=args.remote, conf=conf) as spark:
         ask = _mutants if args.mutants else _sequences
         return ask(spark, profile, args, range(seed, seed + args.sequences))

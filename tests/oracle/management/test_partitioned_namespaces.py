@@ -5,6 +5,7 @@ from managed_queues import GET
 from observing import DONE, INVALID, Observer, observing
 
 from busproof.vocabulary.commands import (
+    BeginTransaction,
     CreateQueue,
     CreateTopic,
     GetTopic,
@@ -134,3 +135,14 @@ def test_a_batch_of_a_key_and_none_is_open_there_too() -> None:
         observer = partitioned()
         observer.has(QUEUE)
         assert observer.saw(command, outcome).possible
+
+
+def test_batch_of_one_session_and_several_keys_may_be_refused_before_the_commit() -> None:
+    """By PREM-17; a key that differs from its SessionId alone may wait for the commit."""
+    observer = partitioned({"TXN-REFUSAL": "at-commit"})
+    observer.has(QUEUE)
+    observer.has(BeginTransaction(transaction="x"))
+    messages = tuple(keyed(key, session_id="s", partition_key=key) for key in ("k", "l"))
+    command = SendBatch(queue="q", messages=messages, transaction="x")
+    assert observer.saw(command, INVALID).possible
+    assert observer.saw(command, DONE).possible

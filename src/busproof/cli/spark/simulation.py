@@ -7,13 +7,17 @@ partitions. Differences are shrunk by running them on Spark again.
 import gc
 import json
 import multiprocessing
+import shutil
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from busproof import vocabulary as v
 from busproof.adapters.spark import SparkAdapter, fresh, observed, request
@@ -29,6 +33,8 @@ from busproof.pipeline.bus.mutants import MUTANTS
 from busproof.spec import load
 
 if TYPE_CHECKING:
+    from multiprocessing.pool import Pool as _Pool
+
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
@@ -44,6 +50,13 @@ __all__ = [
 _NAMES: Final = tuple(fault.name for fault in MUTANTS)
 _COMMANDS: Final = "commands.parquet"
 _OUTCOMES: Final = "outcomes.parquet"
+_IN_A_FILE: Final = 100
+"""Sequences per Parquet file."""
+
+_FIRST_SEEDS: Final = 24
+_MORE_SEEDS: Final = 5
+"""Sequences for each fault at first, and how many times more for those that nothing showed."""
+
 _AT_ONCE: Final = 8
 """Sequences that a process judges between reports."""
 
@@ -52,6 +65,9 @@ _SMALLER: Final = 150
 
 _SELDOM: Final = 0.001
 """Share of all commands that a rule must decide to count as tested."""
+
+_Run = tuple[int, str | None]
+"""Seed of a sequence and the name of the bus's mutant, if any."""
 
 
 @attrs.frozen(kw_only=True)
@@ -99,11 +115,7 @@ def simulated(
     Raises:
         HistoryError: the folder cannot be written.
     """
-    rows = ((seed, None, sequence(seed, length, profile.partitions)) for seed in seeds)
-    frame = _written(spark, profile, rows, folder)
-    answers = told(frame)
-    answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
-    return _judged(spark, profile, folder / _OUTCOMES, length)
+    return _simulated(spark, profile, [(seed, None) for seed in seeds], length, folder)
 
 
 def noticed(
@@ -114,17 +126,34 @@ def noticed(
     folder: Path,
     names: Sequence[str] = _NAMES,
 ) -> dict[str, Difference]:
-    """Return the faults that the model distinguishes, each with its first difference."""
-    rows = (
-        (seed, name, sequence(seed, length, profile.partitions)) for name in names for seed in seeds
-    )
-    frame = _written(spark, profile, rows, folder)
-    answers = told(frame, mutated=True)
-    answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
+    """Return the faults that the model distinguishes, each with its first difference.
+
+    A fault that a few sequences show is not tried with the others.
+    """
     by_mutant: dict[str, Difference] = {}
-    for difference in _judged(spark, profile, folder / _OUTCOMES, length).differences:
-        by_mutant.setdefault(difference.mutant or "", difference)
+    start, number = 0, _FIRST_SEEDS
+    while start < len(seeds) and (left := [name for name in names if name not in by_mutant]):
+        some = seeds[start : start + number]
+        runs = [(seed, name) for name in left for seed in some]
+        for difference in _simulated(spark, profile, runs, length, folder).differences:
+            by_mutant.setdefault(difference.mutant or "", difference)
+        start, number = start + number, number * _MORE_SEEDS
     return by_mutant
+
+
+def _simulated(
+    spark: "SparkSession", profile: v.Profile, runs: Sequence[_Run], length: int, folder: Path
+) -> Simulation:
+    """Write the sequences, fold them and judge the answers; one process per core helps."""
+    with multiprocessing.get_context("spawn").Pool() as pool:
+        kinds = _written(spark, pool, profile, runs, length, folder / _COMMANDS)
+        frame = spark.read.schema(SEQUENCES).parquet(str(folder / _COMMANDS))
+        mutated = any(mutant is not None for _, mutant in runs)
+        # A mutant may replace an expression of any command.
+        answers = told(frame, mutated=True) if mutated else told(frame, kinds=kinds)
+        answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
+        rows = [row.asDict() for row in spark.read.parquet(str(folder / _OUTCOMES)).collect()]
+        return _judged(pool, profile, rows, length)
 
 
 def applicable(profile: v.Profile) -> list[v.RuleId]:
@@ -146,50 +175,63 @@ def seldom(simulation: Simulation, rules: Sequence[v.RuleId]) -> list[v.RuleId]:
 
 def _written(
     spark: "SparkSession",
+    pool: "_Pool",
     profile: v.Profile,
-    rows: Iterable[tuple[int, str | None, tuple[RecordedCommand, ...]]],
+    runs: Sequence[_Run],
+    length: int,
     folder: Path,
-) -> "DataFrame":
-    """Write the sequences as Parquet and return Spark's view of them."""
-    lines = folder / "commands.jsonl"
-    _write_lines(lines, profile, rows)
-    table = str(folder / _COMMANDS)
-    spark.read.schema(SEQUENCES).json(str(lines)).write.mode("overwrite").parquet(table)
-    lines.unlink()
-    return spark.read.parquet(table)
-
-
-def _write_lines(
-    path: Path,
-    profile: v.Profile,
-    rows: Iterable[tuple[int, str | None, tuple[RecordedCommand, ...]]],
-) -> None:
-    state = fresh(profile)
+) -> list[str]:
+    """Write the sequences as Parquet; return the types of their commands."""
+    schema = to_arrow_schema(spark.createDataFrame([], SEQUENCES).schema)
+    write = partial(_write_some, schema, profile, length)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8") as file:
-            for seed, mutant, commands in rows:
-                requests = [request(command.command, command.connection) for command in commands]
-                row = {"seed": seed, "mutant": mutant, "state": state, "requests": requests}
-                file.write(json.dumps(row) + "\n")
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir(parents=True)
+        some = (
+            (folder / f"part-{start:08}.parquet", runs[start : start + _IN_A_FILE])
+            for start in range(0, len(runs), _IN_A_FILE)
+        )
+        return sorted(set().union(*pool.imap_unordered(write, some)))
     except OSError as error:
-        raise HistoryError(f"cannot write {path}: {error.strerror}") from None
+        raise HistoryError(f"cannot write {folder}: {error.strerror}") from None
 
 
-def _judged(spark: "SparkSession", profile: v.Profile, outcomes: Path, length: int) -> Simulation:
-    """Judge all outcomes with the model, in one process per core."""
-    rows = [row.asDict() for row in spark.read.parquet(str(outcomes)).collect()]
+def _write_some(
+    schema: pa.Schema, profile: v.Profile, length: int, some: tuple[Path, Sequence[_Run]]
+) -> set[str]:
+    path, runs = some
+    state, rows, kinds = fresh(profile), [], set()
+    for seed, mutant in runs:
+        commands = sequence(seed, length, profile.partitions)
+        kinds |= {type(recorded.command).__name__ for recorded in commands}
+        rows.append(_row(seed, mutant, state, commands))
+    pq.write_table(pa.Table.from_pylist(rows, schema), path)
+    return kinds
+
+
+def _row(
+    seed: int, mutant: str | None, state: dict[str, Any], commands: Sequence[RecordedCommand]
+) -> dict[str, Any]:
+    """Return a sequence in the schema `SEQUENCES`."""
+    requests = [request(command.command, command.connection) for command in commands]
+    return {"seed": seed, "mutant": mutant, "state": state, "requests": requests}
+
+
+def _judged(
+    pool: "_Pool", profile: v.Profile, rows: list[dict[str, Any]], length: int
+) -> Simulation:
+    """Judge all outcomes with the model."""
     rows.sort(key=lambda row: (row["mutant"] or "", row["seed"]))
     decided: Counter[v.RuleId] = Counter()
     differences, commands, undecided = [], 0, 0
-    with multiprocessing.get_context("spawn").Pool() as pool:
-        judge = partial(_verdict, profile, length)
-        for count, evidence, difference, exhausted in pool.imap(judge, rows, chunksize=_AT_ONCE):
-            commands += count
-            undecided += exhausted
-            decided.update(evidence)
-            if difference is not None:
-                differences.append(difference)
+    judge = partial(_verdict, profile, length)
+    for count, evidence, difference, exhausted in pool.imap(judge, rows, chunksize=_AT_ONCE):
+        commands += count
+        undecided += exhausted
+        decided.update(evidence)
+        if difference is not None:
+            differences.append(difference)
     return Simulation(
         sequences=len(rows),
         commands=commands,
@@ -204,11 +246,11 @@ def _verdict(
 ) -> tuple[int, Counter[v.RuleId], Difference | None, bool]:
     gc.disable()
     commands = sequence(row["seed"], length, profile.partitions)
-    judge, event = _heard(profile, commands, json.loads(row["told"])["told"])
+    judge, violation, event = _heard(profile, commands, json.loads(row["told"])["told"])
     gc.enable()
     difference = None
-    if judge.violation is not None and event is not None:
-        difference = _difference(row["seed"], row["mutant"], judge.violation, event)
+    if violation is not None and event is not None:
+        difference = _difference(row["seed"], row["mutant"], violation, event)
     return len(commands), judge.evidence, difference, bool(judge.exhausted)
 
 
@@ -225,26 +267,31 @@ def _difference(seed: int, mutant: str | None, violation: Violation, event: v.Ev
 
 def _heard(
     profile: v.Profile, commands: Sequence[RecordedCommand], answers: Sequence[dict[str, Any]]
-) -> tuple[Judge, v.Event | None]:
-    """Return the judge after the last allowed event, and the last event."""
+) -> tuple[Judge, Violation | None, v.Event | None]:
+    """Return the judge, the violation if there is one, and the last event that was judged."""
     judge = Judge(profile, SparkAdapter().declaration.observability)
     tokens: dict[int, str] = {}
-    event = None
+    event, violation, now = None, None, 0
     for recorded, answer in zip(commands, answers, strict=True):
         observation = observed(answer)
         command = resolved(recorded.command, tokens) or recorded.command
         if isinstance(observation.outcome, v.Received) and observation.outcome.message.lock_token:
             tokens[recorded.number] = observation.outcome.message.lock_token
+        if isinstance(command, v.AdvanceClock):
+            now += command.duration
         event = v.Event(
+            called=now,
+            returned=now,
             client=recorded.connection,
             connection=recorded.connection,
             command=command,
             outcome=observation.outcome,
             witness=observation.witness,
         )
-        if judge.saw(event) is not None or judge.exhausted:
+        violation = judge.saw(event) or judge.overdue(event)
+        if violation is not None or judge.exhausted:
             break
-    return judge, event
+    return judge, violation, event
 
 
 def saved(
@@ -264,8 +311,8 @@ def saved(
             raise Spent
         left -= 1
         commands = numbered(candidate)
-        judge, _ = _heard(profile, commands, again.ask(commands))
-        return judge.violation is not None and difference.rules[0] in judge.violation.rules
+        _, violation, _ = _heard(profile, commands, again.ask(commands))
+        return violation is not None and difference.rules[0] in violation.rules
 
     whole = sequence(difference.seed, length, profile.partitions)[: difference.place]
     small = numbered(minimised(whole, differs))
@@ -288,7 +335,11 @@ class _Again:
 
     def ask(self, commands: Sequence[RecordedCommand]) -> list[dict[str, Any]]:
         """Return the answer to each command."""
-        _write_lines(self._file, self._profile, [(0, self._mutant, tuple(commands))])
+        line = json.dumps(_row(0, self._mutant, fresh(self._profile), commands))
+        try:
+            self._file.write_text(line + "\n", encoding="utf-8")
+        except OSError as error:
+            raise HistoryError(f"cannot write {self._file}: {error.strerror}") from None
         if self._plan is None:
             read = self._spark.read.schema(SEQUENCES).json(str(self._file))
             self._plan = told(read, mutated=self._mutant is not None)

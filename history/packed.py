@@ -1,0 +1,88 @@
+"""Events of a long history, in a hundredth of the memory that they take as objects."""
+
+import pickle
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, overload
+
+from busproof import vocabulary as v
+
+__all__ = ["IN_A_CHUNK", "PackedEvents", "packed"]
+
+IN_A_CHUNK: Final = 5_000
+"""Number of events that are compressed together; a shorter history is not compressed."""
+
+_UNPACKED: Final = 2
+"""Number of chunks kept as objects, for readers that go back and forth between two."""
+
+_FAST: Final = 1
+
+
+class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
+    """A sequence of events that keeps all but the latest compressed.
+
+    Reading in order, forwards or backwards, unpacks each chunk once.
+    """
+
+    def __init__(self, events: Iterable[v.Event] = ()) -> None:
+        self._chunks: list[bytes] = []
+        self._latest: list[v.Event] = []
+        self._unpacked: dict[int, list[v.Event]] = {}
+        for event in events:
+            self.append(event)
+
+    def append(self, event: v.Event) -> None:
+        """Add an event at the end."""
+        self._latest.append(event)
+        if len(self._latest) == IN_A_CHUNK:
+            self._chunks.append(zlib.compress(pickle.dumps(self._latest, 5), _FAST))
+            self._latest = []
+
+    @property
+    def is_short(self) -> bool:
+        """Whether nothing is compressed yet."""
+        return not self._chunks
+
+    def __len__(self) -> int:
+        return IN_A_CHUNK * len(self._chunks) + len(self._latest)
+
+    def __iter__(self) -> Iterator[v.Event]:
+        for number in range(len(self._chunks)):
+            yield from self._chunk(number)
+        yield from self._latest
+
+    @overload
+    def __getitem__(self, index: int) -> v.Event: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[v.Event, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> v.Event | tuple[v.Event, ...]:
+        if isinstance(index, slice):
+            return tuple(self[each] for each in range(*index.indices(len(self))))
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"there is no event {index} of {len(self)}")
+        number, within = divmod(place, IN_A_CHUNK)
+        chunk = self._latest if number == len(self._chunks) else self._chunk(number)
+        return chunk[within]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(map(v.Event.__eq__, self, other))
+
+    def _chunk(self, number: int) -> list[v.Event]:
+        found = self._unpacked.get(number)
+        if found is None:
+            found = pickle.loads(zlib.decompress(self._chunks[number]))  # noqa: S301 - our own
+            if len(self._unpacked) == _UNPACKED:
+                del self._unpacked[next(iter(self._unpacked))]
+            self._unpacked[number] = found
+        return found
+
+
+def packed(events: Iterable[v.Event]) -> Sequence[v.Event]:
+    """Return the events: as a tuple, or compressed if there are many."""
+    found = events if isinstance(events, PackedEvents) else PackedEvents(events)
+    return tuple(found) if found.is_short else found
