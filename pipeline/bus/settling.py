@@ -48,8 +48,8 @@ def dead_letter() -> Expression:
 
 
 def defer() -> Expression:
-    """DEFER-01: defer a message."""
-    free = changed(HELD, "b", deferred="true", **UNLOCKED)
+    """DEFER-01, DLQ-01: defer a message; its delivery has not failed, and does not count."""
+    free = changed(HELD, "b", deferred="true", deliveries="-1 + b.deliveries", **UNLOCKED)
     aside = f"transform(s.messages, b -> IF({_MINE}, {free}, b))"
     return _settled(done(messages=aside))
 
