@@ -61,7 +61,7 @@ PLOTS: Final = (
     Plot(
         "The broker beside RabbitMQ",
         "sent",
-        "Sends a second, by messages held / connections",
+        "A send, µs of processor time, by messages held / connections",
     ),
 )
 
