@@ -84,9 +84,8 @@ def not_refused(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.R
         return ()
     if namespace.transactions.get(transaction) is None:
         return ("TXN-12", "TXN-13")
-    if not isinstance(command, v.Send):
-        return ()
-    return ("TXN-03",) if _key(namespace, queue, command) is None else ("TXN-04",)
+    keyless = isinstance(command, v.Send) and _key(namespace, queue, command) is None
+    return ("TXN-03",) if keyless else ("TXN-04",)
 
 
 def _key(namespace: Namespace, queue: Queue, command: v.Send) -> Key | None:
