@@ -212,6 +212,22 @@ Feature: Duplicate detection
       And everything is received and completed
       Then exactly 1 message was received
 
+    @DUP-04
+    Scenario Outline: A copy of what a commit brought is dropped
+      Given a <kind> queue with duplicate detection
+      And a transaction
+      When a message with MessageId "x" is sent in the transaction
+      And the transaction is committed
+      And a message with MessageId "x" is sent
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @DUP-11 @TOPIC-12
     Scenario Outline: A copy that a commit brings to a topic is dropped
       Given a <kind> topic with duplicate detection

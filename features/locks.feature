@@ -450,12 +450,13 @@ Feature: Message locks
 
     @LOCK-14
     Scenario Outline: Messages of one key are <settled> in one request
-      Given a <kind> queue
+      Given a <kind> queue with locks of 5 seconds
       And 3 messages with PartitionKey "a" were sent
       When each of them is received and kept
       And all of them are <settled> in one request
       Then it is accepted
-      When everything is received and completed
+      When 5 seconds pass
+      And everything is received and completed
       Then exactly <left> messages were received
 
       Examples:
@@ -480,14 +481,33 @@ Feature: Message locks
         | partitioned |
         | regular     |
 
+    @LOCK-14 @DLQ-07
+    Scenario Outline: Dead letters of one key are completed in one request
+      Given a <kind> queue with locks of 5 seconds
+      And 3 messages with PartitionKey "a" were sent
+      When each of them is received and kept
+      And all of them are dead-lettered in one request
+      And receivers turn to its dead letters
+      And each of them is received and kept
+      And all of them are completed in one request
+      Then it is accepted
+      When 5 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @LOCK-14
     Scenario: On a regular queue messages of several keys are settled in one request
-      Given a regular queue
+      Given a regular queue with locks of 5 seconds
       And messages with PartitionKey "a", "b" and "c" were sent in turn, 2 of each
       When each of them is received and kept
       And all of them are completed in one request
       Then it is accepted
-      And a receive finds nothing
+      When 5 seconds pass
+      Then a receive finds nothing
 
     @LOCK-14
     Scenario: Messages of one session are settled in one request

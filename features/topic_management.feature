@@ -455,6 +455,25 @@ Feature: Topic management
         | partitioned |
         | regular     |
 
+    @FWD-04 @MGMT-12
+    Scenario Outline: A subscription that forwards still does after an update of something else
+      Given a <kind> destination "end"
+      And a <kind> topic
+      And subscription "one" forwards to "end"
+      When receivers turn to subscription "one"
+      And its locks are updated to 20 seconds
+      Then it is accepted
+      When senders turn to the topic
+      And 8 messages with PartitionKey "a" are sent
+      And receivers turn to "end"
+      And messages are awaited until there are 8
+      Then exactly 8 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @FWD-05
     Scenario Outline: A subscription that is changed to forward passes on what is sent from then on
       Given a <kind> destination "end"

@@ -211,6 +211,24 @@ Feature: Topics and subscriptions
         | partitioned |
         | regular     |
 
+    @SESS-10
+    Scenario Outline: A delivery that ended with the lock of a subscription's session counts
+      Given a <kind> topic
+      And subscription "one" with locks of 5 seconds and that requires sessions
+      And a message with SessionId "a" was sent
+      When receivers turn to subscription "one"
+      And session "a" is accepted
+      And a message of session "a" is received and kept
+      And 5 seconds pass
+      And session "a" is accepted
+      And a message of session "a" is received again
+      Then its delivery count is greater by one
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @PART-20
     Scenario Outline: Peeking on in a subscription finds every message
       Given a <kind> topic

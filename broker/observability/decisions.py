@@ -8,7 +8,7 @@ from busproof import vocabulary as v
 
 __all__ = ["GIVEN", "Decisions"]
 
-KEPT: Final = 100_000
+KEPT: Final = 10_000
 """Number of decisions that are kept; clients that need more have to ask more often."""
 GIVEN: Final = 1_000
 """Maximum number of decisions in an answer, so that other clients do not wait for long."""
