@@ -61,7 +61,7 @@ def test_progress_goes_to_a_terminal_and_nowhere_else(busproof):
     out, shown = seen(busproof, "run", "--format", "json", "--rule", "KEY-09")
     assert json.loads(out)
     assert "Running on model" in shown
-    assert "2 of 2 scenarios" in shown
+    assert re.search(r"(\d+) of \1 scenarios", shown)
 
 
 @pytest.mark.parametrize("forced", [{}, {"FORCE_COLOR": "1"}])

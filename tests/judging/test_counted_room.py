@@ -49,7 +49,7 @@ def counted(queue: Queue) -> tuple[Mapping[object, int], ...]:
     room = queue.room
     mortal = {"mortal": room.mortal + queue.calendar.mortal}
     planned = {"planned": queue.calendar.size}
-    maps = (room.held, room.apart, room.keys, planned, mortal)
+    maps = (room.certain, room.apart, room.keys, planned, mortal)
     return tuple(sums(each.items()) for each in maps)
 
 

@@ -52,7 +52,7 @@ def accusations(request: Request, folder: Path) -> str:
     request = attrs.evolve(request, only="features", allure=False)
     finished = record(request, folder, ignored)
     log = (folder / LOG).read_text()
-    assert () == finished.said
+    assert () == finished.messages
     assert " passed" in log
     return log if finished.code else ""
 
