@@ -13,12 +13,15 @@ from contextlib import ExitStack, chdir
 from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import attrs
 import pytest
+from preloaded import popen
 
 from busproof.cli.main import main
+from busproof.cli.running import child_process
 from busproof.history.conformance import Conformance, RuleVerdict, Verdict
 from busproof.history.files import load
 from busproof.history.records import History
@@ -26,6 +29,8 @@ from busproof.reports import conformance as reports
 
 BUS = Path(__file__).parent / "children" / "bus.py"
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+FORKING = SimpleNamespace(**vars(subprocess) | {"Popen": popen})
+"""Module `subprocess`, but the features of a run are forked from a preloaded process."""
 FOREVER = 480
 """Seconds after which a command is taken to hang, however busy the machine is."""
 
@@ -125,6 +130,7 @@ class Shell:
             out, err = (stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in "oe")
             for name, file in (("stdin", nothing), ("stdout", out), ("stderr", err)):
                 stack.enter_context(patch.object(sys, name, file))
+            stack.enter_context(patch.object(child_process, "subprocess", FORKING))
             try:
                 code = main(arguments)
             except SystemExit as ended:  # the parser ends the process itself
