@@ -261,7 +261,7 @@ def test_a_broker_outlives_its_clients(served: Served, say) -> None:
     crowd = Crowd(served, conversation(), say)
     before = files(served.process)
     # The first some 1,200 fill caches of Python and Proton and raise the heap to what a crowd needs
-    # at once, which is kept for the next one. In 26 such crowds the memory rose to 131 MB by and by,
+    # at once, which is kept for the next one. In 26 such crowds the memory rose to 131 MB in steps,
     # and stayed there.
     first = max(600, CASES // 9)
     asyncio.run(crowd.come(range(2 * first)))
