@@ -157,6 +157,8 @@ class Parsed:
         """
         if self.due is None:
             return self.content
+        # Clients reckon the end of a message from this time: one that is over would let it expire
+        # at once.
         return attrs.evolve(self.content, enqueued=max(self.due, self.content.enqueued))
 
 
@@ -202,6 +204,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
         else:
             body.append(raw[place:end])
     texts = checked_properties(properties)
+    # Before the model decides: filters see the MessageId, and duplicates are detected by it.
     if identified and texts[0] is None:
         texts[0] = message_id = f"{NEW_ID}{next(NEW_IDS):016x}"
         kept_properties = _identified(kept_properties, message_id, has_fields=bool(properties))
@@ -210,6 +213,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
         durable, priority, ttl = (*header[:3], None, None, None)[:3]
         check_header(durable, priority, ttl)
     content = Content(
+        # A message is delivered without what its sender left out, as by the service.
         None if durable is None else bool(durable),
         None if priority is None else int(priority),
         _life(ttl, properties) if ttl is not None or len(properties) > CREATION else None,
@@ -217,6 +221,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
         annotated.passed_on,
         kept_properties,
         kept_application,
+        # A body may have many data sections; all are passed on as they came.
         body[0] if len(body) == 1 else b"".join(body),
         enqueued,
     )
@@ -228,6 +233,7 @@ def _life(ttl: int | None, properties: list[Any]) -> int | None:
 
     One that is too long for the header is the difference of the creation and expiry times.
     """
+    # The header has 32 bits of milliseconds, some 50 days; clients write longer times as moments.
     if ttl is not None and ttl != FOR_EVER_MS:
         return max(1, ttl * 1000)
     expiry, created = properties[8:10] if len(properties) > 9 else (None, None)
@@ -245,6 +251,7 @@ def _identified(properties: bytes, message_id: str, *, has_fields: bool) -> byte
     if not has_fields:
         return ONLY_ID + message_id.encode()
     _, begins, end = section(properties, 0)
+    # The MessageId is the first field, so the others can be copied in one piece.
     first, count = elements_of(properties, begins)
     inside = string_of(message_id) + properties[end_of(properties, first) : end]
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, count) + inside
@@ -264,6 +271,8 @@ def _annotated(raw: bytes, place: int, *, checked: bool) -> Annotated:
             stands_for = bounded(STANDS_FOR, value)
         elif name == STANDS_IN:
             stands_in = value is not False
+        # A client that sends on a message it was given has the bus's annotations on it, which would
+        # come again beside the new ones.
         if name not in GIVEN_BY_THE_BUS:
             passed_on.append(both)
     return Annotated((2 * len(passed_on), b"".join(passed_on)), key, due, stands_for, stands_in)
@@ -311,6 +320,7 @@ def _filterable(raw: bytes, place: int, *, checked: bool) -> Map[str, v.Property
     """Return the application properties whose types the model's filters support."""
     properties: dict[str, v.PropertyValue] = {}
     for key, value, _ in pairs_of(raw, place, checked=checked):
+        # Properties of other types are passed on, but no filter can compare them.
         if isinstance(value, str | int | float | bool):
             properties[text_of(key)] = value
     return Map(properties)

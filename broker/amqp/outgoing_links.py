@@ -182,6 +182,7 @@ class Outlet(Node):
                 break
             self._connection.flush()
             if delivered >= GIVEN_IN_A_TURN:
+                # Others have a turn before a client with much credit is given more.
                 hub.loop.call_soon(self._go_on)
                 hub.changed()
                 self._connection.pump()
@@ -245,6 +246,8 @@ class Outlet(Node):
         """Settle a message in another way."""
         try:
             if state == native.RELEASED:
+                # Python releases what it has not shown when it closes a receiver: that counts as no
+                # delivery.
                 self._connection.hub.bus.release(self._path, token)
                 native.update(delivery, native.RELEASED)
             elif state == TRANSACTIONAL:

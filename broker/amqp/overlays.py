@@ -56,6 +56,7 @@ def changed(view: v.MessageView, kept: Content) -> Content:
     fields = _fields(view)
     if kept.properties:
         fields = [*_elements(kept.properties), *fields[len(_elements(kept.properties)) :]]
+        # A user-id, times and other fields that no filter knows stay as they were sent.
         for place in KNOWN_FIELDS:
             fields[place] = _fields(view)[place]
     left, inside = dict(view.properties), list[bytes]()
@@ -63,6 +64,8 @@ def changed(view: v.MessageView, kept: Content) -> Content:
         for key, value, both in pairs(kept.application, section(kept.application, 0)[1]):
             name = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
             shown = left.get(name)
+            # What the action left alone keeps its bytes, and with them its AMQP type, which Python
+            # has lost.
             if not isinstance(value, v.PropertyValue) or (type(shown), shown) == (
                 type(value),
                 value,

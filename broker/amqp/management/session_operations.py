@@ -46,6 +46,7 @@ def set_state(asking: Asking, fields: Said) -> Reply:
     asking.ask(v.SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
     hub = asking.connection.hub
     if text is None:
+        # Nothing is kept of a session whose state was cleared: clients can name any number of them.
         hub.stated.pop((asking.path, session_id), None)
     else:
         hub.stated[asking.path, session_id] = hub.now_ms()
@@ -60,6 +61,7 @@ def list_sessions(asking: Asking, fields: Said) -> Reply:
     moment = None if since is None else bounded("last-updated-time", since)
     outcome = asking.ask(v.ListSessions(queue=asking.path)).outcome
     session_ids = sorted(outcome.session_ids) if isinstance(outcome, v.SessionsListed) else []
+    # Python sends the end of the year 9999 to ask for all; some clients round it up.
     if moment is not None and moment < END_OF_TIME:
         stated = asking.connection.hub.stated
         session_ids = sorted(
