@@ -90,6 +90,8 @@ class Hub:
         self.loop = asyncio.get_running_loop()
         self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
         """Path and session id, if any, to the waiting links in order."""
+        # Only links that wait there are served: a look at all of them cost more, the more were
+        # waiting.
         self._stirred: set[str] = set()
         """Paths of entities that changed since waiting links were last served."""
         self.spread = Spread()
@@ -129,6 +131,7 @@ class Hub:
     def complain(self, who: str, error: Exception) -> None:
         """Report an error in handling a client's data, without any of the data."""
         last = traceback.extract_tb(error.__traceback__)[-1]
+        # No message of the error: it may quote what the client sent, tokens among it.
         place = f"{Path(last.filename).name}:{last.lineno}"
         self.warn(f"{who} is ended, because of {type(error).__name__} at {place}")
 
@@ -136,6 +139,7 @@ class Hub:
         """Report, at intervals, that connections are refused because too many files are open."""
         now = time.monotonic()
         if now >= self._says_next:
+            # asyncio would try again many times a second, and each refusal would be a line.
             self._says_next = now + SAYS_AGAIN
             self.warn("connections are refused: the process has as many files open as it may have")
 
@@ -149,6 +153,7 @@ class Hub:
         name, now = self.contents.new_name(), self.now_ms()
         parsed = parse(raw, name, now, identified=self.identifies, checked=checked)
         message = parsed.message
+        # The model's limit of a message does not hold for one that stands for several.
         if message.stands_in and (message.size or 0) > LARGEST_STOOD_FOR:
             raise too_large(message.size or 0, LARGEST_STOOD_FOR)
         return parsed
@@ -191,6 +196,7 @@ class Hub:
         self.note()
         if not self._called and self._waiting and (self._stirred or not self.bus.is_trusted):
             self._called = True
+            # After the requests of this turn, and once for all of them.
             self.loop.call_soon(self._serve)
 
     def count_in(self, transaction: str, size: int) -> None:
@@ -233,6 +239,7 @@ class Hub:
         self._called = False
         stirred, self._stirred = self._stirred, set()
         waiting = self._waiting.keys()
+        # What is given out together is given at one time, so that no timer runs in between.
         with self.bus.one_moment():
             for path in sorted(stirred & waiting) if self.bus.is_trusted else list(waiting):
                 for session_id in list(self._waiting.get(path, ())):
@@ -240,6 +247,7 @@ class Hub:
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
         """Serve the links of a line in turn, until there is nothing for the next."""
+        # Each of the links is served at most once, even if it is added again meanwhile.
         for _ in range(len(self._line(place))):
             line = self._line(place)
             if not line:
@@ -254,6 +262,8 @@ class Hub:
     def _tick(self) -> None:
         """Advance the clock for the waiting links, since something may be due."""
         self._timer = self.loop.call_later(TICK, self._tick)
+        # Whoever asks for something keeps the time; only links that wait need somebody else to do
+        # it.
         if not self._waiting:
             return
         self._keep_time()

@@ -39,10 +39,13 @@ class DueTimers:
         """
         if time.perf_counter() < self._not_before:
             return True
+        # CPU time, so that a loaded machine does not make slices shorter.
         ends = time.thread_time() + SLICE
         timers = namespace.timers
         while timers.is_due(until):
             step(v.AdvanceClock(duration=max(0, timers.heap[0][0] - namespace.now)), "clock")
+            # At least one moment is run: with a slice that is too short for any, the clock would
+            # stand still.
             if time.thread_time() > ends and timers.is_due(until):
                 self._not_before = time.perf_counter() + SLICE
                 return True

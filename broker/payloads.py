@@ -40,6 +40,8 @@ class Name(str):
     def content(self) -> Content | None:
         """The content of the message."""
         if isinstance(self.packed, bytes):
+            # Only once it is needed: a start with a million messages decodes none of their
+            # contents.
             self.packed = unpacked(self.packed)
         return self.packed
 
@@ -87,6 +89,7 @@ class Contents:
         """Attach properties that a settlement added to a message of an entity."""
         name = self._name(body)
         if name is not None:
+            # By entity, because copies of a message share its name and are settled separately.
             by_path = name.more = name.more or {}
             by_path[path] = {**self.more(path, name), **more}
 

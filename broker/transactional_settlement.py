@@ -40,6 +40,7 @@ class Stage:
 
     def commit(self, transaction: str, connection: str) -> Answer:
         """Commit a transaction; if the commit is refused, the transaction ended without effect."""
+        # Taken before the commit is decided: whatever comes of it, the transaction has ended.
         waiting = self._waiting.pop(transaction, [])
         answer = self._bus.ask(v.CommitTransaction(transaction=transaction), connection)
         for effect in waiting if answer.refused is None else ():

@@ -51,6 +51,8 @@ class Store:
         try:
             self.is_new = not (folder / "namespace.db").exists()
             self._check_beside()
+            # SQLite changes a file when it opens it; a start that is refused leaves all of them as
+            # they were.
             self._check_files(accepts_loss=accepts_loss)
             self._databases[NAMESPACE] = self._opened("namespace.db", "namespace")
             self.widen(self._count())
@@ -110,9 +112,12 @@ class Store:
         Raises:
             Full: there is no room; the call can be repeated.
         """
+        # The namespace's database comes first: with its commit a move is decided, and can be
+        # completed.
         while changes.left:
             place = changes.left[0]
             if not self._databases[place].has_begun:
+                # A commit that found no room was rolled back, and is written again as a whole.
                 self._begin_in(place, changes)
             self._databases[place].commit()
             changes.left.pop(0)
@@ -122,6 +127,7 @@ class Store:
         try:
             with (self.folder / "reserve").open("ab", buffering=0) as file:
                 while (size := file.tell()) < RESERVE:
+                    # Written, because a file with a hole in it takes no room.
                     file.write(bytes(min(PIECE, RESERVE - size)))
         except OSError:
             self.release()
@@ -144,6 +150,8 @@ class Store:
     def make_room(self) -> bool:
         """Return unused room to the disk; return whether the reserve is complete again."""
         for database in self._databases.values():
+            # One that has no room for a checkpoint must not keep the others from giving theirs
+            # back.
             with suppress(Full):
                 database.checkpoint(shrink=True)
         return self.reserve()
@@ -187,6 +195,8 @@ class Store:
         database, rows = self._databases[place], changes.rows.get(place, {})
         database.write(rows, changes.number, changes.now)
         if place == NAMESPACE:
+            # The next commit of this database has every partition's part behind it, so earlier
+            # moves are done.
             if self._moves:
                 database.run(FORGET_MOVES, [(changes.number,)])
             if changes.spans:
@@ -200,6 +210,7 @@ class Store:
         self._moves = bool(moves)
         for (number, partition), rows in groupby(moves, key=lambda row: (row[0], row[1])):
             database = self._databases[partition]
+            # A partition that has the commit must not get it twice.
             if database.last[0] < number:
                 _, now = self._databases[NAMESPACE].last
                 database.write(_done(rows), number, now)
@@ -237,6 +248,7 @@ def _locked(folder: Path) -> sqlite3.Connection:
         raise UsageError(f"cannot use {folder} as a store: {error.strerror}") from None
     lock = None
     try:
+        # SQLite's lock works on each system, and ends with the process, however that ends.
         lock = sqlite3.connect(folder / "lock", timeout=0, isolation_level=None)
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:

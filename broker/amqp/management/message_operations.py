@@ -127,7 +127,6 @@ def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
 def renew_lock(asking: Asking, fields: Said) -> Reply:
     """LOCK-15 to LOCK-18: renew the locks of messages."""
     tokens = [token_of(_token(token)) for token in asking.several(fields["lock-tokens"])]
-    # One lock is renewed by a rule of its own, which holds in each edition.
     if len(tokens) == 1:
         answer = asking.ask(RenewLock(queue=asking.path, lock_token=tokens[0]))
         return Reply({"expirations": array(Data.TIMESTAMP, [end_of_lock(asking, answer)])})
@@ -193,7 +192,7 @@ def _disposition(fields: Said) -> Disposition:
 def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     """Schedule messages: all of them or none."""
     hub = asking.connection.hub
-    # Before anything is parsed, which a full disk would have in vain.
+    # Before anything is parsed: on a full disk that would be in vain.
     hub.check_room()
     parsed = list[Parsed]()
     for entry in asking.several(fields["messages"]):
@@ -265,5 +264,4 @@ def delete_batch(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
 
 
 def _token(value: Any) -> UUID:
-    # Some clients write a lock token as a string.
     return value if isinstance(value, UUID) else UUID(str(value))

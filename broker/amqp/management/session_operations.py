@@ -61,7 +61,7 @@ def list_sessions(asking: Asking, fields: Said) -> Reply:
     moment = None if since is None else bounded("last-updated-time", since)
     outcome = asking.ask(v.ListSessions(queue=asking.path)).outcome
     session_ids = sorted(outcome.session_ids) if isinstance(outcome, v.SessionsListed) else []
-    # Python sends the end of the year 9999 to ask for all; some clients round it up.
+    # Clients ask by .NET's last moment, which becomes the year 10000 by rounding in milliseconds.
     if moment is not None and moment < END_OF_TIME:
         stated = asking.connection.hub.stated
         session_ids = sorted(
