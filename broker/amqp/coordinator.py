@@ -54,8 +54,7 @@ class Coordinator(Node):
                 native.update(delivery, native.ACCEPTED)
             else:
                 whole, data = native.whole(delivery), [begun.encode("latin-1")]
-                # Outcomes are an extension point of AMQP: Proton passes on those that it does not
-                # know as fields.
+                # AMQP can be extended by outcomes: Proton passes unknown ones on with their fields.
                 whole.local.data = data  # type: ignore[assignment] # Proton calls it a list of numbers
                 whole.update(DECLARED)
             native.settle(delivery)
@@ -103,8 +102,7 @@ class Coordinator(Node):
         )
         insist(answer)
         self._open.add(name)
-        # What is sent over other connections in this transaction counts for the client that began
-        # it.
+        # Sends over other connections in this transaction count for the client that began it.
         self._connection.hub.owners[name] = self._connection
         self._connection.kept.begin(name)
         return name
@@ -122,6 +120,5 @@ class Coordinator(Node):
         stage, who = self._connection.hub.stage, self._connection.name
         answer = stage.roll_back(name, who) if failed else stage.commit(name, who)
         if (refusal := refusal_of(answer)) is not None:
-            # AMQP has an error of its own for a commit that failed: everything in it is rolled
-            # back.
+            # AMQP has its own error for a commit that failed, with which all was rolled back.
             raise Refusal("amqp:transaction:rollback", refusal.description)

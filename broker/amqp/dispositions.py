@@ -187,8 +187,7 @@ def echoed(disposition: Disposition) -> Described:
     """Return the outcome to echo within a transactional state."""
     fields: list[Any] = []
     if disposition.outcome == MODIFIED:
-        # Clients take an outcome of another type than theirs for a failure, so it comes back as it
-        # was.
+        # The client of Python takes an outcome of another type than its own for a failure.
         fields = [True, disposition.undeliverable]
     return Described(ulong(disposition.outcome), fields)
 

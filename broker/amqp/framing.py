@@ -127,8 +127,7 @@ class Handshake:
             tree.rewind()
             tree.next()
             frame_body: Any = tree.get_object()
-            # The type of the response is checked: one that was a number made as many zeros, ten
-            # terabytes.
+            # The type is checked: a number as the response made as many zeros, ten terabytes.
             mechanism, response = (
                 str(frame_body.value[0]),
                 binary([*frame_body.value, b""][1] or b""),
@@ -143,8 +142,7 @@ class Handshake:
 
     def _admits(self, mechanism: str, response: bytes) -> bool:
         if mechanism != "PLAIN":
-            # Anonymous and MSSBCBS prove nothing here: the claims come from tokens that are put to
-            # `$cbs`.
+            # Anonymous and MSSBCBS prove nothing: claims come from tokens that are put to `$cbs`.
             return mechanism in MECHANISMS
         parts = response.split(b"\0")
         # The authorization identity, the name and the password, with zeros between them (RFC 4616).
@@ -256,7 +254,7 @@ class Frames:
             self.refusal = opening_too_large(len(frame), self._most)
             return False
         if code in self.costs:
-            # In a line, because the engine reports what was opened only after it has the frame.
+            # In order, because the engine reports what was opened only after it has the frame.
             self.costs[code].append(_cost_of(frame))
         return True
 

@@ -186,8 +186,7 @@ class Intake(Node):
 
     def grant(self) -> None:
         """Give the client credit."""
-        # Clients send nothing before the first credit; the client of Python waits for it when it
-        # opens.
+        # Clients send nothing before the first credit; Python's waits for it when it opens.
         self._link.flow(CREDIT)
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
@@ -291,8 +290,7 @@ class Intake(Node):
         hub = self._connection.hub
         if len(raw) > hub.max_message:
             raise too_large(len(raw), hub.max_message)
-        # For each message: a link stays when its entity is disabled, and its token may have
-        # expired.
+        # For each message: a link outlasts the enabling of its entity, and perhaps its token.
         if not self._connection.permits("Send", self._path):
             raise unauthorized("Send", self._path)
         hub.statuses.check("Send", self._path)
@@ -310,8 +308,7 @@ class Intake(Node):
         """Yield the messages of a batch one by one."""
         try:
             for number, inner in enumerate(inner_messages(raw)):
-                # Counted while they are found, so that the rest of a batch that is too large is not
-                # read.
+                # Counted as they are found, so that nothing beyond the limit is read.
                 if number >= (most := self._connection.hub.limits.batch):
                     raise too_many_at_once(number + 1, most)
                 yield inner

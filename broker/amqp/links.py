@@ -180,8 +180,7 @@ class Links:
     def _opened(self, event: Any) -> None:
         self._owner.kept.open(event.link.session, event.link)
         try:
-            # The link that is refused has been counted in bytes already: it takes memory all the
-            # same.
+            # Counted in bytes before it is refused: it takes memory all the same.
             if len(self.nodes) >= (most := self._owner.hub.limits.links):
                 raise too_many("links", most)
             self._attach(event.link)

@@ -93,13 +93,11 @@ class Numbering:
             if code == TRANSFER:
                 return self._transfer(self._sessions[channel], frame)
             if code == BEGIN:
-                # A channel may be used again once its session has ended, so what was known of it is
-                # dropped.
+                # A channel may be used again once its session has ended; nothing of that is kept.
                 self._sessions[channel] = _Session()
             elif code == DETACH:
                 place, _ = elements_of(frame, BODY + 3)
-                # A link that ends in the middle of a message never sends the rest, and its handle
-                # is used again.
+                # A link may end amid a message, and another take its handle.
                 self._sessions[channel].unfinished.pop(value_at(frame, place), None)
         except (IndexError, KeyError, TypeError, ValueError, struct.error):
             pass  # the engine reports the error
@@ -120,8 +118,7 @@ class Numbering:
             number = delivery_id if session.next is None else session.next
             if delivery_id != number:
                 self.differs = True
-                # The engine answers no delivery that was sent settled, so nobody would forget its
-                # id.
+                # The engine answers no settled delivery, so nothing would remove its id.
                 if not is_settled:
                     session.client_ids[number] = delivery_id
             session.next = (number + 1) % ALL
@@ -143,8 +140,7 @@ class Numbering:
         """Yield the engine's disposition, split and renumbered with the client's ids."""
         session = self._sessions.get(self._channels.get(int.from_bytes(frame[6:8], "big"), -1))
         fields, count = elements_of(frame, BODY + 3)
-        # Dispositions of the sender's role are about what the broker has sent, and have its own
-        # ids.
+        # The sender's dispositions are about the broker's deliveries, whose ids are its own.
         if session is None or not session.client_ids or frame[fields] != TRUE:
             yield frame
             return

@@ -246,8 +246,7 @@ class Outlet(Node):
         """Settle a message in another way."""
         try:
             if state == native.RELEASED:
-                # Python releases what it has not shown when it closes a receiver: that counts as no
-                # delivery.
+                # A closing receiver of Python releases what it has not shown, which is no delivery.
                 self._connection.hub.bus.release(self._path, token)
                 native.update(delivery, native.RELEASED)
             elif state == TRANSACTIONAL:

@@ -64,8 +64,7 @@ def changed(view: v.MessageView, kept: Content) -> Content:
         for key, value, both in pairs(kept.application, section(kept.application, 0)[1]):
             name = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
             shown = left.get(name)
-            # What the action left alone keeps its bytes, and with them its AMQP type, which Python
-            # has lost.
+            # What the action left alone keeps its bytes, and so its AMQP type, which Python lacks.
             if not isinstance(value, v.PropertyValue) or (type(shown), shown) == (
                 type(value),
                 value,

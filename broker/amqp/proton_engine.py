@@ -31,8 +31,7 @@ class Engine:
         transport.idle_timeout = limits.idle
         endpoint.collect(collector)
         endpoint.container = "busproof"
-        # A test can see by this that small messages may stand for large ones; the service offers no
-        # such.
+        # By this a test knows that small messages may stand for large ones here.
         endpoint.offered_capabilities = [STANDS_FOR]
         transport.bind(endpoint)
         return cls(transport, endpoint, collector)

@@ -24,8 +24,7 @@ __all__ = [
 ]
 
 CONDITIONS: Final[dict[v.Error, tuple[str, int]]] = {
-    # .NET makes an InvalidOperationException of this one, which the documents name for such
-    # requests.
+    # .NET makes an InvalidOperationException of it, which the documents name for such requests.
     v.Error.INVALID_OPERATION: ("amqp:not-allowed", 400),
     # Clients try again after this one, as they should in an outage.
     v.Error.UNAVAILABLE: ("com.microsoft:server-busy", 503),

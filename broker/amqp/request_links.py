@@ -202,8 +202,7 @@ class Requests(Node):
         if replies is None:
             return
         code, words, error = self._names
-        # With the type that it came with: Python's ids are UUIDs, .NET's are strings, Java's are
-        # numbers.
+        # With the type that it has: Python's ids are UUIDs, .NET's strings, Java's numbers.
         message: Any = Message(correlation_id=request.id)
         try:
             answer = self._answer(request, transaction)
@@ -220,9 +219,6 @@ class Requests(Node):
         try:
             replies.send(message)
         except Refusal as refusal:
-            # A client that asks on and on and takes no answers has no other end: its links are in
-            # order.
-            # Who asks on and on and takes no answers would fill the memory.
             self._connection.close_after(refusal)
             self._connection.flush()
             self._connection.drop()

@@ -126,8 +126,7 @@ class SessionSeeker(Node):
         self._connection.hub.leave(self)
         self._connection.refuse(
             self._link,
-            # Clients know this condition: Python raises an error for a timeout, and a retry may
-            # succeed.
+            # Python raises OperationTimeoutError for this condition; a retry may succeed.
             Refusal(TIMEOUT, "No session became available in the time that was given.", 408),
         )
         self._connection.pump()

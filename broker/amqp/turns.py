@@ -64,6 +64,7 @@ class Turns:
     def _end(self) -> bool:
         """End the turn early; return whether there is one."""
         if self._ends is not None:
+            # Behind what other clients have sent meanwhile, which the loop handles first.
             self._next = self._loop.call_soon(self._go_on)
         return self._next is not None
 

@@ -48,8 +48,6 @@ def decoded(raw: bytes, most: int = MOST) -> ProtonMessage:
     message = ProtonMessage()
     try:
         message.decode(raw)
-    # Python has no map with a map for a key, and no string that is not UTF-8; AMQP has both.
-    # Proton makes a dictionary of a map, and AMQP has keys that no dictionary can have.
     except (ProtonException, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
     return message

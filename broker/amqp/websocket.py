@@ -61,8 +61,7 @@ class WebSocket(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept a client, which counts as a connection from now on."""
         self._channel = Channel(cast(asyncio.Transport, transport), self._frames, self._go_on)
-        # Counted from now on: silent clients could hold any number of sockets that are not
-        # upgraded.
+        # Counted from now on: silent clients could hold any number of sockets otherwise.
         self._connection.connection_made(self._channel)
 
     def data_received(self, data: bytes) -> None:
@@ -104,8 +103,7 @@ class WebSocket(asyncio.Protocol):
         way = self._way
         if way.is_paused:
             return
-        # A small frame costs as much as a large one, so that a flood of them would keep others
-        # waiting.
+        # A small frame costs as much as a large one: a flood of them would stop all others.
         piece = bytes(self._received[:PIECE])
         del self._received[:PIECE]
         if piece and not self._is_over:
@@ -286,8 +284,7 @@ def _may_ask(request: Request) -> bool:
     """
     headers = {bytes(name).lower(): bytes(value) for name, value in request.extra_headers}
     origin = headers.get(b"origin")
-    # Only browsers have to name an origin: a page anywhere could otherwise make one connect to
-    # here.
+    # Only browsers have to name an origin; a page anywhere could make one connect to here.
     if origin is None:
         return True
     page = urlsplit(origin.decode("latin-1")).hostname or ""

@@ -36,8 +36,7 @@ def clamped(frame: bytes) -> bytes | None:
             if number in counted and frame[place] == UINT:
                 if frame[begins + 2] == OPEN:
                     changed[place + 1 : end] = _with_room(frame[place + 1 : end])
-                # A client that gives all the credit that there is, 2^32 - 1, was given no message
-                # at all.
+                # A client that gave all the credit there is, 2^32 - 1, got no message.
                 elif frame[place + 1] & 0x80:
                     changed[place + 1 : end] = LARGEST
             place = end

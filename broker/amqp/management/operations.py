@@ -58,8 +58,7 @@ def answerer(connection: Connection, path: str) -> Answerer:
         try:
             reply = operation(Asking(connection, path, transaction), fields)
             return reply if isinstance(reply, Reply) else (yield from reply)
-        # A field of an unexpected type fails where it is used; whatever it is, the client hears of
-        # it.
+        # A field of another type fails where it is used; the client hears of it, whatever it is.
         except UNREADABLE as error:
             raise Refusal(
                 "com.microsoft:argument-error", f"{requested[:80]} cannot be read: {error!r}."[:500]
