@@ -99,7 +99,6 @@ def number_in(name: str, text: str) -> int:
     Raises:
         ValueError: it is not an integer within the field's bounds.
     """
-    # Python reads digits of every script, signs and underscores; and long texts take quadratic
-    # time.
+    # Python reads digits of every script, signs and underscores, and takes quadratic time.
     plain = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
     return bounded(name, int(text) if plain else text)

@@ -90,8 +90,8 @@ class Hub:
         self.loop = asyncio.get_running_loop()
         self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
         """Path and session id, if any, to the waiting links in order."""
-        # Only links that wait there are served: a look at all of them cost more, the more were
-        # waiting.
+        # Only links that wait there are served; to look at all of them costs more with each that
+        # waits.
         self._stirred: set[str] = set()
         """Paths of entities that changed since waiting links were last served."""
         self.spread = Spread()
@@ -262,8 +262,7 @@ class Hub:
     def _tick(self) -> None:
         """Advance the clock for the waiting links, since something may be due."""
         self._timer = self.loop.call_later(TICK, self._tick)
-        # Whoever asks for something keeps the time; only links that wait need somebody else to do
-        # it.
+        # Every request runs due timers; only links that wait have nobody else to do it.
         if not self._waiting:
             return
         self._keep_time()

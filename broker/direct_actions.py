@@ -115,8 +115,7 @@ def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
         whole = (entity, *(entity.subscriptions or ()))
         for part in (part for owner in whole for part in _parts_of(owner)):
             journal.touch(part)
-            # A topic's size holds for its subscriptions, too, and an entity's for its dead-letter
-            # queues.
+            # A topic's size is also its subscriptions', an entity's also its dead-letter queues'.
             part.capacity = capacity
             part.settings = attrs.evolve(part.settings, max_size=after.max_size)
     journal.touch(entity)

@@ -44,8 +44,7 @@ class DueTimers:
         timers = namespace.timers
         while timers.is_due(until):
             step(v.AdvanceClock(duration=max(0, timers.heap[0][0] - namespace.now)), "clock")
-            # At least one moment is run: with a slice that is too short for any, the clock would
-            # stand still.
+            # At least one moment is run: otherwise a clock that is far behind could stand still.
             if time.thread_time() > ends and timers.is_due(until):
                 self._not_before = time.perf_counter() + SLICE
                 return True

@@ -40,8 +40,7 @@ class Name(str):
     def content(self) -> Content | None:
         """The content of the message."""
         if isinstance(self.packed, bytes):
-            # Only once it is needed: a start with a million messages decodes none of their
-            # contents.
+            # Not before it is needed: a start with a million messages decodes none of them.
             self.packed = unpacked(self.packed)
         return self.packed
 

@@ -54,7 +54,7 @@ class Coordinator(Node):
                 native.update(delivery, native.ACCEPTED)
             else:
                 whole, data = native.whole(delivery), [begun.encode("latin-1")]
-                # AMQP can be extended by outcomes: Proton passes unknown ones on with their fields.
+                # AMQP allows further outcomes; Proton passes unknown ones on with their fields.
                 whole.local.data = data  # type: ignore[assignment] # Proton calls it a list of numbers
                 whole.update(DECLARED)
             native.settle(delivery)

@@ -290,7 +290,7 @@ class Intake(Node):
         hub = self._connection.hub
         if len(raw) > hub.max_message:
             raise too_large(len(raw), hub.max_message)
-        # For each message: a link outlasts the enabling of its entity, and perhaps its token.
+        # Since the link was attached, its token may have expired, or its entity been disabled.
         if not self._connection.permits("Send", self._path):
             raise unauthorized("Send", self._path)
         hub.statuses.check("Send", self._path)

@@ -157,8 +157,7 @@ class Parsed:
         """
         if self.due is None:
             return self.content
-        # Clients reckon the end of a message from here: by a time in the past it would be over at
-        # once.
+        # Clients reckon the end of a message from here: from a past time it would be over at once.
         return attrs.evolve(self.content, enqueued=max(self.due, self.content.enqueued))
 
 

@@ -106,8 +106,7 @@ class Unfinished(dict[Raw, int]):
     total = 0
 
     def __setitem__(self, link: Raw, size: int) -> None:
-        # Kept with each change: a sum over thousands of links for each transfer would take
-        # quadratic time.
+        # Kept up to date: a sum over thousands of links for each transfer is quadratic.
         self.total += size - self.get(link, 0)
         super().__setitem__(link, size)
 

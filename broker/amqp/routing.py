@@ -235,9 +235,8 @@ def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
 
 def _reply(connection: Connection, link: Link, path: str, needs: tuple[str, str] | None) -> None:
     """Attach the link for replies to the client."""
-    # Clients differ in what they take for the reply address: Python names none in a request to
-    # `$cbs`, JavaScript attaches with an empty target, and Java has one fixed address for each
-    # connection.
+    # Clients differ in their reply addresses: Python names none in a request to `$cbs`, JavaScript
+    # attaches with an empty target, and Java has one address for every connection.
     wanted = {link.remote_target.address or "", link.remote_source.address or "", ""}
     node = Replies(connection, link, path, wanted)
     node.needs = needs

@@ -220,8 +220,7 @@ class ChangeLog:
             current = table.get(key)
             is_there, replaced = current is record, current is not None
         if not is_there:
-            # A row that was written under the same key is overwritten, and must not be deleted
-            # after that.
+            # A row that was replaced under its key must not be deleted after that.
             if before is not None and not replaced:
                 rows.drop(place, record)
         elif before is None or before != _durable(record):

@@ -111,8 +111,7 @@ def _fields_of(kind: type, without: tuple[str, ...]) -> _Writer:
         written = {}
         for name, default in kept:
             field = getattr(value, name)
-            # The comparison by identity first: most fields are a default, and most comparisons cost
-            # more.
+            # Identity first: most fields have their default, and to compare values costs more.
             if field is not default and field != default:
                 written[name] = _plain(field)
         return [kind.__name__, written]

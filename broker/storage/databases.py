@@ -116,8 +116,7 @@ class Database:
             self._sqlite = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._sqlite.execute("PRAGMA busy_timeout = 500")
             self._sqlite.execute("PRAGMA journal_mode = WAL")
-            # In NORMAL a commit is not flushed: it outlasts a kill, and a loss of power may undo
-            # it.
+            # In NORMAL a commit is not flushed: it outlasts a kill, but perhaps no loss of power.
             self._sqlite.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
             # A checkpoint takes long: the saver does it in its thread, one database at a time.
             self._sqlite.execute("PRAGMA wal_autocheckpoint = 0")
@@ -180,8 +179,7 @@ class Database:
         """
         with self._watched():
             if shrink:
-                # Before the checkpoint, which then leaves the pages that became free out of the
-                # file.
+                # First, so that the checkpoint leaves the pages that became free out of the file.
                 self._sqlite.execute("PRAGMA incremental_vacuum").fetchall()
             self._sqlite.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 

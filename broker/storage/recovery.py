@@ -147,8 +147,7 @@ class _Reading:
     def _known(self, place: int, number: int) -> Entity | None:
         entity = self._entities.get(number)
         if entity is None:
-            # An entity is deleted in the namespace's database first; a kill may leave its rows for
-            # now.
+            # An entity is deleted in the namespace's database first; a kill may leave its rows.
             self._found.strays.setdefault(place, set()).add(number)
         return entity
 

@@ -71,8 +71,7 @@ class Keeping:
     def attach(self, hub: Hub, failed: Callable[[], None]) -> Saver:
         """Attach a hub, whose state the store keeps from then on; `failed` stops the broker."""
         run = int(self._notes.get("run", "0")) + 1
-        # Names of messages and connections are counted anew in each run; stored ones must stay
-        # apart.
+        # Names of messages and connections begin anew in each run; stored ones must differ.
         hub.era = "" if run == 1 else f"{run}-"
         recovered, log = self._found, self._log or ChangeLog(hub.bus.namespace)
         hub.contents = Contents(hub.era)

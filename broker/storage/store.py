@@ -51,8 +51,7 @@ class Store:
         try:
             self.is_new = not (folder / "namespace.db").exists()
             self._check_beside()
-            # SQLite changes a file when it opens it; a start that is refused leaves all of them as
-            # they were.
+            # SQLite changes a file by opening it; a start that is refused changes none.
             self._check_files(accepts_loss=accepts_loss)
             self._databases[NAMESPACE] = self._opened("namespace.db", "namespace")
             self.widen(self._count())
@@ -112,8 +111,7 @@ class Store:
         Raises:
             Full: there is no room; the call can be repeated.
         """
-        # The namespace's database comes first: with its commit a move is decided, and can be
-        # completed.
+        # The namespace's database comes first: its commit decides a move, and a start completes it.
         while changes.left:
             place = changes.left[0]
             if not self._databases[place].has_begun:
@@ -150,8 +148,7 @@ class Store:
     def make_room(self) -> bool:
         """Return unused room to the disk; return whether the reserve is complete again."""
         for database in self._databases.values():
-            # One that has no room for a checkpoint must not keep the others from giving theirs
-            # back.
+            # One without room for a checkpoint must not keep the others from giving room back.
             with suppress(Full):
                 database.checkpoint(shrink=True)
         return self.reserve()
@@ -195,8 +192,7 @@ class Store:
         database, rows = self._databases[place], changes.rows.get(place, {})
         database.write(rows, changes.number, changes.now)
         if place == NAMESPACE:
-            # The next commit of this database has every partition's part behind it, so earlier
-            # moves are done.
+            # By the next commit every partition has its part of the last one, so moves are done.
             if self._moves:
                 database.run(FORGET_MOVES, [(changes.number,)])
             if changes.spans:

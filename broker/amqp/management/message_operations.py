@@ -95,8 +95,7 @@ def peek(asking: Asking, fields: Said) -> Reply:
 
 def receive_deferred(asking: Asking, fields: Said) -> Reply:
     """Return deferred messages by their sequence numbers."""
-    # The documents have a ubyte here, and Python sends a uint: Proton's types differ, their numbers
-    # do not.
+    # The documents have a ubyte here, and Python sends a uint: only the number matters.
     settle = bounded("receiver-settle-mode", int(fields.get("receiver-settle-mode") or 0))
     command = ReceiveDeferred(
         queue=asking.path,
