@@ -90,8 +90,7 @@ class Hub:
         self.loop = asyncio.get_running_loop()
         self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
         """Path and session id, if any, to the waiting links in order."""
-        # Only links that wait there are served; to look at all of them costs more with each that
-        # waits.
+        # Only links that wait there are served: a look at all of them costs more, the more wait.
         self._stirred: set[str] = set()
         """Paths of entities that changed since waiting links were last served."""
         self.spread = Spread()
@@ -172,6 +171,7 @@ class Hub:
         """Serve a link when there is something for it."""
         path, session_id = waiter.place
         lines = self._waiting.setdefault(path, {})
+        # A link that waits already keeps its place.
         lines.setdefault(session_id, OrderedDict()).setdefault(waiter)
 
     def leave(self, waiter: Waiter) -> None:
@@ -202,6 +202,7 @@ class Hub:
     def count_in(self, transaction: str, size: int) -> None:
         """Count bytes that are kept until a transaction ends, for the client that began it."""
         owner = self.owners.get(transaction)
+        # A transaction may be named that nobody has begun; the bus refuses it then.
         if owner is not None:
             owner.stage(transaction, size)
 

@@ -89,6 +89,7 @@ class Listener(socket.socket):
                 return connection, address
             connection.close()
         self._refused()
+        # asyncio takes this for a client that has gone, and goes on listening.
         raise ConnectionAbortedError(errno.ECONNABORTED, "too many files are open")
 
     def close(self) -> None:

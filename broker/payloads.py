@@ -103,6 +103,7 @@ class Contents:
         if name is None or name.more is None:
             return NOTHING
         own = name.more.get(path, NOTHING)
+        # What was added while it was in its source, such as by an abandon, goes with it.
         if v.is_dead_letter_queue(path):
             return {**name.more.get(v.owner_of(path), NOTHING), **own}
         if reason:

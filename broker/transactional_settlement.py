@@ -43,6 +43,7 @@ class Stage:
         # Taken before the commit is decided: whatever comes of it, the transaction has ended.
         waiting = self._waiting.pop(transaction, [])
         answer = self._bus.ask(v.CommitTransaction(transaction=transaction), connection)
+        # After a refused commit the messages are as they were before, without the properties.
         for effect in waiting if answer.refused is None else ():
             effect()
         return answer

@@ -49,6 +49,7 @@ RELEASED: Final = int(Delivery.RELEASED)
 DELIVERY: Final[int] = cproton.PN_DELIVERY
 """Type of the events about a transfer or a disposition."""
 
+# These take and give pointers as they are, so that no object is made for them.
 kind_of = cproton.pn_event_type
 delivery_of = cproton.pn_event_delivery
 link_of = cproton.pn_delivery_link

@@ -38,6 +38,7 @@ def remade(view: v.MessageView, kept: Content | None) -> Content:
     count, annotations = 0, b""
     if view.partition_key is not None:
         count, annotations = 2, symbol_of(PARTITION_KEY) + string_of(view.partition_key)
+    # A message that stands for more has a size that its bytes do not show.
     if view.size is not None and view.size > len(known.body):
         count += 2
         annotations += symbol_of(STANDS_FOR) + b"\x81" + long_of(view.size)

@@ -87,8 +87,7 @@ class Outgoing:
         else:
             start = b"\xd0" + (size + 3).to_bytes(4, "big") + wanted.to_bytes(4, "big")
         length = len(frame) + missing + len(start) - (fields - 11)
-        # A frame beyond the agreed size ends the connection; a short list does so in old clients
-        # only.
+        # A frame beyond the agreed size ends the connection; a short list does so with old clients.
         if length > self.most:
             return frame
         head = length.to_bytes(4, "big") + frame[4:11] + start + frame[fields:last]

@@ -30,6 +30,7 @@ CONDITIONS: Final[dict[v.Error, tuple[str, int]]] = {
     v.Error.UNAVAILABLE: ("com.microsoft:server-busy", 503),
     v.Error.NOT_FOUND: ("amqp:not-found", 404),
     v.Error.ALREADY_EXISTS: ("com.microsoft:entity-already-exists", 409),
+    # Numbers are those that .NET and JavaScript make exceptions of in the replies to requests.
     v.Error.LOCK_LOST: ("com.microsoft:message-lock-lost", 410),
     v.Error.SESSION_CANNOT_BE_LOCKED: ("com.microsoft:session-cannot-be-locked", 410),
     v.Error.SESSION_LOCK_LOST: ("com.microsoft:session-lock-lost", 410),

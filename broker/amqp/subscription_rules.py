@@ -70,6 +70,7 @@ def check_expressions(chosen: v.Filter, action: str | None) -> None:
     if action is not None:
         expressions.append(("action", action, parsed_action(action)))
     for what, expression, result in expressions:
+        # Other expressions that cannot be parsed are the model's to refuse.
         if result is Outside.EXCESS:
             raise Refusal(
                 "com.microsoft:argument-error",

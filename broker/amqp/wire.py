@@ -73,8 +73,7 @@ class Wire:
             _write(self._transport, data)
         else:
             self._unsent += len(data)
-            # No client hears of anything before it is written, not even of a lock that another has
-            # now.
+            # Nothing is heard before it is written, not even that another client has a lock now.
             self._hub.tell(partial(self._sent, self._transport, data))
         if self.waiting > self._hub.limits.unread and not self._is_deaf:
             # Each further request would add an answer that the client does not read.

@@ -113,6 +113,7 @@ class Database:
         with self._watched():
             if not path.exists():
                 _make(path, kind, synced=synced)
+            # The loop begins commits and a thread ends them, never both at a time.
             self._sqlite = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._sqlite.execute("PRAGMA busy_timeout = 500")
             self._sqlite.execute("PRAGMA journal_mode = WAL")
@@ -250,6 +251,7 @@ def check(path: Path) -> None:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     if len(head) < HEAD or not head.startswith(MAGIC):
         raise damaged(path, "it does not begin as a database does")
+    # SQLite keeps the application id and the version that its user set at these places.
     ours, made = (int.from_bytes(head[place : place + 4], "big") for place in (68, 60))
     if ours != APPLICATION:
         raise UsageError(f"{path} is not a database of a busproof store; move it elsewhere")

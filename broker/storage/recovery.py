@@ -138,6 +138,7 @@ class _Reading:
                 owner.transfers = entity
         if entity.owner is entity:
             namespace.rules.quotas.count(namespace, entity, 1)
+        # A subscription is down where its topic is, so only topics and queues have outages.
         if entity.base is entity:
             down = namespace.down.get(path, NO_PARTITIONS)
             entity.down = frozenset(partition for partition in down if partition < count)

@@ -90,6 +90,7 @@ class Keeping:
             listeners[listeners.index(log.note)] = saver.hear
             log.clear(recovered.strays)
         saver.keep("run", str(run))
+        # Before the first client: a kill from now on must not give two runs the same names.
         saver.save()
 
         def end(error: ConformanceError) -> None:

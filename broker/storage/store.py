@@ -158,6 +158,7 @@ class Store:
 
     def _check_beside(self) -> None:
         """Check that a new store has no databases yet."""
+        # Without its namespace's database a store would begin anew over full partitions.
         if self.is_new and (stray := sorted(self.folder.glob("partition-*.db"))):
             raise damaged(self.folder / "namespace.db", f"it is missing beside {stray[0].name}")
 
@@ -174,6 +175,7 @@ class Store:
                 )
             self.losses += [] if lost is None else [lost]
         there = {path.name for path in self.folder.glob("partition-*.db")}
+        # A gap is found before any file is opened; only the namespace's has the number of all.
         for name in (f"partition-{partition}.db" for partition in range(len(there))):
             if name not in there:
                 raise damaged(self.folder / name, "it is missing")
@@ -239,6 +241,7 @@ def _locked(folder: Path) -> sqlite3.Connection:
         UsageError: another process has it, or it cannot be created.
     """
     try:
+        # Messages are for nobody else to read.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot use {folder} as a store: {error.strerror}") from None

@@ -233,6 +233,7 @@ def delete_batch(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     Where sessions are required the model decides nothing, and the messages of one may be deleted.
     """
     count = bounded("message-count", fields["message-count"])
+    # Premium permits as many in one request, Standard 500.
     if not 1 <= count <= MOST_DELETED:
         raise Refusal(
             "com.microsoft:argument-out-of-range",

@@ -27,6 +27,7 @@ def add_rule(asking: Asking, fields: Said) -> Reply:
     check_room(asking.connection.hub, topic)
     check_expressions(chosen, action)
     name = str(fields["rule-name"])
+    # The default rule's name begins with a dollar sign, so a rule's may.
     if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
         raise Refusal("com.microsoft:argument-error", objection)
     asking.ask(
