@@ -77,5 +77,4 @@ class Descriptions:
     def _remove(self, paths: list[str]) -> None:
         for path in paths:
             del self._written[path]
-        # A path that has no description any more is dropped from the store.
         self.changed.update(paths)

@@ -93,6 +93,7 @@ def transaction_of(delivery: Raw) -> str | None:
     """
     if native.state_of(delivery) != TRANSACTIONAL:
         return None
+    # The id is a binary in AMQP and a text in the model: each byte becomes one character.
     state: Any = native.whole(delivery).remote.data
     try:
         # The type is checked: Python makes as many zeros of a number.

@@ -50,6 +50,7 @@ class Kept:
     def begin(self, transaction: str) -> None:
         """Count a transaction that has begun."""
         self._staged[transaction] = 0
+        # An empty transaction counts, too: a client could begin them without an end.
         self.stage(transaction, 0)
 
     def stage(self, transaction: str, size: int) -> None:

@@ -246,7 +246,7 @@ class Outlet(Node):
         """Settle a message in another way."""
         try:
             if state == native.RELEASED:
-                # A closing receiver of Python releases what it has not shown, which is no delivery.
+                # Python releases what a closing receiver has not shown; none of it was delivered.
                 self._connection.hub.bus.release(self._path, token)
                 native.update(delivery, native.RELEASED)
             elif state == TRANSACTIONAL:
@@ -263,6 +263,7 @@ class Outlet(Node):
         """Take up that the client has fewer messages to settle."""
         self._connection.hub.changed()
         was_full, self._was_full = self._was_full, False
+        # The client may have given credit while the link was full, and gives it once only.
         if was_full:
             self.on_flow()
 
@@ -313,6 +314,7 @@ class Outlet(Node):
 
     def _give(self, view: v.MessageView, message: bytes, token: bytes | None) -> None:
         """Deliver a message."""
+        # AMQP has a tag for each delivery of a link, also for one without a lock.
         tag = tag_of(token or token_in_bytes(f"{view.sequence_number or 0}/0"))
         delivery = native.send(self._raw, tag, message)
         if self._mode is v.ReceiveMode.RECEIVE_AND_DELETE:

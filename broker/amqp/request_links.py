@@ -106,7 +106,7 @@ class Replies(Node):
         """Send replies while the client has credit."""
         connection, raw = self._connection, native.raw(self._link)
         while self._waiting and self._link.credit > 0 and not connection.paused:
-            # Credit is no window: without one, the engine would keep every reply that it is given.
+            # Credit alone does not suffice: without a window, the engine would keep each reply.
             if connection.backlog.is_shut(raw):
                 return
             self._sent += 1
@@ -180,7 +180,7 @@ class Requests(Node):
         transaction = transaction_of(delivery)
         if transaction is not None:
             self._connection.hub.count_in(transaction, len(raw))
-        # The outcome says only that the request can be read; what became of it is in the reply.
+        # The outcome says only that the request can be read; its result is in the reply.
         accept(delivery, transaction)
         native.settle(delivery)
         # Step by step, because a request may be long: others have turns in between.
@@ -219,6 +219,7 @@ class Requests(Node):
         try:
             replies.send(message)
         except Refusal as refusal:
+            # A client that sends requests and takes no answers would fill the memory.
             self._connection.close_after(refusal)
             self._connection.flush()
             self._connection.drop()

@@ -164,6 +164,7 @@ def _session(
     connection: Connection, link: Link, path: str, mode: v.ReceiveMode, session_id: Any
 ) -> None:
     """Attach a link to a session: the named one, or the next that is free and has messages."""
+    # By the name of the link, so that a client that attaches it again still holds its session.
     holder = f"{connection.name}/{link.name}"
 
     def opened(taken: str, until: int) -> Outlet:
@@ -226,7 +227,7 @@ def _ask(connection: Connection, link: Link, path: str) -> None:
 def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
     """Return a right of the client that permits requests to an entity's management."""
     path = entity + MANAGEMENT
-    # Who may only send can still schedule and cancel; each operation asks for its own right.
+    # With the right to send alone a client can schedule and cancel; each operation checks its own.
     if connection.permits("Send", path) and not connection.permits("Listen", path):
         return "Send", path
     _permitted(connection, "Listen", path)
@@ -262,6 +263,7 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
     )
     hub = connection.hub
     try:
+        # The name is the address that the token is for; Python writes it as a URI with a host.
         claim = hub.keys.claim(text, str(properties.get("name", "")), hub.wall())
     except TokenError as error:
         hub.journal.warning("token-refused", connection=connection.name, said=str(error))

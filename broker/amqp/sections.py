@@ -105,7 +105,7 @@ def check_kind(code: int, raw: bytes, begins: int, *, checked: bool) -> None:
     kinds = KINDS[code]
     if kinds and raw[begins] not in kinds:
         raise ValueError(f"section {code:#04x} is of type {raw[begins]:#04x}")
-    # Nothing else would notice what is wrong within them, but for the client that receives it.
+    # Otherwise the first to notice what is wrong within them is the receiving client.
     if code in READ_WHOLE and not checked:
         check(raw, begins)
 
@@ -135,6 +135,7 @@ def checked_properties(properties: list[Any]) -> list[str | None]:
         elif value is OPAQUE or value == ():
             raise ValueError("the properties have fields of other types than AMQP has")
         else:
+            # Ids may be numbers, UUIDs or binaries in AMQP; the model compares texts.
             texts.append(text_of(value))
     if len(texts) > PROPERTIES_AT_MOST:
         raise ValueError("the properties have more fields than AMQP has")

@@ -48,6 +48,7 @@ def decoded(raw: bytes, most: int = MOST) -> ProtonMessage:
     message = ProtonMessage()
     try:
         message.decode(raw)
+    # Proton makes a dictionary of a map, and AMQP has keys that no dictionary can have.
     except (ProtonException, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
     return message

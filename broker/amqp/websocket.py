@@ -215,7 +215,7 @@ class Channel(asyncio.Transport):
         """Close the WebSocket, then the transport, once everything is written."""
         if self.is_open and not self._transport.is_closing():
             self.is_open = False
-            # A client that is not told why takes the end for a broken connection.
+            # Without a reason the client takes the end for a broken connection.
             self._transport.write(self._frames.send(_goodbye(code)))
         self._transport.close()
 

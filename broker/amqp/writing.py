@@ -138,6 +138,7 @@ def _mortal(content: Content, life: int) -> bytes:
         end = end_of(content.properties, place)
         fields.append(content.properties[place:end])
         place = end
+    # The sender may have left out the fields at the end, which these two belong to.
     fields += [b"\x40"] * (CREATION + 1 - len(fields))
     # Clients cannot represent a time after the year 9999.
     dies = min(LAST_MOMENT, content.enqueued + life // 1000)

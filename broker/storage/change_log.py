@@ -97,7 +97,7 @@ class ChangeLog:
         """Follow another namespace, none of it written yet."""
         self._gone.extend(self._numbers.values())
         self._follow(namespace)
-        # Another namespace replaces all of this one, or nothing of it.
+        # All of this namespace is replaced by the other, or nothing of it.
         self._spans = True
         self._notes.update(("entities", *TABLES))
         for entity in namespace.entities.values():
@@ -157,7 +157,7 @@ class ChangeLog:
 
     def _note_record(self, record: Any, values: tuple[Any, ...]) -> Iterator[int]:
         before = JOURNALED[type(record)](values)
-        # A step may change only what is made anew at a start, or change a value and change it back.
+        # A step may change nothing that is written, or take its own change back.
         if before == _durable(record):
             return
         if id(record) not in self._noted:

@@ -98,7 +98,7 @@ class Saver:
             self._more["clock"] = str(self._now)
         if self._is_behind and not self._called and not self._running:
             self._called = True
-            # One commit for all that is decided in this turn of the loop.
+            # One commit for all decisions of this turn of the loop.
             self._hub.loop.call_soon(self._commit)
 
     def tell(self, telling: Telling) -> None:

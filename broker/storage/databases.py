@@ -73,7 +73,7 @@ _COMMITS: Final = """
     INSERT INTO commits VALUES (1, 0, 0);
 """
 
-# SQLite reports a full disk by several errors, by what it was doing.
+# SQLite has several errors for a full disk, by what it was doing.
 _NO_ROOM: Final = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,

@@ -88,7 +88,7 @@ class _Reading:
                 with self._reading(place, table):
                     reader(place)
         namespace.now = self._store.last[1]
-        # What was read is no change: it must not be written again.
+        # These records are in the store already, and must not be written again.
         namespace.journal.forget()
         return self._found
 

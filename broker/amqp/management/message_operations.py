@@ -206,6 +206,7 @@ def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
         for answer in answers
         if isinstance(answer.outcome, Scheduled)
     ]
+    # An array of longs, as the service's documents have it; Proton would write a list.
     return Reply({"sequence-numbers": array(Data.LONG, numbers)})
 
 

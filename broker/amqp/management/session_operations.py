@@ -72,5 +72,6 @@ def list_sessions(asking: Asking, fields: Said) -> Reply:
     page = session_ids[skip : skip + top]
     if not page:
         return Reply({}, NO_CONTENT, "No sessions")
+    # An array, as the service's documents have it; Proton would write a list.
     ids = array(Data.STRING, page)
     return Reply({"skip": skip + len(page), "sessions-ids": ids})
