@@ -37,6 +37,7 @@ ACCEPTED: Final = int(Delivery.ACCEPTED)
 REJECTED: Final = int(Delivery.REJECTED)
 RELEASED: Final = int(Delivery.RELEASED)
 MODIFIED: Final = int(Delivery.MODIFIED)
+# AMQP lets a client write the descriptor of an outcome as a symbol, too.
 NAMED: Final = {
     "amqp:accepted:list": ACCEPTED,
     "amqp:rejected:list": REJECTED,

@@ -83,6 +83,7 @@ CREATION: Final = 9
 NEW_IDS: Final = counting()
 NEW_ID: Final = token_hex(8)
 """Prefix of the MessageIds that are given by this process, so that another gives other ones."""
+# It ends with the length of each MessageId that is given, which is 32.
 ONLY_ID: Final = b"\x00\x53\x73\xc0\x23\x01\xa1\x20"
 """The properties of a message without any, up to the MessageId that it is given."""
 
@@ -174,6 +175,7 @@ def parse(
     """
     try:
         return _parsed(raw, name, enqueued, identified=identified, checked=checked)
+    # One kind of error, whatever is wrong with the bytes, so that each of them is a refusal.
     except (IndexError, OverflowError, TypeError, UnicodeDecodeError, struct.error) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
 
@@ -237,6 +239,7 @@ def _life(ttl: int | None, properties: list[Any]) -> int | None:
         return max(1, ttl * 1000)
     expiry, created = properties[8:10] if len(properties) > 9 else (None, None)
     if isinstance(expiry, int) and isinstance(created, int):
+        # Clients write the longest time that they know for one without an end.
         return None if expiry - created >= FOR_EVER_MS * 1000 else max(1, (expiry - created) * 1000)
     return None if ttl is None else ttl * 1000
 

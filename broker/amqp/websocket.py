@@ -117,6 +117,7 @@ class WebSocket(asyncio.Protocol):
     def _take(self, piece: bytes) -> None:
         came, answers = list[bytes](), list[bytes]()
         try:
+            # The head of a request is bounded there, so that one without an end fills no memory.
             self._frames.receive_data(piece)
             for event in self._frames.events():
                 self._on_event(event, came, answers)
