@@ -273,6 +273,7 @@ class Hub:
     def _keep_time(self) -> None:
         """Run due timers, some at a time."""
         if self.bus.keep_time() and not self._timer.cancelled():
+            # After a break as long as a slice, in which others have turns.
             self.loop.call_later(SLICE, self._keep_time)
 
     def note(self) -> None:

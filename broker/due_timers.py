@@ -17,6 +17,7 @@ __all__ = ["SLICE", "DueTimers", "Spread"]
 SLICE: Final = 0.01
 """CPU time of a slice, in seconds."""
 MICROSECONDS_OF_ONE: Final = 1_000
+# Messages that are due in one microsecond are one step, which has to be short.
 AT_ONE_MOMENT: Final = 64
 
 Step = Callable[[v.AdvanceClock, str], Any]

@@ -117,8 +117,7 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
         raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
     node = Intake(connection, link, path)
     link.max_message_size = connection.hub.max_message
-    # Without this property Python makes batches of up to 1 MiB or 256 KiB, by the size of a
-    # message.
+    # Without it Python makes batches of up to 1 MiB or 256 KiB, by the size of a message.
     link.properties = {symbol(MAX_BATCH): ulong(connection.hub.max_message)}
     _opened(connection, link, node)
     node.grant()

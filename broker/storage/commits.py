@@ -305,6 +305,7 @@ class Saver:
             self.commits += 1
             self.seconds += time.monotonic() - self._begun
         self._pending = None
+        # Answers come first, because a checkpoint takes long.
         self._tell(tellings)
         if not self._number % BETWEEN:
             self._long = self._store.logs()

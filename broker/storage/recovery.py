@@ -231,6 +231,7 @@ class _Reading:
             latest = max(latest, order)
             if message.size:
                 sizes[entity] = sizes.get(entity, 0) + message.size
+            # Lines, timers, counts and sums are not stored, because they can be derived.
             queued.index()
         namespace.arrivals = latest
         for entity, size in sizes.items():
