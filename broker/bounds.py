@@ -32,6 +32,7 @@ class Bound:
 
     def __contains__(self, value: Any) -> bool:
         """Return whether a value is an integer within the bounds; booleans are not."""
+        # Python takes a boolean for a number.
         whole = isinstance(value, int) and not isinstance(value, bool)
         return whole and self.least <= value <= self.most
 
@@ -41,9 +42,11 @@ NUMBERS: Final = {
     "priority": Bound(0, 255),
     "ttl": Bound(0, UINT),
     # Message annotations.
+    # A message that is due after the end of clients' time could not be shown to anybody.
     "x-opt-scheduled-enqueue-time": Bound(FIRST_MOMENT, LAST_MOMENT),
     "x-opt-busproof-size": Bound(0, LONG),
     # The fields of management requests.
+    # Clients begin a peek at 0, and what is below the first number is taken for the beginning.
     "from-sequence-number": Bound(-LONG - 1, LONG),
     "sequence-numbers": Bound(-LONG - 1, LONG),
     "message-count": Bound(1, INT),
@@ -81,6 +84,7 @@ def bounded(name: str, value: Any) -> int:
     """
     bound = NUMBERS[name]
     if value not in bound:
+        # Python refuses to write a number of more than 4,300 digits.
         shown = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "too large"
         raise ValueError(
             f"{name} is {shown[:LONGEST_SHOWN]}; it has to be a whole number from {bound.least} "
@@ -95,5 +99,6 @@ def number_in(name: str, text: str) -> int:
     Raises:
         ValueError: it is not an integer within the field's bounds.
     """
+    # Python reads digits of every script, signs and underscores, and takes quadratic time.
     plain = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
     return bounded(name, int(text) if plain else text)

@@ -119,6 +119,7 @@ class Bus:
         for name in self.names():
             self.known_as(name)
         self.epoch = epoch
+        # A wall clock that was set back must not take the namespace back.
         passed = max(int(time.time() * v.MICROSECONDS) - epoch, self.namespace.now)
         self._started = self._monotonic() - passed / v.MICROSECONDS
 
@@ -170,6 +171,7 @@ class Bus:
                     break
         finally:
             self._is_kept = False
+        # Listeners hear of nothing that may still be undone.
         self._tell(journal.hand_over())
         return answers
 
@@ -227,6 +229,7 @@ class Bus:
 
     def delete(self, messages: Sequence[QueuedMessage]) -> int:
         """Delete those of the messages that are still there and not locked; return how many."""
+        # Others had turns since they were found, and may have locked or settled some of them.
         left = [queued for queued in messages if queued.is_there and queued.state is ACTIVE]
         self.act(lambda namespace: delete(namespace, left))
         return len(left)

@@ -90,6 +90,7 @@ class Hub:
         self.loop = asyncio.get_running_loop()
         self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
         """Path and session id, if any, to the waiting links in order."""
+        # Only links that wait there are served: a look at all of them costs more, the more wait.
         self._stirred: set[str] = set()
         """Paths of entities that changed since waiting links were last served."""
         self.spread = Spread()
@@ -129,6 +130,7 @@ class Hub:
     def complain(self, who: str, error: Exception) -> None:
         """Report an error in handling a client's data, without any of the data."""
         last = traceback.extract_tb(error.__traceback__)[-1]
+        # No message of the error: it may quote what the client sent, tokens among it.
         place = f"{Path(last.filename).name}:{last.lineno}"
         self.warn(f"{who} is ended, because of {type(error).__name__} at {place}")
 
@@ -136,6 +138,7 @@ class Hub:
         """Report, at intervals, that connections are refused because too many files are open."""
         now = time.monotonic()
         if now >= self._says_next:
+            # asyncio would try again many times a second, and each refusal would be a line.
             self._says_next = now + SAYS_AGAIN
             self.warn("connections are refused: the process has as many files open as it may have")
 
@@ -149,6 +152,7 @@ class Hub:
         name, now = self.contents.new_name(), self.now_ms()
         parsed = parse(raw, name, now, identified=self.identifies, checked=checked)
         message = parsed.message
+        # The model's limit of a message does not hold for one that stands for several.
         if message.stands_in and (message.size or 0) > LARGEST_STOOD_FOR:
             raise too_large(message.size or 0, LARGEST_STOOD_FOR)
         return parsed
@@ -167,6 +171,7 @@ class Hub:
         """Serve a link when there is something for it."""
         path, session_id = waiter.place
         lines = self._waiting.setdefault(path, {})
+        # A link that waits already keeps its place.
         lines.setdefault(session_id, OrderedDict()).setdefault(waiter)
 
     def leave(self, waiter: Waiter) -> None:
@@ -191,11 +196,13 @@ class Hub:
         self.note()
         if not self._called and self._waiting and (self._stirred or not self.bus.is_trusted):
             self._called = True
+            # After the requests of this turn, and once for all of them.
             self.loop.call_soon(self._serve)
 
     def count_in(self, transaction: str, size: int) -> None:
         """Count bytes that are kept until a transaction ends, for the client that began it."""
         owner = self.owners.get(transaction)
+        # A transaction may be named that nobody has begun; the bus refuses it then.
         if owner is not None:
             owner.stage(transaction, size)
 
@@ -233,6 +240,7 @@ class Hub:
         self._called = False
         stirred, self._stirred = self._stirred, set()
         waiting = self._waiting.keys()
+        # What is given out together is given at one time, so that no timer runs in between.
         with self.bus.one_moment():
             for path in sorted(stirred & waiting) if self.bus.is_trusted else list(waiting):
                 for session_id in list(self._waiting.get(path, ())):
@@ -240,6 +248,7 @@ class Hub:
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
         """Serve the links of a line in turn, until there is nothing for the next."""
+        # Each of the links is served at most once, even if it is added again meanwhile.
         for _ in range(len(self._line(place))):
             line = self._line(place)
             if not line:
@@ -254,6 +263,7 @@ class Hub:
     def _tick(self) -> None:
         """Advance the clock for the waiting links, since something may be due."""
         self._timer = self.loop.call_later(TICK, self._tick)
+        # Every request runs due timers; only links that wait have nobody else to do it.
         if not self._waiting:
             return
         self._keep_time()
@@ -263,6 +273,7 @@ class Hub:
     def _keep_time(self) -> None:
         """Run due timers, some at a time."""
         if self.bus.keep_time() and not self._timer.cancelled():
+            # After a break as long as a slice, in which others have turns.
             self.loop.call_later(SLICE, self._keep_time)
 
     def note(self) -> None:

@@ -88,6 +88,7 @@ def locked_by(entity: Entity | None, token: str) -> QueuedMessage | None:
     if entity is None or not number.isdecimal():
         return None
     queued = entity.messages.get(int(number))
+    # The number finds the message, and the token says which of its deliveries is meant.
     return queued if queued is not None and queued.token == token else None
 
 
@@ -114,6 +115,7 @@ def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
         whole = (entity, *(entity.subscriptions or ()))
         for part in (part for owner in whole for part in _parts_of(owner)):
             journal.touch(part)
+            # A topic's size is also its subscriptions', an entity's also its dead-letter queues'.
             part.capacity = capacity
             part.settings = attrs.evolve(part.settings, max_size=after.max_size)
     journal.touch(entity)
@@ -121,6 +123,7 @@ def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
     dlq = entity.dead_letters
     if dlq is not None:
         journal.touch(dlq)
+        # Dead letters are forwarded by the settings of their own queue.
         dlq.settings = attrs.evolve(dlq.settings, forward_to=after.forward_dead_letters_to)
 
 
@@ -133,5 +136,6 @@ def _parts_of(entity: Entity) -> list[Entity]:
 def give_back(namespace: Namespace, queued: QueuedMessage) -> None:
     """Release a locked message as if it had never been delivered."""
     namespace.journal.touch(queued)
+    # The release of a lock counts a failed delivery, and this was none.
     queued.failed -= 1
     namespace.rules.locks.release(namespace, queued, Action.ABANDON)

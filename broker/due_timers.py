@@ -17,6 +17,7 @@ __all__ = ["SLICE", "DueTimers", "Spread"]
 SLICE: Final = 0.01
 """CPU time of a slice, in seconds."""
 MICROSECONDS_OF_ONE: Final = 1_000
+# Messages that are due in one microsecond are one step, which has to be short.
 AT_ONE_MOMENT: Final = 64
 
 Step = Callable[[v.AdvanceClock, str], Any]
@@ -39,10 +40,12 @@ class DueTimers:
         """
         if time.perf_counter() < self._not_before:
             return True
+        # CPU time, so that a loaded machine does not make slices shorter.
         ends = time.thread_time() + SLICE
         timers = namespace.timers
         while timers.is_due(until):
             step(v.AdvanceClock(duration=max(0, timers.heap[0][0] - namespace.now)), "clock")
+            # At least one moment is run: otherwise a clock that is far behind could stand still.
             if time.thread_time() > ends and timers.is_due(until):
                 self._not_before = time.perf_counter() + SLICE
                 return True

@@ -53,6 +53,7 @@ class Embedded:
         self._chosen = chosen
         self._ended = asyncio.Event()
         self._begun: Future[tuple[Broker, Administration]] = Future()
+        # A daemon, so that a test that breaks off does not keep its process alive.
         self._thread = threading.Thread(target=self._run, name="busproof broker", daemon=True)
         self._thread.start()
         try:

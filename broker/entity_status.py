@@ -27,8 +27,10 @@ STATUSES: Final[Mapping[str, v.EntityStatus]] = {
 def status_of(entity: Entity, text: str) -> v.EntityStatus | None:
     """Return the model's status for an entity; `None` if it has no effect there (ROLE-STATUS)."""
     status = STATUSES[text]
+    # Nothing is received from a topic.
     if entity.kind is EntityKind.TOPIC and status is v.EntityStatus.RECEIVE_DISABLED:
         return None
+    # Nobody sends to a subscription, and its topic's copies come all the same.
     if entity.kind is EntityKind.SUBSCRIPTION and status is v.EntityStatus.SEND_DISABLED:
         return None
     return status

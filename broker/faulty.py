@@ -30,6 +30,7 @@ class FaultyBus(Bus):
 
     def entity(self, path: str) -> Entity | None:
         """Return an entity, even one that is gone, so that the bus decides about it."""
+        # A mutant may go on serving what was deleted, and that must be seen.
         entity = super().entity(path) or self._met.get(path)
         if entity is not None:
             self._met[path] = entity
@@ -103,6 +104,7 @@ class FaultyBus(Bus):
         if entity is not None and session_id in entity.sessions:
             return super().ends(path, session_id)
         settings = EntitySettings() if entity is None else entity.settings
+        # Clients need a time, also for a session that the bus does not know.
         return self.now + settings.lock_duration
 
     def forget(self, path: str) -> None:

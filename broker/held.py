@@ -44,6 +44,7 @@ class Budget:
                 "be held for one."
             )
             self._let_go(holder, why)
+        # One may not be enough: each that is let go frees only what it held.
         while self.total > self._most_of_all:
             largest = max(self._held, key=self._held.__getitem__)
             why = (

@@ -29,15 +29,20 @@ class Limits:
     sessions: int = _limit(1_000, 1, 65_535, "AMQP sessions of a connection")
     tokens: int = _limit(5_000, 1, 100_000, "tokens in force of a connection")
     transactions: int = _limit(1_000, 1, 100_000, "transactions begun over a link and not ended")
+    # As the service's Standard tier has it.
     frame: int = _limit(262_144, 512, 1_048_576, "bytes of a frame")
+    # What opens a link stays in memory, where 8 KB of properties take a hundred times as much.
     opening: int = _limit(
         32_768, 512, 1_048_576, "bytes of a frame that opens a connection, a session or a link"
     )
     message: int = _limit(0, 0, 104_857_600, "bytes of a message; 0: as the tier has it")
+    # As many as are decided in one turn, so that one request keeps nobody waiting.
     at_once: int = _limit(
         1_000, 1, 1_000_000, "messages, lock tokens or sequence numbers of one request"
     )
+    # A batch of this many took 70 ms before it was parsed in slices, and is still decided as one.
     batch: int = _limit(4_500, 1, 1_000_000, "messages of one batch")
+    # As the service has it, and correlation filters count too: all are matched with each message.
     rules: int = _limit(2_000, 1, 1_000_000, "rules of a topic's subscriptions, default ones apart")
     subscriptions: int = _limit(2_000, 1, 100_000, "subscriptions of a topic")
     unfinished: int = _limit(
@@ -56,6 +61,7 @@ class Limits:
     )
     idle: int = _limit(240, 0, 86_400, "seconds in which a connection says nothing; 0: any")
     http_connections: int = _limit(1_000, 1, 100_000, "HTTP connections")
+    # A description is short; a megabyte of XML with a long namespace took a minute.
     http_body: int = _limit(65_536, 1_024, 104_857_600, "bytes of an HTTP request's body")
     http_idle: int = _limit(60, 1, 86_400, "seconds that an HTTP request, or its answer, may take")
 
@@ -86,6 +92,7 @@ def limits_in(texts: Iterable[str]) -> Limits:
 
 def _number(name: str, text: str) -> int:
     known = getattr(attrs.fields(Limits), name.replace("-", "_")).metadata
+    # Python reads digits of every script, and long texts in quadratic time.
     short = text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST))
     if not short or not known["least"] <= int(text) <= known["most"]:
         raise UsageError(

@@ -43,6 +43,7 @@ def need_files(connections: int) -> int | None:
     import resource  # noqa: PLC0415 - there is none on Windows
 
     needed = connections + SPARE
+    # Many systems set the soft limit to 256 or 1,024, far below the hard one.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < needed:
         most = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
@@ -68,6 +69,7 @@ class Listener(socket.socket):
         super().__init__(bound.family, bound.type, bound.proto, fileno=os.dup(bound.fileno()))
         self._most = most
         self._refused = refused
+        # A file to give up when there is none left, so that a connection can be taken and closed.
         self._reserve = os.open(os.devnull, os.O_RDONLY)
 
     def accept(self) -> tuple[socket.socket, Any]:
@@ -87,6 +89,7 @@ class Listener(socket.socket):
                 return connection, address
             connection.close()
         self._refused()
+        # asyncio takes this for a client that has gone, and goes on listening.
         raise ConnectionAbortedError(errno.ECONNABORTED, "too many files are open")
 
     def close(self) -> None:
@@ -120,6 +123,7 @@ async def guarded(opening: Opening, spare: int, refused: Callable[[], None]) -> 
     files = open_files()
     if files is None:
         return [await opening()]
+    # asyncio makes the sockets, one for each address of the host; their listeners are ours.
     bound = await opening(start_serving=False)
     most = files - spare
     listeners = [Listener(opened, most, refused) for opened in bound.sockets]

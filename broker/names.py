@@ -22,8 +22,10 @@ def objection_to(name: str, *, what: str = "name", dollar: bool = False) -> str 
     parts = name.split("/")
     if "" in parts:
         return f"{sentence} has an empty part."
+    # In an address over HTTP such a part leads elsewhere.
     if "." in parts or ".." in parts:
         return f"{sentence} has a part that is only dots."
+    # XML has no way to write some characters, and one of them in a name made every list unreadable.
     if not name.isprintable() or not FORBIDDEN.isdisjoint(name):
         return f"{sentence} has characters that a name cannot have."
     if any(part != part.strip() for part in parts):

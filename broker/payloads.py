@@ -40,6 +40,7 @@ class Name(str):
     def content(self) -> Content | None:
         """The content of the message."""
         if isinstance(self.packed, bytes):
+            # Not before it is needed: a start with a million messages decodes none of them.
             self.packed = unpacked(self.packed)
         return self.packed
 
@@ -87,6 +88,7 @@ class Contents:
         """Attach properties that a settlement added to a message of an entity."""
         name = self._name(body)
         if name is not None:
+            # By entity, because copies of a message share its name and are settled separately.
             by_path = name.more = name.more or {}
             by_path[path] = {**self.more(path, name), **more}
 
@@ -101,6 +103,7 @@ class Contents:
         if name is None or name.more is None:
             return NOTHING
         own = name.more.get(path, NOTHING)
+        # What was added while it was in its source, such as by an abandon, goes with it.
         if v.is_dead_letter_queue(path):
             return {**name.more.get(v.owner_of(path), NOTHING), **own}
         if reason:

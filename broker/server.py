@@ -74,6 +74,7 @@ def bus_for(
         namespace_partitions=configuration.namespace_partitions,
         messaging_units=configuration.messaging_units,
     )
+    # A mutant has to be asked about everything: what is read from its state would be right.
     kind = Bus if rules is RULES else FaultyBus
     bus = kind(profile, policy, seed, clock, rules=rules)
     create(bus, configuration)
@@ -90,6 +91,7 @@ def create(bus: Bus, configuration: Configuration) -> None:
     waiting = [created for created in configuration.created if not _is_there(bus, created)]
     while waiting:
         later = [created for created in waiting if not _is_ready(bus, created)]
+        # Nothing became possible in a whole round, so nothing will.
         if len(later) == len(waiting):
             raise UsageError(f"{places[later[0]]}: {_cannot_forward(later[0])}")
         ready = [created for created in waiting if created not in later]
@@ -200,6 +202,7 @@ class Broker:
             server.close()
         self.hub.close()
         if self.hub.saver is not None:
+            # Before the connections end: the answers that wait are written to them.
             self.hub.saver.close()
             self.hub.saver = None
         for connection in list(self.hub.connections):
@@ -274,6 +277,7 @@ def _secured(tls: ssl.SSLContext | None) -> dict[str, Any]:
 async def _listening(
     opening: Callable[..., Any], places: Places, option: str, hub: Hub
 ) -> list[asyncio.Server]:
+    # HTTP may go on longer than AMQP, because health has to be answered when files run out.
     spare = SPARE_FOR_HTTP if option == ADMIN_PORT else SPARE
     port = {
         PORT: places.port,

@@ -40,8 +40,10 @@ class Stage:
 
     def commit(self, transaction: str, connection: str) -> Answer:
         """Commit a transaction; if the commit is refused, the transaction ended without effect."""
+        # Taken before the commit is decided: whatever comes of it, the transaction has ended.
         waiting = self._waiting.pop(transaction, [])
         answer = self._bus.ask(v.CommitTransaction(transaction=transaction), connection)
+        # After a refused commit the messages are as they were before, without the properties.
         for effect in waiting if answer.refused is None else ():
             effect()
         return answer

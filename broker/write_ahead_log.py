@@ -52,6 +52,7 @@ def damage_in(log: Path) -> str | None:
             sums = _summed(data[place : place + SUMMED], order, sums)
             sums = _summed(data[place + FRAME.size : place + size], order, sums)
             is_whole = sums == (one, two)
+        # Only a lost commit counts: a kill may leave a frame that is cut off, and was not answered.
         if not is_whole and its_salts == salts and ends:
             return f"{log.name} is damaged, so that commits in it are lost"
     return None

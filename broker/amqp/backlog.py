@@ -53,6 +53,7 @@ class Backlog:
         """Bytes queued in the engine."""
         if not self._shut:
             return 0
+        # The engine counts the bytes of a session, which several of the links may share.
         sessions = {native.session_of(link) for link in self._shut}
         size: int = sum(map(native.outgoing_bytes, sessions))
         return size + DELIVERY * sum(int(native.queued(link)) for link in self._shut)

@@ -17,6 +17,7 @@ from busproof.broker.amqp.unreadable import decoded
 __all__ = ["Coordinator"]
 
 DECLARE, DISCHARGE, DECLARED = 0x31, 0x32, 0x33
+# AMQP lets a client write a descriptor as a symbol, too, in place of the number.
 NAMED = {"amqp:declare:list": DECLARE, "amqp:discharge:list": DISCHARGE}
 NUMBERS = count(1)
 
@@ -53,6 +54,7 @@ class Coordinator(Node):
                 native.update(delivery, native.ACCEPTED)
             else:
                 whole, data = native.whole(delivery), [begun.encode("latin-1")]
+                # AMQP allows further outcomes; Proton passes unknown ones on with their fields.
                 whole.local.data = data  # type: ignore[assignment] # Proton calls it a list of numbers
                 whole.update(DECLARED)
             native.settle(delivery)
@@ -60,6 +62,7 @@ class Coordinator(Node):
 
     def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - both ends are the same here
         """Roll back the transactions that are still open."""
+        # AMQP: what is open when the link of its coordinator ends is rolled back.
         for name in sorted(self._open):
             self._connection.hub.stage.roll_back(name, self._connection.name)
             self._ended(name)
@@ -81,6 +84,7 @@ class Coordinator(Node):
             raise Refusal("amqp:not-implemented", f"There is no request {described.descriptor!r}.")
         values: Any = described.value
         fields = [*(values if isinstance(values, list) else ()), None, None]
+        # A number in its place would become as many zeros.
         name = fields[0] if isinstance(fields[0], bytes | memoryview) else b""
         self._end(bytes(name).decode("latin-1"), failed=bool(fields[1]))
         return None
@@ -98,6 +102,7 @@ class Coordinator(Node):
         )
         insist(answer)
         self._open.add(name)
+        # Sends over other connections in this transaction count for the client that began it.
         self._connection.hub.owners[name] = self._connection
         self._connection.kept.begin(name)
         return name
@@ -108,10 +113,12 @@ class Coordinator(Node):
 
     def _end(self, name: str, *, failed: bool) -> None:
         if name not in self._open:
+            # A transaction belongs to the link that began it: nobody else's can be ended here.
             raise Refusal("amqp:transaction:unknown-id", "There is no such transaction here.", 404)
         self._open.discard(name)
         self._ended(name)
         stage, who = self._connection.hub.stage, self._connection.name
         answer = stage.roll_back(name, who) if failed else stage.commit(name, who)
         if (refusal := refusal_of(answer)) is not None:
+            # AMQP has its own error for a commit that failed, with which all was rolled back.
             raise Refusal("amqp:transaction:rollback", refusal.description)

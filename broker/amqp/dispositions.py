@@ -37,6 +37,7 @@ ACCEPTED: Final = int(Delivery.ACCEPTED)
 REJECTED: Final = int(Delivery.REJECTED)
 RELEASED: Final = int(Delivery.RELEASED)
 MODIFIED: Final = int(Delivery.MODIFIED)
+# AMQP lets a client write the descriptor of an outcome as a symbol, too.
 NAMED: Final = {
     "amqp:accepted:list": ACCEPTED,
     "amqp:rejected:list": REJECTED,
@@ -71,6 +72,8 @@ def token_of(token: UUID) -> str:
 
 def tag_of(token: bytes) -> bytes:
     """Return the tag of a delivery: its lock token in the byte order of a .NET Guid."""
+    # The first three parts of a Guid are little-endian, and requests have the same token as a UUID
+    # in the usual order: tests of azure-servicebus compare the two.
     return token[3::-1] + token[5:3:-1] + token[7:5:-1] + token[8:]
 
 
@@ -142,9 +145,11 @@ def disposed(delivery: Delivery) -> Disposition:
     remote = delivery.remote
     outcome = int(delivery.remote_state)
     if outcome == REJECTED:
+        # A dead letter is a rejection whose error has the reason and the description in its info.
         condition = remote.condition
         return Disposition(outcome, details=_texts(None if condition is None else condition.info))
     if outcome == MODIFIED:
+        # Abandon and defer are one outcome: deferred is what must not be delivered here again.
         return Disposition(outcome, bool(remote.undeliverable), _texts(remote.annotations))
     return Disposition(outcome)
 
@@ -163,6 +168,7 @@ def in_transaction(delivery: Delivery) -> Disposition:
 
 def _staged(delivery: Delivery) -> Disposition:
     state: Any = delivery.remote.data or []
+    # Proton knows no transactions, and gives their outcomes as plain values.
     outcome = state[1] if len(state) > 1 else None
     if not isinstance(outcome, Described):
         raise Refusal("amqp:decode-error", "A disposition in a transaction names its outcome.")
@@ -182,6 +188,7 @@ def echoed(disposition: Disposition) -> Described:
     """Return the outcome to echo within a transactional state."""
     fields: list[Any] = []
     if disposition.outcome == MODIFIED:
+        # The client of Python takes an outcome of another type than its own for a failure.
         fields = [True, disposition.undeliverable]
     return Described(ulong(disposition.outcome), fields)
 
@@ -195,4 +202,5 @@ def _texts(info: Any) -> dict[str, Any]:
     """Return a map with its keys as strings."""
     if not isinstance(info, dict):
         return {}
+    # AMQP has symbols for keys here, and JavaScript writes strings.
     return {str(key): value for key, value in info.items()}

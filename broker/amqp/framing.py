@@ -30,10 +30,13 @@ __all__ = [
 AMQP_HEADER: Final = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER: Final = b"AMQP\x03\x01\x00\x00"
 BATCH_FORMAT: Final = 0x80013700
+# A number as large as this has one encoding only, so a search for these bytes misses no batch.
 BATCH_MARK: Final = b"\x70\x80\x01\x37\x00"
 LOOKED_AT: Final = frozenset({OPEN, BEGIN, ATTACH, FLOW, TRANSFER, DETACH})
 OPENS: Final = frozenset({OPEN, BEGIN, ATTACH})
+# Those that the service offers. Python goes on only if ANONYMOUS is among them.
 MECHANISMS: Final = ("MSSBCBS", "PLAIN", "ANONYMOUS")
+# AMQP has 512 bytes here (section 5.3). Some bound is needed: nobody is known yet.
 LARGEST_SASL_FRAME: Final = 4096
 MOST_VALUES: Final = 16_384
 """Maximum number of values in a frame besides a message: the engine's binding reads one in a
@@ -124,6 +127,7 @@ class Handshake:
             tree.rewind()
             tree.next()
             frame_body: Any = tree.get_object()
+            # The type is checked: a number as the response made as many zeros, ten terabytes.
             mechanism, response = (
                 str(frame_body.value[0]),
                 binary([*frame_body.value, b""][1] or b""),
@@ -131,14 +135,17 @@ class Handshake:
         except Exception:  # noqa: BLE001 - whatever proton makes of bytes of any kind
             self.failed = True
             return
+        # Only an init is answered, because no mechanism here has a challenge.
         self.done = frame_body.descriptor == 0x41 and self._admits(mechanism, response)
         self.failed = not self.done
         self._say(0x44, [ubyte(OK if self.done else REFUSED)])
 
     def _admits(self, mechanism: str, response: bytes) -> bool:
         if mechanism != "PLAIN":
+            # Anonymous and MSSBCBS prove nothing: claims come from tokens that are put to `$cbs`.
             return mechanism in MECHANISMS
         parts = response.split(b"\0")
+        # The authorization identity, the name and the password, with zeros between them (RFC 4616).
         if len(parts) != 3:
             return False
         try:
@@ -199,6 +206,7 @@ class Frames:
                 self.broken = True
                 yield data[start:], False
                 return
+            # Only whole frames are handed on, so that each of them can be replaced.
             if end > len(data):
                 break
             changed = self._changed(data, place, end)
@@ -229,9 +237,11 @@ class Frames:
         if code >= end or data[code] not in LOOKED_AT:
             return None
         is_short = code == place + 10 and code + 2 < end
+        # Most frames are such transfers, so they are recognised without a copy.
         if data[code] == TRANSFER and is_short and self._numbering.follows(data, place):
             return None
         frame = data[place:end]
+        # What these frames say is kept as long as what they open, unlike that of all others.
         if data[code] in OPENS and not self._counted(frame, data[code]):
             return None
         if frame[4] == 2 and (numbered := self._numbering.take(frame)) is not None:
@@ -244,6 +254,7 @@ class Frames:
             self.refusal = opening_too_large(len(frame), self._most)
             return False
         if code in self.costs:
+            # In order, because the engine reports what was opened only after it has the frame.
             self.costs[code].append(_cost_of(frame))
         return True
 
@@ -273,6 +284,8 @@ class Frames:
 def _may_be_dear(data: bytes, place: int, code: int, end: int) -> bool:
     """Return whether the values of a performative have to be counted, for which most are short."""
     if code == place + 10 and data[code + 1] == LIST8:
+        # A short list has at most 255 bytes, so only an array can have many values in it: it has
+        # any number of nulls in ten bytes, which kept other clients waiting for 90 ms.
         return data.find(ARRAY32, code, code + 3 + data[code + 2]) >= 0
     return end - place > MOST_VALUES or any(data.find(kind, code, end) >= 0 for kind in ARRAYS)
 
@@ -284,6 +297,7 @@ def _is_dear(frame: bytes) -> bool:
         last = end_of(frame, begins)
     except (IndexError, ValueError):
         return False  # the engine reports the error
+    # The message behind the performative has bounds of its own, and may have far more values.
     return values_in(frame[:last], begins, MOST_VALUES) > MOST_VALUES
 
 
@@ -300,6 +314,7 @@ def is_batch(frame: bytes) -> bool:
     """Return whether a frame is a transfer with the batch message format."""
     tree = Data()
     try:
+        # A payload may have the same bytes, and even look like a batch: the format itself decides.
         tree.decode(frame[frame[4] * 4 :])
         tree.rewind()
         tree.next()

@@ -72,6 +72,7 @@ def received(
         # Append in place: copying on each part would take quadratic time.
         whole = parts.setdefault(delivery, bytearray())
         whole += data
+        # For each link and for all of the connection: a client may have thousands of links.
         connection.unfinished[link] = size = sum(map(len, parts.values()))
         if (all_of_it := max(size, connection.unfinished.total)) > most:
             raise too_large(all_of_it, most)
@@ -92,8 +93,10 @@ def transaction_of(delivery: Raw) -> str | None:
     """
     if native.state_of(delivery) != TRANSACTIONAL:
         return None
+    # The id is a binary in AMQP and a text in the model: each byte becomes one character.
     state: Any = native.whole(delivery).remote.data
     try:
+        # The type is checked: Python makes as many zeros of a number.
         return binary(state[0]).decode("latin-1") if state else None
     except (LookupError, TypeError, ValueError) as error:
         raise Refusal("amqp:decode-error", f"The transaction cannot be read: {error}.") from None
@@ -104,6 +107,7 @@ def accept(delivery: Raw, transaction: str | None) -> None:
     if transaction is None:
         native.update(delivery, native.ACCEPTED)
         return
+    # AMQP: in a transaction the outcome stands within a transactional state (section 4.5).
     tell(delivery, TRANSACTIONAL, ACCEPTED)
 
 
@@ -163,6 +167,8 @@ def delay_of(connection: Connection, parsed: Parsed) -> int:
         return 0
     hub = connection.hub
     delay = parsed.due * 1000 - hub.bus.epoch - hub.bus.now
+    # Clients name milliseconds, and all messages that are due in one microsecond are one step:
+    # 40,000 of them kept everybody waiting for 240 ms.
     return delay + hub.spread.next() if delay > 0 and hub.bus.clock is v.Clock.REAL else delay
 
 
@@ -181,6 +187,7 @@ class Intake(Node):
 
     def grant(self) -> None:
         """Give the client credit."""
+        # Clients send nothing before the first credit; Python's waits for it when it opens.
         self._link.flow(CREDIT)
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
@@ -190,6 +197,7 @@ class Intake(Node):
             self._connection.unfinished.pop(self._raw, None)
             native.settle(delivery)
             return
+        # Only the first frame of a message has its format, so the parts that follow are not marked.
         if batch:
             self._batches.add(delivery)
         raw = received(self._connection, self._raw, delivery, self._parts)
@@ -202,6 +210,7 @@ class Intake(Node):
             # Replenish in bulk rather than with a flow frame for each message.
             native.grant(self._raw, CREDIT - credit)
         transaction = transaction_of(delivery)
+        # Those before it are decided first, so that all are in the order in which they came.
         if several or len(raw) > LONG:
             self.finish()
             steps = self._batch if several else self._one
@@ -216,6 +225,7 @@ class Intake(Node):
         if not self._arrived:
             return
         arrived, self._arrived = self._arrived, []
+        # All are parsed before one is decided, which takes a quarter less time: see `Node.finish`.
         for delivery, transaction in self._take_all(list(self._parse_all(arrived))):
             accept(delivery, transaction)
             native.settle(delivery)
@@ -267,6 +277,7 @@ class Intake(Node):
                 commands.append(sending_of(self._connection, self._path, message, transaction))
                 if len(contents) % PARSED_AT_ONCE == 0:
                     yield False
+            # All of a batch is decided at once, so a large one needs a turn that has just begun.
             yield len(contents) > PARSED_AT_ONCE
             self._take_batch(commands, contents, transaction, len(raw))
         except Refusal as refusal:
@@ -280,6 +291,7 @@ class Intake(Node):
         hub = self._connection.hub
         if len(raw) > hub.max_message:
             raise too_large(len(raw), hub.max_message)
+        # Since the link was attached, its token may have expired, or its entity been disabled.
         if not self._connection.permits("Send", self._path):
             raise unauthorized("Send", self._path)
         hub.statuses.check("Send", self._path)
@@ -297,6 +309,7 @@ class Intake(Node):
         """Yield the messages of a batch one by one."""
         try:
             for number, inner in enumerate(inner_messages(raw)):
+                # Counted as they are found, so that nothing beyond the limit is read.
                 if number >= (most := self._connection.hub.limits.batch):
                     raise too_many_at_once(number + 1, most)
                 yield inner
@@ -317,6 +330,7 @@ class Intake(Node):
             together = v.SendBatch(queue=self._path, messages=messages, transaction=transaction)
             answers = [hub.bus.ask(together, name)]
         else:
+            # Scheduled messages are decided one by one, so fewer of them fit into a turn.
             if len(commands) > (most := hub.limits.at_once):
                 raise too_many_at_once(len(commands), most)
             answers = hub.bus.ask_all(commands, name)

@@ -34,6 +34,7 @@ class Kept:
         """Count a session, or a link of it, that was opened."""
         code = BEGIN if link is None else ATTACH
         costs = self._costs[code]
+        # Frames and the engine's events are in the same order, so the oldest cost is this one's.
         cost = OPENED[code] + (costs.popleft() if costs else 0)
         self._opened.setdefault(session, {})[link] = cost
         self.size += cost
@@ -41,6 +42,7 @@ class Kept:
     def close(self, session: Any, link: Any = None) -> None:
         """Stop counting a link, or a session with all its links."""
         if link is None:
+            # Links that were refused are among them until their client ends them.
             self.size -= sum(self._opened.pop(session, {}).values())
         else:
             self.size -= self._opened.get(session, {}).pop(link, 0)
@@ -48,6 +50,7 @@ class Kept:
     def begin(self, transaction: str) -> None:
         """Count a transaction that has begun."""
         self._staged[transaction] = 0
+        # An empty transaction counts, too: a client could begin them without an end.
         self.stage(transaction, 0)
 
     def stage(self, transaction: str, size: int) -> None:

@@ -86,6 +86,9 @@ class Links:
         The Attach has no terminus at our end, which announces the Detach to the client; it has to
         be written first.
         """
+        # AMQP refuses an Attach by an Attach without a terminus, and then a Detach with the error
+        # (section 2.6.3). Proton kept a Detach that came in one go with its Attach until the
+        # client's own came, and the client took the link for attached.
         if not link.state & link.LOCAL_ACTIVE:
             ours = link.target if link.is_receiver else link.source
             ours.type = Terminus.UNSPECIFIED
@@ -99,6 +102,7 @@ class Links:
         link.condition = condition(refusal.condition, refusal.description)
         link.close()
         self._gone(link, by_client=False)
+        # A refused link takes memory until the client detaches it, and counts among no others.
         self._refused += 1
         most = self._owner.hub.limits.links
         if self._refused > most:
@@ -136,16 +140,20 @@ class Links:
     def delivered(self, delivery: native.Raw, *, batch: bool) -> None:
         """Handle a transfer or a disposition."""
         node = self._by_raw.get(native.link_of(delivery))
+        # Deliveries are collected for one link at a time, so that those of several links are
+        # handled in the order in which they came.
         if node is not self._collecting:
             self.finish()
             self._collecting = node
         if node is None:
+            # AMQP lets a client send on a link that it does not know to be ended yet.
             _throw_away(delivery)
             return
         try:
             node.on_delivery(delivery, batch=batch)
         except Refusal as refusal:
             self.finish()
+            # Nobody waits for the end of a message that is far too large.
             self._owner.close_after(refusal)
             self._owner.flush()
             self._owner.drop()
@@ -162,6 +170,7 @@ class Links:
 
     def _session_ended(self, event: Any) -> None:
         session = event.session
+        # A client may end a session without detaching its links; AMQP ends them with it.
         for link in [node for node in self.nodes if node.session == session]:
             self._gone(link, by_client=True)
         self._owner.kept.close(session)
@@ -171,6 +180,7 @@ class Links:
     def _opened(self, event: Any) -> None:
         self._owner.kept.open(event.link.session, event.link)
         try:
+            # Counted in bytes before it is refused: it takes memory all the same.
             if len(self.nodes) >= (most := self._owner.hub.limits.links):
                 raise too_many("links", most)
             self._attach(event.link)
@@ -216,6 +226,7 @@ class Links:
 def _throw_away(delivery: native.Raw) -> None:
     """Discard a transfer on a link that has ended."""
     link = native.link_of(delivery)
+    # Unread bytes would fill the session's window, which all links of the session share.
     native.content(link, delivery)
     if not native.is_partial(delivery):
         native.settle(delivery)

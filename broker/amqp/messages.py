@@ -83,6 +83,7 @@ CREATION: Final = 9
 NEW_IDS: Final = counting()
 NEW_ID: Final = token_hex(8)
 """Prefix of the MessageIds that are given by this process, so that another gives other ones."""
+# It ends with the length of each MessageId that is given, which is 32.
 ONLY_ID: Final = b"\x00\x53\x73\xc0\x23\x01\xa1\x20"
 """The properties of a message without any, up to the MessageId that it is given."""
 
@@ -157,6 +158,7 @@ class Parsed:
         """
         if self.due is None:
             return self.content
+        # Clients reckon the end of a message from here: from a past time it would be over at once.
         return attrs.evolve(self.content, enqueued=max(self.due, self.content.enqueued))
 
 
@@ -173,6 +175,7 @@ def parse(
     """
     try:
         return _parsed(raw, name, enqueued, identified=identified, checked=checked)
+    # One kind of error, whatever is wrong with the bytes, so that each of them is a refusal.
     except (IndexError, OverflowError, TypeError, UnicodeDecodeError, struct.error) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
 
@@ -202,6 +205,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
         else:
             body.append(raw[place:end])
     texts = checked_properties(properties)
+    # Before the model decides: filters see the MessageId, and duplicates are detected by it.
     if identified and texts[0] is None:
         texts[0] = message_id = f"{NEW_ID}{next(NEW_IDS):016x}"
         kept_properties = _identified(kept_properties, message_id, has_fields=bool(properties))
@@ -210,6 +214,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
         durable, priority, ttl = (*header[:3], None, None, None)[:3]
         check_header(durable, priority, ttl)
     content = Content(
+        # A message is delivered without what its sender left out, as by the service.
         None if durable is None else bool(durable),
         None if priority is None else int(priority),
         _life(ttl, properties) if ttl is not None or len(properties) > CREATION else None,
@@ -217,6 +222,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
         annotated.passed_on,
         kept_properties,
         kept_application,
+        # A body may have many data sections; all are passed on as they came.
         body[0] if len(body) == 1 else b"".join(body),
         enqueued,
     )
@@ -228,10 +234,12 @@ def _life(ttl: int | None, properties: list[Any]) -> int | None:
 
     One that is too long for the header is the difference of the creation and expiry times.
     """
+    # The header has 32 bits of milliseconds, some 50 days; clients write longer times as moments.
     if ttl is not None and ttl != FOR_EVER_MS:
         return max(1, ttl * 1000)
     expiry, created = properties[8:10] if len(properties) > 9 else (None, None)
     if isinstance(expiry, int) and isinstance(created, int):
+        # Clients write the longest time that they know for one without an end.
         return None if expiry - created >= FOR_EVER_MS * 1000 else max(1, (expiry - created) * 1000)
     return None if ttl is None else ttl * 1000
 
@@ -245,6 +253,7 @@ def _identified(properties: bytes, message_id: str, *, has_fields: bool) -> byte
     if not has_fields:
         return ONLY_ID + message_id.encode()
     _, begins, end = section(properties, 0)
+    # The MessageId is the first field, so the others can be copied in one piece.
     first, count = elements_of(properties, begins)
     inside = string_of(message_id) + properties[end_of(properties, first) : end]
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, count) + inside
@@ -264,6 +273,8 @@ def _annotated(raw: bytes, place: int, *, checked: bool) -> Annotated:
             stands_for = bounded(STANDS_FOR, value)
         elif name == STANDS_IN:
             stands_in = value is not False
+        # A client that sends on a message it was given has the bus's annotations on it, which would
+        # come again beside the new ones.
         if name not in GIVEN_BY_THE_BUS:
             passed_on.append(both)
     return Annotated((2 * len(passed_on), b"".join(passed_on)), key, due, stands_for, stands_in)
@@ -311,6 +322,7 @@ def _filterable(raw: bytes, place: int, *, checked: bool) -> Map[str, v.Property
     """Return the application properties whose types the model's filters support."""
     properties: dict[str, v.PropertyValue] = {}
     for key, value, _ in pairs_of(raw, place, checked=checked):
+        # Properties of other types are passed on, but no filter can compare them.
         if isinstance(value, str | int | float | bool):
             properties[text_of(key)] = value
     return Map(properties)

@@ -49,6 +49,7 @@ RELEASED: Final = int(Delivery.RELEASED)
 DELIVERY: Final[int] = cproton.PN_DELIVERY
 """Type of the events about a transfer or a disposition."""
 
+# These take and give pointers as they are, so that no object is made for them.
 kind_of = cproton.pn_event_type
 delivery_of = cproton.pn_event_delivery
 link_of = cproton.pn_delivery_link
@@ -106,6 +107,7 @@ class Unfinished(dict[Raw, int]):
     total = 0
 
     def __setitem__(self, link: Raw, size: int) -> None:
+        # Kept up to date: a sum over thousands of links for each transfer is quadratic.
         self.total += size - self.get(link, 0)
         super().__setitem__(link, size)
 

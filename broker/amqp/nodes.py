@@ -9,6 +9,8 @@ __all__ = ["Node", "condition"]
 
 def condition(name: str, description: str) -> Condition:
     """Return an error condition; some clients hang if it has no info map."""
+    # The client of Python reads all three fields of an error. Proton leaves an info out that is
+    # empty, and the IndexError left the client waiting for the end of its send.
     return Condition(name, description, {symbol("busproof"): name})
 
 

@@ -60,6 +60,7 @@ class Numbering:
         All other transfers, and those in an unusual encoding, are examined by `take`.
         """
         session = self._sessions.get(int.from_bytes(data[place + 6 : place + 8], "big"))
+        # A part of an unfinished message may omit its id, so it needs a closer look.
         if session is None or session.unfinished or data[place + 11] != LIST8:
             return False
         try:
@@ -77,6 +78,7 @@ class Numbering:
             # Where fields are omitted, the first byte of the message stands here, which is zero.
             at += SIZES.get(data[at], 0)
             at += SIZES.get(data[at], 0)
+            # Settled, more or aborted: such transfers change what is known of the session.
             if data[at] in (TRUE, BOOLEAN):
                 return False
         except IndexError:
@@ -91,9 +93,11 @@ class Numbering:
             if code == TRANSFER:
                 return self._transfer(self._sessions[channel], frame)
             if code == BEGIN:
+                # A channel may be used again once its session has ended; nothing of that is kept.
                 self._sessions[channel] = _Session()
             elif code == DETACH:
                 place, _ = elements_of(frame, BODY + 3)
+                # A link may end amid a message, and another take its handle.
                 self._sessions[channel].unfinished.pop(value_at(frame, place), None)
         except (IndexError, KeyError, TypeError, ValueError, struct.error):
             pass  # the engine reports the error
@@ -108,14 +112,18 @@ class Numbering:
         if frame[place] not in (NULL if is_known else ZERO, ZERO, SMALL, UINT):
             return None  # the engine reports the error
         is_settled, is_more, is_aborted = _flags_of(frame, after, count)
+        # Only the first transfer of a message is numbered; the rest may omit the id, or repeat it.
         if (number := session.unfinished.pop(handle, None)) is None:
+            # A client may begin with any id: the first one is right whatever it is.
             number = delivery_id if session.next is None else session.next
             if delivery_id != number:
                 self.differs = True
+                # The engine answers no settled delivery, so nothing would remove its id.
                 if not is_settled:
                     session.client_ids[number] = delivery_id
             session.next = (number + 1) % ALL
         if is_aborted:
+            # The engine answers no delivery that was taken back, either.
             session.client_ids.pop(number, None)
         if is_more:
             session.unfinished[handle] = number
@@ -132,6 +140,7 @@ class Numbering:
         """Yield the engine's disposition, split and renumbered with the client's ids."""
         session = self._sessions.get(self._channels.get(int.from_bytes(frame[6:8], "big"), -1))
         fields, count = elements_of(frame, BODY + 3)
+        # The sender's dispositions are about the broker's deliveries, whose ids are its own.
         if session is None or not session.client_ids or frame[fields] != TRUE:
             yield frame
             return
@@ -139,6 +148,8 @@ class Numbering:
         first, after = value_at(frame, place), end_of(frame, place)
         last = first if count < 3 or frame[after] == NULL else value_at(frame, after)
         rest = frame[end_of(frame, after) if count > 2 else after :]
+        # The engine answers several deliveries in a row by one range; the client's ids may have
+        # gaps there, or name one twice.
         amount = (last - first) % ALL + 1
         ids = [(first + offset) % ALL for offset in range(amount)]
         for begins, ends in _runs([session.client_ids.pop(number, number) for number in ids]):

@@ -182,6 +182,7 @@ class Outlet(Node):
                 break
             self._connection.flush()
             if delivered >= GIVEN_IN_A_TURN:
+                # Others have a turn before a client with much credit is given more.
                 hub.loop.call_soon(self._go_on)
                 hub.changed()
                 self._connection.pump()
@@ -245,6 +246,7 @@ class Outlet(Node):
         """Settle a message in another way."""
         try:
             if state == native.RELEASED:
+                # Python releases what a closing receiver has not shown; none of it was delivered.
                 self._connection.hub.bus.release(self._path, token)
                 native.update(delivery, native.RELEASED)
             elif state == TRANSACTIONAL:
@@ -261,6 +263,7 @@ class Outlet(Node):
         """Take up that the client has fewer messages to settle."""
         self._connection.hub.changed()
         was_full, self._was_full = self._was_full, False
+        # The client may have given credit while the link was full, and gives it once only.
         if was_full:
             self.on_flow()
 
@@ -311,6 +314,7 @@ class Outlet(Node):
 
     def _give(self, view: v.MessageView, message: bytes, token: bytes | None) -> None:
         """Deliver a message."""
+        # AMQP has a tag for each delivery of a link, also for one without a lock.
         tag = tag_of(token or token_in_bytes(f"{view.sequence_number or 0}/0"))
         delivery = native.send(self._raw, tag, message)
         if self._mode is v.ReceiveMode.RECEIVE_AND_DELETE:

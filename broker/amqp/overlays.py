@@ -38,6 +38,7 @@ def remade(view: v.MessageView, kept: Content | None) -> Content:
     count, annotations = 0, b""
     if view.partition_key is not None:
         count, annotations = 2, symbol_of(PARTITION_KEY) + string_of(view.partition_key)
+    # A message that stands for more has a size that its bytes do not show.
     if view.size is not None and view.size > len(known.body):
         count += 2
         annotations += symbol_of(STANDS_FOR) + b"\x81" + long_of(view.size)
@@ -56,6 +57,7 @@ def changed(view: v.MessageView, kept: Content) -> Content:
     fields = _fields(view)
     if kept.properties:
         fields = [*_elements(kept.properties), *fields[len(_elements(kept.properties)) :]]
+        # A user-id, times and other fields that no filter knows stay as they were sent.
         for place in KNOWN_FIELDS:
             fields[place] = _fields(view)[place]
     left, inside = dict(view.properties), list[bytes]()
@@ -63,6 +65,7 @@ def changed(view: v.MessageView, kept: Content) -> Content:
         for key, value, both in pairs(kept.application, section(kept.application, 0)[1]):
             name = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
             shown = left.get(name)
+            # What the action left alone keeps its bytes, and so its AMQP type, which Python lacks.
             if not isinstance(value, v.PropertyValue) or (type(shown), shown) == (
                 type(value),
                 value,

@@ -46,6 +46,7 @@ class Outgoing:
         place, written, length = 0, list[bytes](), len(data)
         while place + HEADER <= length:
             size = int.from_bytes(data[place : place + 4], "big")
+            # A protocol header has no size: its name stands in that place.
             end = place + (HEADER if size == PROTOCOL else size)
             if end > length:
                 break
@@ -62,6 +63,7 @@ class Outgoing:
                     self._numbering.begun(frame)
                 written.append(self._full(frame, code))
             place = end
+        # The engine gives its output in pieces that may end within a frame.
         self._rest = data[place:]
         return b"".join(written)
 
@@ -76,6 +78,7 @@ class Outgoing:
             size, count, fields = 1, 0, 12
         missing = wanted - count
         if missing <= 0:
+            # The client of Python reads an error's info without asking whether there is one.
             return _with_info(frame, fields) if code == CLOSE else frame
         last = fields + size - 1
         size += missing
@@ -84,6 +87,7 @@ class Outgoing:
         else:
             start = b"\xd0" + (size + 3).to_bytes(4, "big") + wanted.to_bytes(4, "big")
         length = len(frame) + missing + len(start) - (fields - 11)
+        # A frame beyond the agreed size ends the connection; a short list does so with old clients.
         if length > self.most:
             return frame
         head = length.to_bytes(4, "big") + frame[4:11] + start + frame[fields:last]

@@ -26,10 +26,12 @@ class Engine:
         # By default Proton traces to the terminal: text that clients control, and tokens in frames.
         transport.tracer = _write_nothing
         transport.max_frame_size = limits.frame
+        # AMQP names the highest channel, and the first is 0.
         transport.channel_max = limits.sessions - 1
         transport.idle_timeout = limits.idle
         endpoint.collect(collector)
         endpoint.container = "busproof"
+        # By this a test knows that small messages may stand for large ones here.
         endpoint.offered_capabilities = [STANDS_FOR]
         transport.bind(endpoint)
         return cls(transport, endpoint, collector)

@@ -24,10 +24,13 @@ __all__ = [
 ]
 
 CONDITIONS: Final[dict[v.Error, tuple[str, int]]] = {
+    # .NET makes an InvalidOperationException of it, which the documents name for such requests.
     v.Error.INVALID_OPERATION: ("amqp:not-allowed", 400),
+    # Clients try again after this one, as they should in an outage.
     v.Error.UNAVAILABLE: ("com.microsoft:server-busy", 503),
     v.Error.NOT_FOUND: ("amqp:not-found", 404),
     v.Error.ALREADY_EXISTS: ("com.microsoft:entity-already-exists", 409),
+    # Numbers are those that .NET and JavaScript make exceptions of in the replies to requests.
     v.Error.LOCK_LOST: ("com.microsoft:message-lock-lost", 410),
     v.Error.SESSION_CANNOT_BE_LOCKED: ("com.microsoft:session-cannot-be-locked", 410),
     v.Error.SESSION_LOCK_LOST: ("com.microsoft:session-lock-lost", 410),
@@ -92,6 +95,7 @@ def _refusal(refused: v.Refused, shown: tuple[str, ...], about: str) -> Refusal:
     error = refused.error
     condition, status = CONDITIONS[error]
     titles = _titles()
+    # The rules behind a refusal are named, so that a test shows which one its request has broken.
     named = (f"{rule}: {titles[rule]}" if rule in titles else rule for rule in shown)
     rules = f" ({'; '.join(named)})" if shown else ""
     place = f" '{about}'" if about else ""

@@ -89,6 +89,7 @@ class Replies(Node):
         Raises:
             Refusal: the client gives no credit, and too many bytes of replies wait.
         """
+        # Encoded at once: a reply that waits is counted in bytes, and holds on to nothing else.
         encoded = bytes(message.encode())
         self._waiting.append(encoded)
         self._connection.answers += len(encoded)
@@ -105,6 +106,7 @@ class Replies(Node):
         """Send replies while the client has credit."""
         connection, raw = self._connection, native.raw(self._link)
         while self._waiting and self._link.credit > 0 and not connection.paused:
+            # Credit alone does not suffice: without a window, the engine would keep each reply.
             if connection.backlog.is_shut(raw):
                 return
             self._sent += 1
@@ -116,6 +118,7 @@ class Replies(Node):
             delivery.settle()
             connection.backlog.wrote(raw, self)
             self._unwritten += len(answer)
+            # Written in between, because only the transport knows whether the client reads.
             if self._unwritten >= WRITTEN_AT_ONCE:
                 connection.flush()
                 self._unwritten = 0
@@ -127,6 +130,7 @@ class Replies(Node):
         self._connection.answers -= sum(map(len, self._waiting))
         self._waiting.clear()
         for key in self._keys:
+            # A client may have attached another link with this address since.
             if self._connection.replies.get(key) is self:
                 del self._connection.replies[key]
 
@@ -176,8 +180,10 @@ class Requests(Node):
         transaction = transaction_of(delivery)
         if transaction is not None:
             self._connection.hub.count_in(transaction, len(raw))
+        # The outcome says only that the request can be read; its result is in the reply.
         accept(delivery, transaction)
         native.settle(delivery)
+        # Step by step, because a request may be long: others have turns in between.
         self._connection.work(self._reply(request, transaction))
 
     def _decoded(self, raw: bytes) -> Message:
@@ -196,11 +202,13 @@ class Requests(Node):
         if replies is None:
             return
         code, words, error = self._names
+        # With the type that it has: Python's ids are UUIDs, .NET's strings, Java's numbers.
         message: Any = Message(correlation_id=request.id)
         try:
             answer = self._answer(request, transaction)
             reply = answer if isinstance(answer, Reply) else (yield from answer)
         except Refusal as refusal:
+            # Clients expect an int; Proton would write a long.
             message.properties = {code: int32(refusal.status), words: refusal.description}
             if error is not None:
                 message.properties[error] = symbol(refusal.condition)
@@ -211,6 +219,7 @@ class Requests(Node):
         try:
             replies.send(message)
         except Refusal as refusal:
+            # A client that sends requests and takes no answers would fill the memory.
             self._connection.close_after(refusal)
             self._connection.flush()
             self._connection.drop()

@@ -47,12 +47,14 @@ def attach(connection: Connection, link: Link) -> None:
     Raises:
         Refusal: there is no such node, or the client may not use it.
     """
+    # A coordinator is a terminus of a kind of its own, and has no address (section 4.5.1).
     if link.is_receiver and link.remote_target.type == Terminus.COORDINATOR:
         _coordinate(connection, link)
         return
     address = (link.remote_target if link.is_receiver else link.remote_source).address
     if not address:
         raise Refusal("amqp:invalid-field", "The link names no address.")
+    # Python names entities by URIs with `amqps://` and a host, other clients by their paths.
     path = _bare(address)
     if path == CBS:
         _ask(connection, link, CBS)
@@ -76,6 +78,7 @@ def _entity(connection: Connection, path: str) -> str:
     """Return the path of an entity as the model knows it."""
     bus = connection.hub.bus
     known = bus.path(path)
+    # Another bus may have entities that nobody here knows; it answers for them itself.
     if bus.is_trusted and bus.entity(known) is None:
         raise not_found(path)
     return known
@@ -86,6 +89,7 @@ def _opened(connection: Connection, link: Link, node: Node) -> None:
 
     Only a session filter is applied; the client sees from the echo which filters are.
     """
+    # Addresses are echoed as they came: Python refuses an Attach without both ends as invalid.
     link.source.copy(link.remote_source)
     link.source.filter.clear()
     link.target.copy(link.remote_target)
@@ -113,6 +117,7 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
         raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
     node = Intake(connection, link, path)
     link.max_message_size = connection.hub.max_message
+    # Without it Python makes batches of up to 1 MiB or 256 KiB, by the size of a message.
     link.properties = {symbol(MAX_BATCH): ulong(connection.hub.max_message)}
     _opened(connection, link, node)
     node.grant()
@@ -128,6 +133,7 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
     settled = link.remote_snd_settle_mode == SETTLED
     mode = v.ReceiveMode.RECEIVE_AND_DELETE if settled else v.ReceiveMode.PEEK_LOCK
     filters = _filters(link)
+    # A filter without a value asks for the next session, so its presence decides.
     if SESSION_FILTER in filters:
         _session(connection, link, path, mode, filters[SESSION_FILTER])
         return
@@ -158,13 +164,17 @@ def _session(
     connection: Connection, link: Link, path: str, mode: v.ReceiveMode, session_id: Any
 ) -> None:
     """Attach a link to a session: the named one, or the next that is free and has messages."""
+    # By the name of the link, so that a client that attaches it again still holds its session.
     holder = f"{connection.name}/{link.name}"
 
     def opened(taken: str, until: int) -> Outlet:
         node = Outlet(connection, link, path, mode, taken, holder)
         connection.sessions[path, taken] = holder
+        # As it came: Python notes its session only if the address is the one that it sent.
         link.source.copy(link.remote_source)
         link.source.filter.clear()
+        # The filter says which session it is; JavaScript takes another one than it asked for to be
+        # a session that cannot be locked.
         link.source.filter.put_dict({symbol(SESSION_FILTER): taken})
         link.target.copy(link.remote_target)
         link.snd_settle_mode = link.remote_snd_settle_mode
@@ -174,6 +184,7 @@ def _session(
         link.open()
         return node
 
+    # An empty id is one, too; only null asks for the next session.
     if session_id is None:
         SessionSeeker(connection, link, path, holder, opened).begin()
         return
@@ -205,6 +216,7 @@ def _ask(connection: Connection, link: Link, path: str) -> None:
     if link.is_sender:
         _reply(connection, link, path, needs)
         return
+    # The two nodes name the status differently, and clients read no other spelling.
     names = CBS_STATUS if path == CBS else MANAGEMENT_STATUS
     node = Requests(connection, link, path, answer, names)
     node.needs = needs
@@ -215,6 +227,7 @@ def _ask(connection: Connection, link: Link, path: str) -> None:
 def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
     """Return a right of the client that permits requests to an entity's management."""
     path = entity + MANAGEMENT
+    # With the right to send alone a client can schedule and cancel; each operation checks its own.
     if connection.permits("Send", path) and not connection.permits("Listen", path):
         return "Send", path
     _permitted(connection, "Listen", path)
@@ -223,10 +236,13 @@ def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
 
 def _reply(connection: Connection, link: Link, path: str, needs: tuple[str, str] | None) -> None:
     """Attach the link for replies to the client."""
+    # Clients differ in their reply addresses: Python names none in a request to `$cbs`, JavaScript
+    # attaches with an empty target, and Java has one address for every connection.
     wanted = {link.remote_target.address or "", link.remote_source.address or "", ""}
     node = Replies(connection, link, path, wanted)
     node.needs = needs
     _opened(connection, link, node)
+    # Python refuses an Attach whose target is null as invalid.
     if not link.target.address:
         link.target.address = link.remote_target.address or path
 
@@ -239,6 +255,7 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
             "amqp:not-implemented", f"$cbs knows no {properties.get('operation')!r}.", 501
         )
     token = request.body
+    # Some clients send strings as bytes.
     text = (
         bytes(token).decode("utf-8", "replace")
         if isinstance(token, bytes | memoryview)
@@ -246,6 +263,7 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
     )
     hub = connection.hub
     try:
+        # The name is the address that the token is for; Python writes it as a URI with a host.
         claim = hub.keys.claim(text, str(properties.get("name", "")), hub.wall())
     except TokenError as error:
         hub.journal.warning("token-refused", connection=connection.name, said=str(error))

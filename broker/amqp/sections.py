@@ -79,11 +79,13 @@ def sections_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
     place = number = 0
     while place < len(raw):
         number += 1
+        # A section takes four bytes, so that a message could have 65,000 of them to look at.
         if number > MOST_SECTIONS:
             raise ValueError(f"the message has more than {MOST_SECTIONS:,} sections")
         try:
             descriptor, begins, end = section(raw, place)
             code = descriptor
+            # A descriptor may be a symbol; nearly all clients write the number.
             if type(descriptor) is not int:
                 code = NAMED.get(descriptor, -1) if isinstance(descriptor, str) else int(descriptor)
         except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
@@ -103,6 +105,7 @@ def check_kind(code: int, raw: bytes, begins: int, *, checked: bool) -> None:
     kinds = KINDS[code]
     if kinds and raw[begins] not in kinds:
         raise ValueError(f"section {code:#04x} is of type {raw[begins]:#04x}")
+    # Otherwise the first to notice what is wrong within them is the receiving client.
     if code in READ_WHOLE and not checked:
         check(raw, begins)
 
@@ -114,6 +117,7 @@ def checking_parts(raw: bytes) -> Iterator[None]:
         ValueError: the bytes are not an AMQP message.
     """
     for code, _, begins, _ in sections_of(raw):
+        # A binary has nothing within it.
         if code != DATA:
             yield from checking(raw, begins)
 
@@ -131,6 +135,7 @@ def checked_properties(properties: list[Any]) -> list[str | None]:
         elif value is OPAQUE or value == ():
             raise ValueError("the properties have fields of other types than AMQP has")
         else:
+            # Ids may be numbers, UUIDs or binaries in AMQP; the model compares texts.
             texts.append(text_of(value))
     if len(texts) > PROPERTIES_AT_MOST:
         raise ValueError("the properties have more fields than AMQP has")
@@ -159,9 +164,11 @@ def pairs_of(raw: bytes, begins: int, *, checked: bool) -> Iterator[tuple[Any, A
     Raises:
         ValueError: there are too many, a key is not simple, or a value is not AMQP.
     """
+    # By the number that the map states, before any of it is read.
     if elements_of(raw, begins)[1] > 2 * MOST_KEYS:
         raise ValueError(f"a map of the message has more than {MOST_KEYS:,} keys")
     for key, value, both in pairs(raw, begins):
+        # Clients make dictionaries of these maps, which cannot have such keys.
         if key is None or key is OPAQUE:
             raise ValueError("a map of a message has a key that is neither a text nor a number")
         if value is OPAQUE and not checked:

@@ -16,6 +16,7 @@ __all__ = ["SESSION_FILTER", "SessionSeeker", "accepted", "locked_until", "prope
 
 SESSION_FILTER: Final = "com.microsoft:session-filter"
 TIMEOUT: Final = "com.microsoft:timeout"
+# The time that the service takes, as the client of Python states it.
 DEFAULT_WAIT: Final = 65.0
 """Time to wait for the next session if the client names none, in seconds."""
 TICKS_BEFORE_1970: Final = 621_355_968_000_000_000
@@ -80,6 +81,7 @@ class SessionSeeker(Node):
         self._holder = holder
         self._opened = opened
         wait = properties_of(link).get(TIMEOUT)
+        # Python names a timeout only if its caller does.
         seconds = bounded(TIMEOUT, wait) / 1000 if wait in NUMBERS[TIMEOUT] else DEFAULT_WAIT
         self._timer = connection.hub.loop.call_later(seconds, self._give_up)
 
@@ -90,6 +92,7 @@ class SessionSeeker(Node):
 
     def begin(self) -> None:
         """Take a session if one is available, or wait."""
+        # The link is not opened yet: the Attach that answers it names the session.
         self._connection.attached(self._link, self)
         if self.serve():
             self._connection.hub.wait(self)
@@ -107,7 +110,9 @@ class SessionSeeker(Node):
         elif isinstance(answer.outcome, v.SessionAccepted):
             session_id = answer.outcome.session_id
             node = self._opened(session_id, locked_until(connection, self._path, session_id))
+            # The Attach goes out before the first message of the session.
             connection.flush()
+            # The client may have given credit before it had a session.
             node.on_flow()
         connection.pump()
         return False
@@ -121,6 +126,7 @@ class SessionSeeker(Node):
         self._connection.hub.leave(self)
         self._connection.refuse(
             self._link,
+            # Python raises OperationTimeoutError for this condition; a retry may succeed.
             Refusal(TIMEOUT, "No session became available in the time that was given.", 408),
         )
         self._connection.pump()

@@ -25,6 +25,8 @@ FIELDS: Final = (
 )
 """Fields of a correlation filter, in the order in which they are written."""
 
+# Filters have one zero fewer than rules and actions, in the service's documents as in its clients.
+# JavaScript compares the numbers, so symbols would not do.
 SQL, TRUE, FALSE, CORRELATION = 0x1370000006, 0x1370000007, 0x1370000008, 0x1370000009
 NO_ACTION, SQL_ACTION, RULE = 0x13700000005, 0x13700000006, 0x13700000004
 
@@ -68,6 +70,7 @@ def check_expressions(chosen: v.Filter, action: str | None) -> None:
     if action is not None:
         expressions.append(("action", action, parsed_action(action)))
     for what, expression, result in expressions:
+        # Other expressions that cannot be parsed are the model's to refuse.
         if result is Outside.EXCESS:
             raise Refusal(
                 "com.microsoft:argument-error",
@@ -89,6 +92,7 @@ def check_room(hub: Hub, topic: str) -> None:
     lists = (
         subscription.rules for subscription in (entity.subscriptions if entity else None) or ()
     )
+    # Each subscription begins with a default rule, so that these would count against the topic.
     count = sum(rule.name != v.DEFAULT_RULE for rules in lists for rule in rules)
     if (
         count
@@ -104,6 +108,7 @@ def _text(value: Any) -> str | None:
 
 def _plain(value: Any) -> v.PropertyValue:
     """Return a value in Python's own type; Proton has one for each AMQP type."""
+    # Python's True is an int, too.
     if isinstance(value, bool):
         return value
     for kind in (int, float, str):

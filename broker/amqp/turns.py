@@ -56,6 +56,7 @@ class Turns:
             is_next_long = next(self._steps, None)
             if is_next_long is None:
                 self._steps = None
+            # Outside of a turn there is no end to bring forward: the step is done at once.
             elif self.is_over() or (is_next_long and self._end()):
                 return False
         return True
@@ -63,6 +64,7 @@ class Turns:
     def _end(self) -> bool:
         """End the turn early; return whether there is one."""
         if self._ends is not None:
+            # Behind what other clients have sent meanwhile, which the loop handles first.
             self._next = self._loop.call_soon(self._go_on)
         return self._next is not None
 
@@ -89,6 +91,7 @@ class Turns:
         if self._ends is None or (now := time.perf_counter()) < self._not_before:
             return False
         if (left := self._ends - time.thread_time()) >= 0:
+            # CPU time passes no faster than the clock, so it need not be read again before then.
             self._not_before = now + left
             return False
         return self._end()

@@ -20,6 +20,7 @@ UNREADABLE: Final = (RecursionError, UnicodeDecodeError)
 
 def is_unreadable(error: Exception) -> bool:
     """Return whether the binding cannot represent a value, such as a map with an unhashable key."""
+    # Where it was raised decides: the same error in our own code is a fault of ours.
     last = traceback.extract_tb(error.__traceback__)[-1]
     return isinstance(error, UNREADABLE) or (
         isinstance(error, TypeError | ValueError) and last.filename == inspect.getfile(Data)
@@ -47,6 +48,7 @@ def decoded(raw: bytes, most: int = MOST) -> ProtonMessage:
     message = ProtonMessage()
     try:
         message.decode(raw)
+    # Proton makes a dictionary of a map, and AMQP has keys that no dictionary can have.
     except (ProtonException, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
     return message

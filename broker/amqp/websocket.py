@@ -61,6 +61,7 @@ class WebSocket(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept a client, which counts as a connection from now on."""
         self._channel = Channel(cast(asyncio.Transport, transport), self._frames, self._go_on)
+        # Counted from now on: silent clients could hold any number of sockets otherwise.
         self._connection.connection_made(self._channel)
 
     def data_received(self, data: bytes) -> None:
@@ -102,6 +103,7 @@ class WebSocket(asyncio.Protocol):
         way = self._way
         if way.is_paused:
             return
+        # A small frame costs as much as a large one: a flood of them would stop all others.
         piece = bytes(self._received[:PIECE])
         del self._received[:PIECE]
         if piece and not self._is_over:
@@ -115,6 +117,7 @@ class WebSocket(asyncio.Protocol):
     def _take(self, piece: bytes) -> None:
         came, answers = list[bytes](), list[bytes]()
         try:
+            # The head of a request is bounded there, so that one without an end fills no memory.
             self._frames.receive_data(piece)
             for event in self._frames.events():
                 self._on_event(event, came, answers)
@@ -122,7 +125,9 @@ class WebSocket(asyncio.Protocol):
             hint = getattr(error, "event_hint", None)
             self._refuse(getattr(hint, "status_code", 400), f"{error}.")
             return
+        # Pongs do not pass through the connection inside, whose limits would bound them.
         self._way.answer(b"".join(answers), self._connection.hub.limits.unread)
+        # All of a piece at once: a client may cut its bytes into messages anywhere.
         if came and not self._is_over:
             self._connection.data_received(b"".join(came))
 
@@ -136,6 +141,7 @@ class WebSocket(asyncio.Protocol):
         elif isinstance(event, CloseConnection):
             self._is_over = True
             self._way.close(int(event.code))
+        # AMQP's binding to WebSockets has binary messages only.
         elif isinstance(event, TextMessage):
             self._is_over = True
             self._way.close(CloseReason.UNSUPPORTED_DATA)
@@ -158,6 +164,7 @@ class WebSocket(asyncio.Protocol):
             "websocket-refused", connection=self._connection.name, said=sentence
         )
         if not way.is_open:
+            # The refusal is read as HTTP: there is no WebSocket yet in which to say anything.
             headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
             reject = RejectConnection(status_code=status, headers=headers, has_body=True)
             data = self._frames.send(reject)
@@ -209,6 +216,7 @@ class Channel(asyncio.Transport):
         """Close the WebSocket, then the transport, once everything is written."""
         if self.is_open and not self._transport.is_closing():
             self.is_open = False
+            # Without a reason the client takes the end for a broken connection.
             self._transport.write(self._frames.send(_goodbye(code)))
         self._transport.close()
 
@@ -254,11 +262,13 @@ class Channel(asyncio.Transport):
 
 
 def _goodbye(code: int) -> CloseConnection:
+    # Some numbers, such as the one for no status, must not be sent (RFC 6455, section 7.4.1).
     known = code if code in set(CloseReason) and code < CloseReason.NO_STATUS_RCVD else 1000
     return CloseConnection(code=known)
 
 
 def _is_the_path(target: str) -> bool:
+    # Clients write the path with a slash at its end, escaped, and with a query.
     return unquote(target.partition("?")[0]).rstrip("/").lower() == PATH
 
 
@@ -275,8 +285,10 @@ def _may_ask(request: Request) -> bool:
     """
     headers = {bytes(name).lower(): bytes(value) for name, value in request.extra_headers}
     origin = headers.get(b"origin")
+    # Only browsers have to name an origin; a page anywhere could make one connect to here.
     if origin is None:
         return True
     page = urlsplit(origin.decode("latin-1")).hostname or ""
     host = urlsplit(f"//{request.host}").hostname or ""
+    # Applications are developed on pages of this machine.
     return is_local(page) or page == host

@@ -26,6 +26,7 @@ LARGEST: Final = struct.pack(">I", 2**31 - 1)
 def clamped(frame: bytes) -> bytes | None:
     """Return the frame with its numbers limited to the engine's range; `None` if unchanged."""
     begins = frame[4] * 4
+    # Short forms of numbers are below every bound here, so only full ones are looked at.
     counted = COUNTED.get(frame[begins + 2], ()) if frame[begins : begins + 2] == b"\0\x53" else ()
     changed = bytearray(frame)
     try:
@@ -35,6 +36,7 @@ def clamped(frame: bytes) -> bytes | None:
             if number in counted and frame[place] == UINT:
                 if frame[begins + 2] == OPEN:
                     changed[place + 1 : end] = _with_room(frame[place + 1 : end])
+                # A client that gave all the credit there is, 2^32 - 1, got no message.
                 elif frame[place + 1] & 0x80:
                     changed[place + 1 : end] = LARGEST
             place = end
@@ -45,4 +47,5 @@ def clamped(frame: bytes) -> bytes | None:
 
 def _with_room(size: bytes) -> bytes:
     most = int.from_bytes(size, "big")
+    # AMQP permits no frame size below 512, so the client's number is not made less than that.
     return (most - ROOM).to_bytes(4, "big") if most >= LEAST_FRAME + ROOM else size

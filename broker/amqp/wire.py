@@ -52,6 +52,7 @@ class Wire:
     @property
     def paused(self) -> bool:
         """Whether the write limit is reached."""
+        # What waits for the disk is not in the transport, which therefore does not count it.
         return self._reads_slowly or self._unsent > self._hub.limits.unread
 
     def slow_down(self) -> None:
@@ -72,6 +73,7 @@ class Wire:
             _write(self._transport, data)
         else:
             self._unsent += len(data)
+            # Nothing is heard before it is written, not even that another client has a lock now.
             self._hub.tell(partial(self._sent, self._transport, data))
         if self.waiting > self._hub.limits.unread and not self._is_deaf:
             # Each further request would add an answer that the client does not read.
@@ -94,7 +96,9 @@ class Wire:
         """Close the connection once all is written, or abort it after a grace period."""
         if self._transport is not None and self._ending is None:
             transport = self._transport
+            # After the bytes that still wait for the disk, so that the client reads why it ends.
             self._hub.tell(transport.close)
+            # A client that reads nothing could put off its end for ever.
             self._ending = self._hub.loop.call_later(LAST_WORDS, transport.abort)
 
     @property
@@ -107,6 +111,7 @@ class Wire:
         """Close the connection; abort it if earlier bytes are still unread."""
         self.close()
         if self._transport is not None and self._transport.get_write_buffer_size():
+            # It was told to go for the memory that it takes, and unread bytes are part of that.
             self._transport.abort()
 
     def _listen(self) -> None:

@@ -89,6 +89,7 @@ def encoded(
 def _header(durable: bool | None, priority: int | None, ttl: int | None, count: int) -> bytes:
     """Return a header; `ttl` is in milliseconds, and `count` excludes this delivery."""
     level = b"\x40" if priority is None else bytes((0x50, priority & 255))
+    # The field has 32 bits; for longer times clients look at the expiry time in the properties.
     lives = b"\x40" if ttl is None else _TTL.pack(0x70, min(LONGEST_TTL, ttl))
     fields = _DURABLE[durable] + level + lives + _DELIVERIES.pack(b"\x40\x70", count)
     return b"\x00\x53\x70\xc0" + bytes((len(fields) + 1, 5)) + fields
@@ -101,6 +102,7 @@ def map_of(code: int, count: int, inside: bytes) -> bytes:
 
 def _annotations(view: v.MessageView, content: Content, locked_until: int | None) -> bytes:
     count, out = content.annotations
+    # Most messages are given under a lock: their three annotations are packed in one call.
     if locked_until is not None and view.sequence_number is not None and view.state is None:
         times = _GIVEN.pack(
             *(_SEQUENCE, view.sequence_number),
@@ -111,6 +113,7 @@ def _annotations(view: v.MessageView, content: Content, locked_until: int | None
     if view.sequence_number is not None:
         out += _SEQUENCE + _LONG(view.sequence_number)
         count += 2
+    # A scheduled message has not been enqueued yet.
     if view.state is not v.MessageState.SCHEDULED:
         out += _ENQUEUED + _LONG(content.enqueued)
         count += 2
@@ -135,7 +138,9 @@ def _mortal(content: Content, life: int) -> bytes:
         end = end_of(content.properties, place)
         fields.append(content.properties[place:end])
         place = end
+    # The sender may have left out the fields at the end, which these two belong to.
     fields += [b"\x40"] * (CREATION + 1 - len(fields))
+    # Clients cannot represent a time after the year 9999.
     dies = min(LAST_MOMENT, content.enqueued + life // 1000)
     fields[EXPIRY] = b"\x83" + _LONG(dies)
     fields[CREATION] = b"\x83" + _LONG(content.enqueued)
@@ -149,6 +154,7 @@ def _with_more(content: Content, more: Mapping[str, bytes]) -> bytes:
     if content.application:
         _, begins, _ = section(content.application, 0)
         for name, _, both in pairs(content.application, begins):
+            # A map with a key twice would be no valid one; the newer value holds.
             if _text(name) not in more:
                 out.append(both)
     for name, value in more.items():

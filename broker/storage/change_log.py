@@ -97,6 +97,7 @@ class ChangeLog:
         """Follow another namespace, none of it written yet."""
         self._gone.extend(self._numbers.values())
         self._follow(namespace)
+        # All of this namespace is replaced by the other, or nothing of it.
         self._spans = True
         self._notes.update(("entities", *TABLES))
         for entity in namespace.entities.values():
@@ -128,12 +129,14 @@ class ChangeLog:
                 changes.drop(place, stray)
         for gone in self._gone:
             changes.add(NAMESPACE, Statement.DROP_ENTITY, gone)
+            # Its rows may be in any partition, and entities that come later have other ids.
             for place in range(self.widest):
                 changes.drop(place, gone)
         for name in sorted(self._notes):
             changes.add(NAMESPACE, Statement.PUT_NOTE, name, self._text(name))
         for noted in self._noted.values():
             owner = self._owner(noted.record)
+            # An entity that is gone by now has its rows dropped as a whole.
             if (known := self._numbers.get(owner)) is not None:
                 self._write(Rows(changes, contents, stated, known), noted)
         for (entity, key), home in self._new_homes.items():
@@ -154,6 +157,7 @@ class ChangeLog:
 
     def _note_record(self, record: Any, values: tuple[Any, ...]) -> Iterator[int]:
         before = JOURNALED[type(record)](values)
+        # A step may change nothing that is written, or take its own change back.
         if before == _durable(record):
             return
         if id(record) not in self._noted:
@@ -216,6 +220,7 @@ class ChangeLog:
             current = table.get(key)
             is_there, replaced = current is record, current is not None
         if not is_there:
+            # A row that was replaced under its key must not be deleted after that.
             if before is not None and not replaced:
                 rows.drop(place, record)
         elif before is None or before != _durable(record):

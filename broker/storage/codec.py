@@ -72,6 +72,7 @@ def _writer_of(kind: type) -> _Writer:
         fields, name = _fields_of(kind, ()), kind.__name__
         return lambda value: {name: fields(value)[1]}
     if kind not in _SIMPLE:
+        # A value that is not named here would be lost at the next start, and nobody would notice.
         raise AssertionError(f"nobody has said how a {kind.__name__} is written")
     return _SIMPLE[kind]
 
@@ -110,6 +111,7 @@ def _fields_of(kind: type, without: tuple[str, ...]) -> _Writer:
         written = {}
         for name, default in kept:
             field = getattr(value, name)
+            # Identity first: most fields have their default, and to compare values costs more.
             if field is not default and field != default:
                 written[name] = _plain(field)
         return [kind.__name__, written]

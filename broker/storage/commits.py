@@ -94,9 +94,11 @@ class Saver:
             self._more["statuses"] = written(tuple(sorted(statuses.items())))
         if bus.clock is v.Clock.VIRTUAL and bus.namespace.now != self._now:
             self._now = bus.namespace.now
+            # A virtual clock stands still while the broker is away; a real one goes on.
             self._more["clock"] = str(self._now)
         if self._is_behind and not self._called and not self._running:
             self._called = True
+            # One commit for all decisions of this turn of the loop.
             self._hub.loop.call_soon(self._commit)
 
     def tell(self, telling: Telling) -> None:
@@ -105,6 +107,7 @@ class Saver:
         if self._is_broken:
             return
         if self._is_behind or self._pending is not None or self._held:
+            # Behind those that wait: an answer must not overtake an earlier one.
             self._held.append(telling)
         else:
             telling()
@@ -272,6 +275,7 @@ class Saver:
         first, self.is_full = not self.is_full, True
         if first:
             self._hub.warn("the disk of the store is full: what is sent is refused until it is not")
+        # The reserve is what lets receives go on, which make room.
         self._store.release()
         if first:
             self._hub.loop.call_later(AGAIN, self._look_for_room)
@@ -301,6 +305,7 @@ class Saver:
             self.commits += 1
             self.seconds += time.monotonic() - self._begun
         self._pending = None
+        # Answers come first, because a checkpoint takes long.
         self._tell(tellings)
         if not self._number % BETWEEN:
             self._long = self._store.logs()

@@ -73,6 +73,7 @@ _COMMITS: Final = """
     INSERT INTO commits VALUES (1, 0, 0);
 """
 
+# SQLite has several errors for a full disk, by what it was doing.
 _NO_ROOM: Final = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,
@@ -112,10 +113,13 @@ class Database:
         with self._watched():
             if not path.exists():
                 _make(path, kind, synced=synced)
+            # The loop begins commits and a thread ends them, never both at a time.
             self._sqlite = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._sqlite.execute("PRAGMA busy_timeout = 500")
             self._sqlite.execute("PRAGMA journal_mode = WAL")
+            # In NORMAL a commit is not flushed: it outlasts a kill, but perhaps no loss of power.
             self._sqlite.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
+            # A checkpoint takes long: the saver does it in its thread, one database at a time.
             self._sqlite.execute("PRAGMA wal_autocheckpoint = 0")
             # Some builds overwrite deleted data with zeros, which needs room on a full disk.
             self._sqlite.execute("PRAGMA secure_delete = OFF")
@@ -176,6 +180,7 @@ class Database:
         """
         with self._watched():
             if shrink:
+                # First, so that the checkpoint leaves the pages that became free out of the file.
                 self._sqlite.execute("PRAGMA incremental_vacuum").fetchall()
             self._sqlite.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -192,6 +197,7 @@ class Database:
         try:
             yield
         except sqlite3.DatabaseError as error:
+            # Nothing of a failed commit stays, so that it can be written again from its beginning.
             if hasattr(self, "_sqlite") and self._sqlite.in_transaction:
                 self._sqlite.execute("ROLLBACK")
             if _is_full(error):
@@ -210,11 +216,13 @@ def _make(path: Path, kind: str, *, synced: bool) -> None:
     try:
         made.execute(f"PRAGMA synchronous = {'FULL' if synced else 'OFF'}")
         made.executescript(
+            # SQLite takes this setting only before a database has its first table.
             f"PRAGMA auto_vacuum = INCREMENTAL; BEGIN; {_SCHEMA[kind]} {_COMMITS} "
             f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;"
         )
     finally:
         made.close()
+    # A file of this name is whole: a kill before leaves one with another name, which is made again.
     begun.rename(path)
     if synced:
         _sync(path.parent)
@@ -243,6 +251,7 @@ def check(path: Path) -> None:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     if len(head) < HEAD or not head.startswith(MAGIC):
         raise damaged(path, "it does not begin as a database does")
+    # SQLite keeps the application id and the version that its user set at these places.
     ours, made = (int.from_bytes(head[place : place + 4], "big") for place in (68, 60))
     if ours != APPLICATION:
         raise UsageError(f"{path} is not a database of a busproof store; move it elsewhere")

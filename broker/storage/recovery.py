@@ -71,6 +71,7 @@ class _Reading:
         with self._reading(NAMESPACE, "notes"):
             self._notes()
         with self._reading(NAMESPACE, "entities"):
+            # By id: a topic is older than its subscriptions, an entity than its dead-letter queues.
             for row in self._store.rows(NAMESPACE, "SELECT * FROM entities ORDER BY id"):
                 self._entity(*row)
         with self._reading(NAMESPACE, "descriptions"):
@@ -87,6 +88,7 @@ class _Reading:
                 with self._reading(place, table):
                     reader(place)
         namespace.now = self._store.last[1]
+        # These records are in the store already, and must not be written again.
         namespace.journal.forget()
         return self._found
 
@@ -136,6 +138,7 @@ class _Reading:
                 owner.transfers = entity
         if entity.owner is entity:
             namespace.rules.quotas.count(namespace, entity, 1)
+        # A subscription is down where its topic is, so only topics and queues have outages.
         if entity.base is entity:
             down = namespace.down.get(path, NO_PARTITIONS)
             entity.down = frozenset(partition for partition in down if partition < count)
@@ -145,6 +148,7 @@ class _Reading:
     def _known(self, place: int, number: int) -> Entity | None:
         entity = self._entities.get(number)
         if entity is None:
+            # An entity is deleted in the namespace's database first; a kill may leave its rows.
             self._found.strays.setdefault(place, set()).add(number)
         return entity
 
@@ -220,12 +224,14 @@ class _Reading:
             queued.failed, queued.locked_until = failed, locked_until
             queued.cached_by = cached_by
             if queued.state in LOCKED_STATES:
+                # Derived as it was given out: a client settles with it over its next connection.
                 queued.token = f"{number}/{queued.deliveries}"
             entity.messages[number] = queued
             entity.partitions[place].messages += 1
             latest = max(latest, order)
             if message.size:
                 sizes[entity] = sizes.get(entity, 0) + message.size
+            # Lines, timers, counts and sums are not stored, because they can be derived.
             queued.index()
         namespace.arrivals = latest
         for entity, size in sizes.items():

@@ -137,6 +137,7 @@ class Rows:
         row = row_id(self.number, arrival_of(queued.number))
         standing = (int(queued.state), queued.deliveries, queued.failed, queued.locked_until)
         more = told(self.contents.more(queued.entity.path, queued.message.body, queued.reason))
+        # What a message says never changes: only how it stands is written again.
         if not is_new:
             values = (*standing, queued.cached_by, more, row)
             self.changes.add(place, Statement.SET_STANDING, *values)
@@ -181,6 +182,7 @@ def _message(message: Any) -> tuple[str, str, bytes | None]:
     """Return the name of a message, the model's part of it, and its content."""
     name = message.body
     kept = name.packed if isinstance(name, Name) else None
+    # What was read from a store and never given to anybody is still encoded.
     content = packed(kept) if isinstance(kept, Content) else kept
     return str(name), written(message, without=("body",)), content
 

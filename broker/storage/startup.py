@@ -71,6 +71,7 @@ class Keeping:
     def attach(self, hub: Hub, failed: Callable[[], None]) -> Saver:
         """Attach a hub, whose state the store keeps from then on; `failed` stops the broker."""
         run = int(self._notes.get("run", "0")) + 1
+        # Names of messages and connections begin anew in each run; stored ones must differ.
         hub.era = "" if run == 1 else f"{run}-"
         recovered, log = self._found, self._log or ChangeLog(hub.bus.namespace)
         hub.contents = Contents(hub.era)
@@ -84,9 +85,12 @@ class Keeping:
             saver.begin(hub.bus)
         else:
             listeners = hub.bus.listeners
+            # What is decided while the broker starts is in the log already; from here on a failure
+            # to note it ends the broker.
             listeners[listeners.index(log.note)] = saver.hear
             log.clear(recovered.strays)
         saver.keep("run", str(run))
+        # Before the first client: a kill from now on must not give two runs the same names.
         saver.save()
 
         def end(error: ConformanceError) -> None:
@@ -118,6 +122,7 @@ class Keeping:
         self._log = ChangeLog(bus.namespace, self._found.numbers, entities)
         bus.listeners.append(self._log.note)
         bus.resume(int(self._notes["epoch"]))
+        # Without a configuration the store alone says what there is.
         if configuration != Configuration():
             self._compare(configuration, bus.namespace.profile)
             create(bus, configuration)
@@ -182,5 +187,6 @@ def _without_collecting() -> Iterator[None]:
     try:
         yield
     finally:
+        # What was loaded stays for long: later collections pass over it.
         gc.freeze()
         gc.enable()

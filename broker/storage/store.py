@@ -51,6 +51,7 @@ class Store:
         try:
             self.is_new = not (folder / "namespace.db").exists()
             self._check_beside()
+            # SQLite changes a file by opening it; a start that is refused changes none.
             self._check_files(accepts_loss=accepts_loss)
             self._databases[NAMESPACE] = self._opened("namespace.db", "namespace")
             self.widen(self._count())
@@ -110,9 +111,11 @@ class Store:
         Raises:
             Full: there is no room; the call can be repeated.
         """
+        # The namespace's database comes first: its commit decides a move, and a start completes it.
         while changes.left:
             place = changes.left[0]
             if not self._databases[place].has_begun:
+                # A commit that found no room was rolled back, and is written again as a whole.
                 self._begin_in(place, changes)
             self._databases[place].commit()
             changes.left.pop(0)
@@ -122,6 +125,7 @@ class Store:
         try:
             with (self.folder / "reserve").open("ab", buffering=0) as file:
                 while (size := file.tell()) < RESERVE:
+                    # Written, because a file with a hole in it takes no room.
                     file.write(bytes(min(PIECE, RESERVE - size)))
         except OSError:
             self.release()
@@ -144,6 +148,7 @@ class Store:
     def make_room(self) -> bool:
         """Return unused room to the disk; return whether the reserve is complete again."""
         for database in self._databases.values():
+            # One without room for a checkpoint must not keep the others from giving room back.
             with suppress(Full):
                 database.checkpoint(shrink=True)
         return self.reserve()
@@ -153,6 +158,7 @@ class Store:
 
     def _check_beside(self) -> None:
         """Check that a new store has no databases yet."""
+        # Without its namespace's database a store would begin anew over full partitions.
         if self.is_new and (stray := sorted(self.folder.glob("partition-*.db"))):
             raise damaged(self.folder / "namespace.db", f"it is missing beside {stray[0].name}")
 
@@ -169,6 +175,7 @@ class Store:
                 )
             self.losses += [] if lost is None else [lost]
         there = {path.name for path in self.folder.glob("partition-*.db")}
+        # A gap is found before any file is opened; only the namespace's has the number of all.
         for name in (f"partition-{partition}.db" for partition in range(len(there))):
             if name not in there:
                 raise damaged(self.folder / name, "it is missing")
@@ -187,6 +194,7 @@ class Store:
         database, rows = self._databases[place], changes.rows.get(place, {})
         database.write(rows, changes.number, changes.now)
         if place == NAMESPACE:
+            # By the next commit every partition has its part of the last one, so moves are done.
             if self._moves:
                 database.run(FORGET_MOVES, [(changes.number,)])
             if changes.spans:
@@ -200,6 +208,7 @@ class Store:
         self._moves = bool(moves)
         for (number, partition), rows in groupby(moves, key=lambda row: (row[0], row[1])):
             database = self._databases[partition]
+            # A partition that has the commit must not get it twice.
             if database.last[0] < number:
                 _, now = self._databases[NAMESPACE].last
                 database.write(_done(rows), number, now)
@@ -232,11 +241,13 @@ def _locked(folder: Path) -> sqlite3.Connection:
         UsageError: another process has it, or it cannot be created.
     """
     try:
+        # Messages are for nobody else to read.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot use {folder} as a store: {error.strerror}") from None
     lock = None
     try:
+        # SQLite's lock works on each system, and ends with the process, however that ends.
         lock = sqlite3.connect(folder / "lock", timeout=0, isolation_level=None)
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:

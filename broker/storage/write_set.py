@@ -14,6 +14,7 @@ NUMBERS: Final = 40
 """Bits of a row id for the message's number within its partition; the entity's id is above."""
 
 
+# These numbers are written to the store with a move, so none of them may ever change.
 class Statement(IntEnum):
     """Operations on rows."""
 
@@ -112,6 +113,7 @@ class Changes:
 
     def drop(self, place: int, entity: int) -> None:
         """Delete all rows of an entity id, also if no such entity exists."""
+        # The id of its entity is above the number in each row's, so they are one range.
         between = row_id(entity), row_id(entity + 1) - 1
         self.add(place, Statement.DROP_MESSAGES, *between)
         self.add(place, Statement.DROP_ALL_SCHEDULED, *between)
@@ -123,5 +125,6 @@ class Changes:
     def close(self) -> None:
         """Finish the commit: no more statements follow."""
         places = set(self.rows)
+        # What came and went within the commit is not written, which may leave one database.
         self.spans = self.spans and len(places) > 1
         self.left = sorted(places | {NAMESPACE} if self.spans else places)

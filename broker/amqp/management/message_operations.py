@@ -80,11 +80,13 @@ STATUSES: Final = {
 def peek(asking: Asking, fields: Said) -> Reply:
     """Return messages from a sequence number on, without locking them."""
     first = bounded("from-sequence-number", fields["from-sequence-number"])
+    # A peek may show fewer than were asked for; clients go on behind the last one.
     count = min(MOST_PEEKED, bounded("message-count", fields["message-count"]))
     bus = asking.connection.hub.bus
     answer = bus.browse(asking.path, fields.get("session-id"), first, count)
     insist(answer, asking.path)
     views = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
+    # Clients expect this status, and no empty list.
     if not views:
         return Reply({}, NO_CONTENT, "No messages")
     shown = [outgoing(asking.connection, asking.path, view)[0] for view in views]
@@ -93,6 +95,7 @@ def peek(asking: Asking, fields: Said) -> Reply:
 
 def receive_deferred(asking: Asking, fields: Said) -> Reply:
     """Return deferred messages by their sequence numbers."""
+    # The documents have a ubyte here, and Python sends a uint: only the number matters.
     settle = bounded("receiver-settle-mode", int(fields.get("receiver-settle-mode") or 0))
     command = ReceiveDeferred(
         queue=asking.path,
@@ -102,6 +105,7 @@ def receive_deferred(asking: Asking, fields: Said) -> Reply:
     )
     outcome = asking.ask(command, command.session_id).outcome
     received = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
+    # The model has locked them by now, and clients show the state that they were deferred in.
     views = [attrs.evolve(view, state=MessageState.DEFERRED) for view in received]
     return Reply({"messages": [_handed_out(asking, view) for view in views]})
 
@@ -146,6 +150,7 @@ def settle(asking: Asking, fields: Said) -> Reply:
     disposition = _disposition(fields)
     tokens = [token_of(_token(token)) for token in asking.several(fields["lock-tokens"])]
     settlements = [disposition.settlement(asking.path, token) for token in tokens]
+    # Before anything is settled: a message that would have too many properties stops all of it.
     effects = [effect_of(asking.connection, settlement, disposition) for settlement in settlements]
     if asking.transaction is not None:
         _settle_later(asking, asking.transaction, settlements, disposition)
@@ -186,10 +191,12 @@ def _disposition(fields: Said) -> Disposition:
 def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     """Schedule messages: all of them or none."""
     hub = asking.connection.hub
+    # Before anything is parsed: on a full disk that would be in vain.
     hub.check_room()
     parsed = list[Parsed]()
     for entry in asking.several(fields["messages"]):
         parsed.append((yield from parsing(hub, binary(entry["message"]))))
+    # All are decided at once, so that many of them need a turn that has just begun.
     yield len(parsed) > PARSED_AT_ONCE
     answers = asking.ask_all([_later(asking, item) for item in parsed])
     for item in parsed:
@@ -199,6 +206,7 @@ def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
         for answer in answers
         if isinstance(answer.outcome, Scheduled)
     ]
+    # An array of longs, as the service's documents have it; Proton would write a list.
     return Reply({"sequence-numbers": array(Data.LONG, numbers)})
 
 
@@ -226,6 +234,7 @@ def delete_batch(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     Where sessions are required the model decides nothing, and the messages of one may be deleted.
     """
     count = bounded("message-count", fields["message-count"])
+    # Premium permits as many in one request, Standard 500.
     if not 1 <= count <= MOST_DELETED:
         raise Refusal(
             "com.microsoft:argument-out-of-range",

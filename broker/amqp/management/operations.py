@@ -48,14 +48,17 @@ def answerer(connection: Connection, path: str) -> Answerer:
         right, operation = OPERATIONS.get(requested.removeprefix(PREFIX), ("", None))
         if operation is None:
             raise Refusal("amqp:not-implemented", f"There is no operation {requested!r} here.", 501)
+        # A link to the management needs either right; a request needs the one of its operation.
         if not connection.permits(right, path + MANAGEMENT):
             raise unauthorized(right, path)
+        # For each request: the entity may have been disabled since the link was attached.
         connection.hub.statuses.check(right, path)
         body = request.body if isinstance(request.body, dict) else {}
         fields = {str(key): value for key, value in body.items()}
         try:
             reply = operation(Asking(connection, path, transaction), fields)
             return reply if isinstance(reply, Reply) else (yield from reply)
+        # A field of another type fails where it is used; the client hears of it, whatever it is.
         except UNREADABLE as error:
             raise Refusal(
                 "com.microsoft:argument-error", f"{requested[:80]} cannot be read: {error!r}."[:500]

@@ -53,6 +53,7 @@ class Asking:
         Raises:
             Refusal: there are more than a request may have.
         """
+        # Proton has a type of its own for arrays, and clients write lists as well.
         elements = list(value.elements) if isinstance(value, Array) else list(value)
         if len(elements) > (most := self.connection.hub.limits.at_once):
             raise too_many_at_once(len(elements), most)
@@ -63,6 +64,7 @@ class Asking:
         own = self.connection.name
         if session_id is None:
             return own
+        # A request names a session and no link; the model knows a session's holder by its link.
         return self.connection.sessions.get((self.path, session_id), own)
 
     def subscription(self) -> tuple[str, str]:

@@ -23,9 +23,11 @@ def add_rule(asking: Asking, fields: Said) -> Reply:
     topic, subscription = asking.subscription()
     description = {str(key): value for key, value in dict(fields["rule-description"]).items()}
     chosen, action = filter_of(description), action_of(description)
+    # Before anything is parsed: each message of the topic is matched with all of its rules.
     check_room(asking.connection.hub, topic)
     check_expressions(chosen, action)
     name = str(fields["rule-name"])
+    # The default rule's name begins with a dollar sign, so a rule's may.
     if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
         raise Refusal("com.microsoft:argument-error", objection)
     asking.ask(
@@ -59,6 +61,7 @@ def list_rules(asking: Asking, fields: Said) -> Reply:
     skip, top = bounded("skip", fields.get("skip") or 0), bounded("top", fields.get("top") or 100)
     outcome = asking.ask(v.ListRules(topic=topic, subscription=subscription)).outcome
     rules = outcome.rules if isinstance(outcome, v.RulesListed) else ()
+    # In an order that lasts, because a client asks for one page after the other.
     page = sorted(rules, key=lambda rule: rule.name)[skip : skip + top]
     if not page:
         return Reply({}, NO_CONTENT, "No rules")

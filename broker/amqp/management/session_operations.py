@@ -46,6 +46,7 @@ def set_state(asking: Asking, fields: Said) -> Reply:
     asking.ask(v.SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
     hub = asking.connection.hub
     if text is None:
+        # Nothing is kept of a session whose state was cleared: clients can name any number of them.
         hub.stated.pop((asking.path, session_id), None)
     else:
         hub.stated[asking.path, session_id] = hub.now_ms()
@@ -60,6 +61,7 @@ def list_sessions(asking: Asking, fields: Said) -> Reply:
     moment = None if since is None else bounded("last-updated-time", since)
     outcome = asking.ask(v.ListSessions(queue=asking.path)).outcome
     session_ids = sorted(outcome.session_ids) if isinstance(outcome, v.SessionsListed) else []
+    # Clients ask by .NET's last moment, which becomes the year 10000 by rounding in milliseconds.
     if moment is not None and moment < END_OF_TIME:
         stated = asking.connection.hub.stated
         session_ids = sorted(
@@ -70,5 +72,6 @@ def list_sessions(asking: Asking, fields: Said) -> Reply:
     page = session_ids[skip : skip + top]
     if not page:
         return Reply({}, NO_CONTENT, "No sessions")
+    # An array, as the service's documents have it; Proton would write a list.
     ids = array(Data.STRING, page)
     return Reply({"skip": skip + len(page), "sessions-ids": ids})
