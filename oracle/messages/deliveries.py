@@ -55,6 +55,7 @@ def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
         return known
     receives = queue.receivers.count + queue.receivers.lost - stored.since
     receives = NEVER if left_out else receives
+    # Locks in a cache follow one another: no more of them can have ended than fit into the time.
     life = queue.managed.lock_durations_ever.earliest - namespace.observability.slack
     elapsed = namespace.now.latest - stored.available_at
     return known + (min(receives, elapsed // life) if life > 0 else receives)
@@ -75,7 +76,9 @@ def count_is_possible(candidate: Candidate) -> bool:
     if count is None:
         return True
     gives_up = queue.settings.max_delivery_count != NEVER
+    # Of a dead letter, any count is allowed: no document names one, and services differ.
     if not gives_up and namespace.reading("DEAD-LETTER-COUNT") == "either":
         return count >= 1
+    # Closing a session ends a delivery without counting it.
     ended = stored.lock is not None and stored.lock.session_id is None
     return stored.counted + ended < count <= most_counted(namespace, queue, stored) + 1

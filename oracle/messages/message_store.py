@@ -38,6 +38,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     `also` has other changes of the queue, and `facts` more about the message.
     """
     number = queue.arrivals
+    # A message that may arrive at any time owes order to none.
     line = line_of(queue, message, key) if certain else None
     stored = Stored(
         number=number,
@@ -183,6 +184,8 @@ def hold(
             room=_room(queue, stored.number, None),
             **{**changes, **also},
         )
+    # A message that is given while it was thought to be locked shows that its lock has ended. In a
+    # session that may have been a close, which does not count.
     again = 0 if stored.lock is None else 1
     surely = again if stored.lock is not None and stored.lock.session_id is None else 0
     if where != stored.where:

@@ -135,6 +135,8 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
     A forwarded message may arrive elsewhere at any time.
     """
     message = waiting.message
+    # Whether it is compared with others when it is scheduled or when it is due is open
+    # (SCHEDULED-COPIES): it may be a copy of theirs, and they of it.
     kept = fate(namespace, queue, message, key) is Fate.KEPT
     copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     rivals = None if message.message_id is None else copies.get(message.message_id)

@@ -118,6 +118,7 @@ def list_sessions(
     listed = tuple(sorted(surely))
     if isinstance(observed.outcome, v.SessionsListed):
         listed = observed.outcome.session_ids
+    # An unanswered receive may have taken the last message of a session.
     complete = surely <= set(listed) or bool(queue.receivers.lost)
     once = len(set(listed)) == len(listed)
     late = {name for name, data in queue.states.items() if data.state is not None or data.late}

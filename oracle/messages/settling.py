@@ -121,6 +121,7 @@ def lost_lock(
         after = with_queue(namespace, queue)
         free = not _is_error_named(namespace, queue, token)
         yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=free)
+    # The lock may be lost already, or an unanswered settlement may have ended it.
     elif lock.expiry.earliest <= namespace.now.latest or not stored.certain:
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
     elif queue.outages.may_hit(stored.where):
