@@ -100,6 +100,7 @@ def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: v.Rule
     It was forwarded too often, its destination is disabled, or its transaction has not been
     committed.
     """
+    # No message is forwarded further than that, not even where entities forward in a circle.
     for _ in range(MOST_EVER):
         destination = namespace.queues.get(source.settings.forward_to or "")
         if destination is None or destination.role is not None:

@@ -66,6 +66,7 @@ def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
     """Return whether only the place of the queue's messages is open."""
     name = queue.settings.queue
     messages = [*queue.messages.values()]
+    # When a locked, deferred or scheduled message would be forwarded, if at all, is open.
     idle = all(stored.lock is None and stored.deferred is False for stored in messages)
     sources = (name, queue.role.topic) if isinstance(queue.role, Subscription) else (name,)
     waits = is_in_transaction(namespace, *sources)

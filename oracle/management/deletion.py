@@ -54,6 +54,7 @@ def _gone(namespace: Namespace, queue: Queue, *, with_topic: bool = False) -> Na
 
 def _perhaps_given_up(namespace: Namespace, queue: Queue) -> Namespace:
     name = queue.settings.queue
+    # A late request may act on a later entity of this name, and messages may be on their way to it.
     simple = not is_joined(namespace, name) or is_mere_destination(namespace, queue)
     if name in namespace.registry.pending_effects or not simple:
         return stop_judging(namespace, name)
@@ -65,6 +66,7 @@ def _lasting(namespace: Namespace, queue: Queue) -> Namespace:
     name, outages, known = queue.settings.queue, queue.outages, namespace.registry.outages
     before = known.get(name, Outages(outages.identified))
     others = (before.down | before.doubt) & ~everywhere(namespace, queue.settings)
+    # Whether an outage outlasts the deletion of its entity is open, so each may be over.
     lasting = Outages(outages.identified, doubt=outages.down | outages.doubt | others)
     return with_registry(namespace, outages=known.set(name, lasting))
 

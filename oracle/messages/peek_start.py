@@ -162,8 +162,7 @@ def is_like_regular(namespace: Namespace) -> bool:
 
 def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     """Return whether nothing can have removed or moved the message."""
-    # The place of a scheduled message is open, and an unanswered settlement may have moved this
-    # one.
+    # Where a scheduled message stands is open, and so is what an unanswered deferral has done.
     if stored.came is not None or stored.deferred is None or may_have_died(namespace, stored):
         return False
     if stored.lock is None:

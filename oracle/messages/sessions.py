@@ -212,8 +212,7 @@ def close_session(namespace: Namespace, command: v.CloseSession, connection: str
         kept = _kept(freed.queues[command.queue], command.session_id)
         yield done(_with(freed, kept, command.session_id, None))
     if holding is not True:
-        # Outside the documents: closing a session that is not held. A client library may report
-        # success.
+        # Outside the documents: closing a session that is not held.
         yield refusal(namespace, v.Error.SESSION_LOCK_LOST, any_error=True)
         yield done(namespace)
     else:

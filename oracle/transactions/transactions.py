@@ -140,6 +140,7 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
         for path, arrivals in staged.arrivals.items():
             if path not in begun.queues:
                 continue
+            # Its place in a line is open only if others arrived between its send and the commit.
             batch = begun.queues[path].arrivals
             number = before.queues[path].arrivals
             sent = arrivals if batch > arrivals else NEVER
@@ -225,6 +226,7 @@ def _forgotten(
         if queue is None:
             continue
         bodies = queue.bodies.set(staged.message.body, why)
+        # Otherwise another message with this body has arrived, which a roll back does not undo.
         if isinstance(queue.bodies.get(staged.message.body), str):
             queue = evolve(queue, bodies=bodies)
             namespace = with_queue(namespace, declined(queue, staged.message, "DUP-10"))
@@ -242,6 +244,8 @@ def lost_commit(namespace: Namespace, command: v.CommitTransaction) -> Namespace
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         return _with_end(namespace, command.transaction, commits=True)
+    # Its messages are stored as uncertain ones below. What the transaction gets from now on may
+    # still be committed by this request, which `ending` records.
     doubtful = evolve(
         transaction,
         doubtful=True,
