@@ -144,6 +144,7 @@ def _of_age(candidate: Candidate) -> Rules:
     if stored.dies is None:
         return ()
     left = stored.dies.earliest - namespace.now.latest
+    # Only in the second half of its life: early on, a bus that keeps it too briefly gives it, too.
     late = 0 < left <= stored.dies.earliest - stored.arrived.earliest - left
     life, slack = queue.settings.time_to_live, namespace.observability.slack
     older = stored.number < queue.managed.lifetimes_apply_from and life is not None

@@ -16,8 +16,10 @@ def count_is_allowed(namespace: Namespace, queue: Queue, reported: int | None) -
     if reported is None:
         return True
     name, onward = queue.settings.queue, queue.managed.redirected or v.destinations(queue.settings)
+    # Dead letters may have come here unseen, and copies may have gone on.
     if any(feeding(namespace, name)) or (queue.role is not None and onward):
         return reported >= 0
+    # Such a count may be of any earlier moment.
     if may_lag(namespace) or v.destinations(queue.settings):
         return 0 <= reported <= queue.arrivals + queue.calendar.scheduled
     least, most = counts(queue)

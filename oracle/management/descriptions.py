@@ -152,6 +152,7 @@ def _is_counted(namespace: Namespace, topic: Queue, description: Description) ->
         return True
     sure, there = _subscriptions(namespace, topic)
     if may_lag(namespace):
+        # The number may be of any earlier moment, and each subscription has made a new revision.
         return 0 <= count <= max(topic.role.revision, len(there))
     return len(sure) <= count <= len(there)
 

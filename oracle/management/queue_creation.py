@@ -68,6 +68,7 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
     fates = [
         may_fail_in_outage(namespace, outages) for outages in initial_outages(namespace, command)
     ]
+    # Which partitions it gets may be open: a partition that only one option has may be down.
     must_fail = all(must for _, must in fates)
     if any(may for may, _ in fates):
         left = _left_behind(namespace, command)
@@ -240,6 +241,7 @@ def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
     known = namespace.queues.get(command.queue)
     if known is None:
         left = _created(namespace, settings, partially_applied="create")
+        # What a part of it forwards is open, and so is which of several options the part has.
         open_ended = v.destinations(command) or len(_grants(namespace, command)) > 1
         return stop_judging(left, command.queue) if open_ended else left
     mixed = known.doubtful and not (known.managed.partially_applied and known.settings == settings)

@@ -47,6 +47,7 @@ def _taken_down(namespace: Namespace, queue: Queue, command: v.TakePartitionDown
 def _brought_up(namespace: Namespace, queue: Queue, command: v.BringPartitionUp) -> Namespace:
     up = queue.outages.switched(command.partition, down=False)
     recovered = queue.recovered | (partition_set(command.partition) & queue.outages.down)
+    # Meanwhile messages without a key went round this partition, so their turns are counted anew.
     changes = {"recovered": recovered, "spread": queue.spread.restarted()}
     back = with_outages(namespace, command.queue, up, **changes)
     if up.any:

@@ -195,6 +195,7 @@ def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscri
     created = added(namespace, subscription)
     others = tuple(other for other in of_topic.subscriptions if other != path)
     listed = attrs.evolve(of_topic, subscriptions=(*others, path), revision=revision)
+    # If such a message still arrives, it now has one more copy, which may use the topic's storage.
     unanswered_sends = sum(most(message) for message in of_topic.unanswered_sends)
     room = filled(topic.room, everywhere(namespace, settings), unanswered_sends)
     created = with_queue(created, attrs.evolve(topic, role=listed, room=room))

@@ -119,6 +119,7 @@ def spread_beside(namespace: Namespace, queue: Queue, message: v.Message) -> Spr
 
     It may take a turn then, unless it surely has a key: from now on the next turn is unknown.
     """
+    # An empty property may be read as none (EMPTY-KEY), and then the message has no key.
     for profile, counted in interpretations(namespace.profile, message):
         read = evolve(namespace, profile=profile)
         if queue.settings.partitioned and effective_key(read, queue.settings, counted) is None:

@@ -79,6 +79,7 @@ def _schedule(
         certain = False
     key = keys.effective_key(namespace, queue.settings, message)
     hit, surely = _outage(namespace, queue, key)
+    # If its partition is chosen only when the message is due, an outage now makes no difference.
     reading = namespace.reading("SCHEDULE-PLACE")
     yield from no_room(namespace, queue, message, key, homes_of(namespace, queue, key))
     if not (surely and key is not None and reading == "when-scheduled"):
@@ -287,6 +288,7 @@ def cancel(namespace: Namespace, command: v.CancelScheduled) -> Transitions:
     waiting = None if place is None else calendar.entries.get(place)
     if waiting is None:
         doubted = calendar
+        # The number may be that of an unanswered schedule, or of one whose transaction still runs.
         if place is None:
             doubted = evolve(calendar, doubted=calendar.doubted | {number})
         after = with_queue(namespace, evolve(queue, calendar=doubted))

@@ -183,6 +183,7 @@ def perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
     if stored is None or stored.lock is None:
         return namespace
     may_have_ended = evolve(stored.lock, expiry=Window(-NEVER, stored.lock.expiry.latest))
+    # It may be gone, so no other message has to wait for it.
     unsure = evolve(stored, certain=False, line=None)
     match command:
         case v.Complete():
