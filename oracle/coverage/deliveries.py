@@ -128,6 +128,7 @@ def _of_dead_letter(candidate: Candidate) -> Rules:
 def _of_redelivery(candidate: Candidate) -> Rules:
     """DLQ-01, DLQ-03, LOCK-08, LOCK-09: the message was given before."""
     stored, queue = candidate.stored, candidate.queue
+    # Dead letters have no delivery limit, and their count is open (DEAD-LETTER-COUNT).
     limited = not v.is_dead_letter_queue(queue.settings.queue)
     last = stored.counted + 1 == permitted(candidate.namespace, queue)[0]
     return rules_if(

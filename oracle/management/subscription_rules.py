@@ -186,6 +186,7 @@ def _change_in_transaction(
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)
     yield refusal(left, v.Error.INVALID_OPERATION, *rules, any_error=True)
+    # A bus that ignores the transaction may make the change at once.
     if silent or namespace.reading("RULE-IN-TRANSACTION") in ("ignored", "either"):
         yield done(_pending(namespace, command))
     if namespace.reading("TXN-REFUSAL") in ("at-commit", "either"):

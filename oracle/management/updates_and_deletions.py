@@ -182,6 +182,7 @@ def lost_update(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
         return stop_judging(namespace, command.queue)
     tried = queue.managed.tried.union(_refused_settings(queue, command))
     if command.lock_duration is not None:
+        # LOCK-03: no lock lasts longer, whatever was asked for.
         command = attrs.evolve(command, lock_duration=min(command.lock_duration, LONGEST_LOCK))
     managed = attrs.evolve(queue.managed, unsettled=True, tried=tried)
     return _perhaps_updated(namespace, queue, command, managed)

@@ -83,6 +83,7 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     arrived = evolve(
         uncertain,
         certain=certain,
+        # Whether it stands before a message that was sent at the same moment is open.
         line=line if certain and exact else None,
         since=queue.receivers.count if before_receives else waiting.since,
         arrived=Window(due.earliest, NEVER),

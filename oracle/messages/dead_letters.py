@@ -130,6 +130,7 @@ def _why_dead(
     free = stored.lock is None or stored.lock.expiry.earliest <= namespace.now.latest
     if stored.spent or (free and may_be_spent(namespace, owner, stored)):
         yield DELIVERED_TOO_OFTEN, "DLQ-02"
+    # TTL-10 keeps deferred messages out.
     expires = owner.settings.dead_letter_expired and stored.deferred is not True
     if expires and free and may_have_died(namespace, stored):
         yield EXPIRED, "TTL-07"
@@ -171,6 +172,7 @@ def _undeliverable(
     )
     if record is None:
         return
+    # It becomes a dead letter once, here or in the other of the two dead-letter queues.
     rest = list(passed)
     rest.remove(record)
     left = evolve(owner, passed=owner.passed.set(body, tuple(rest)))

@@ -50,6 +50,7 @@ def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
     if left_out and queue.receivers.lost:
         return NEVER
     ended = stored.lock is not None
+    # By slack a lock may be over now, and locks in a cache may have followed it.
     known = stored.counted + stored.uncounted + queue.receivers.lost + ended
     if _strict(namespace):
         return known

@@ -214,6 +214,7 @@ def _remembered(
 ) -> Queue:
     if verdict.taken is None or not (role.added or role.removed):
         return subscription
+    # No filter reads the body.
     taken = role.taken.set(evolve(arrival.message, body=""), True)
     return evolve(subscription, role=evolve(role, taken=taken))
 

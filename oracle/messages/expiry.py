@@ -150,6 +150,7 @@ def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
     came = Window(stored.arrived.earliest, namespace.now.latest)
     life = lifetimes(queue, stored.message, came).latest
     if life >= NEVER:
+        # It has arrived where nothing limits its life, so no later update can limit it.
         return stored if is_mortal(stored) else evolve(stored, dies=None)
     latest = min(stored.dies.latest, namespace.now.latest + life + namespace.observability.slack)
     return evolve(stored, dies=Window(stored.dies.earliest, latest))

@@ -201,6 +201,8 @@ def hold(
         deliveries=stored.deliveries + 1,
         counted=counted,
         uncounted=uncounted,
+        # A new delivery shows that the former lock is over, so no unanswered dead-lettering under
+        # it can take effect any more.
         leaving=(),
         resisted=False,
         deferred=deferred,
@@ -282,6 +284,7 @@ def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
     return evolve(
         doubted(queue, stored, back),
         locks=_unlocked(queue, stored),
+        # Its time to live may have passed while the lock kept it.
         deaths=queue.deaths.awaiting(stored.number, back.dies),
         **changes,
     )

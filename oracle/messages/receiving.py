@@ -69,6 +69,7 @@ def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Tra
     holds_none = queue.settings.requires_session and all(
         session.connection != connection for session in queue.sessions.values()
     )
+    # An unanswered AcceptNext may have given it a session.
     if holds_none and connection not in queue.unanswered_accept_next:
         yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-02", any_error=True)
         return
@@ -271,6 +272,8 @@ def _handed_out(candidate: Candidate, command: v.Receive, counted: Rules = ()) -
     if command.session_id is not None and lock is not None:
         session = session_at(queue, command.session_id)
         also["sessions"] = queue.sessions.set(command.session_id, session.with_taken(stored.number))
+        # Only of a session that is surely held it is known how the delivery ends, and whether it
+        # counts.
         if view.delivery_count is not None and not session.doubtful:
             also["expected"] = view.delivery_count + 1
     after = hold(queue, stored, lock, candidate.where, **also)

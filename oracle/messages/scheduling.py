@@ -269,6 +269,7 @@ def committed_later(
     """Return the namespace after the commit of a transaction with a scheduled message."""
     undoubted = waiting.number not in queue.calendar.doubted
     now, due = namespace.now, waiting.due
+    # After a commit without an answer the message may arrive at any time.
     latest = max(now.latest, due.latest) if certain else NEVER
     waiting = evolve(
         waiting,

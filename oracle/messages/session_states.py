@@ -24,6 +24,7 @@ def set_state(namespace: Namespace, command: v.SetSessionState, connection: str)
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
+        # Texts of unanswered requests may still replace the one that is set now.
         late = queue.states.get(command.session_id, NOTHING).late
         stored = SessionData(command.state, late)
         may_refuse, must_refuse = refuses_state(namespace, command.state)

@@ -129,6 +129,7 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
     if own and before is not None and _may_last(namespace, queue, before):
         # Accepting it again may release its messages, or leave them locked.
         queue = _bounded(queue, before, Window(-NEVER, expiry.latest))
+        # Whether the lock now ends as before or a whole term from here is open.
         earliest = min(before.expiry.earliest, expiry.earliest)
         again = evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
         return _with(namespace, queue, session_id, again)
@@ -150,6 +151,7 @@ def _kept(queue: Queue, session_id: str) -> Queue:
 
 
 def _may_last(namespace: Namespace, queue: Queue, session: SessionLock) -> bool:
+    # An unanswered accept may take effect at any later time, so its lock never surely ends.
     return session.doubtful or not lock_is_over(namespace, queue, session.expiry.latest)
 
 
