@@ -62,6 +62,7 @@ def _withheld(queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
     """TTL-02 to TTL-04, MGMT-12: a message that has not expired was not given."""
     updated = queue.managed.lifetimes_changed_at >= 0
     for stored in queue.messages.values():
+        # Only a message that is free can have been withheld.
         if not stored.available or session_id not in (None, stored.message.session_id):
             continue
         if updated:

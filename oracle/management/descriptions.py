@@ -230,6 +230,7 @@ def _wrongly_available(
 ) -> tuple[v.RuleId, ...]:
     """MGMT-21, MGMT-22: availability is limited exactly during an outage, but may lag."""
     lags, limited = may_lag(namespace), availability is v.Availability.LIMITED
+    # GET-LAG: a description may still show an outage that is over.
     may_be = queue.outages.any or (queue.managed.disturbed and lags)
     must_be = availability is not None and queue.outages.down and not lags
     return rules_if((limited and not may_be, "MGMT-22"), (not limited and must_be, "MGMT-21"))

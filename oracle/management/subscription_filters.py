@@ -47,6 +47,7 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
     verdict = judged(attrs.evolve(role, rules=Map(plain)), message, assigned=assigned)
     if verdict.taken:
         verdict = attrs.evolve(verdict, rules=("FILTER-24", *verdict.rules))
+    # A rule whose removal was never answered may make a copy or not.
     acting = [
         (
             name,

@@ -67,6 +67,7 @@ def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Trans
             namespace = stop_judging(namespace, name)
     outages = [initial.any for initial in initial_outages(namespace, creation)]
     if any(outages):
+        # MANAGEMENT-IN-OUTAGE: the topic may be there in the partitions that are up.
         left = stop_judging(namespace, name)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     for made_so in _made_of_tier(namespace, creation):

@@ -67,6 +67,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
         command = attrs.evolve(command, lock_duration=LONGEST_LOCK)
     if refused:
         yield refusal(kept, v.Error.INVALID_OPERATION, *rules, any_error=True)
+        # Otherwise the update may also succeed, and leave the option as it was.
         reading = namespace.reading("OPTION-UPDATE")
         if reading == "refused" and "partitioned" in refused:
             return
@@ -75,6 +76,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
         rules = ("PREM-05", *rules)
     if may_fail:
         left = attrs.evolve(managed, refused=managed.refused | {"update"})
+        # MANAGEMENT-IN-OUTAGE: a failed update may be in force in the partitions that are up.
         if outage_reading(namespace) == "either":
             failed = _perhaps_updated(namespace, queue, command, left)
         else:

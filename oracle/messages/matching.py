@@ -126,6 +126,7 @@ def named_partition(namespace: Namespace, view: v.MessageView, observed: Observa
     if observed.witness is not None:
         return observed.witness.partition
     number = view.sequence_number
+    # A number may be read to name no partition (SEQUENCE-EXPOSES).
     if number is None or not namespace.profile.numbers_name_partitions:
         return None
     return number >> v.SEQUENCE_BITS

@@ -123,6 +123,7 @@ def list_sessions(
     complete = surely <= set(listed) or bool(queue.receivers.lost)
     once = len(set(listed)) == len(listed)
     late = {name for name, data in queue.states.items() if data.state is not None or data.late}
+    # A scheduled message may have become active unseen, and an unanswered request may set a state.
     possible = {*queue.members, *queue.calendar.sessions, *late}
     if complete and once and possible.issuperset(listed):
         yield Transition(

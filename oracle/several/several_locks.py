@@ -155,6 +155,7 @@ def _refused(
         refused.outcome.error for refused in refusals if isinstance(refused.outcome, v.Refused)
     ]
     error = errors[0] if errors else v.Error.INVALID_OPERATION
+    # Which of several reasons is named is open.
     free = any(refused.any_error for refused in refusals) or len(set(errors)) > 1
     rules = [rule for refused in refusals for rule in refused.rules]
     if rules and len(ones) > 1 and error is v.Error.LOCK_LOST:

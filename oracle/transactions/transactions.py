@@ -25,6 +25,7 @@ from busproof.oracle.window import Window
 
 def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transition]:
     """Begin a transaction; Basic may have none (from outside the editions)."""
+    # Whether the name of a transaction that has ended can be used again is open.
     if command.transaction in namespace.transactions:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     if namespace.transactions.get(command.transaction) is not None:
@@ -75,6 +76,7 @@ def _outage(namespace: Namespace, staged: list[Staged]) -> tuple[bool, bool]:
     queues = namespace.queues
     there = [(queues[send.queue].outages, send) for send in staged if send.queue in queues]
     hit = any(outages.may_hit(send.where) for outages, send in there)
+    # Otherwise a commit may succeed although the partition of a send has gone down since.
     refused = namespace.profile.readings.get("TXN-OUTAGE") == "refused"
     return hit, refused and any(
         outages.identified and outages.must_hit(send.where) and _is_still_there(namespace, send)
