@@ -130,6 +130,7 @@ def _of_redelivery(candidate: Candidate) -> Rules:
     stored, queue = candidate.stored, candidate.queue
     # Dead letters have no delivery limit, and their count is open (DEAD-LETTER-COUNT).
     limited = not v.is_dead_letter_queue(queue.settings.queue)
+    # Only the last delivery that is permitted shows that the message was not given up before.
     last = stored.counted + 1 == permitted(candidate.namespace, queue)[0]
     return rules_if(
         (stored.resisted, "LOCK-08"),

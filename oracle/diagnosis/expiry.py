@@ -37,6 +37,7 @@ def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> 
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: an expired message was given."""
     for stored in queue.with_body(view.body):
         dies = stored.dies
+        # Its age permits the delivery, so something else is wrong with it.
         if dies is None or may_be_given(namespace, queue, stored):
             continue
         if stored.deliveries and stored.available_at > dies.latest:

@@ -127,6 +127,7 @@ def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arriv
         # Either key may place it, if it is accepted (FORWARD-CONFLICT).
         return None
     key = effective_key(namespace, destination.settings, message)
+    # A MessageId that was the key at the source may stay one (FORWARD-MESSAGE-ID).
     pinned = _was_id_a_key(source, arrival) and destination.settings.partitioned
     if key is None and pinned and namespace.reading("FORWARD-MESSAGE-ID") == "key":
         return arrival.key

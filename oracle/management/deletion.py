@@ -65,6 +65,7 @@ def _lasting(namespace: Namespace, queue: Queue) -> Namespace:
     """Return outages that outlast a deletion: the entity's, and of partitions that it lacked."""
     name, outages, known = queue.settings.queue, queue.outages, namespace.registry.outages
     before = known.get(name, Outages(outages.identified))
+    # A later entity of this name may have partitions that this one lacked, and they may be down.
     others = (before.down | before.doubt) & ~everywhere(namespace, queue.settings)
     # Whether an outage outlasts the deletion of its entity is open, so each may be over.
     lasting = Outages(outages.identified, doubt=outages.down | outages.doubt | others)

@@ -295,5 +295,6 @@ def _is_spread(queue: Queue) -> bool:
     """Return whether messages are in several partitions, or in unidentified ones."""
     if not queue.settings.partitioned:
         return False
+    # The messages of one partition alone show no sum.
     occupied = [where for where, tally in queue.tallies.items() if tally.total > 0]
     return len(occupied) > 1 or any(where.bit_count() > 1 for where in occupied)

@@ -174,6 +174,7 @@ def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transi
     if again and _whole(namespace, command) == known.settings:
         # It repeats a creation that was refused in an outage, which is over.
         whole = with_managed(namespace, evolve(known, doubtful=False), partially_applied="")
+        # What used it meanwhile may have reached the partitions that were there.
         if known.managed.touched:
             whole = stop_judging(whole, known.settings.queue)
         return refusal(whole, v.Error.ALREADY_EXISTS, "MGMT-19")
@@ -204,6 +205,7 @@ def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
     """Return whether the new queue may have remains of an earlier one, in part or perhaps."""
     other = known.managed.partially_applied == "create" and known.settings != settings
     deleted = known.managed.partially_applied == "delete"
+    # What used the name meanwhile may have reached a part, or may yet reach the new queue.
     return other or deleted or known.managed.touched or known.role is not None
 
 
@@ -269,6 +271,7 @@ def _created(
         doubtful=bool(partially_applied),
         managed=managed,
     )
+    # Dead letters of a queue that only may have been there are not those of this one.
     for path in v.dead_letter_queues_of(name):
         queues = queues.delete(path) if path in queues else queues
     created = with_dead_letter_forwarding(added(evolve(namespace, queues=queues), queue), name)

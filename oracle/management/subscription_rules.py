@@ -54,6 +54,7 @@ def _subscription(
 def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Transition | None:
     """FILTER-08, -09, -19, -25, -27: return the allowed refusal, with a rule if it is required."""
     there = command.rule in role.rules
+    # An unanswered change of this rule may have happened, so the rule may be there or not.
     doubtful = any(change.rule == command.rule for change in role.pending)
     if isinstance(command, v.RemoveRule):
         missing: tuple[v.RuleId, ...] = () if there or doubtful else ("FILTER-09",)
@@ -164,6 +165,7 @@ def _pending(namespace: Namespace, command: Change) -> Namespace:
 def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
     topic, of_topic = topic_of(namespace, role)
     revision = of_topic.revision + 1
+    # FILTER-20 is about one message and the same rules, so what was taken before says nothing now.
     changed = attrs.evolve(role, revision=revision, taken=role.taken.__class__())
     namespace = with_queue(namespace, attrs.evolve(queue, role=changed))
     revised = attrs.evolve(of_topic, revision=revision)

@@ -46,7 +46,8 @@ def receive_deferred(
     if (rules := _why_refused(namespace, queue, command)) is not None:
         # The documents name the error only for numbers that no message has.
         named = all(_is_surely_missing(queue, number) for number in command.sequence_numbers)
-        # Numbers of several partitions may be refused for that instead (DEFER-10).
+        # Numbers of several partitions may be refused for that instead (DEFER-10): a conforming bus
+        # that did so was accused of DEFER-02.
         apart = len(command.sequence_numbers) > 1 and _spans(namespace, queue, command)
         in_session = command.session_id is not None
         # Its receivers may be refused for the forwarding instead.

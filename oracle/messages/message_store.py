@@ -159,6 +159,7 @@ def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
     outages, receivers = queue.outages, queue.receivers
     some_down = outages.any
     return sum(
+        # What became available since this connection took over is in no other front end's cache.
         _current(tally, receivers)[0] if cached_elsewhere else tally.total
         for where, tally in queue.tallies.items()
         if not (some_down and outages.may_hit(where))
