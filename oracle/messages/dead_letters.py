@@ -99,7 +99,7 @@ def add_dead_letter(
     namespace: Namespace, owner: Queue, letter: Stored, suffix: str = v.DEAD_LETTERS
 ) -> Namespace:
     """Return the namespace with a dead letter that is not in its entity."""
-    # Otherwise a dead letter may have changed its partition.
+    # The documents do not say that a dead letter stays in its partition (DLQ-PARTITIONS).
     same = namespace.reading("DLQ-PARTITIONS") == "same-partition"
     where = letter.where if same else everywhere(namespace, owner.settings)
     dead = dead_letters(namespace, owner, suffix)

@@ -19,8 +19,8 @@ def permitted(namespace: Namespace, queue: Queue) -> tuple[int, int]:
     """DLQ-02: return the least and the greatest number of deliveries before dead-lettering."""
     counts = queue.managed.delivery_counts
     if not namespace.observability.dead_letters:
-        # Such a bus may ignore the maximum: no rule about it applies. RabbitMQ does, and was accused
-        # of the order of its messages (KEY-17).
+        # Such a bus may ignore the maximum: no rule about it applies. RabbitMQ was accused of the
+        # order of its messages (KEY-17).
         return counts.earliest, NEVER
     match namespace.reading("MAX-DELIVERIES"):
         case "one-more":

@@ -104,7 +104,7 @@ def _all_done(namespace: Namespace, command: Several, answers: Answers) -> list[
 
 
 def _after(before: Reached, one: Any, answers: Answers) -> Iterator[Reached]:
-    # The lock before this one may be of a lost answer, after which the entity is not judged.
+    # The lock before this one may be of a lost answer, and then the entity is no longer judged.
     if is_unjudged(before.namespace, v.owner_of(one.queue)):
         yield before
         return

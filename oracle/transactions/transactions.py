@@ -142,8 +142,8 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
         for path, arrivals in staged.arrivals.items():
             if path not in begun.queues:
                 continue
-            # Its place in a line is open only if others arrived between its send and the commit. The
-            # TLA+ spec's graph showed that transactions side by side owe no order.
+            # Its place in a line is open only if others arrived between its send and the commit.
+            # Transactions side by side owe no order, as the TLA+ spec's graph showed.
             batch = begun.queues[path].arrivals
             number = before.queues[path].arrivals
             sent = arrivals if batch > arrivals else NEVER
