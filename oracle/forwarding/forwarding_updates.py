@@ -72,6 +72,7 @@ def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
     waits = is_in_transaction(namespace, *sources)
     still = not (len(queue.calendar.entries) or waits or any(feeding(namespace, name)))
     alone = wanted is None or (wanted != name and not any(feeding(namespace, wanted)))
+    # If it forwarded elsewhere before, what is on its way may go to either destination.
     turned = wanted is not None and queue.settings.forward_to is not None
     return idle and still and alone and not turned and not is_unsure(queue)
 

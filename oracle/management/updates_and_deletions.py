@@ -215,6 +215,7 @@ def _kept(namespace: Namespace, queue: Queue) -> Namespace:
         return namespace
     name = queue.settings.queue
     subscriptions = queue.role.subscriptions if isinstance(queue.role, Topic) else ()
+    # A topic that is deleted in part may have lost some of its subscriptions.
     for path in (name, *subscriptions):
         namespace = with_managed(namespace, namespace.queues[path], partially_applied="delete")
     return stop_judging(namespace, name) if is_joined(namespace, name) else namespace

@@ -183,6 +183,7 @@ def _copied(
         # Its partitions are its own (SUBSCRIPTION-PARTITIONS).
         where = homes_of(namespace, subscription, arrival.key)
     certain = arrival.certain and timely and verdict.taken is True and not is_unsure(subscription)
+    # Unless read otherwise, a disabled subscription may get no copies.
     collects = namespace.reading("DISABLED-COPIES") == "collected"
     certain = certain and (subscription.managed.status.takes or collects)
     disabled = subscription.managed.status is v.EntityStatus.RECEIVE_DISABLED

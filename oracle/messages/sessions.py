@@ -238,6 +238,7 @@ def accept_next(
     if (
         session_id is not None
         and (session is None or _may_be_over(namespace, session))
+        # A scheduled message may have brought the session unseen.
         and (session_id in queue.members or session_may_come(namespace, queue, session_id))
     ):
         yield Transition(
