@@ -30,6 +30,7 @@ def delete_entity(namespace: Namespace, queue: Queue) -> Namespace:
         return _parted(namespace, queue, role)
     name = queue.settings.queue
     if isinstance(role, Topic):
+        # What a commit makes of a changed rule whose topic is gone is open.
         if _has_rules_in_transactions(namespace, name):
             namespace = stop_judging(namespace, name)
         namespace = _perhaps_given_up(namespace, queue)

@@ -171,6 +171,7 @@ def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
 def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transition:
     """MGMT-09, MGMT-19: the name is taken by a queue that exists, or is complete from now on."""
     again = known.managed.partially_applied == "create" and not known.outages.any
+    # A creation with other settings does not complete it.
     if again and _whole(namespace, command) == known.settings:
         # It repeats a creation that was refused in an outage, which is over.
         whole = with_managed(namespace, evolve(known, doubtful=False), partially_applied="")

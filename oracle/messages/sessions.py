@@ -291,6 +291,7 @@ def _renewed(
         expiry = Window.around(renewed.locked_until, namespace.observability.slack)
     before = queue.sessions.get(session_id) or SessionLock(connection, expiry)
     queue = _bounded(queue, before, expiry)
+    # The answer shows that the connection holds the session, whatever was in doubt before.
     session = SessionLock(connection, expiry, before.since, before.taken, renewed=True)
     return Transition(outcome=renewed, next=_with(namespace, queue, session_id, session))
 
@@ -309,6 +310,7 @@ def without_answer(namespace: Namespace, command: _OfLocks, connection: str) -> 
     elif session is None:
         return namespace
     elif isinstance(command, v.CloseSession):
+        # It may be closed at any time from now on, and then its messages are released.
         queue = _bounded(queue, session, Window(-NEVER, session.expiry.latest))
         session = evolve(session, doubtful=True)
     else:
