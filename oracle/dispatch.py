@@ -139,6 +139,7 @@ def _whatever_its_status(
 def lost(namespace: Namespace, command: v.Command, connection: str) -> tuple[Namespace, ...]:
     """Return the states after a request without an answer, which may or may not take effect."""
     if isinstance(command, v.Creation):
+        # It may have had any of the answers that are possible now.
         return lost_creation(
             namespace, command, dispatched(namespace, command, connection, UNOBSERVED)
         )

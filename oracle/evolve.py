@@ -36,6 +36,8 @@ def _copy_of(kind: type) -> Copy:
     """Return the copy function for values of this type."""
     fields = attrs.fields(kind)
     apart = any(not field.init for field in fields) or hasattr(kind, "__attrs_post_init__")
+    # `__init__` computes such fields, and a copy skips it. With one name `attrgetter` returns no
+    # tuple.
     if apart or len(fields) < 2:
         return _by_attrs
     checked = frozenset(field.name for field in fields if field.validator or field.converter)

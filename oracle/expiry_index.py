@@ -44,6 +44,8 @@ class Deaths:
     def first_ahead(self, now: Window) -> tuple[int, "Deaths"] | None:
         """Return a message that may have expired by now, and the other entries."""
         first = smallest(self.ahead)
+        # It may have expired by the latest moment that it may be now, and surely has only before
+        # the earliest (`first_due`).
         if first is None or first[0] > now.latest:
             return None
         return first[1], evolve(self, ahead=pop(self.ahead))

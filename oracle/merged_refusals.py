@@ -61,6 +61,7 @@ def _least_specific(refusals: list[Transition], name: str) -> list[Transition]:
     def is_covered_by(place: int, other: int) -> bool:
         """Return whether `other` leads to the same state with less known about keys."""
         homes, fewer = queues[place].homes, queues[other].homes
+        # Of equal states exactly one must stay: the first.
         if homes == fewer:
             less = other < place
         else:

@@ -118,6 +118,7 @@ def under_a_topic(namespace: Namespace, topic: str, observed: Observation) -> Tr
     answer = (
         v.Refused(error=v.Error.INVALID_OPERATION) if observed.outcome is None else observed.outcome
     )
+    # A creation that is refused in an outage may have reached the partitions that are up.
     harmless = isinstance(answer, v.Refused) and not namespace.queues[topic].outages.any
     return Transition(
         outcome=answer, next=namespace if harmless else stop_judging(namespace, topic)

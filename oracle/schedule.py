@@ -86,6 +86,7 @@ def entered(calendar: Calendar, waiting: Waiting, line: tuple[str, str] | None) 
     """Return the calendar with one more message; O(log n)."""
     place, body = waiting.place, waiting.message.body
     changes: dict[str, Any] = {"lines": calendar.lines if line is None else _line(calendar, line)}
+    # A message that may arrive at any time is never surely due, so no timer waits for it.
     if waiting.due.latest < NEVER:
         changes["due"] = push(calendar.due, (waiting.due.latest, place))
     else:

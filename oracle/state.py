@@ -221,6 +221,7 @@ def stop_judging_name(namespace: Namespace, name: str) -> Namespace:
     subscriptions = queue.role.subscriptions if queue and isinstance(queue.role, Topic) else ()
     for path in (name, *subscriptions):
         known = namespace.queues.get(path)
+        # It no longer counts as what it was: the name may be of anything now, or of nothing.
         entity_counts = _recounted(
             evolve(namespace, entity_counts=entity_counts), known, None
         ).with_unknown(1)

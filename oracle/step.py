@@ -65,6 +65,7 @@ def transitions(
     """Yield every transition that the documents allow and that matches the observation."""
     names = named(command)
     name = names[0] if names else ""
+    # Before anything else: about an entity that is not judged, no answer is held against the bus.
     if (whatever := _beyond_judgement(namespace, command, observed)) is not None:
         yield whatever
         return
@@ -168,6 +169,8 @@ def _confirmed(transition: Transition, command: v.Command, unsure: str) -> Trans
         more = (*shown_in_premium(transition.next, entity, command, transition.outcome), *more)
     if more:
         transition = evolve(transition, rules=(*transition.rules, *more))
+    # A refusal may mean that the queue does not exist, and an outage is switched whether it does or
+    # not.
     if refused or not unsure or isinstance(command, SWITCHING):
         return transition
     left = transition.next
@@ -191,6 +194,7 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
         if queue is not None and is_unsure(queue) and type(command) not in LASTING:
             ready = not_found.touched(ready, queue)
         left = lost(ready, command, connection)
+    # A request that ends a transaction names no queue, but may still change those that it sent to.
     if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
         names = sent_to(namespace, command.transaction)
     return tuple(with_pending_effects(state, command, *names) for state in left)
@@ -248,6 +252,7 @@ def _at(possible: tuple[Namespace, ...], event: v.Event) -> tuple[Namespace, ...
     timed = []
     for namespace in possible:
         before = namespace.now
+        # It takes effect after the events before it in this order, even if it was called earlier.
         now = Window(max(called, before.earliest), max(latest, before.latest))
         timed.append(evolve(namespace, now=now))
     return tuple(timed)

@@ -128,7 +128,9 @@ def _of_dead_letter(candidate: Candidate) -> Rules:
 def _of_redelivery(candidate: Candidate) -> Rules:
     """DLQ-01, DLQ-03, LOCK-08, LOCK-09: the message was given before."""
     stored, queue = candidate.stored, candidate.queue
+    # Dead letters have no delivery limit, and their count is open (DEAD-LETTER-COUNT).
     limited = not v.is_dead_letter_queue(queue.settings.queue)
+    # Only the last delivery that is permitted shows that the message was not given up before.
     last = stored.counted + 1 == permitted(candidate.namespace, queue)[0]
     return rules_if(
         (stored.resisted, "LOCK-08"),
@@ -144,6 +146,7 @@ def _of_age(candidate: Candidate) -> Rules:
     if stored.dies is None:
         return ()
     left = stored.dies.earliest - namespace.now.latest
+    # Only in the second half of its life: early on, a bus that keeps it too briefly gives it, too.
     late = 0 < left <= stored.dies.earliest - stored.arrived.earliest - left
     life, slack = queue.settings.time_to_live, namespace.observability.slack
     older = stored.number < queue.managed.lifetimes_apply_from and life is not None

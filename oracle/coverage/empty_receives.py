@@ -28,6 +28,8 @@ def of_empty_receive(
         *_of_age(namespace, queue, session_id),
         *_of_dead_letters(namespace, queue),
         *rules_if((len(queue.messages) < queue.arrivals, "LIFE-03")),
+        # If another front end may have a cache, an empty answer does not show that there is
+        # nothing.
         *(() if cached else (*queue.kept_away, *shown_by_nothing(queue))),
         *rules_if(
             (elsewhere, "LIFE-08"),
@@ -58,6 +60,7 @@ def _of_schedule(namespace: Namespace, queue: Queue, session_id: str | None) -> 
 def _of_age(namespace: Namespace, queue: Queue, session_id: str | None) -> Rules:
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, TTL-14: a message has expired."""
     shown, dark = queue.deaths.shown.get(session_id, ()), queue.outages.any
+    # During an outage the message may only be out of reach.
     gone = tuple(rule for rule in shown if rule != "TTL-13" or not dark)
     return gone + rules_if((namespace.now.earliest <= queue.deaths.cached, "TTL-14"))
 

@@ -48,6 +48,7 @@ def shown_by_taking(
         answers: names of its rules to whether each takes the message.
         surely: the names of those that surely take it.
     """
+    # If several rules take it, nobody sees which one did.
     if len(surely) > 1:
         return ("FILTER-05",)
     by_default = surely == [v.DEFAULT_RULE]

@@ -53,6 +53,7 @@ def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, .
             (reading == "either" and entities.earliest >= units, "QUOTA-11"),
         )
     partitioned = wanted.kind is not Kind.REGULAR
+    # Only an exact number shows that the last one that the quota permits was created.
     last = partitioned and there.earliest + 1 == there.latest + 1 == MOST_PARTITIONED
     alone = counts.queues if wanted.kind is Kind.QUEUE else counts.topics
     heavier = counts.stores.earliest + wanted.partitions > MOST_ENTITIES

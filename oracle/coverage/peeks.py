@@ -37,6 +37,7 @@ def of_peek(
 def _is_first(namespace: Namespace, queue: Queue, command: v.Peek, first: Stored) -> bool:
     """PART-14, PART-15: return whether it is the oldest of several in one partition."""
     tally = queue.tallies.get(first.where)
+    # Alone in its partition a message comes first on any bus.
     several = first.where.bit_count() == 1 and tally is not None and tally.total > 1
     judged = peek_start.is_judged(namespace, queue, command)
     return judged and several and peek_start.foremost(queue, first.where) is first

@@ -89,6 +89,7 @@ def of_copy(
         if not copy.certain or copy.key != key:
             continue
         other = not queue.settings.partitioned and copy.properties != properties_of(message)
+        # Early in the window, a copy is dropped by buses with shorter windows as well.
         long = 2 * (namespace.now.earliest - copy.sent.latest) >= DEFAULT_WINDOW
         rules += rules_if(
             (other, "DUP-05"),

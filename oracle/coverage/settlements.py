@@ -46,6 +46,7 @@ def _of_its_time(namespace: Namespace, queue: Queue, stored: Stored) -> Rules:
     if lock is None or lock.session_id is not None:
         return ()
     now = namespace.now.earliest
+    # Early in its time, a settlement succeeds under locks that are too short as well.
     long = 2 * (now - lock.begun.latest) >= duration
     return rules_if(
         (lock.first is not None and now > lock.first.latest, "LOCK-04"),

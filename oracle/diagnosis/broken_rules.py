@@ -102,6 +102,8 @@ def blamed(
     rules: tuple[v.RuleId, ...] = ()
     if is_management(command):
         rules = blamed_in_management(namespace, command, outcome, allowed)
+    # A reader of the documents would name a limit, an age or a session before the rules that hold
+    # for every answer of this kind.
     elif queue is not None:
         rules = (
             *blamed_for_limits(namespace, command, outcome),

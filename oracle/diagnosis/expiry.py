@@ -37,6 +37,7 @@ def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> 
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: an expired message was given."""
     for stored in queue.with_body(view.body):
         dies = stored.dies
+        # Its age permits the delivery, so something else is wrong with it.
         if dies is None or may_be_given(namespace, queue, stored):
             continue
         if stored.deliveries and stored.available_at > dies.latest:
@@ -62,6 +63,7 @@ def _withheld(queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
     """TTL-02 to TTL-04, MGMT-12: a message that has not expired was not given."""
     updated = queue.managed.lifetimes_changed_at >= 0
     for stored in queue.messages.values():
+        # Only a message that is free can have been withheld.
         if not stored.available or session_id not in (None, stored.message.session_id):
             continue
         if updated:

@@ -32,6 +32,7 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
         return _gone(namespace, queue, view)
     unchanged = [stored for stored in there if is_unchanged(namespace, stored, view)]
     if not unchanged:
+        # All but its number is as it was sent: a reader would name SEQ-04, and not LIFE-01.
         if renumbered := _renumbered(namespace, there, view):
             return (*renumbered, "LIFE-01")
         unassigned = namespace.observability.assigns_message_ids and view.message_id is None

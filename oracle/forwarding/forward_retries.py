@@ -49,6 +49,7 @@ def tried_again(namespace: Namespace, name: str, *, everything: bool = False) ->
         name: the destination.
         everything: whether this includes messages of an earlier, deleted destination.
     """
+    # Arrivals are numbered, and the order of a map differs between processes: retries are sorted.
     for source in _sources(namespace, name):
         for body, several in sorted(namespace.queues[source].passed.items(), key=itemgetter(0)):
             kept = [record for record in several if everything or record.kept_by == "FWD-19"]

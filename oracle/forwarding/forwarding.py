@@ -100,6 +100,7 @@ def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: v.Rule
     It was forwarded too often, its destination is disabled, or its transaction has not been
     committed.
     """
+    # No message is forwarded further than that, not even where entities forward in a circle.
     for _ in range(MOST_EVER):
         destination = namespace.queues.get(source.settings.forward_to or "")
         if destination is None or destination.role is not None:
@@ -126,6 +127,7 @@ def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arriv
         # Either key may place it, if it is accepted (FORWARD-CONFLICT).
         return None
     key = effective_key(namespace, destination.settings, message)
+    # A MessageId that was the key at the source may stay one (FORWARD-MESSAGE-ID).
     pinned = _was_id_a_key(source, arrival) and destination.settings.partitioned
     if key is None and pinned and namespace.reading("FORWARD-MESSAGE-ID") == "key":
         return arrival.key

@@ -66,11 +66,13 @@ def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
     """Return whether only the place of the queue's messages is open."""
     name = queue.settings.queue
     messages = [*queue.messages.values()]
+    # When a locked, deferred or scheduled message would be forwarded, if at all, is open.
     idle = all(stored.lock is None and stored.deferred is False for stored in messages)
     sources = (name, queue.role.topic) if isinstance(queue.role, Subscription) else (name,)
     waits = is_in_transaction(namespace, *sources)
     still = not (len(queue.calendar.entries) or waits or any(feeding(namespace, name)))
     alone = wanted is None or (wanted != name and not any(feeding(namespace, wanted)))
+    # If it forwarded elsewhere before, what is on its way may go to either destination.
     turned = wanted is not None and queue.settings.forward_to is not None
     return idle and still and alone and not turned and not is_unsure(queue)
 

@@ -16,15 +16,20 @@ def count_is_allowed(namespace: Namespace, queue: Queue, reported: int | None) -
     if reported is None:
         return True
     name, onward = queue.settings.queue, queue.managed.redirected or v.destinations(queue.settings)
+    # Dead letters may have come here unseen, and copies may have gone on.
     if any(feeding(namespace, name)) or (queue.role is not None and onward):
         return reported >= 0
+    # Such a count may be of any earlier moment.
     if may_lag(namespace) or v.destinations(queue.settings):
         return 0 <= reported <= queue.arrivals + queue.calendar.scheduled
     least, most = counts(queue)
     aside = _surely_aside(namespace, queue)
+    # Messages may have been given up unseen; looking for them visits all, so only before a
+    # violation.
     if reported < least + aside:
         least, _ = counts(without_perhaps_spent(namespace, queue))
     if namespace.reading("MESSAGES-EXPIRE") == "message":
+        # Under this reading a message may be gone that any front end may ever have cached.
         least = aside = 0
     if namespace.reading("COUNTS-IN-OUTAGE") == "left-out":
         most -= _surely_hit(queue)

@@ -30,6 +30,7 @@ def delete_entity(namespace: Namespace, queue: Queue) -> Namespace:
         return _parted(namespace, queue, role)
     name = queue.settings.queue
     if isinstance(role, Topic):
+        # What a commit makes of a changed rule whose topic is gone is open.
         if _has_rules_in_transactions(namespace, name):
             namespace = stop_judging(namespace, name)
         namespace = _perhaps_given_up(namespace, queue)
@@ -54,6 +55,7 @@ def _gone(namespace: Namespace, queue: Queue, *, with_topic: bool = False) -> Na
 
 def _perhaps_given_up(namespace: Namespace, queue: Queue) -> Namespace:
     name = queue.settings.queue
+    # A late request may act on a later entity of this name, and messages may be on their way to it.
     simple = not is_joined(namespace, name) or is_mere_destination(namespace, queue)
     if name in namespace.registry.pending_effects or not simple:
         return stop_judging(namespace, name)
@@ -64,7 +66,9 @@ def _lasting(namespace: Namespace, queue: Queue) -> Namespace:
     """Return outages that outlast a deletion: the entity's, and of partitions that it lacked."""
     name, outages, known = queue.settings.queue, queue.outages, namespace.registry.outages
     before = known.get(name, Outages(outages.identified))
+    # A later entity of this name may have partitions that this one lacked, and they may be down.
     others = (before.down | before.doubt) & ~everywhere(namespace, queue.settings)
+    # Whether an outage outlasts the deletion of its entity is open, so each may be over.
     lasting = Outages(outages.identified, doubt=outages.down | outages.doubt | others)
     return with_registry(namespace, outages=known.set(name, lasting))
 

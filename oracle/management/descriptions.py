@@ -152,6 +152,7 @@ def _is_counted(namespace: Namespace, topic: Queue, description: Description) ->
         return True
     sure, there = _subscriptions(namespace, topic)
     if may_lag(namespace):
+        # The number may be of any earlier moment, and each subscription has made a new revision.
         return 0 <= count <= max(topic.role.revision, len(there))
     return len(sure) <= count <= len(there)
 
@@ -229,6 +230,7 @@ def _wrongly_available(
 ) -> tuple[v.RuleId, ...]:
     """MGMT-21, MGMT-22: availability is limited exactly during an outage, but may lag."""
     lags, limited = may_lag(namespace), availability is v.Availability.LIMITED
+    # GET-LAG: a description may still show an outage that is over.
     may_be = queue.outages.any or (queue.managed.disturbed and lags)
     must_be = availability is not None and queue.outages.down and not lags
     return rules_if((limited and not may_be, "MGMT-22"), (not limited and must_be, "MGMT-21"))
@@ -293,5 +295,6 @@ def _is_spread(queue: Queue) -> bool:
     """Return whether messages are in several partitions, or in unidentified ones."""
     if not queue.settings.partitioned:
         return False
+    # The messages of one partition alone show no sum.
     occupied = [where for where, tally in queue.tallies.items() if tally.total > 0]
     return len(occupied) > 1 or any(where.bit_count() > 1 for where in occupied)

@@ -21,6 +21,7 @@ def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[b
         return (True,)
     if _is_stated(profile):
         return (profile.readings.get("PREMIUM-CHECKBOX") == "always-on",)
+    # The oldest edition forbids no partitioned entity in Premium, and promises none.
     supported = profile.readings.get("PREMIUM-OLDEST") == "supported"
     return options if supported or True not in options else (False, True)
 

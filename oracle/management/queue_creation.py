@@ -68,6 +68,7 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
     fates = [
         may_fail_in_outage(namespace, outages) for outages in initial_outages(namespace, command)
     ]
+    # Which partitions it gets may be open: a partition that only one option has may be down.
     must_fail = all(must for _, must in fates)
     if any(may for may, _ in fates):
         left = _left_behind(namespace, command)
@@ -170,9 +171,11 @@ def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
 def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transition:
     """MGMT-09, MGMT-19: the name is taken by a queue that exists, or is complete from now on."""
     again = known.managed.partially_applied == "create" and not known.outages.any
+    # A creation with other settings does not complete it.
     if again and _whole(namespace, command) == known.settings:
         # It repeats a creation that was refused in an outage, which is over.
         whole = with_managed(namespace, evolve(known, doubtful=False), partially_applied="")
+        # What used it meanwhile may have reached the partitions that were there.
         if known.managed.touched:
             whole = stop_judging(whole, known.settings.queue)
         return refusal(whole, v.Error.ALREADY_EXISTS, "MGMT-19")
@@ -203,6 +206,7 @@ def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
     """Return whether the new queue may have remains of an earlier one, in part or perhaps."""
     other = known.managed.partially_applied == "create" and known.settings != settings
     deleted = known.managed.partially_applied == "delete"
+    # What used the name meanwhile may have reached a part, or may yet reach the new queue.
     return other or deleted or known.managed.touched or known.role is not None
 
 
@@ -240,6 +244,7 @@ def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
     known = namespace.queues.get(command.queue)
     if known is None:
         left = _created(namespace, settings, partially_applied="create")
+        # What a part of it forwards is open, and so is which of several options the part has.
         open_ended = v.destinations(command) or len(_grants(namespace, command)) > 1
         return stop_judging(left, command.queue) if open_ended else left
     mixed = known.doubtful and not (known.managed.partially_applied and known.settings == settings)
@@ -267,6 +272,7 @@ def _created(
         doubtful=bool(partially_applied),
         managed=managed,
     )
+    # Dead letters of a queue that only may have been there are not those of this one.
     for path in v.dead_letter_queues_of(name):
         queues = queues.delete(path) if path in queues else queues
     created = with_dead_letter_forwarding(added(evolve(namespace, queues=queues), queue), name)

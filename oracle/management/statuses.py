@@ -53,6 +53,7 @@ def _as_disabled(
     forbidden = not (status.takes if isinstance(command, _OF_SENDERS) else status.gives)
     if forbidden and isinstance(command, _SENDING):
         yield from _only_refused(namespace, "MGMT-26", answers)
+    # Whether the dead letters of a disabled entity can be received is open.
     elif forbidden and isinstance(command, _RECEIVING) and owner is queue:
         yield from _only_refused(namespace, "MGMT-27", answers)
     elif forbidden:

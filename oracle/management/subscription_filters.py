@@ -47,6 +47,7 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
     verdict = judged(attrs.evolve(role, rules=Map(plain)), message, assigned=assigned)
     if verdict.taken:
         verdict = attrs.evolve(verdict, rules=("FILTER-24", *verdict.rules))
+    # A rule whose removal was never answered may make a copy or not.
     acting = [
         (
             name,
@@ -73,6 +74,7 @@ def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
     """FILTER-21, FILTER-23: return the copy that a rule makes, which contains the rule's name."""
     statements = parsed_action(action)
     after = None if isinstance(statements, Outside) else changed(statements, message)
+    # Which value stays is open if the sender has set a property of that name.
     named = any(own.lower() == RULE_NAME.lower() for own in message.properties)
     if after is None or named:
         return None
@@ -103,6 +105,7 @@ def judged(role: Subscription, message: v.Message, *, assigned: bool) -> Verdict
 
     An unanswered change of a rule may have happened, and may still happen.
     """
+    # Only the rule that every subscription begins with is there.
     if not role.added and not role.removed and not role.pending:
         return Verdict(taken=True, rules=("FILTER-01",))
     added = [change.filter for change in role.pending if isinstance(change, v.AddRule)]

@@ -54,6 +54,7 @@ def _subscription(
 def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Transition | None:
     """FILTER-08, -09, -19, -25, -27: return the allowed refusal, with a rule if it is required."""
     there = command.rule in role.rules
+    # An unanswered change of this rule may have happened, so the rule may be there or not.
     doubtful = any(change.rule == command.rule for change in role.pending)
     if isinstance(command, v.RemoveRule):
         missing: tuple[v.RuleId, ...] = () if there or doubtful else ("FILTER-09",)
@@ -164,6 +165,7 @@ def _pending(namespace: Namespace, command: Change) -> Namespace:
 def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
     topic, of_topic = topic_of(namespace, role)
     revision = of_topic.revision + 1
+    # FILTER-20 is about one message and the same rules, so what was taken before says nothing now.
     changed = attrs.evolve(role, revision=revision, taken=role.taken.__class__())
     namespace = with_queue(namespace, attrs.evolve(queue, role=changed))
     revised = attrs.evolve(of_topic, revision=revision)
@@ -186,6 +188,7 @@ def _change_in_transaction(
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)
     yield refusal(left, v.Error.INVALID_OPERATION, *rules, any_error=True)
+    # A bus that ignores the transaction may make the change at once.
     if silent or namespace.reading("RULE-IN-TRANSACTION") in ("ignored", "either"):
         yield done(_pending(namespace, command))
     if namespace.reading("TXN-REFUSAL") in ("at-commit", "either"):

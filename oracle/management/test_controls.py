@@ -47,6 +47,7 @@ def _taken_down(namespace: Namespace, queue: Queue, command: v.TakePartitionDown
 def _brought_up(namespace: Namespace, queue: Queue, command: v.BringPartitionUp) -> Namespace:
     up = queue.outages.switched(command.partition, down=False)
     recovered = queue.recovered | (partition_set(command.partition) & queue.outages.down)
+    # Meanwhile messages without a key went round this partition, so their turns are counted anew.
     changes = {"recovered": recovered, "spread": queue.spread.restarted()}
     back = with_outages(namespace, command.queue, up, **changes)
     if up.any:
@@ -73,9 +74,11 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
     owner = namespace.queues[v.owner_of(name)]
     if not (owner.doubtful and outages.any):
         return namespace
+    # Then it is there as a whole or not at all.
     if namespace.reading("MANAGEMENT-IN-OUTAGE", "either") != "either":
         return namespace
     name = owner.settings.queue
+    # What a part of a topic copies, or a part of a forwarding queue forwards, is open.
     if owner.role is not None or is_joined(namespace, name):
         return stop_judging(namespace, name)
     partly = owner.managed.partially_applied or "create"

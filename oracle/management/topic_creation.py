@@ -67,6 +67,7 @@ def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Trans
             namespace = stop_judging(namespace, name)
     outages = [initial.any for initial in initial_outages(namespace, creation)]
     if any(outages):
+        # MANAGEMENT-IN-OUTAGE: the topic may be there in the partitions that are up.
         left = stop_judging(namespace, name)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     for made_so in _made_of_tier(namespace, creation):
@@ -195,6 +196,7 @@ def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscri
     created = added(namespace, subscription)
     others = tuple(other for other in of_topic.subscriptions if other != path)
     listed = attrs.evolve(of_topic, subscriptions=(*others, path), revision=revision)
+    # If such a message still arrives, it now has one more copy, which may use the topic's storage.
     unanswered_sends = sum(most(message) for message in of_topic.unanswered_sends)
     room = filled(topic.room, everywhere(namespace, settings), unanswered_sends)
     created = with_queue(created, attrs.evolve(topic, role=listed, room=room))

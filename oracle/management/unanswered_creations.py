@@ -25,6 +25,7 @@ def lost_creation(
     """
     path = v.created_path(command)
     known = namespace.queues.get(path)
+    # If an earlier unanswered creation took effect first, this one changes nothing.
     states = [] if known is None else [namespace]
     possible = False
     for answer in answers:

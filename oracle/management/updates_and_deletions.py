@@ -67,6 +67,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
         command = attrs.evolve(command, lock_duration=LONGEST_LOCK)
     if refused:
         yield refusal(kept, v.Error.INVALID_OPERATION, *rules, any_error=True)
+        # Otherwise the update may also succeed, and leave the option as it was.
         reading = namespace.reading("OPTION-UPDATE")
         if reading == "refused" and "partitioned" in refused:
             return
@@ -75,6 +76,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
         rules = ("PREM-05", *rules)
     if may_fail:
         left = attrs.evolve(managed, refused=managed.refused | {"update"})
+        # MANAGEMENT-IN-OUTAGE: a failed update may be in force in the partitions that are up.
         if outage_reading(namespace) == "either":
             failed = _perhaps_updated(namespace, queue, command, left)
         else:
@@ -182,6 +184,7 @@ def lost_update(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
         return stop_judging(namespace, command.queue)
     tried = queue.managed.tried.union(_refused_settings(queue, command))
     if command.lock_duration is not None:
+        # LOCK-03: no lock lasts longer, whatever was asked for.
         command = attrs.evolve(command, lock_duration=min(command.lock_duration, LONGEST_LOCK))
     managed = attrs.evolve(queue.managed, unsettled=True, tried=tried)
     return _perhaps_updated(namespace, queue, command, managed)
@@ -212,6 +215,7 @@ def _kept(namespace: Namespace, queue: Queue) -> Namespace:
         return namespace
     name = queue.settings.queue
     subscriptions = queue.role.subscriptions if isinstance(queue.role, Topic) else ()
+    # A topic that is deleted in part may have lost some of its subscriptions.
     for path in (name, *subscriptions):
         namespace = with_managed(namespace, namespace.queues[path], partially_applied="delete")
     return stop_judging(namespace, name) if is_joined(namespace, name) else namespace

@@ -114,6 +114,7 @@ def options_of(namespace: Namespace, command: v.CreateQueue) -> tuple[bool, ...]
     if profile.tier is v.Tier.PREMIUM:
         return options_in_premium(profile, options)
     known = knows_partitions(profile, command.api_version)
+    # A request of a version that need not know partitions may have its option ignored.
     return with_basic(profile, options) if known or True not in options else (False, True)
 
 

@@ -66,8 +66,10 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         where = home_of(namespace, queue, key)
     line = line_of(queue, message, key)
     bodies = queue.bodies
+    # SCHED-01 has kept this body away until now.
     if isinstance(bodies.get(message.body), str):
         bodies = bodies.delete(message.body)
+    # Without a key it takes a turn at a time that nobody sees, so the count of turns begins anew.
     also: dict[str, Any] = {} if key is not None else {"spread": queue.spread.restarted()}
     queue = evolve(queue, calendar=removed(queue.calendar, waiting), bodies=bodies)
     dies = death(namespace, queue, message, _came(namespace, waiting))
@@ -75,10 +77,13 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     uncertain = queue.messages[queue.arrivals - 1]
     life, slack = lifetimes(queue, message, due).latest, namespace.observability.slack
     exact = due.earliest == due.latest
+    # If it was due after the latest receive, no cache can have it yet, and its lock begins with its
+    # delivery.
     before_receives = exact and queue.receivers.latest_at < due.earliest
     arrived = evolve(
         uncertain,
         certain=certain,
+        # Whether it stands before a message that was sent at the same moment is open.
         line=line if certain and exact else None,
         since=queue.receivers.count if before_receives else waiting.since,
         arrived=Window(due.earliest, NEVER),

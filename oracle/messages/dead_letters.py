@@ -51,6 +51,8 @@ def dead_letters(namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTER
         time_to_live=None,
         dead_letter_expired=False,
     )
+    # It has existed as long as its entity, so its locks may have any duration that the entity ever
+    # had.
     managed = evolve(
         as_created(settings),
         lock_durations=owner.managed.lock_durations_ever,
@@ -97,6 +99,7 @@ def add_dead_letter(
     namespace: Namespace, owner: Queue, letter: Stored, suffix: str = v.DEAD_LETTERS
 ) -> Namespace:
     """Return the namespace with a dead letter that is not in its entity."""
+    # The documents do not say that a dead letter stays in its partition (DLQ-PARTITIONS).
     same = namespace.reading("DLQ-PARTITIONS") == "same-partition"
     where = letter.where if same else everywhere(namespace, owner.settings)
     dead = dead_letters(namespace, owner, suffix)
@@ -121,11 +124,13 @@ def _why_dead(
     namespace: Namespace, owner: Queue, stored: Stored
 ) -> Iterator[tuple[str | None, v.RuleId]]:
     """Yield each reason, with its rule, for which a message may be dead-lettered by now."""
+    # Each unanswered dead-lettering may have happened, with its own reason.
     for reason in stored.leaving:
         yield reason, "DLQ-05"
     free = stored.lock is None or stored.lock.expiry.earliest <= namespace.now.latest
     if stored.spent or (free and may_be_spent(namespace, owner, stored)):
         yield DELIVERED_TOO_OFTEN, "DLQ-02"
+    # TTL-10 keeps deferred messages out.
     expires = owner.settings.dead_letter_expired and stored.deferred is not True
     if expires and free and may_have_died(namespace, stored):
         yield EXPIRED, "TTL-07"
@@ -150,6 +155,7 @@ def _newest(namespace: Namespace, dead: Queue, earliest: int) -> tuple[Namespace
     """Return the latest dead letter, which may have been there, unseen, since this time."""
     dead = namespace.queues[dead.settings.queue]
     late = dead.messages[dead.arrivals - 1]
+    # A front end may have cached it since, and given it a lock that is partly used up.
     newest = evolve(late, since=0, available_at=earliest)
     return with_queue(namespace, replace(dead, late, newest)), newest
 
@@ -166,6 +172,7 @@ def _undeliverable(
     )
     if record is None:
         return
+    # It becomes a dead letter once, here or in the other of the two dead-letter queues.
     rest = list(passed)
     rest.remove(record)
     left = evolve(owner, passed=owner.passed.set(body, tuple(rest)))

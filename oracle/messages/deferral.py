@@ -44,10 +44,13 @@ def receive_deferred(
     elif observed.outcome is None:
         yield from _offered(namespace, queue, command)
     if (rules := _why_refused(namespace, queue, command)) is not None:
+        # The documents name the error only for numbers that no message has.
         named = all(_is_surely_missing(queue, number) for number in command.sequence_numbers)
-        # Numbers of several partitions may be refused for that instead (DEFER-10).
+        # Numbers of several partitions may be refused for that instead (DEFER-10): a conforming bus
+        # that did so was accused of DEFER-02.
         apart = len(command.sequence_numbers) > 1 and _spans(namespace, queue, command)
         in_session = command.session_id is not None
+        # Its receivers may be refused for the forwarding instead.
         forwards = queue.settings.forward_to is not None
         free = not named or apart or in_session or forwards or queue.outages.any
         yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=free)
@@ -259,6 +262,7 @@ def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> N
     queue = evolve(queue, unanswered_deferred=unanswered_deferred)
     for stored in _wanted(queue, command):
         if stored is not None and stored.deferred is not False:
+            # It may have been deleted, or be locked under a token that nobody knows.
             taken = evolve(stored, certain=False, uncounted=stored.uncounted + 1)
             queue = doubted(queue, stored, taken)
     return with_queue(namespace, queue)

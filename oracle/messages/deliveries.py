@@ -19,7 +19,8 @@ def permitted(namespace: Namespace, queue: Queue) -> tuple[int, int]:
     """DLQ-02: return the least and the greatest number of deliveries before dead-lettering."""
     counts = queue.managed.delivery_counts
     if not namespace.observability.dead_letters:
-        # Such a bus may ignore the maximum: no rule about it applies.
+        # Such a bus may ignore the maximum: no rule about it applies. RabbitMQ was accused of the
+        # order of its messages (KEY-17).
         return counts.earliest, NEVER
     match namespace.reading("MAX-DELIVERIES"):
         case "one-more":
@@ -50,11 +51,13 @@ def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
     if left_out and queue.receivers.lost:
         return NEVER
     ended = stored.lock is not None
+    # By slack a lock may be over now, and locks in a cache may have followed it.
     known = stored.counted + stored.uncounted + queue.receivers.lost + ended
     if _strict(namespace):
         return known
     receives = queue.receivers.count + queue.receivers.lost - stored.since
     receives = NEVER if left_out else receives
+    # Locks in a cache follow one another: no more of them can have ended than fit into the time.
     life = queue.managed.lock_durations_ever.earliest - namespace.observability.slack
     elapsed = namespace.now.latest - stored.available_at
     return known + (min(receives, elapsed // life) if life > 0 else receives)
@@ -75,7 +78,9 @@ def count_is_possible(candidate: Candidate) -> bool:
     if count is None:
         return True
     gives_up = queue.settings.max_delivery_count != NEVER
+    # Of a dead letter, any count is allowed: no document names one, and services differ.
     if not gives_up and namespace.reading("DEAD-LETTER-COUNT") == "either":
         return count >= 1
+    # Closing a session ends a delivery without counting it.
     ended = stored.lock is not None and stored.lock.session_id is None
     return stored.counted + ended < count <= most_counted(namespace, queue, stored) + 1

@@ -65,6 +65,7 @@ def _fate_beside(namespace: Namespace, queue: Queue, copy: Copy, key: Key | None
     window, slack = queue.settings.duplicate_window, namespace.observability.slack
     if is_over(namespace, queue, copy.sent.latest + window + slack, window):
         return Fate.KEPT
+    # Whether copies with different keys are compared is open (DUPLICATES-ACROSS-KEYS).
     if copy.key != key:
         return Fate.KEPT if namespace.reading("DUPLICATES-ACROSS-KEYS") == "per-key" else Fate.OPEN
     surely_within = namespace.now.latest - copy.sent.earliest < window - slack
@@ -89,6 +90,7 @@ def noted(
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue.copies
     reading = namespace.reading("DUPLICATE-PROLONGS")
+    # Under this reading only the first of several copies starts a window.
     if becomes is Fate.DROPPED and reading == "first":
         return queue.copies
     sure = becomes is Fate.KEPT or (becomes is Fate.DROPPED and reading == "last")
@@ -115,6 +117,7 @@ def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
     else:
         yield from (copy for copy in before if copy.certain)
         doubtful.append(sent)
+    # One entry stands for all uncertain sends, because one for each would grow without bound.
     if doubtful:
         earliest = min(copy.sent.earliest for copy in doubtful)
         latest = max(copy.sent.latest for copy in doubtful)

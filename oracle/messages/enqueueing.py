@@ -52,6 +52,7 @@ def arrive(
     limited = evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
     arrival = evolve(arrival, message=limited)
     if not arrival.answered:
+        # It may arrive after a subscription that is created only later.
         role = evolve(role, unanswered_sends=(*role.unanswered_sends, arrival.message))
     taken = evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
     namespace = with_queue(namespace, taken)
@@ -75,6 +76,7 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     role = subscription.role
     if not isinstance(role, Subscription):
         raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
+    # The rules may have changed before a late message arrives, or while its transaction ran.
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
     assigned = namespace.observability.assigns_message_ids
     copied = copies(role, arrival.message, assigned=assigned)
@@ -105,11 +107,13 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     rule = kept_by(namespace, destination, arrival)
     if rule is not None or destination is None:
         return _undeliverable(namespace, source, arrival, rule or "FWD-20")
+    # Whether messages can be forwarded to a subscription is open: nothing is expected there.
     if isinstance(destination.role, Subscription):
         return with_queue(namespace, _passing(source, arrival, None))
     destination, going = passed_on(namespace, source, destination, arrival)
     full: v.RuleId | None = "FWD-21" if destination.room.refused.get(going.key) is False else None
     namespace = with_queue(namespace, _passing(source, arrival, full))
+    # Unless read otherwise, the message may keep the time to live of each entity on its way.
     anew = namespace.reading("FORWARD-LIFETIME") == "anew"
     least = None if anew else lesser(arrival.least, source.settings.time_to_live)
     return arrive(namespace, destination, evolve(going, least=least))
@@ -179,6 +183,7 @@ def _copied(
         # Its partitions are its own (SUBSCRIPTION-PARTITIONS).
         where = homes_of(namespace, subscription, arrival.key)
     certain = arrival.certain and timely and verdict.taken is True and not is_unsure(subscription)
+    # Unless read otherwise, a disabled subscription may get no copies.
     collects = namespace.reading("DISABLED-COPIES") == "collected"
     certain = certain and (subscription.managed.status.takes or collects)
     disabled = subscription.managed.status is v.EntityStatus.RECEIVE_DISABLED
@@ -210,6 +215,7 @@ def _remembered(
 ) -> Queue:
     if verdict.taken is None or not (role.added or role.removed):
         return subscription
+    # No filter reads the body.
     taken = role.taken.set(evolve(arrival.message, body=""), True)
     return evolve(subscription, role=evolve(role, taken=taken))
 

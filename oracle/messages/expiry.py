@@ -39,6 +39,7 @@ def lifetimes(queue: Queue, message: v.Message, came: Window | None = None) -> W
         came: when it may have arrived, if not now under the current settings.
     """
     managed, own = queue.managed, message.time_to_live or NEVER
+    # It may have arrived before an update, under any earlier setting.
     before = came is not None and came.earliest <= managed.lifetimes_changed_at
     most = managed.lifetimes_ever if before else managed.lifetimes
     return Window(min(own, most.earliest), min(own, most.latest))
@@ -72,6 +73,8 @@ def death(
         return None
     slack, lives = namespace.observability.slack, lifetimes(queue, message, came)
     came = came or namespace.now
+    # `least` only makes the earliest end earlier: whether a forwarded message keeps the time to
+    # live of its source is open (FORWARD-LIFETIME).
     shortest = min(lives.earliest, least or NEVER)
     if shortest >= NEVER and came.latest < NEVER:
         return None
@@ -128,6 +131,7 @@ def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Win
     reading = namespace.reading("CACHE-EXPIRY")
     if queue.settings.requires_session or reading == "not-handed-out":
         return False
+    # A cache can have taken it only while no receiver held it.
     free = stored.available_at if stored.lock is None else stored.lock.expiry.earliest
     untold = queue.receivers.lost or namespace.observability.left_out
     received = stored.since < queue.receivers.count or bool(untold)
@@ -146,6 +150,7 @@ def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
     came = Window(stored.arrived.earliest, namespace.now.latest)
     life = lifetimes(queue, stored.message, came).latest
     if life >= NEVER:
+        # It has arrived where nothing limits its life, so no later update can limit it.
         return stored if is_mortal(stored) else evolve(stored, dies=None)
     latest = min(stored.dies.latest, namespace.now.latest + life + namespace.observability.slack)
     return evolve(stored, dies=Window(stored.dies.earliest, latest))
@@ -181,6 +186,7 @@ def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
         return queue
     if not is_surely_dead(namespace, queue, stored):
         return queue
+    # TTL-11: whether it can still be received by its number is open, so it is not taken for gone.
     if stored.deferred:
         return evolve(queue, deaths=evolve(queue.deaths, aside=True))
     if stored.lock is not None:
@@ -196,6 +202,7 @@ def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
 def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
     """Return the queue in which this message is no longer given."""
     deaths = queue.deaths
+    # Its absence shows an expiry only if a receive had to give the message until then.
     if stored.aged:
         session_id = stored.message.session_id if queue.settings.requires_session else None
         deaths = deaths.showing(session_id, _rules_of_absence(queue, stored, dies))

@@ -80,6 +80,7 @@ def transaction_key(
     if key is not None:
         return (key,)
     named = Key(MESSAGE_ID, message.message_id) if message.message_id is not None else None
+    # KEY-13: the id that the client library assigns may be the key.
     if named is None and namespace.observability.assigns_message_ids:
         named = Key(ASSIGNED, message.body)
     match namespace.reading("TXN-MESSAGE-ID"):

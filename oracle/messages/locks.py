@@ -36,6 +36,7 @@ def given_lock(candidate: Candidate, session_id: str | None) -> Lock:
 def is_whole(candidate: Candidate) -> bool:
     """Return whether the lock begins with this delivery: no cache can have held the message."""
     receivers, namespace = candidate.queue.receivers, candidate.namespace
+    # A receive without an answer, or one that the history omits, may have filled a cache unseen.
     all_told = not receivers.lost and not namespace.observability.left_out
     never_cached = candidate.stored.since == receivers.count and all_told
     return never_cached or namespace.reading("CACHE-LOCK") == "from-handing-out"
@@ -53,6 +54,8 @@ def lock_is_possible(candidate: Candidate, session_id: str | None) -> bool:
         return False
     if until is None:
         return True
+    # The term is widened by the slack already. It is added once more below because the clock that
+    # reports the end may be off as well.
     full, slack = full_term(namespace, candidate.queue), namespace.observability.slack
     managed, receivers = candidate.queue.managed, candidate.queue.receivers
     if is_whole(candidate):
@@ -77,6 +80,8 @@ def is_lock_of_another(candidate: Candidate) -> bool:
 def _earliest_end(candidate: Candidate) -> int:
     """Return when a lock ends at the earliest: no cache had the message before it was available."""
     stored, slack = candidate.stored, candidate.namespace.observability.slack
+    # A receive at the very moment of the arrival may have found the message: a scheduled one may be
+    # in a cache since it was due, before anything showed that it is active.
     begins = min(stored.available_at, stored.arrived.earliest)
     return begins + candidate.queue.managed.lock_durations_ever.earliest - 2 * slack
 
@@ -122,6 +127,7 @@ def _renewed(
             if not expiry.earliest - slack <= until <= expiry.latest + slack:
                 return
             expiry = Window.around(until, slack)
+    # Outside the documents: the renewal of one message's lock in a session, which may do nothing.
     if lock.session_id is not None:
         expiry = Window(lock.expiry.earliest, max(lock.expiry.latest, expiry.latest))
     elif lock.expiry.earliest == -NEVER:
@@ -152,5 +158,6 @@ def lost_renew_lock(namespace: Namespace, command: v.RenewLock) -> Namespace:
     if stored is None or stored.lock is None:
         return namespace
     expiry = stored.lock.expiry
+    # The renewal may take effect at any moment until the lock ends.
     latest = expiry.latest + queue.managed.lock_durations.latest + namespace.observability.slack
     return with_queue(namespace, _until(queue, stored, Window(expiry.earliest, latest)))

@@ -66,6 +66,7 @@ def seen_as(
     if partition is None or not queue.settings.partitioned:
         return Candidate(namespace, queue, stored, stored.where, view, ())
     where = stored.where & partition_set(partition)
+    # Without a key nothing else depends on the partition, so there is nothing more to learn.
     if where and stored.key is None:
         return Candidate(namespace, queue, stored, where, view, ("LIFE-12", "KEY-01"))
     return _at_home(namespace, queue, stored, view, where) if where else None
@@ -83,6 +84,7 @@ def is_unchanged(
         reason: whether the reason of a dead letter has to match too.
     """
     sent = stored.message
+    # The documents name no reason for some moves, and an adapter need not report one.
     comparable = reason and stored.reason is not None and view.dead_letter_reason is not None
     if comparable and not _same(stored.reason, view.dead_letter_reason):
         return False
@@ -93,6 +95,7 @@ def is_unchanged(
         and (carried == shown or all(map(_same, carried, shown)))
         and _same_own(sent.properties, view.properties)
     )
+    # The client library fills in an id that no test can know (KEY-13); there must only be one.
     if sent.message_id is None and namespace.observability.assigns_message_ids:
         return same and bool(view.message_id)
     numbered = stored.sequence_number is None or view.sequence_number in (
@@ -123,6 +126,7 @@ def named_partition(namespace: Namespace, view: v.MessageView, observed: Observa
     if observed.witness is not None:
         return observed.witness.partition
     number = view.sequence_number
+    # A number may be read to name no partition (SEQUENCE-EXPOSES).
     if number is None or not namespace.profile.numbers_name_partitions:
         return None
     return number >> v.SEQUENCE_BITS
@@ -136,6 +140,7 @@ def _at_home(
     if key is None:
         raise AssertionError("only a message with a key has a home")
     home = home_of(namespace, queue, key)
+    # Another message of the key was seen elsewhere, and one key has one partition.
     if not where & home:
         return None
     rules: Rules = ("LIFE-12", "KEY-01")

@@ -38,6 +38,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     `also` has other changes of the queue, and `facts` more about the message.
     """
     number = queue.arrivals
+    # A message that may arrive at any time owes order to none.
     line = line_of(queue, message, key) if certain else None
     stored = Stored(
         number=number,
@@ -158,6 +159,7 @@ def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
     outages, receivers = queue.outages, queue.receivers
     some_down = outages.any
     return sum(
+        # What became available since this connection took over is in no other front end's cache.
         _current(tally, receivers)[0] if cached_elsewhere else tally.total
         for where, tally in queue.tallies.items()
         if not (some_down and outages.may_hit(where))
@@ -183,6 +185,8 @@ def hold(
             room=_room(queue, stored.number, None),
             **{**changes, **also},
         )
+    # A message that is given while it was thought to be locked shows that its lock has ended. In a
+    # session that may have been a close, which does not count.
     again = 0 if stored.lock is None else 1
     surely = again if stored.lock is not None and stored.lock.session_id is None else 0
     if where != stored.where:
@@ -198,6 +202,8 @@ def hold(
         deliveries=stored.deliveries + 1,
         counted=counted,
         uncounted=uncounted,
+        # A new delivery shows that the former lock is over, so no unanswered dead-lettering under
+        # it can take effect any more.
         leaving=(),
         resisted=False,
         deferred=deferred,
@@ -279,6 +285,7 @@ def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
     return evolve(
         doubted(queue, stored, back),
         locks=_unlocked(queue, stored),
+        # Its time to live may have passed while the lock kept it.
         deaths=queue.deaths.awaiting(stored.number, back.dies),
         **changes,
     )

@@ -97,6 +97,7 @@ def spread_after(
 
     The partition only if it is `watched`.
     """
+    # A choice that nobody saw leaves the next turn unknown.
     changes: dict[str, Any] = {"spread": queue.spread.restarted()}
     message_id = message.message_id
     if message_id is not None and not queue.settings.duplicate_detection:
@@ -118,6 +119,7 @@ def spread_beside(namespace: Namespace, queue: Queue, message: v.Message) -> Spr
 
     It may take a turn then, unless it surely has a key: from now on the next turn is unknown.
     """
+    # An empty property may be read as none (EMPTY-KEY), and then the message has no key.
     for profile, counted in interpretations(namespace.profile, message):
         read = evolve(namespace, profile=profile)
         if queue.settings.partitioned and effective_key(read, queue.settings, counted) is None:
@@ -140,6 +142,7 @@ def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
         namespace.observability.partitions
         and bool(queue.settings.partitioned)
         and where.bit_count() == 1
+        # In an outage messages go round the partitions that are down (KEY-15), and round full ones.
         and not queue.outages.any
         and not is_count_open
         and not may_be_full_somewhere(namespace, queue)

@@ -24,6 +24,7 @@ def is_another_dark(namespace: Namespace, queue: Queue) -> bool:
 
 def has_outlasted(queue: Queue, stored: Stored) -> bool:
     """PART-04: return whether the message survived an outage of its partition."""
+    # As long as an outage lasts, nothing has survived it.
     if not len(queue.outlasted) or queue.outages.any:
         return False
     partitions = (n for n in range(stored.where.bit_length()) if stored.where >> n & 1)

@@ -45,6 +45,7 @@ def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
     """PART-14, PART-15: return the rule that forbids a peek to begin with this message."""
     namespace, queue, shown = candidate.namespace, candidate.queue, candidate.stored
     where = candidate.where
+    # It may be the first of any partition that it may be in.
     if where.bit_count() > 1:
         return None
     if not is_judged(namespace, queue, command):
@@ -54,6 +55,7 @@ def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
     first = min(firsts, key=lambda stored: stored.number, default=None)
     if first is None or not _must_be_shown(namespace, queue, first):
         return None
+    # Of two messages with one body, either may be the one that is shown.
     alone = is_one(queue, first) and is_one(queue, shown)
     return rule_of(queue) if alone and _is_older(namespace, first, shown) else None
 
@@ -80,6 +82,7 @@ def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.R
     if queue.settings.partitioned and not judged:
         return None
     empty = namespace.reading("PEEK-EMPTY") != "next-partition"
+    # A partition without messages may have answered first: an empty peek proves nothing.
     if queue.settings.partitioned and empty:
         return None
     firsts = (foremost(queue, where) for where in queue.fronts)
@@ -138,6 +141,7 @@ def is_judged(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
 def _is_known(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
     """Return whether a peek has to show what is surely in the entity."""
     anywhere = command.session_id is None and command.from_sequence_number is None
+    # An unanswered receive may have removed any message; one by numbers, any deferred one.
     complete = not (
         namespace.observability.partial or queue.receivers.lost or len(queue.unanswered_deferred)
     )
@@ -158,13 +162,16 @@ def is_like_regular(namespace: Namespace) -> bool:
 
 def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     """Return whether nothing can have removed or moved the message."""
+    # Where a scheduled message stands is open, and so is what an unanswered deferral has done.
     if stored.came is not None or stored.deferred is None or may_have_died(namespace, stored):
         return False
     if stored.lock is None:
         # A front end may have deleted it from its cache (CACHE-DELETE).
         deleted = queue.receivers.deleters and namespace.reading("CACHE-DELETE") != "kept"
         gone = deleted or may_be_spent(namespace, queue, stored)
+        # A deferred message is in no cache, and the delivery limit need not apply to it.
         return bool(stored.deferred) or not gone
+    # As long as its lock surely lasts, neither its limit nor another front end can remove it.
     return namespace.now.latest < stored.lock.expiry.earliest
 
 
@@ -176,5 +183,7 @@ def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
     together = first.batch == shown.batch >= 0
     if together or shown.came is not None or first.number >= min(shown.number, shown.sent):
         return False
+    # On a virtual clock requests follow one another; only an unanswered send may arrive later. On a
+    # real clock overlapping sends have no order.
     numbered = namespace.observability.clock is v.Clock.VIRTUAL and first.arrived.latest < NEVER
     return numbered or first.arrived.latest < shown.arrived.earliest

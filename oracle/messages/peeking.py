@@ -36,6 +36,7 @@ def peek(namespace: Namespace, command: v.Peek, observed: Observation) -> Transi
         yield from _offered(namespace, queue, command)
     if queue.outages.any and not peek_start.is_served_in_outage(namespace, queue):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
+    # Limits of the older client library may be read as limits of the bus: it need not offer peeks.
     elif namespace.reading("LIBRARIES") == "bus":
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
@@ -56,6 +57,8 @@ def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeke
             return
         namespace = with_queue(namespace, queue)
         if (place := _waiting(namespace, queue, command, view, used)) is not None:
+            # Scheduled messages are counted downwards from -1, to share `used` with the stored
+            # ones.
             used.add(-1 - place)
             rules = ("SCHED-08", *rules)
             continue
@@ -151,11 +154,13 @@ def state_of(stored: Stored) -> v.MessageState:
 
 def in_order(namespace: Namespace, queue: Queue, views: tuple[v.MessageView, ...]) -> bool:
     """Return whether the sequence numbers of each partition, where known, rise."""
+    # Numbers have an order within one partition only, and here they do not show which one.
     if queue.settings.partitioned and not namespace.profile.numbers_name_partitions:
         return True
     latest: dict[int, int] = {}
     for view in views:
         number = view.sequence_number
+        # A scheduling number has no place among those of active messages.
         if number is None or view.state is v.MessageState.SCHEDULED:
             continue
         if number <= latest.get(number >> v.SEQUENCE_BITS, -1):
@@ -167,6 +172,7 @@ def in_order(namespace: Namespace, queue: Queue, views: tuple[v.MessageView, ...
 def _known_better(candidate: Candidate) -> Queue:
     queue, stored, where = candidate.queue, candidate.stored, candidate.where
     number = candidate.view.sequence_number
+    # The number in the view is still the one that the message was scheduled under.
     if _is_late(stored, candidate.view):
         return queue
     if where == stored.where and number in (None, stored.sequence_number):

@@ -43,6 +43,7 @@ def receive(
     if queue.settings.requires_session is not (command.session_id is not None):
         yield from _of_another_kind(namespace, queue, connection)
         return
+    # Each front end has its own cache: what is within reach depends on who received before.
     queue = evolve(queue, receivers=_turned(namespace, queue, connection, command.mode))
     if command.session_id is not None:
         holding = holds_session(namespace, queue, command.session_id, connection)
@@ -51,6 +52,7 @@ def receive(
         if holding is False:
             yield from in_outage(namespace, queue, command.session_id)
             return
+        # An answer from this session shows that an unanswered accept took effect, if one had to.
         queue = seized(namespace, queue, command.session_id, connection)
     yield from _given(namespace, queue, command, observed)
     if isinstance(observed.outcome, v.Received):
@@ -67,6 +69,7 @@ def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Tra
     holds_none = queue.settings.requires_session and all(
         session.connection != connection for session in queue.sessions.values()
     )
+    # An unanswered AcceptNext may have given it a session.
     if holds_none and connection not in queue.unanswered_accept_next:
         yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-02", any_error=True)
         return
@@ -81,6 +84,8 @@ def _turned(namespace: Namespace, queue: Queue, connection: str, mode: v.Receive
         receivers = evolve(receivers, deleters=receivers.deleters | {connection})
     if receivers.connection == connection:
         return receivers if receivers.latest_at == now else evolve(receivers, latest_at=now)
+    # The front end before may have cached everything at its latest receive, under locks that begin
+    # then. The longest duration counts, because an update does not shorten a lock in a cache.
     life = queue.managed.lock_durations_ever.latest + namespace.observability.slack
     others = receivers.latest_at + life if receivers.connection is not None else -1
     return evolve(
@@ -104,6 +109,8 @@ def _nothing(
     # A partition that is down may make any receive come back empty (RECEIVE-IN-OUTAGE).
     served = namespace.reading("RECEIVE-IN-OUTAGE") == "served"
     unserved = command.session_id is None and queue.outages.any and not served
+    # Messages may have been given up unseen. Looking for them visits all messages, so that is done
+    # only before a violation.
     if not (out_of_reach or unserved) and isinstance(observed.outcome, v.Empty):
         queue = without_perhaps_spent(namespace, queue)
         out_of_reach = _is_out_of_reach(namespace, queue, command)
@@ -126,11 +133,15 @@ def _is_out_of_reach(namespace: Namespace, queue: Queue, command: v.Receive) -> 
     receivers = queue.receivers
     if command.session_id is not None:
         first = first_in_line(queue, Key(SESSION_ID, command.session_id))
+        # A session has no cache, but an unanswered receive may have taken its first message.
         return first is None or receivers.lost > 0 or queue.outages.may_hit(first.where)
     cached = cached_elsewhere(namespace, queue)
     available = surely_available(queue, cached_elsewhere=cached)
     if left_out(namespace, queue):
+        # One receive that the history omits may have cached everything.
         available = 0
+    # An unanswered receive takes one message for its own front end. One over another connection may
+    # also have cached all others, or may still do so at any later time.
     return (
         bool(receivers.unanswered_receivers - {receivers.connection}) or available <= receivers.lost
     )
@@ -167,6 +178,8 @@ def _told_apart(candidates: Iterator[Candidate]) -> list[Candidate]:
     for candidate in listed:
         stored = candidate.stored
         kept_back = stored.sent < stored.number
+        # A copy that has expired must not stand for one that lives, nor a copy whose place in a
+        # transaction is open for one that has to be in order.
         age = (stored.dies, stored.gone)
         kind = (candidate.where, stored.certain, stored.deferred, stored.lock, kept_back, age)
         alike.setdefault(kind, candidate)
@@ -181,6 +194,8 @@ def _may_be_given(candidate: Candidate, command: v.Receive) -> bool:
     if stored.came is not None and _overtakes(namespace, queue, stored):
         return False
     first = None if stored.line is None else first_in_line(queue, stored.line)
+    # A message of a transaction owes order only to what was there before its send: of what arrived
+    # between send and commit, either may be first.
     if first is None or first.number >= min(stored.number, stored.sent) or stored.came is not None:
         return True
     return not _must_come_first(namespace, queue, first)
@@ -198,6 +213,7 @@ def _is_possible(candidate: Candidate, command: v.Receive) -> bool:
         return False
     if beyond_every_cache(namespace, queue, stored) or not may_be_given(namespace, queue, stored):
         return False
+    # SCHED-06: an active message has a new number.
     if view.sequence_number is not None and view.sequence_number == stored.scheduled_number:
         return False
     if stored.spent or not count_is_possible(candidate):
@@ -219,8 +235,10 @@ def _overtakes(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
     """KEY-06, KEY-17, KEY-26: return whether only a fault can have kept this message back."""
     rule = order_rule(queue)
+    # The unanswered receive may have taken this very message.
     if rule in namespace.profile.silent or queue.receivers.lost:
         return False
+    # It may be out of reach, or among the dead letters.
     if queue.outages.may_hit(first.where) or may_be_spent(namespace, queue, first):
         return False
     if queue.settings.requires_session:
@@ -231,6 +249,8 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
         return False
     if left_out(namespace, queue):
         return False
+    # It may lie in another front end's cache, if it was there before this connection took over; or
+    # its lock in a cache has ended, and the messages cached with it are handed out before it.
     cached = cached_elsewhere(namespace, queue) and first.since < queue.receivers.switched
     life = queue.managed.lock_durations_ever.earliest - namespace.observability.slack
     received_since = first.since < queue.receivers.count or bool(namespace.observability.left_out)
@@ -252,6 +272,8 @@ def _handed_out(candidate: Candidate, command: v.Receive, counted: Rules = ()) -
     if command.session_id is not None and lock is not None:
         session = session_at(queue, command.session_id)
         also["sessions"] = queue.sessions.set(command.session_id, session.with_taken(stored.number))
+        # Only of a session that is surely held it is known how the delivery ends, and whether it
+        # counts.
         if view.delivery_count is not None and not session.doubtful:
             also["expected"] = view.delivery_count + 1
     after = hold(queue, stored, lock, candidate.where, **also)

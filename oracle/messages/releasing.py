@@ -53,6 +53,7 @@ def give_back(
         # An unanswered request may have abandoned it before, which counts; or it was
         # released when its session was accepted again, which need not count.
         counts = None
+    # The next count is known only if it is known whether this delivery counts.
     expected = None
     if counts is not None and stored.expected is not None:
         expected = stored.expected - (not counts)
@@ -143,6 +144,7 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
     if queue.calendar.due is not None:
         namespace = activated(namespace, name)
         queue = namespace.queues[name]
+    # Each renewal leaves an entry in `timers`; only the one of the current lock and end matters.
     while queue.timers is not None and lock_is_over(namespace, queue, queue.timers[1][0]):
         _, number, token = queue.timers[1]
         queue = evolve(queue, timers=pop(queue.timers))

@@ -79,6 +79,7 @@ def _schedule(
         certain = False
     key = keys.effective_key(namespace, queue.settings, message)
     hit, surely = _outage(namespace, queue, key)
+    # If its partition is chosen only when the message is due, an outage now makes no difference.
     reading = namespace.reading("SCHEDULE-PLACE")
     yield from no_room(namespace, queue, message, key, homes_of(namespace, queue, key))
     if not (surely and key is not None and reading == "when-scheduled"):
@@ -135,6 +136,8 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
     A forwarded message may arrive elsewhere at any time.
     """
     message = waiting.message
+    # Whether it is compared with others when it is scheduled or when it is due is open
+    # (SCHEDULED-COPIES): it may be a copy of theirs, and they of it.
     kept = fate(namespace, queue, message, key) is Fate.KEPT
     copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     rivals = None if message.message_id is None else copies.get(message.message_id)
@@ -266,6 +269,7 @@ def committed_later(
     """Return the namespace after the commit of a transaction with a scheduled message."""
     undoubted = waiting.number not in queue.calendar.doubted
     now, due = namespace.now, waiting.due
+    # After a commit without an answer the message may arrive at any time.
     latest = max(now.latest, due.latest) if certain else NEVER
     waiting = evolve(
         waiting,
@@ -285,6 +289,7 @@ def cancel(namespace: Namespace, command: v.CancelScheduled) -> Transitions:
     waiting = None if place is None else calendar.entries.get(place)
     if waiting is None:
         doubted = calendar
+        # The number may be that of an unanswered schedule, or of one whose transaction still runs.
         if place is None:
             doubted = evolve(calendar, doubted=calendar.doubted | {number})
         after = with_queue(namespace, evolve(queue, calendar=doubted))

@@ -50,6 +50,7 @@ def send(namespace: Namespace, command: v.Send, observed: Observation) -> Transi
 def _send(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, observed: Observation
 ) -> Transitions:
+    # On a regular entity such a message may be accepted all the same (REGULAR-KEYS).
     if keys.keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "KEY-08")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
@@ -124,6 +125,7 @@ def _send_without_key(
         rules = coverage.of_no_key(namespace, queue, command, message, where, complete=complete)
         yield _accepted(namespace, queue, message, None, where, rules, also)
     if outages.any and _may_fail(namespace, queue, command, all_of_them):
+        # Which error an outage gives is open (OUTAGE-ERROR).
         error_is_free = namespace.reading("OUTAGE-ERROR") != "unavailable"
         because = (*_with_all_down(namespace, queue), "KEY-18")
         yield refusal(namespace, v.Error.UNAVAILABLE, *because, any_error=error_is_free)

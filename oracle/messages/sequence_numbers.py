@@ -23,6 +23,7 @@ def misnumbered(candidate: Candidate) -> v.RuleId | None:
     """
     namespace, queue, stored = candidate.namespace, candidate.queue, candidate.stored
     number = candidate.view.sequence_number
+    # Of two messages with one body, nobody knows which one has the number.
     if number is None or number == stored.sequence_number or not is_one(queue, stored):
         return None
     is_taken = queue.numbers.get(number, stored.number) != stored.number
@@ -53,6 +54,7 @@ def _out_of_order(
         return "SEQ-07" if fallen else None
     if rule in namespace.profile.silent:
         return None
+    # What waits in a transaction may get its number at its send or at the commit.
     if latest.arrived < min(stored.number, stored.sent):
         return rule if latest.number > number else None
     if stored.number < min(latest.arrived, latest.sent):
@@ -69,6 +71,7 @@ def _beyond_a_gap(
     """
     if namespace.reading("SEQUENCE-GAPS") != "gap-free":
         return None
+    # Only neighbours are compared: what arrived between two others may be in any partition.
     steps = stored.number - latest.arrived
     gap = abs(steps) == 1 and number - latest.number != steps
     return "SEQ-06" if gap and _is_undisturbed(namespace, queue) else None
@@ -79,6 +82,7 @@ def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
     settings, observability = queue.settings, namespace.observability
     whole = not (observability.left_out or observability.partial)
     lost = settings.queue in namespace.registry.pending_effects or queue.fed
+    # What is scheduled, or was rolled back, may have used numbers.
     others = queue.calendar.scheduled or len(namespace.transactions)
     plain = bool(settings.partitioned) and not settings.duplicate_detection and queue.role is None
     return whole and plain and not lost and not others

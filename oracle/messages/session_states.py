@@ -24,6 +24,7 @@ def set_state(namespace: Namespace, command: v.SetSessionState, connection: str)
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
+        # Texts of unanswered requests may still replace the one that is set now.
         late = queue.states.get(command.session_id, NOTHING).late
         stored = SessionData(command.state, late)
         may_refuse, must_refuse = refuses_state(namespace, command.state)
@@ -118,9 +119,11 @@ def list_sessions(
     listed = tuple(sorted(surely))
     if isinstance(observed.outcome, v.SessionsListed):
         listed = observed.outcome.session_ids
+    # An unanswered receive may have taken the last message of a session.
     complete = surely <= set(listed) or bool(queue.receivers.lost)
     once = len(set(listed)) == len(listed)
     late = {name for name, data in queue.states.items() if data.state is not None or data.late}
+    # A scheduled message may have become active unseen, and an unanswered request may set a state.
     possible = {*queue.members, *queue.calendar.sessions, *late}
     if complete and once and possible.issuperset(listed):
         yield Transition(

@@ -47,6 +47,7 @@ def holds_session(
     """Return whether this connection holds the session; `None` if it is uncertain."""
     session = queue.sessions.get(session_id)
     if session is None or session.connection != connection:
+        # An unanswered AcceptNext may have been given any session that nobody else surely holds.
         doubtful = session is None or _may_be_over(namespace, session)
         perhaps = doubtful and connection in queue.unanswered_accept_next
         return None if perhaps or (session is not None and session.doubtful) else False
@@ -92,6 +93,7 @@ def accept_session(namespace: Namespace, command: v.AcceptSession, connection: s
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     session = queue.sessions.get(command.session_id)
+    # Whether a holder may accept its session again is open, so below both answers are allowed.
     if session is None or _may_be_over(namespace, session) or session.connection == connection:
         rules = _accepting(namespace, queue, command.session_id, connection)
         yield done(_accepted(namespace, queue, command.session_id, connection), *rules)
@@ -125,10 +127,14 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
     before = queue.sessions.get(session_id)
     own = before is not None and before.connection == connection
     if own and before is not None and _may_last(namespace, queue, before):
+        # Accepting it again may release its messages, or leave them locked.
         queue = _bounded(queue, before, Window(-NEVER, expiry.latest))
+        # Whether the lock now ends as before or a whole term from here is open.
         earliest = min(before.expiry.earliest, expiry.earliest)
         again = evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
         return _with(namespace, queue, session_id, again)
+    # An unanswered close may have ended the lock before, and a delivery that closing ends does not
+    # count.
     counts = None if before is None or before.doubtful else True
     freed = _freed(namespace, queue, session_id, "SESS-11", counts=counts)
     queue = _kept(freed.queues[queue.settings.queue], session_id)
@@ -145,6 +151,7 @@ def _kept(queue: Queue, session_id: str) -> Queue:
 
 
 def _may_last(namespace: Namespace, queue: Queue, session: SessionLock) -> bool:
+    # An unanswered accept may take effect at any later time, so its lock never surely ends.
     return session.doubtful or not lock_is_over(namespace, queue, session.expiry.latest)
 
 
@@ -159,6 +166,7 @@ def _bounded(queue: Queue, session: SessionLock, expiry: Window) -> Queue:
         if stored is not None and stored.lock is not None:
             over = stored.lock.expiry.earliest == -NEVER
             bounds = Window(-NEVER if over else expiry.earliest, expiry.latest)
+            # The delivery may have ended at any time, and whether it counts depends on how.
             expected = stored.expected if bounds.earliest > -NEVER else None
             lock = stored.lock.lasting(bounds)
             changed = evolve(stored, lock=lock, expected=expected)
@@ -200,11 +208,13 @@ def close_session(namespace: Namespace, command: v.CloseSession, connection: str
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
+        # Closing does not count, but the lock may have ended before, which does.
         counts = False if holding else None
         freed = _freed(namespace, queue, command.session_id, "SESS-08", counts=counts)
         kept = _kept(freed.queues[command.queue], command.session_id)
         yield done(_with(freed, kept, command.session_id, None))
     if holding is not True:
+        # Outside the documents: closing a session that is not held.
         yield refusal(namespace, v.Error.SESSION_LOCK_LOST, any_error=True)
         yield done(namespace)
     else:
@@ -228,6 +238,7 @@ def accept_next(
     if (
         session_id is not None
         and (session is None or _may_be_over(namespace, session))
+        # A scheduled message may have brought the session unseen.
         and (session_id in queue.members or session_may_come(namespace, queue, session_id))
     ):
         yield Transition(
@@ -236,6 +247,7 @@ def accept_next(
             rules=("SESS-06",),
         )
     outage = queue.outages.any and namespace.reading("NEXT-IN-OUTAGE") != "found"
+    # An unanswered request may have taken the last message of the session, or the session.
     if free is None or queue.receivers.lost or queue.unanswered_accept_next or outage:
         waits = queue.calendar.sessions and is_awaited(namespace, queue)
         rules = rules_if((free is None, "SESS-07"), (free is None and waits, "SCHED-13"))
@@ -279,6 +291,7 @@ def _renewed(
         expiry = Window.around(renewed.locked_until, namespace.observability.slack)
     before = queue.sessions.get(session_id) or SessionLock(connection, expiry)
     queue = _bounded(queue, before, expiry)
+    # The answer shows that the connection holds the session, whatever was in doubt before.
     session = SessionLock(connection, expiry, before.since, before.taken, renewed=True)
     return Transition(outcome=renewed, next=_with(namespace, queue, session_id, session))
 
@@ -292,10 +305,12 @@ def without_answer(namespace: Namespace, command: _OfLocks, connection: str) -> 
         return with_queue(namespace, evolve(queue, unanswered_accept_next=connections))
     session = queue.sessions.get(command.session_id)
     if isinstance(command, v.AcceptSession):
+        # It may take effect at any later time, so nobody surely holds the session from now on.
         session = evolve(session or SessionLock(connection, namespace.now), doubtful=True)
     elif session is None:
         return namespace
     elif isinstance(command, v.CloseSession):
+        # It may be closed at any time from now on, and then its messages are released.
         queue = _bounded(queue, session, Window(-NEVER, session.expiry.latest))
         session = evolve(session, doubtful=True)
     else:

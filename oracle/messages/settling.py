@@ -121,6 +121,7 @@ def lost_lock(
         after = with_queue(namespace, queue)
         free = not _is_error_named(namespace, queue, token)
         yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=free)
+    # The lock may be lost already, or an unanswered settlement may have ended it.
     elif lock.expiry.earliest <= namespace.now.latest or not stored.certain:
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
     elif queue.outages.may_hit(stored.where):
@@ -182,6 +183,7 @@ def perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
     if stored is None or stored.lock is None:
         return namespace
     may_have_ended = evolve(stored.lock, expiry=Window(-NEVER, stored.lock.expiry.latest))
+    # It may be gone, so no other message has to wait for it.
     unsure = evolve(stored, certain=False, line=None)
     match command:
         case v.Complete():

@@ -32,5 +32,6 @@ def _died_unseen(
         return
     if not (owner.settings.dead_letter_expired or owner.settings.requires_session):
         return
+    # A message may have become active, and then a dead letter, without anybody seeing it between.
     for active, _ in activation.coming(namespace, owner, body):
         yield from dead_letters.arrivals(active, dead, body)

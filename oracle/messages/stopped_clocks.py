@@ -23,6 +23,7 @@ def latest_end(namespace: Namespace, queue: Queue, ends: int, life: int) -> int:
         return ends
     if queue.outages.any:
         return NEVER
+    # Its clock may have stood still from its first moment to the end of the outage.
     return max(ends, trouble.latest + life + namespace.observability.slack)
 
 

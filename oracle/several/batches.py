@@ -91,6 +91,7 @@ def _folded(
                 else:
                     after = _showing(before, transition.next, command.queue, shows)
                     later.append((after, (*rules, *transition.rules)))
+        # Equal states are merged after each message, or their number would grow with every one.
         reached = _apart(later)
     return reached, refusals
 

@@ -91,6 +91,7 @@ def _is_counted(namespace: Namespace, queue: Queue) -> bool:
 
 def _is_locked(namespace: Namespace, stored: Stored) -> bool:
     lock = stored.lock
+    # A lock may end while a settlement waits for its commit (LOCK-IN-TRANSACTION).
     return lock is not None and lock.pledge is None and namespace.now.latest < lock.expiry.earliest
 
 

@@ -92,6 +92,7 @@ def _all_done(namespace: Namespace, command: Several, answers: Answers) -> list[
     """Return the states after all single requests took effect; none if that is not allowed."""
     queue = namespace.queues[command.queue]
     refused = namespace.reading(ACROSS) == "refused"
+    # The message of a lost lock may be in any partition, for which -1 has every bit.
     places = [-1 if stored is None else stored.where for stored in _stored(namespace, command)]
     # No partition can have all of the messages.
     if refused and queue.settings.partitioned and not reduce(and_, places, -1):
@@ -103,6 +104,7 @@ def _all_done(namespace: Namespace, command: Several, answers: Answers) -> list[
 
 
 def _after(before: Reached, one: Any, answers: Answers) -> Iterator[Reached]:
+    # The lock before this one may be of a lost answer, and then the entity is no longer judged.
     if is_unjudged(before.namespace, v.owner_of(one.queue)):
         yield before
         return
@@ -129,6 +131,7 @@ def _refusals(namespace: Namespace, command: Several, answers: Answers) -> Trans
     # Only the status of such a refusal is known, not its error.
     if refused is None:
         yield refusal(noted, v.Error.INVALID_OPERATION, "LOCK-15", "LOCK-16", any_error=True)
+    # A bus may look at the partitions before the locks.
     elif not refused.any_error:
         yield refusal(lost, v.Error.INVALID_OPERATION, any_error=True)
 
@@ -152,6 +155,7 @@ def _refused(
         refused.outcome.error for refused in refusals if isinstance(refused.outcome, v.Refused)
     ]
     error = errors[0] if errors else v.Error.INVALID_OPERATION
+    # Which of several reasons is named is open.
     free = any(refused.any_error for refused in refusals) or len(set(errors)) > 1
     rules = [rule for refused in refusals for rule in refused.rules]
     if rules and len(ones) > 1 and error is v.Error.LOCK_LOST:

@@ -141,6 +141,7 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
             (entity_counts.entities.earliest < MOST_ENTITIES <= counted, "QUOTA-10"),
         ),
     )
+    # A subscription meets this quota only where a reading lets subscriptions count.
     if wanted.kind is Kind.SUBSCRIPTION:
         return attrs.evolve(
             quota, must=quota.must and subscriptions_count, may=quota.may and may_count

@@ -60,6 +60,7 @@ def _surely_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key
     """
     if namespace.observability.left_out or isinstance(queue.role, Topic) or not where:
         return False
+    # Any of its messages may have expired, and left room.
     if queue.managed.lifetimes_ever.earliest < NEVER:
         return False
     if not _is_full(namespace, queue, where, key):
@@ -118,6 +119,7 @@ def no_room(
         where: the partitions that may be chosen for it.
         within: whether it is sent in a transaction.
     """
+    # Dead letters may have been forwarded here unseen, and fill it.
     if any(feeding(namespace, queue.settings.queue)):
         # The refusal exercises no rule of this message.
         yield refusal(namespace, v.Error.QUOTA_EXCEEDED, *rules_if((within, "SIZE-14")))

@@ -194,6 +194,8 @@ def excesses(namespace: Namespace, message: v.Message) -> Iterator[Excess]:
     for name, _, forbidden in KEYS:
         length = _length(message, name)
         if length > LONGEST_KEY:
+            # The other way to count characters gives fewer: only if both are too many it is surely
+            # too long.
             surely = len(getattr(message, name)) > LONGEST_KEY
             yield Excess(forbidden, v.Error.INVALID_OPERATION, surely)
     yield from _of_properties(namespace, message)
@@ -235,6 +237,7 @@ def _of_properties(namespace: Namespace, message: v.Message) -> Iterator[Excess]
     ]
     fewest, greatest = _kb(namespace)
     largest = max(sizes, default=0)
+    # How many bytes a character takes is open, between one and the most that any encoding needs.
     if WIDEST * largest > PROPERTY * fewest:
         yield Excess("LIMIT-13", v.Error.INVALID_OPERATION, largest > PROPERTY * greatest)
     if WIDEST * sum(sizes) > PROPERTIES * fewest:

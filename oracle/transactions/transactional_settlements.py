@@ -48,6 +48,7 @@ def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | N
     transaction = namespace.transactions.get(name)
     if transaction is None:
         return namespace
+    # Which settlement of one message counts is open; those of other messages stand.
     same = (command.queue, command.lock_token)
     doubted = tuple(
         evolve(settlement, certain=False)
@@ -74,6 +75,7 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
         if isinstance(transition.outcome, v.Done):
             may_settle = True
         else:
+            # A refusal without a rule need not come: the lock may be lost, or last.
             unsure = unsure or not transition.rules
             if not (transition.rules and _refuses(namespace, "at-commit")):
                 yield _turned_away(transition, command, name, transaction)
@@ -232,6 +234,9 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
     queue = _queue_of(namespace, enlisted)
     stored = None if queue is None else locked(queue, enlisted.command.lock_token)
     if queue is None or stored is None or stored.lock is None:
+        # The commit must be refused for a lost lock. If the queue is gone, or was created again
+        # since, the documents do not say what it does: found by exploring transactions across
+        # entities.
         return True, enlisted.certain and queue is not None
     pledge = stored.lock.pledge
     until = stored.lock.expiry if pledge is None else pledge.until

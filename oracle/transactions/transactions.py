@@ -25,6 +25,7 @@ from busproof.oracle.window import Window
 
 def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transition]:
     """Begin a transaction; Basic may have none (from outside the editions)."""
+    # Whether the name of a transaction that has ended can be used again is open.
     if command.transaction in namespace.transactions:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     if namespace.transactions.get(command.transaction) is not None:
@@ -75,6 +76,7 @@ def _outage(namespace: Namespace, staged: list[Staged]) -> tuple[bool, bool]:
     queues = namespace.queues
     there = [(queues[send.queue].outages, send) for send in staged if send.queue in queues]
     hit = any(outages.may_hit(send.where) for outages, send in there)
+    # Otherwise a commit may succeed although the partition of a send has gone down since.
     refused = namespace.profile.readings.get("TXN-OUTAGE") == "refused"
     return hit, refused and any(
         outages.identified and outages.must_hit(send.where) and _is_still_there(namespace, send)
@@ -140,6 +142,8 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
         for path, arrivals in staged.arrivals.items():
             if path not in begun.queues:
                 continue
+            # Its place in a line is open only if others arrived between its send and the commit.
+            # Transactions side by side owe no order, as the TLA+ spec's graph showed.
             batch = begun.queues[path].arrivals
             number = before.queues[path].arrivals
             sent = arrivals if batch > arrivals else NEVER
@@ -225,6 +229,7 @@ def _forgotten(
         if queue is None:
             continue
         bodies = queue.bodies.set(staged.message.body, why)
+        # Otherwise another message with this body has arrived, which a roll back does not undo.
         if isinstance(queue.bodies.get(staged.message.body), str):
             queue = evolve(queue, bodies=bodies)
             namespace = with_queue(namespace, declined(queue, staged.message, "DUP-10"))
@@ -242,6 +247,8 @@ def lost_commit(namespace: Namespace, command: v.CommitTransaction) -> Namespace
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         return _with_end(namespace, command.transaction, commits=True)
+    # Its messages are stored as uncertain ones below. What the transaction gets from now on may
+    # still be committed by this request, which `ending` records.
     doubtful = evolve(
         transaction,
         doubtful=True,
