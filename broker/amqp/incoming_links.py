@@ -58,11 +58,16 @@ def received(
 ) -> bytes | None:
     """Return a message once all its transfers have arrived; `None` until then and afterwards.
 
-    The parts of a large message are kept in `parts` meanwhile.
+    The parts of a large message are kept in `parts` meanwhile; an aborted one is forgotten.
 
     Raises:
         Refusal: the incomplete messages exceed the limit.
     """
+    if native.is_aborted(delivery):
+        parts.pop(delivery, None)
+        connection.unfinished.pop(link, None)
+        native.settle(delivery)
+        return None
     if not native.is_readable(delivery):
         # Proton emits one event per part when parts of other links arrive in between.
         return None
@@ -192,14 +197,12 @@ class Intake(Node):
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
         """Take a message, or a part of one."""
-        if native.is_aborted(delivery):
-            self._parts.pop(delivery, None)
-            self._connection.unfinished.pop(self._raw, None)
-            native.settle(delivery)
-            return
         # Only the first frame of a message has its format, so the parts that follow are not marked.
         if batch:
             self._batches.add(delivery)
+        if native.is_aborted(delivery):
+            # Proton gives the next delivery the same place.
+            self._batches.discard(delivery)
         raw = received(self._connection, self._raw, delivery, self._parts)
         if raw is None:
             return

@@ -236,6 +236,10 @@ class Channel(asyncio.Transport):
         """Return the number of bytes that the client has not read."""
         return self._transport.get_write_buffer_size()
 
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Set how many bytes the transport holds before it asks for a pause, and after it."""
+        self._transport.set_write_buffer_limits(high, low)
+
     def pause_reading(self) -> None:
         """Stop giving bytes to the connection inside."""
         self.is_paused = True

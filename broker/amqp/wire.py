@@ -11,6 +11,8 @@ __all__ = ["LAST_WORDS", "Wire"]
 
 LAST_WORDS: Final = 5.0
 """Time for a client to read the last bytes before its connection is aborted, in seconds."""
+MOST_BUFFERED: Final = 65_536
+"""Most bytes in a transport before it asks for a pause, unless the limit `unread` is less."""
 
 
 class Wire:
@@ -37,6 +39,8 @@ class Wire:
     def open(self, transport: asyncio.Transport) -> None:
         """Start writing to a client."""
         self._transport = transport
+        # Only a transport that has said "enough" says later that the client has caught up.
+        transport.set_write_buffer_limits(high=min(MOST_BUFFERED, self._hub.limits.unread))
 
     def lose(self) -> None:
         """Stop writing to a client that has disconnected."""

@@ -71,6 +71,9 @@ class Wire(asyncio.Transport):
         if self._slow and len(self.said) > SLOW and self._protocol is not None:
             self._protocol.pause_writing()
 
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Nothing is held here."""
+
     def get_write_buffer_size(self) -> int:
         return len(self.said) if self._slow else 0
 
