@@ -16,8 +16,9 @@ def blamed_in_sessions(namespace: Namespace, queue: Queue, event: v.Event) -> tu
         case v.GetSessionState(session_id=session_id), v.SessionState(state=state):
             unheld = _not_its_holder(namespace, queue, session_id, event.connection)
             return unheld or _wrong_state(queue, session_id, state)
-        case v.RenewSessionLock(), v.Renewed() | v.Done():
-            return ("SESS-12", "SESS-13")
+        case v.RenewSessionLock(session_id=session_id), v.Renewed() | v.Done():
+            is_holder = holds_session(namespace, queue, session_id, event.connection)
+            return ("SESS-12", "SESS-13") if is_holder is False else ("SESS-13",)
         case _:
             return ()
 

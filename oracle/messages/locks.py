@@ -7,7 +7,7 @@ from busproof.oracle.messages import settling
 from busproof.oracle.messages.expiry import is_surely_dead, may_have_died
 from busproof.oracle.messages.matching import Candidate
 from busproof.oracle.messages.sessions import session_at
-from busproof.oracle.messages.stopped_clocks import full_term
+from busproof.oracle.messages.stopped_clocks import ends_in_time, full_term
 from busproof.oracle.queued_messages import Lock, Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import Observation, Transition, Transitions, refusal
@@ -123,9 +123,9 @@ def _renewed(
     until: int | None = namespace.now.earliest + queue.settings.lock_duration
     if isinstance(observed.outcome, v.Renewed):
         until = observed.outcome.locked_until
+        if not ends_in_time(namespace, queue, until):
+            return
         if until is not None:
-            if not expiry.earliest - slack <= until <= expiry.latest + slack:
-                return
             expiry = Window.around(until, slack)
     # Outside the documents: the renewal of one message's lock in a session, which may do nothing.
     if lock.session_id is not None:

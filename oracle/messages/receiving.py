@@ -181,7 +181,10 @@ def _told_apart(candidates: Iterator[Candidate]) -> list[Candidate]:
         # A copy that has expired must not stand for one that lives, nor a copy whose place in a
         # transaction is open for one that has to be in order.
         age = (stored.dies, stored.gone)
-        kind = (candidate.where, stored.certain, stored.deferred, stored.lock, kept_back, age)
+        # Nor one that was given before for one that was not, if the answer says how often.
+        counts = (stored.counted, stored.uncounted, stored.expected)
+        known = (candidate.where, stored.certain, stored.deferred, stored.lock)
+        kind = (*known, kept_back, age, counts)
         alike.setdefault(kind, candidate)
     return list(alike.values())
 

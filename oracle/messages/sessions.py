@@ -8,7 +8,7 @@ from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.messages.releasing import give_back
-from busproof.oracle.messages.stopped_clocks import full_term, lock_is_over
+from busproof.oracle.messages.stopped_clocks import ends_in_time, full_term, lock_is_over
 from busproof.oracle.queued_messages import Key, SessionLock
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
@@ -274,7 +274,8 @@ def renew(
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
         renewed = observed.outcome if isinstance(observed.outcome, v.Renewed) else None
-        yield _renewed(namespace, queue, command.session_id, connection, renewed)
+        if renewed is None or ends_in_time(namespace, queue, renewed.locked_until):
+            yield _renewed(namespace, queue, command.session_id, connection, renewed)
     if holding is not True:
         yield not_held(namespace, queue, command.session_id, connection)
     yield from in_outage(namespace, queue, command.session_id)

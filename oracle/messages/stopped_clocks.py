@@ -44,6 +44,12 @@ def full_term(namespace: Namespace, queue: Queue) -> Window:
     return ends.widened(namespace.observability.slack)
 
 
+def ends_in_time(namespace: Namespace, queue: Queue, until: int | None) -> bool:
+    """LOCK-04, SESS-13: return whether a lock that is renewed now may end when an answer says."""
+    term, slack = full_term(namespace, queue), namespace.observability.slack
+    return until is None or term.earliest - slack <= until <= term.latest + slack
+
+
 def lock_is_over(namespace: Namespace, queue: Queue, ends: int) -> bool:
     """LIFE-05, SESS-11: return whether a lock has surely ended."""
     return is_over(namespace, queue, ends, queue.managed.lock_durations_ever.latest)
