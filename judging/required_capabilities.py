@@ -89,14 +89,17 @@ def _needs_of_message(command: v.Command) -> Iterator[v.Capability]:
 
 
 def _needs_of_destinations(command: v.Command) -> Iterator[v.Capability]:
-    """Return the capabilities that forwarding requires."""
+    """Return the capabilities that forwarding and dead letters require."""
     if getattr(command, "forward_to", None) is not None:
         changed = isinstance(command, v.UpdateQueue)
         yield v.Capability.REDIRECTION if changed else v.Capability.FORWARDING
     if getattr(command, "forward_dead_letters_to", None) is not None:
         yield v.Capability.DEAD_LETTER_FORWARDING
-    if str(getattr(command, "queue", "")).endswith(v.TRANSFERS):
+    path = str(getattr(command, "queue", ""))
+    if path.endswith(v.TRANSFERS):
         yield v.Capability.TRANSFER_DEAD_LETTER
+    elif v.is_dead_letter_queue(path):
+        yield v.Capability.DEAD_LETTER
     if isinstance(command, v.UpdateQueue | v.UpdateTopic) and command.status is not None:
         yield v.Capability.ENTITY_STATUS
     managed = isinstance(command, v.GetQueue | v.UpdateQueue | v.DeleteQueue)

@@ -4,7 +4,14 @@ import pytest
 
 from busproof.judging.required_capabilities import needs
 from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import CreateQueue, CreateTopic, Send, SendBatch
+from busproof.vocabulary.commands import (
+    CreateQueue,
+    CreateTopic,
+    Peek,
+    Receive,
+    Send,
+    SendBatch,
+)
 from busproof.vocabulary.messages import Message
 
 
@@ -36,3 +43,13 @@ def test_properties_for_filters_are_sent_only_to_buses_with_filters(
     assert Capability.FILTERS in needs(SendBatch(queue="q", messages=(message,)))
     plain = Message(body="m", session_id="s", partition_key="s", message_id="i")
     assert Capability.FILTERS not in needs(Send(queue="q", message=plain))
+
+
+@pytest.mark.parametrize("command", [Peek, Receive])
+def test_dead_letters_are_looked_for_only_on_buses_that_declare_them(command: type) -> None:
+    """A bus without dead letters was accused of an unknown queue."""
+    needed = {*needs(command(queue="q/$deadletterqueue"))}
+    assert Capability.DEAD_LETTER in needed
+    assert Capability.DEAD_LETTER not in needs(command(queue="q"))
+    transfers = {*needs(command(queue="q/$transfer/$deadletterqueue"))}
+    assert {*needs(command(queue="q"))} | {Capability.TRANSFER_DEAD_LETTER} == transfers
