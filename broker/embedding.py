@@ -36,7 +36,7 @@ HOST: Final = "127.0.0.1"
 PATIENCE: Final = 30.0
 """Maximum time for a call to the broker, in seconds."""
 LOG: Final = logging.getLogger("busproof.broker")
-Created = v.CreateQueue | v.CreateTopic | v.CreateSubscription
+_Created = v.CreateQueue | v.CreateTopic | v.CreateSubscription
 Found = TypeVar("Found")
 
 
@@ -211,7 +211,7 @@ class Embedded:
         await self._ended.wait()
         await broker.stop()
 
-    def _create(self, kind: type[Created], **settings: Any) -> None:
+    def _create(self, kind: type[_Created], **settings: Any) -> None:
         known = sorted(field.name for field in attrs.fields(kind))
         unknown = sorted(settings.keys() - set(known))
         if unknown:
