@@ -297,7 +297,7 @@ def _is_dear(frame: bytes) -> bool:
         last = end_of(frame, begins)
     except (IndexError, ValueError):
         return False  # the engine reports the error
-    # The message behind the performative has bounds of its own, and may have far more values.
+    # The message behind the performative has separate bounds, and may hold far more values.
     return values_in(frame[:last], begins, MOST_VALUES) > MOST_VALUES
 
 
