@@ -3,6 +3,7 @@
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.oracle.coverage.topics import is_gone
 from busproof.oracle.messages import keys
 from busproof.oracle.messages.duplicates import ASKED_BEYOND, properties_of
 from busproof.oracle.messages.partitioning import REROUTING_TIMEOUT
@@ -93,16 +94,11 @@ def of_copy(
         long = 2 * (namespace.now.earliest - copy.sent.latest) >= DEFAULT_WINDOW
         rules += rules_if(
             (other, "DUP-05"),
-            (_is_gone(queue, copy.body), "DUP-07"),
+            (is_gone(queue, copy.body), "DUP-07"),
             (not home & ~(queue.recovered & ~copy.recovered), "DUP-09"),
             (window == DEFAULT_WINDOW and long, "DUP-02"),
         )
     return tuple(rules)
-
-
-def _is_gone(queue: Queue, body: str) -> bool:
-    numbers = queue.bodies.get(body)
-    return isinstance(numbers, tuple) and not any(number in queue.messages for number in numbers)
 
 
 def _copies(queue: Queue, message: v.Message) -> tuple[Copy, ...]:

@@ -62,11 +62,12 @@ def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[v.Rule
     return rules_if(
         (not topic.managed.status.takes, "TOPIC-26"),
         (role.parted, "TOPIC-23"),
-        (any(_is_gone(other, body) for other in others), "TOPIC-02"),
+        (any(is_gone(other, body) for other in others), "TOPIC-02"),
     )
 
 
-def _is_gone(queue: Queue, body: str) -> bool:
+def is_gone(queue: Queue, body: str) -> bool:
+    """Return whether messages with this body were there, and none of them is any more."""
     numbers = queue.bodies.get(body)
     return isinstance(numbers, tuple) and not any(number in queue.messages for number in numbers)
 
