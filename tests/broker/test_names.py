@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from busproof.broker.admin import atom
+from busproof.broker.admin.rule_descriptions import rule_element
 from busproof.broker.names import objection_to
 from busproof.vocabulary.subscription_rules import CorrelationFilter, SqlFilter, SubscriptionRule
 
@@ -170,6 +171,6 @@ def test_answer_is_xml_whatever_texts_are_in_it(text: str) -> None:
     rule = SubscriptionRule(name=text, filter=SqlFilter(expression=text), action=text)
     other = SubscriptionRule(name=text, filter=CorrelationFilter(properties={text: text}))
     for shown in (rule, other):
-        element = atom.rule_element(shown, "2026-01-01")
+        element = rule_element(shown, "2026-01-01")
         ET.fromstring(atom.entry(text, text, "now", element))  # noqa: S314 - our own
     ET.fromstring(atom.error(400, text))  # noqa: S314 - our own
