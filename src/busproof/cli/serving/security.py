@@ -1,13 +1,12 @@
-"""Security of `busproof serve`: keys, certificates and the control endpoint."""
+"""Security of `busproof serve`: keys, certificates and the control endpoint, from its options."""
 
 import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
-from busproof.cli.frame import PATH, Option, Options, flag, option
+from busproof.cli.frame import Options
+from busproof.cli.serving.options import AMQP_PORT, AMQPS_PORT
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,165 +17,10 @@ if TYPE_CHECKING:
     from busproof.broker.core import Hub
     from busproof.broker.server import Places
 
-__all__ = ["OPTIONS", "Protection"]
+__all__ = ["Protection"]
 
-AMQP_PORT, AMQPS_PORT, HTTP_PORT = 5672, 5671, 5300
 HIDDEN: Final = "<key>"
 """Placeholder for a secret key in a printed connection string."""
-
-
-class _Port(click.ParamType[int]):
-    """Port number as an option value."""
-
-    name = "port"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the port, or fail with a sentence."""
-        text = str(value)
-        if not text.isdecimal() or int(text) > 65_535:
-            self.fail(f"{text!r} is not a port; give a number from 0 to 65535", param, ctx)
-        return int(text)
-
-
-PORT: Final = _Port()
-
-CERTIFICATES: Final = "TLS"
-KEYS: Final = "Keys"
-WATCH: Final = "Control, page and metrics"
-
-OPTIONS: Final[tuple[Option, ...]] = (
-    option(
-        "--host",
-        default="127.0.0.1",
-        metavar="HOST",
-        help="address to listen on (default: 127.0.0.1)",
-    ),
-    option(
-        "--port",
-        type=PORT,
-        metavar="PORT",
-        help=f"for AMQP without TLS ({AMQP_PORT}; with TLS, none); 0: any free",
-    ),
-    option(
-        "--admin-port",
-        type=PORT,
-        metavar="PORT",
-        default=HTTP_PORT,
-        help=f"for HTTP ({HTTP_PORT}); 0: any free",
-    ),
-    option(
-        "--websocket-port",
-        type=PORT,
-        metavar="PORT",
-        help="port for AMQP over WebSockets, with TLS if AMQP has it (default: none; 0: any free)",
-    ),
-    option(
-        "--keys",
-        section=KEYS,
-        metavar="SOURCE",
-        help="access policies and keys, as JSON in a file or in env:NAME; SIGHUP reads a "
-        "file again",
-    ),
-    option(
-        "--audience",
-        section=KEYS,
-        multiple=True,
-        metavar="HOST",
-        help="host that tokens may name (repeatable; default: any)",
-    ),
-    flag(
-        "--allow-public-key",
-        section=KEYS,
-        help="let other machines connect with the emulator's well-known key",
-    ),
-    option(
-        "--tls-cert",
-        section=CERTIFICATES,
-        type=PATH,
-        metavar="FILE",
-        help="certificate (PEM) for AMQP over TLS and HTTPS",
-    ),
-    option(
-        "--tls-key",
-        section=CERTIFICATES,
-        type=PATH,
-        metavar="FILE",
-        help="private key (PEM) of --tls-cert",
-    ),
-    option(
-        "--tls",
-        section=CERTIFICATES,
-        type=PATH,
-        metavar="FILE",
-        help="serve AMQP over TLS and HTTPS with a generated certificate; write its "
-        "authority to this file (PEM)",
-    ),
-    option(
-        "--tls-name",
-        section=CERTIFICATES,
-        multiple=True,
-        metavar="NAME",
-        help="further host name in the certificate of --tls, such as "
-        "'*.servicebus.windows.net' (repeatable)",
-    ),
-    option(
-        "--tls-port",
-        section=CERTIFICATES,
-        type=PORT,
-        metavar="PORT",
-        help=f"for AMQP over TLS ({AMQPS_PORT}); 0: any free",
-    ),
-    option(
-        "--admin-cert",
-        section=CERTIFICATES,
-        type=PATH,
-        metavar="FILE",
-        help="certificate (PEM) for HTTPS only",
-    ),
-    option(
-        "--admin-key",
-        section=CERTIFICATES,
-        type=PATH,
-        metavar="FILE",
-        help="private key (PEM) of --admin-cert",
-    ),
-    option(
-        "--admin-tls",
-        section=CERTIFICATES,
-        type=PATH,
-        metavar="FILE",
-        help="serve HTTPS with a generated certificate; write its authority to this file (PEM)",
-    ),
-    flag(
-        "--control",
-        section=WATCH,
-        help="serve the control API under /busproof/ to local programs: partitions, time, state",
-    ),
-    flag(
-        "--page",
-        section=WATCH,
-        help="serve a live page of entities and partitions to local browsers, at "
-        "/busproof/ of the HTTP port",
-    ),
-    option(
-        "--control-token",
-        section=WATCH,
-        metavar="SOURCE",
-        help="serve the control API to holders of the token in this file or in env:NAME",
-    ),
-    flag(
-        "--metrics",
-        section=WATCH,
-        help="serve Prometheus metrics to local programs, at /metrics of the HTTP port",
-    ),
-    option(
-        "--metrics-token",
-        section=WATCH,
-        metavar="SOURCE",
-        help="serve metrics to holders of the token in this file or in env:NAME",
-    ),
-)
-"""Options for addresses and access."""
 
 
 class Protection:
