@@ -53,6 +53,8 @@ ALL_MAY_IMPORT = {"errors", "extras", "__version__"}
 IMPORT_NOTHING = {"errors", "steps.plugin", "steps.allure"}
 MOST_FILES = 30
 """Number of modules that a folder may have."""
+MOST_LINES = 350
+"""Number of lines that a module may have."""
 
 
 def modules() -> dict[str, Path]:
@@ -117,6 +119,16 @@ def test_no_folder_of_the_package_is_too_long_to_take_in() -> None:
     """Nobody finds a file among sixty; a folder that grows is divided by subject."""
     folders = Counter(path.parent for path in MODULES.values())
     assert {} == {str(folder): number for folder, number in folders.items() if number > MOST_FILES}
+
+
+def test_no_module_is_too_long_to_read_at_a_sitting() -> None:
+    """A module that grows is divided by subject, also in the benchmarks and the tools."""
+    scripts = [path for room in ("benchmarks", "tools") for path in (ROOT / room).rglob("*.py")]
+    sizes = {
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8").count("\n")
+        for path in (*MODULES.values(), *scripts)
+    }
+    assert {} == {path: lines for path, lines in sizes.items() if lines > MOST_LINES}
 
 
 def permitted(name: str) -> set[str]:
