@@ -19,7 +19,11 @@ from busproof.broker.admin.entity_requests import (
 )
 from busproof.broker.admin.http import Answer, Request
 from busproof.broker.admin.managed_namespace import ManagedNamespace
-from busproof.broker.admin.subscription_rules import SubscriptionRules
+from busproof.broker.admin.subscription_rules import (
+    SubscriptionRules,
+    first_rule_in,
+    replacing_default,
+)
 from busproof.broker.admin.updates import managed, updated
 from busproof.broker.amqp.refusals import Refusal, too_many_of
 from busproof.broker.auth.tokens import TokenError
@@ -143,7 +147,13 @@ class Entities:
             return self._updated(self._namespace.known(path), description)
         self._check_room(path)
         command = creation(self._hub.bus, path, description.kind, properties, version)
-        self._namespace.ask(command)
+        # The subscription and its first rule come together: a refused one leaves nothing behind.
+        element, rule = description.child("DefaultRuleDescription"), None
+        if isinstance(command, v.CreateSubscription) and element is not None and len(element):
+            rule = first_rule_in(element)
+            self._namespace.ask(command, *replacing_default(command, rule))
+        else:
+            self._namespace.ask(command)
         self._hub.bus.known_as(path)
         moment = self._namespace.moment()
         self._hub.descriptions.change(path, created=moment, updated=moment)
@@ -151,9 +161,8 @@ class Entities:
         if status not in (None, v.EntityStatus.ACTIVE):
             self._manage(v.UpdateQueue(queue=path, status=status))
         self._remember(path, description)
-        rule = description.child("DefaultRuleDescription")
-        if isinstance(command, v.CreateSubscription) and rule is not None and len(rule):
-            self._rules.replace_default(command, rule)
+        if element is not None and rule is not None:
+            self._rules.describe(path, rule, element)
         return 201, self._entry(path)
 
     def _check_room(self, path: str) -> None:

@@ -12,7 +12,7 @@ from busproof.broker.admin.rule_descriptions import action_of, filter_of, rule_e
 from busproof.broker.amqp.subscription_rules import check_expressions, check_room
 from busproof.broker.names import objection_to
 
-__all__ = ["SubscriptionRules"]
+__all__ = ["SubscriptionRules", "first_rule_in", "replacing_default"]
 
 
 class SubscriptionRules:
@@ -51,55 +51,31 @@ class SubscriptionRules:
         path = self._namespace.known(path)
         known = {rule.name: rule for rule in self._found_rules(path)}
         if request.method == "PUT":
-            if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
-                raise atom.Unreadable(objection)
             element = atom.read_description(request.body).element
-            chosen, action = filter_of(element), action_of(element)
-            check_expressions(chosen, action)
+            rule = rule_in(element, name)
             changed = "if-match" in request.headers
             if changed and name not in known:
                 raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
             if not changed:
                 check_room(self._namespace.hub, topic)
             removal = v.RemoveRule(topic=topic, subscription=subscription, rule=name)
-            addition = v.AddRule(
-                topic=topic, subscription=subscription, rule=name, filter=chosen, action=action
-            )
+            addition = _addition(topic, subscription, rule)
             self._namespace.ask(*([removal] if changed else []), addition)
-            made = v.SubscriptionRule(name=name, filter=chosen, action=action)
-            self._namespace.hub.descriptions.write_rule(path, made, ET.tostring(element, "unicode"))
-            return 200 if changed else 201, self._entry(path, made)
+            self.describe(path, rule, element)
+            return 200 if changed else 201, self._entry(path, rule)
         if name not in known:
             raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
         if request.method == "DELETE":
             self._namespace.ask(v.RemoveRule(topic=topic, subscription=subscription, rule=name))
             self._namespace.hub.descriptions.forget_rule(path, name)
             return 200, b""
+        if request.method != "GET":
+            raise atom.Unreadable(f"{request.method} is not understood here.", 405)
         return 200, self._entry(path, known[name])
 
-    def replace_default(self, command: v.CreateSubscription, rule: ET.Element) -> None:
-        """Replace the default rule of a new subscription by the described one.
-
-        Raises:
-            Unreadable: the description is wrong.
-        """
-        name = rule.findtext(f"{{{atom.SB}}}Name") or v.DEFAULT_RULE
-        topic, subscription = command.topic, command.subscription
-        chosen, action = filter_of(rule), action_of(rule)
-        check_expressions(chosen, action)
-        self._namespace.ask(
-            v.RemoveRule(topic=topic, subscription=subscription, rule=v.DEFAULT_RULE),
-            v.AddRule(
-                topic=topic,
-                subscription=subscription,
-                rule=name,
-                filter=chosen,
-                action=action,
-            ),
-        )
-        made = v.SubscriptionRule(name=name, filter=chosen, action=action)
-        path = f"{topic}{v.SUBSCRIPTIONS}{subscription}"
-        self._namespace.hub.descriptions.write_rule(path, made, ET.tostring(rule, "unicode"))
+    def describe(self, path: str, rule: v.SubscriptionRule, element: ET.Element) -> None:
+        """Keep the client's own description of a rule of the subscription with this path."""
+        self._namespace.hub.descriptions.write_rule(path, rule, ET.tostring(element, "unicode"))
 
     def _found_rules(self, path: str) -> tuple[v.SubscriptionRule, ...]:
         topic, subscription = self._namespace.subscription(path)
@@ -115,3 +91,46 @@ class SubscriptionRules:
         """Return a rule's description, with the client's own XML if it still describes the rule."""
         known, text = self._namespace.hub.descriptions.get(path).rules.get(rule.name, (None, ""))
         return rule_element(rule, moment, atom.element_of(text) if known == rule else None)
+
+
+def rule_in(element: ET.Element, name: str) -> v.SubscriptionRule:
+    """Return the described rule, under this name.
+
+    Raises:
+        Unreadable: the name or the description is wrong.
+        Refusal: the filter or the action is too large.
+    """
+    if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
+        raise atom.Unreadable(objection)
+    chosen, action = filter_of(element), action_of(element)
+    check_expressions(chosen, action)
+    return v.SubscriptionRule(name=name, filter=chosen, action=action)
+
+
+def first_rule_in(element: ET.Element) -> v.SubscriptionRule:
+    """Return the described first rule of a subscription, which may keep the default name.
+
+    Raises:
+        Unreadable: the name or the description is wrong.
+        Refusal: the filter or the action is too large.
+    """
+    return rule_in(element, element.findtext(f"{{{atom.SB}}}Name") or v.DEFAULT_RULE)
+
+
+def replacing_default(
+    command: v.CreateSubscription, rule: v.SubscriptionRule
+) -> tuple[v.Command, ...]:
+    """Return the commands that put a rule in place of the default one of a new subscription."""
+    topic, subscription = command.topic, command.subscription
+    removal = v.RemoveRule(topic=topic, subscription=subscription, rule=v.DEFAULT_RULE)
+    return removal, _addition(topic, subscription, rule)
+
+
+def _addition(topic: str, subscription: str, rule: v.SubscriptionRule) -> v.AddRule:
+    return v.AddRule(
+        topic=topic,
+        subscription=subscription,
+        rule=rule.name,
+        filter=rule.filter,
+        action=rule.action,
+    )
