@@ -10,8 +10,7 @@ from azure.servicebus.management import SqlRuleAction, SqlRuleFilter
 from proton import Message as ProtonMessage
 
 from . import raw
-from .conftest import Served
-from .test_administration import administration
+from .conftest import Served, administration
 from .test_sdk_queues import sent, taken
 from .test_wire import LOGIN
 

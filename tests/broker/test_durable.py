@@ -26,8 +26,7 @@ from busproof.spec import load
 from busproof.vocabulary.commands import CreateQueue
 from busproof.vocabulary.profile import profile_for
 
-from .conftest import Served, launched, running
-from .test_administration import administration
+from .conftest import Served, administration, launched, running
 
 pytestmark = pytest.mark.slow
 

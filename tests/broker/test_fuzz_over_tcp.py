@@ -26,9 +26,10 @@ from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 
-from . import fuzzing, raw
+from . import broken_frames, fuzzing, raw
 from .conftest import FULL, Served, launched, running
-from .test_fuzz import asked, bus
+from .test_fuzz import bus
+from .test_fuzz_http import asked
 
 pytestmark = pytest.mark.slow
 
@@ -179,7 +180,7 @@ def init(mechanism: str, response: bytes) -> bytes:
 
 def with_a_key(crowd: Crowd, chance: random.Random) -> tuple[int, list[bytes]]:
     """What a client with a key says, with something wrong about it; or that ever so often."""
-    frames = fuzzing.changed(crowd.frames, chance)
+    frames = broken_frames.changed(crowd.frames, chance)
     if chance.random() < 0.2:
         place = chance.randrange(len(frames))
         frames[place:place] = [frames[place]] * chance.choice((50, 500))
@@ -206,7 +207,7 @@ def over_http(crowd: Crowd, chance: random.Random) -> tuple[int, list[bytes]]:
     """Requests of which bytes are wrong, or the length, or the protocol."""
     said = b"".join(_written(asked(chance), chance) for _ in range(chance.choice((1, 1, 3))))
     if chance.random() < 0.5:
-        said = bytes(fuzzing.flipped(bytearray(said), chance))
+        said = bytes(broken_frames.flipped(bytearray(said), chance))
     if chance.random() < 0.1:
         said = chance.choice((b"".join(crowd.frames), b"\x16\x03\x01" + chance.randbytes(300)))
     return crowd.admin, [said[: chance.randrange(1, len(said) + 1)], b"\r\n"]

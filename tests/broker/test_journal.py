@@ -22,8 +22,7 @@ from busproof.broker.embedding import embedded
 from busproof.broker.observability.event_log import LONGEST, journal
 from busproof.errors import UsageError
 
-from .conftest import SETTINGS, Served, Start, running
-from .test_administration import administration
+from .conftest import SETTINGS, Served, Start, administration, running
 
 FREE = ("--port", "0", "--admin-port", "0")
 SECRETS = ("SAS_KEY_VALUE", "wrong-key", "mouth", "sig=", "SharedAccessSignature", "secret body")

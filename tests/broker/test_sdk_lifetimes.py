@@ -14,9 +14,8 @@ from azure.servicebus.exceptions import (
 
 from busproof.vocabulary.commands import CreateQueue, TakePartitionDown
 
-from .conftest import Served
+from .conftest import Served, administration
 from .inside import inside
-from .test_administration import administration
 from .test_sdk_queues import emptied, sent, taken
 
 pytestmark = pytest.mark.slow
