@@ -45,7 +45,7 @@ LONGEST = (
     "tests/browser/test_site_look.py",
     "tests/test_site.py",
     "tests/model/",
-    "tests/broker/test_crashes.py",
+    "tests/broker/storage/test_crashes.py",
     "tests/judging/test_soundness.py",
     "tests/steps/test_generating.py",
     "tests/cli/test_extras.py",

@@ -122,7 +122,7 @@ def test_no_folder_of_the_package_is_too_long_to_take_in() -> None:
 
 
 def test_no_module_is_too_long_to_read_at_a_sitting() -> None:
-    """A module that grows is divided by subject, also in the benchmarks, the tools and the tests."""
+    """A long module is divided by subject, in the benchmarks, the tools and the tests too."""
     rooms = {"benchmarks": MOST_LINES, "tools": MOST_LINES, "tests": MOST_LINES_OF_TESTS}
     limits = dict.fromkeys(MODULES.values(), MOST_LINES)
     limits |= {path: most for room, most in rooms.items() for path in (ROOT / room).rglob("*.py")}

@@ -22,9 +22,9 @@ from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
 from .conftest import Served, launched, running
+from .fuzz.test_fuzz import bus
 from .inside import inside
 from .test_bounds import Asker, cpu
-from .test_fuzz import bus
 from .test_wire import LOGIN
 
 pytestmark = pytest.mark.slow
