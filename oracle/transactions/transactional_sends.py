@@ -146,7 +146,8 @@ def _send_in_regular(sending: _Sending) -> Iterator[Transition]:
     if not outages.must_hit(1):
         yield _staged(sending, None, 1, _regular_rules(sending.transaction, sending.message))
     if outages.any:
-        yield refusal(sending.namespace, v.Error.UNAVAILABLE, any_error=True)
+        down = refusal(sending.namespace, v.Error.UNAVAILABLE, any_error=True)
+        yield from _refused(sending, iter((down,)))
 
 
 def _without_room(sending: _Sending, key: Key | None, where: Partitions) -> Iterator[Transition]:
