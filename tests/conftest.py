@@ -47,7 +47,7 @@ LONGEST = (
     "tests/model/",
     "tests/broker/storage/test_crashes.py",
     "tests/judging/test_soundness.py",
-    "tests/steps/test_generating.py",
+    "tests/exploration/test_generating.py",
     "tests/cli/test_extras.py",
     "tests/cli/test_check.py",
     "tests/test_environment.py",

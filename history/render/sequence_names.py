@@ -13,7 +13,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.history.render.phrases import PARTITIONED, PROPERTIES, counted, seconds
 
-__all__ = ["TIMES", "joined", "noun", "situation_name"]
+__all__ = ["TIMES", "joined", "noun", "sequence_name"]
 
 _WORD: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -91,7 +91,7 @@ _DEFAULTS: Final = {
 TIMES: Final = ("lock_duration", "time_to_live", "duplicate_window")
 
 
-def situation_name(commands: Sequence[v.Command]) -> str:
+def sequence_name(commands: Sequence[v.Command]) -> str:
     """Return the last command of a sequence, what it is about, and what came before it.
 
     Args:

@@ -54,7 +54,7 @@ def keyless_refused_when_partitioned(entity: Entity) -> bool:
 @mutant("FEAT-08", "deferral.find", how=refuses("DEFER-03", v.Error.MESSAGE_NOT_FOUND))
 @run(*SENT, receive(), defer(0), by_number(0))
 def numbers_of_first_partition_known(number: int) -> bool:
-    """A deferred message is received by its number from the first partition only."""
+    """Only deferred messages of the first partition can be received by their numbers."""
     return number >> v.SEQUENCE_BITS > 0
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from busproof import vocabulary as v
 from busproof.history.render.gherkin import request_of
-from busproof.history.render.situations import situation_name
+from busproof.history.render.sequence_names import sequence_name
 from busproof.history.render.wrong_answers import what_is_wrong
 
 CREATE = 'Create queue, queue "orders"'
@@ -56,7 +56,7 @@ RECEIVE = 'Receive, queue "orders"'
     ],
 )  # fmt: skip
 def test_a_sequence_is_named_after_its_last_command(commands: list[str], name: str):
-    assert name == situation_name([request_of(each) for each in commands])
+    assert name == sequence_name([request_of(each) for each in commands])
 
 
 def answered(text: str, outcome: v.Outcome) -> v.Event:
