@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from random import Random
 from typing import Final
 
@@ -165,7 +166,8 @@ class Exploration(Watch):
 
     def _round(self) -> None:
         left = ROUND if self._size.sequences is None else self._size.sequences - self.sequences
-        machine = seed(self._random.getrandbits(64))(self._machine())
+        # Not the class itself, the source of which Hypothesis would read and parse for a name.
+        machine = seed(self._random.getrandbits(64))(partial(self._machine()))
         self._is_first = True
         with suppress(Flaky, Enough):
             run_state_machine_as_test(machine, settings=self._settings(min(ROUND, left)))
