@@ -11,9 +11,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.linearization.decompose import Groups
-from busproof.oracle.state import NEVER
+from busproof.judging.linearization.subhistory import Subhistory, end_of, given
 
-__all__ = ["Subhistories", "Subhistory", "end_of", "given"]
+__all__ = ["Subhistories"]
 
 WITHHELD: Final = 3
 """Number of messages with which an empty answer is compared, one at a time."""
@@ -21,32 +21,33 @@ WITHHELD: Final = 3
 ELSEWHERE: Final = "another connection"
 
 
-@attrs.frozen(kw_only=True)
-class Subhistory:
-    """Some events, possibly shortened; `indices` has their indices, -1 for an added event."""
+def _widest(known: v.CreateQueue | None, creation: v.CreateQueue) -> v.CreateQueue:
+    """Return settings under which the least is sure, of all creations of a queue.
 
-    events: list[v.Event]
-    indices: list[int]
-    left_out: frozenset[str]
-
-
-def end_of(event: v.Event) -> int:
-    """Return when an event was answered, in microseconds; `NEVER` if it was not."""
-    return NEVER if event.returned is None else event.returned
-
-
-def given(event: v.Event) -> tuple[v.MessageView, ...]:
-    """Return the messages that a receive of any kind returned."""
-    if isinstance(event.outcome, v.ReceivedSeveral):
-        return event.outcome.messages
-    return (event.outcome.message,) if isinstance(event.outcome, v.Received) else ()
+    Which of them took effect is not known here: any may have been refused, or never answered.
+    """
+    if known is None:
+        return creation
+    return attrs.evolve(
+        known,
+        duplicate_detection=known.duplicate_detection or creation.duplicate_detection,
+        requires_session=known.requires_session or creation.requires_session,
+        lock_duration=max(known.lock_duration, creation.lock_duration),
+    )
 
 
 class Subhistories:
-    """The events of a part, and their projection to subhistories."""
+    """The events of a part, and their projection to subhistories.
 
-    def __init__(self, events: Sequence[v.Event], slack: int) -> None:
+    Args:
+        events: the events.
+        profile: the rules that apply.
+        slack: how much later than announced a lock may end, in microseconds.
+    """
+
+    def __init__(self, events: Sequence[v.Event], profile: v.Profile, slack: int) -> None:
         self._events = events
+        self._readings = profile.readings
         self._slack = slack
         self._settings: dict[str, v.CreateQueue] = {}
         self._created: dict[str, list[int]] = defaultdict(list)
@@ -61,7 +62,7 @@ class Subhistories:
         match event.command:
             case v.CreateQueue(queue=queue):
                 self._created[queue].append(index)
-                self._settings.setdefault(queue, event.command)
+                self._settings[queue] = _widest(self._settings.get(queue), event.command)
             case v.TakePartitionDown(queue=queue) | v.BringPartitionUp(queue=queue):
                 self._whole_kept[v.owner_of(queue)].append(index)
             # It may have taken what it names, whatever else is left out.
@@ -321,8 +322,7 @@ class Subhistories:
             if index != empty and events[index].called <= self._end(empty)
         ]
         lost = [index for index in others if isinstance(events[index].outcome, v.Indeterminate)]
-        # A cached message is locked; after the lock's time the cache has surely given it back.
-        alive = [index for index in others if self._end(index) + life >= events[empty].called]
+        alive = [index for index in others if self._may_be_cached(index, queue, life, empty)]
         left_out = {events[index].connection for index in alive}
         if lost:
             left_out.add(ELSEWHERE)
@@ -332,3 +332,16 @@ class Subhistories:
             indices=[index for index, _ in pairs],
             left_out=frozenset(left_out),
         )
+
+    def _may_be_cached(self, receive: int, queue: str, life: int, empty: int) -> bool:
+        """Return whether messages cached at this receive may still be in that cache."""
+        event, readings = self._events[receive], self._readings
+        # Deleted already, they are given back to nobody (CACHE-DELETE); nor are those that a front
+        # end loses with its cache (MESSAGES-EXPIRE). Locks may not run in an outage (OUTAGE-CLOCK).
+        deletes = getattr(event.command, "mode", None) is v.ReceiveMode.RECEIVE_AND_DELETE
+        deleted = deletes and readings.get("CACHE-DELETE") != "kept"
+        lost = readings.get("MESSAGES-EXPIRE") == "message"
+        if deleted or lost or self._whole_kept[v.owner_of(queue)]:
+            return True
+        # A cached message is locked; after the lock's time the cache has surely given it back.
+        return self._end(receive) + life >= self._events[empty].called
