@@ -107,6 +107,25 @@ def test_cache_may_last_for_a_whole_lock_after_an_outage() -> None:
     assert not is_accused(events)
 
 
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_message_that_caches_may_have_given_up_is_not_withheld(rounds: int) -> None:
+    """Each lock that ends in a cache may count as a delivery (CACHE-DELIVERY-COUNT)."""
+    events = [
+        event("sender", CreateQueue(queue="q", max_delivery_count=2), DONE, 0),
+        send("kept", 1),
+    ]
+    for number in range(rounds):
+        at, body, token = 100 * number * SECOND + 2, f"m{number}", f"t{number}"
+        events += [
+            send(body, at),
+            event("other", LOCK, received(body, number=number + 2, lock_token=token), at + 1),
+            event("other", Complete(queue="q", lock_token=token), DONE, at + 2),
+        ]
+    events.append(event("late", LOCK, Empty(), LATER))
+    assert is_allowed(events) is (rounds == 2)
+    assert is_accused(events) is (rounds == 1)
+
+
 def test_copy_of_a_queue_whose_creations_contradict_each_other_is_not_withheld() -> None:
     """The creation that was refused says nothing of duplicate detection."""
     made = CreateQueue(queue="q", duplicate_detection=True)
