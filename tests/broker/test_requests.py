@@ -211,20 +211,6 @@ def test_messages_to_delete_are_looked_for_in_slices(path: str) -> None:
     asking(ask)
 
 
-def test_list_of_sessions_has_a_thousand_at_most() -> None:
-    """Whatever it asks for; the next one goes on behind them."""
-
-    def ask(client: Asked) -> None:
-        client.hold("s", 1_002, session=True)
-        said = {"skip": 0, "top": 2**31 - 1}
-        first = client.ask("get-message-sessions", said, "s")
-        assert first["skip"] == 1_000
-        rest = client.ask("get-message-sessions", said | {"skip": first["skip"]}, "s")
-        assert list(rest["sessions-ids"].elements) == ["s01000", "s01001"]
-
-    asking(ask)
-
-
 def test_link_that_gets_no_session_in_time_is_refused_in_one_pump() -> None:
     """Its Attach and its Detach with an error are written together."""
 

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from busproof.adapters.model import ModelAdapter
-from busproof.errors import AdapterError, UsageError
+from busproof.errors import AdapterError, HistoryError, UsageError
 from busproof.history.files import load
 from busproof.history.records import Oracle, ScenarioVerdict
 from busproof.steps import running
@@ -188,6 +188,30 @@ def test_a_scenario_is_recorded_from_its_start_to_its_end(tmp_path: Path):
         scenario.ended.cause,
         scenario.ended.detail,
     )
+
+
+def test_run_without_a_history_has_no_file_that_an_ending_could_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Its summary comes from a file without a name."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    begun = run()
+    assert [] == [*begun.summary()]
+    begun = run()
+    begun.begin(1, frozenset({"KEY-01"}))
+    for _ in begun.bus("One", ("KEY-01",)):
+        assert [] == [*tmp_path.iterdir()]
+        begun.scenario_ended(ScenarioVerdict.FAILED, "")
+    begun.end()
+    assert "1 rule: 1 violated" == next(begun.summary())
+
+
+def test_run_without_room_for_its_history_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with pytest.raises(HistoryError, match="cannot make a temporary file: No such file"):
+        run()
 
 
 @pytest.mark.parametrize("distilled", [True, False])

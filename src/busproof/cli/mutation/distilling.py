@@ -209,6 +209,8 @@ def _lines(sequence: Found) -> frozenset[Line]:
 
 
 def _killed(mutant: GeneratedMutant, kept: Sequence[Found]) -> bool:
+    if not kept:  # compiling its rules takes longer than a sequence
+        return False
     rules = rules_of(mutant)
     return any(
         sequence.rule in (kills(rules, sequence.profile, sequence.commands) or ())
