@@ -82,6 +82,9 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
             yield from _taken_yet_doomed(namespace, command, name, transition)
     if may_settle and not _must_object(namespace, command, transaction):
         yield done(_accepted(namespace, command, name, again=again, unsure=unsure))
+    elif may_settle and unsure and not _refuses(namespace, "at-once"):
+        # Its lock may be lost, which only the commit refuses; then nobody compares its key.
+        yield _doomed(namespace, command, name)
     over = transaction.doubtful or may_be_over(namespace, transaction)
     if again or over or may_be_full(transaction) or _may_object(namespace, command, transaction):
         after = after_refusal(namespace, name, transaction)
@@ -127,9 +130,18 @@ def _taken_yet_doomed(
     """Accept now, and refuse the commit (SETTLEMENT-REFUSAL)."""
     if not refused.rules or _refuses(namespace, "at-once"):
         return
+    yield _doomed(namespace, command, name)
+
+
+def _doomed(namespace: Namespace, command: v.Settlement, name: str) -> Transition:
+    """Accept a settlement whose lock is lost, so that the commit is refused."""
     waiting = _waiting(namespace, command, name)
-    doomed = evolve(running(waiting, name), doomed=True)
-    yield done(with_transaction(waiting, name, doomed))
+    transaction = running(waiting, name)
+    *others, lost = transaction.settlements
+    # A lost lock leads to no message, and binds the transaction to no key.
+    settlements = (*others, evolve(lost, key=None))
+    doomed = evolve(transaction, settlements=settlements, doomed=True)
+    return done(with_transaction(waiting, name, doomed))
 
 
 def _refuses(namespace: Namespace, when: str) -> bool:

@@ -110,3 +110,24 @@ def test_reaccepted_session_need_not_count_a_delivery() -> None:
         before = observer.possible
         observer.has(receive(), again, connection="c2")
         observer.possible = before
+
+
+@pytest.mark.parametrize("lost", [accept(), close()], ids=["accept", "close"])
+@pytest.mark.parametrize("earlier", [True, False])
+def test_unanswered_request_of_the_holder_may_release_what_it_received(
+    observer: Observer, lost: v.Command, earlier: bool
+) -> None:
+    """Before or after the request, which may take effect at any time from then on."""
+    observer.send(partition=1, session_id="a")
+    observer.send(partition=1, session_id="a")
+    observer.has(accept())
+    first = received("m1", 1, session_id="a", lock_token="k", delivery_count=1)
+    if earlier:
+        observer.has(receive(), first)
+    observer.has(lost, LOST)
+    if not earlier:
+        observer.has(receive(), first)
+    for count in (1, 2):
+        again = received("m1", 1, session_id="a", lock_token="l", delivery_count=count)
+        assert allowed(observer, receive(), again)
+    assert allowed(observer, receive(), received("m2", 1, number=2, session_id="a"))
