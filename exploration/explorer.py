@@ -166,7 +166,7 @@ class Exploration(Watch):
 
     def _round(self) -> None:
         left = ROUND if self._size.sequences is None else self._size.sequences - self.sequences
-        # Not the class itself, the source of which Hypothesis would read and parse for a name.
+        # Of a class Hypothesis would read and parse the source, only to name it in its database.
         machine = seed(self._random.getrandbits(64))(partial(self._machine()))
         self._is_first = True
         with suppress(Flaky, Enough):
