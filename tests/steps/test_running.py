@@ -214,18 +214,18 @@ def test_run_without_room_for_its_history_is_refused(
         run()
 
 
-@pytest.mark.parametrize("situation", [True, False])
+@pytest.mark.parametrize("distilled", [True, False])
 def test_only_a_scenario_that_is_to_show_its_rule_is_repeated_for_its_evidence(
-    tmp_path: Path, situation: bool
+    tmp_path: Path, distilled: bool
 ):
-    """A distilled situation is charged to a rule that it need not show."""
+    """A distilled sequence is charged to a rule that it need not show."""
     begun = run(history=str(tmp_path / "it.jsonl"))
     begun.begin(1)
     for _ in begun.bus("One", ("KEY-01",)):
-        if situation:
+        if distilled:
             begun.show_nothing()
         begun.scenario_ended(ScenarioVerdict.PASSED, "")
-    assert ([] if situation else ["test"]) == begun.again("test", None)
+    assert ([] if distilled else ["test"]) == begun.again("test", None)
     begun.end()
 
 
