@@ -93,22 +93,21 @@ def test_the_features_run_over_processes(host, some):
     assert 0 == ended.code
 
 
-@pytest.mark.parametrize(
-    "options", ["-W error", "--import-mode=importlib --strict-markers --strict-config"]
-)
+OPTIONS = [
+    "-W error",
+    "--import-mode=importlib --strict-markers --strict-config",
+    "-o bdd_features_base_dir=tests",
+]
+"""The last is for the host's own scenarios."""
+
+
+@pytest.mark.parametrize("options", OPTIONS if FULL else [" ".join(OPTIONS)])
 def test_the_features_run_in_anybodys_project(host, some, options):
-    """In either way to import, and with warnings as errors."""
+    """In either way to import, with warnings as errors, and with the host's scenarios elsewhere."""
     about, expected = some
     ended = host.features(*options.split(), *about)
     assert expected == ended.counted
     assert 0 == ended.code
-
-
-def test_the_features_run_where_a_host_keeps_its_own_elsewhere(host, some):
-    """The option bdd_features_base_dir is for the host's scenarios."""
-    about, expected = some
-    ended = host.features("-o", "bdd_features_base_dir=tests", *about)
-    assert expected == ended.counted
 
 
 def test_the_features_run_beside_a_hosts_own_tests(host, some, pickles, skipped):
