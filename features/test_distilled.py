@@ -16,3 +16,4 @@ def test_situation(request: pytest.FixtureRequest, situation: Situation) -> None
     run = request.config.stash[RUN]
     run.show_nothing()
     situation.play(asking, run.steps)
+    run.look_at_everything()
