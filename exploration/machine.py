@@ -3,6 +3,7 @@
 `machine_for(adapter)` makes a machine of Hypothesis; `accept` is its only assertion.
 """
 
+import sys
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -32,6 +33,7 @@ from busproof.history.render.events import event_words
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.driver import Driver, Recording
 from busproof.judging.judge import Violation
+from busproof.judging.last_look import look_at_everything
 from busproof.judging.scenario_outcome import Undeclared, blaming_the_adapter
 from busproof.spec import load
 
@@ -155,6 +157,11 @@ class Sequence:
             self.watch.broke(self, Undeclared(f"declared, yet unsupported: {event_words(event)}"))
         return event
 
+    def look_at_everything(self) -> None:
+        """Look at everything that is left, unless that would wait on a real clock."""
+        if self.events and self.bus.clock is v.Clock.VIRTUAL:
+            look_at_everything(tuple(self.events), self.bus.capabilities, self.ask)
+
 
 class Explored(stateful.RuleBasedStateMachine):
     """State machine of Hypothesis, with a rule for each row of the table of generators."""
@@ -192,7 +199,9 @@ class Explored(stateful.RuleBasedStateMachine):
         return stateful.multiple(*self.world.at_hand())
 
     def teardown(self) -> None:
-        """Report the end of the sequence."""
+        """Look at everything that is left, unless interrupted; report the end of the sequence."""
+        if sys.exception() is None:
+            self.sequence.look_at_everything()
         self.watch.closed(self.sequence)
 
 

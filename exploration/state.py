@@ -10,6 +10,7 @@ import attrs
 from hypothesis import strategies as st
 
 from busproof import vocabulary as v
+from busproof.exploration.cargo import laden
 from busproof.judging.required_capabilities import needs
 
 __all__ = [
@@ -179,13 +180,16 @@ class World:
         key = session if shape.same else self._key(shape.key)
         if queue.requires_session and session is None and not shape.bare:
             session, key = key or self._key(place), None
-        return v.Message(
+        message = v.Message(
             body=body,
             session_id=session,
             partition_key=key,
             message_id=f"own-{body}" if shape.own else self._key(shape.identity),
             time_to_live=self._life(shape),
         )
+        if v.Capability.FILTERS not in self.scope.capabilities or self.bodies % 2:
+            return message
+        return laden(message, is_filtered=bool(self.topics))
 
     def _life(self, shape: "Shape") -> int | None:
         """Return the time to live of a message of this shape, if the bus supports it."""

@@ -201,6 +201,12 @@ def pytest_bdd_after_step(request: pytest.FixtureRequest, step: Any) -> None:
     _note(request, step, "passed")
 
 
+def pytest_bdd_after_scenario(request: pytest.FixtureRequest) -> None:
+    """Look at everything that a scenario has left behind, if none of its steps has failed."""
+    if RUN in request.config.stash:
+        request.config.stash[RUN].look_at_everything()
+
+
 def pytest_bdd_step_error(request: pytest.FixtureRequest, step: Any, exception: Exception) -> None:
     """Note the step that a scenario ended at."""
     verdict, _ = verdict_on(exception)

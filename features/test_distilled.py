@@ -19,3 +19,4 @@ def test_sequence(request: pytest.FixtureRequest, sequence: DistilledSequence) -
     run = request.config.stash[RUN]
     run.show_nothing()
     sequence.play(asking, run.steps)
+    run.look_at_everything()

@@ -5,7 +5,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 
-__all__ = ["NEEDED", "needs"]
+__all__ = ["FILTERED", "NEEDED", "needs"]
 
 NEEDED: Final[dict[type[v.Command], v.Capability]] = {
     v.CreateTopic: v.Capability.TOPICS,

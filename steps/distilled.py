@@ -65,7 +65,7 @@ class DistilledSequence:
         for command in self.commands:
             connection, _, request = command.partition(" asks: ")
             steps.append(StepResult(keyword="When", text=command, result="failed"))
-            asking.ask(connection, request)
+            asking.ask(connection, request, with_cargo=True)
             steps[-1] = attrs.evolve(steps[-1], result="passed")
         asking.conclude()
 

@@ -19,13 +19,23 @@ from busproof.adapters.finding import is_address
 from busproof.history.conformance import Conformance, Verdict
 from busproof.history.records import ScenarioVerdict, StepResult
 
-__all__ = ["ScenarioFailure", "as_pytest_says_it", "failure", "verdict_lines"]
+__all__ = ["ScenarioFailure", "as_pytest_says_it", "bounded", "failure", "verdict_lines"]
+
+LONGEST_DETAIL: Final = 65536
+"""Maximum length of a scenario's detail, in characters."""
 
 _SKIPPED: Final = (ScenarioVerdict.NOT_APPLICABLE, ScenarioVerdict.INCONCLUSIVE)
 _OURS: Final = Path(__file__).parent.parent
 _HARNESS: Final = ("_pytest", "pluggy", "pytest_bdd", "contextlib.py")
 _NAMED: Final = 12
 """Maximum number of rules listed per verdict in the summary."""
+
+
+def bounded(detail: str) -> str:
+    """Return the detail, truncated: an adapter's exception may have any length."""
+    if len(detail) <= LONGEST_DETAIL:
+        return detail
+    return f"{detail[:LONGEST_DETAIL]}… and {len(detail) - LONGEST_DETAIL} characters more"
 
 
 def as_pytest_says_it(

@@ -40,6 +40,7 @@ from busproof.judging.scenario_outcome import (
 from busproof.judging.verdicts import conformance
 from busproof.spec import Catalogue, load
 from busproof.steps.bus import Bus
+from busproof.steps.last_looks import LastLooks
 from busproof.steps.options import (
     commands_of,
     option,
@@ -50,12 +51,9 @@ from busproof.steps.options import (
     timeout_of,
 )
 from busproof.steps.repeating import Repeating
-from busproof.steps.reporting import verdict_lines
+from busproof.steps.reporting import bounded, verdict_lines
 
 __all__ = ["RUN", "Run", "give_up", "verdict_on"]
-
-LONGEST_DETAIL = 65536
-"""Maximum length of a scenario's detail, in characters."""
 
 
 def _declaration(adapter: Adapter, name: str) -> Declaration:
@@ -117,6 +115,7 @@ class Run:
         self._repeating: Repeating[pytest.Item] = Repeating(0, self.declaration.clock)
         self._scenario, self._shows = "", frozenset[v.RuleId]()
         self._bus: Bus | None = None
+        self._looks = LastLooks(self.adapter)
 
     def _open_history(self, path: str | None) -> None:
         """Record into the given file; without one, into one without a name for the summary.
@@ -254,6 +253,11 @@ class Run:
         """Do not repeat this scenario for lack of evidence: it is only to notice a violation."""
         self._shows = frozenset()
 
+    def look_at_everything(self) -> None:
+        """Look at everything that the scenario has left behind; raises as `LastLooks.look`."""
+        if self._bus is not None:
+            self._looks.look(self._bus, self.steps)
+
     def again(self, test: pytest.Item, error: BaseException | None) -> list[pytest.Item]:
         """Return the tests to repeat after this one has ended with this exception, or passed."""
         if self._bus is not None:
@@ -268,7 +272,7 @@ class Run:
         """Write the outcome of a scenario, once."""
         if self._open:
             self._open = False
-            detail = _bounded(detail)
+            detail = bounded(detail)
             first = detail.splitlines()[0] if detail else ""
             ended = Ended(verdict=verdict, cause=first, detail=detail, steps=tuple(self.steps))
             self.write(ended)
@@ -292,13 +296,6 @@ class Run:
             adapter = option(self._config, "adapter", "model") or ""
             history = load_history(tempfile.gettempdir(), BufferedReader(self._own))
             yield from verdict_lines(conformance(history, self.catalogue), self._about, adapter)
-
-
-def _bounded(detail: str) -> str:
-    """Return the detail, truncated: an adapter's exception may have any length."""
-    if len(detail) <= LONGEST_DETAIL:
-        return detail
-    return f"{detail[:LONGEST_DETAIL]}… and {len(detail) - LONGEST_DETAIL} characters more"
 
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()

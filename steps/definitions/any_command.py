@@ -1,8 +1,10 @@
 """Steps for arbitrary commands, as in scenarios written by an exploration."""
 
+import attrs
 from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
+from busproof.exploration.cargo import laden
 from busproof.history.render.gherkin import ASKS, VERDICT, request_of
 from busproof.history.replay import resolved
 from busproof.judging.scenario_outcome import Inconclusive, NotApplicable
@@ -17,6 +19,7 @@ class Asking:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._tokens: dict[int, str] = {}
+        self._is_filtered = False
         self.count = 0
 
     @property
@@ -34,16 +37,32 @@ class Asking:
         if profile.tier is not tier or profile.is_partitioned:
             raise NotApplicable(f"tier: {profile.kind} is not {tier.value}")
 
-    def ask(self, connection: str, request: str) -> None:
-        """Send the command of a sentence; skip it if a lock that it needs is missing."""
+    def ask(self, connection: str, request: str, *, with_cargo: bool = False) -> None:
+        """Send the command of a sentence; skip it if a lock that it needs is missing.
+
+        With cargo, messages without properties get some that no rule reads.
+        """
         self.count += 1
         command = resolved(request_of(request), self._tokens)
+        if with_cargo and v.Capability.FILTERS in self._bus.capabilities:
+            command = self._loaded(command)
         if isinstance(command, v.AdvanceClock) and self._bus.clock is v.Clock.REAL:
             self._bus.pass_time(command.duration)
         elif command is not None:
             outcome = self._bus.do(command, connection)
             if isinstance(outcome, v.Received) and outcome.message.lock_token:
                 self._tokens[self.count] = outcome.message.lock_token
+
+    def _loaded(self, command: v.Command | None) -> v.Command | None:
+        self._is_filtered |= isinstance(command, v.CreateTopic)
+        match command:
+            case v.Send(message=message) | v.Schedule(message=message):
+                message = laden(message, is_filtered=self._is_filtered)
+                return attrs.evolve(command, message=message)
+            case v.SendBatch(messages=messages):
+                several = [laden(message, is_filtered=self._is_filtered) for message in messages]
+                return attrs.evolve(command, messages=tuple(several))
+        return command
 
     def conclude(self) -> None:
         """Check that all answers were judged; a violation would have ended the scenario before.

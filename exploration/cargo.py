@@ -1,0 +1,48 @@
+"""Properties that no rule reads, of every type, on messages that have none.
+
+A bus may change a value on one way only: in a batch, in a dead-letter queue, when it forwards. So
+messages carry such values on every way, and the judge compares them wherever a message is seen.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.judging.required_capabilities import FILTERED
+
+__all__ = ["CARGO", "laden"]
+
+CARGO: Final[Mapping[str, Any]] = {
+    "correlation_id": "c",
+    "to": "x",
+    "reply_to": "r",
+    "subject": "ñ",
+    "reply_to_session_id": "s",
+    "content_type": "text/plain",
+    "properties": {
+        "Whole": 2147483648,
+        "least": -1,
+        "zero": 0,
+        "part": 2.5,
+        "yes": True,
+        "no": False,
+        "none": "",
+        "Text": " żółć  日本 ",
+    },
+}
+"""Values that come unchanged through any bus, in JSON too; no filter of ours names them."""
+
+
+def laden(message: v.Message, *, is_filtered: bool) -> v.Message:
+    """Return a message with cargo, unless it has such properties of its own.
+
+    Args:
+        message: a message as a sequence sends it.
+        is_filtered: whether filters may read its headers, which then stay as they are.
+    """
+    if message.properties or any(getattr(message, name) is not None for name in FILTERED):
+        return message
+    added = {"properties": CARGO["properties"]} if is_filtered else CARGO
+    return attrs.evolve(message, **added)

@@ -1,0 +1,320 @@
+"""A last look at the entities and messages that a sequence of commands leaves behind.
+
+A fault often shows only later: a setting that an update forgot, a message that is lost or
+comes twice, a lock that an old token still renews. So a sequence ends with requests about its
+entities. The judge knows which answers the sequence allows.
+"""
+
+from collections.abc import Callable, Generator, Sequence, Set
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.judging.liveness import BOUND
+from busproof.judging.required_capabilities import needs
+
+__all__ = ["look_at_everything"]
+
+Look = Generator[tuple[v.Command, str], v.Event, None]
+"""Yields a request with its connection, and receives the event of its answer."""
+Peeks = Generator[tuple[v.Command, str], v.Event, list[v.MessageView]]
+"""A look that returns the messages that it was shown."""
+
+CONNECTION: Final = "c1"
+MOST_ENTITIES: Final = 6
+"""Entities that are looked at; a sequence with more of them is about their number."""
+MOST_USED: Final = 4
+"""Entities that are used once more."""
+MOST_DELIVERIES: Final = 12
+"""Deliveries of one message; an entity permits 10 unless it says otherwise."""
+MOST_MESSAGES: Final = 40
+"""Messages that are peeked or received from one entity."""
+MOST_SESSIONS: Final = 6
+MOST_TOKENS: Final = 4
+"""Old lock tokens of one entity that are tried."""
+LONGEST: Final = 86_400 * v.MICROSECONDS
+"""Longest wait for scheduled messages."""
+MARGIN: Final = v.MICROSECONDS
+EVENTFUL: Final = (
+    v.UpdateQueue,
+    v.UpdateTopic,
+    v.DeleteQueue,
+    v.RemoveRule,
+    v.TakePartitionDown,
+    v.RollBackTransaction,
+)
+"""Requests that let an entity be used once more at the end."""
+
+
+_NOT_ASKED: Final = v.Event(command=v.ListQueues(), outcome=v.Unsupported())
+"""Stands for the answer to a request that the implementation does not support."""
+
+
+@attrs.define
+class _Past:
+    """Facts about a sequence that its last look needs."""
+
+    queues: dict[str, bool] = attrs.field(factory=dict)
+    """Queues and subscriptions by path, and whether they require sessions."""
+    topics: list[str] = attrs.field(factory=list)
+    subscriptions: list[tuple[str, str]] = attrs.field(factory=list)
+    sessions: dict[str, list[str]] = attrs.field(factory=dict)
+    tokens: dict[str, list[str]] = attrs.field(factory=dict)
+    down: list[v.TakePartitionDown] = attrs.field(factory=list)
+    wait: int = BOUND + MARGIN
+    """Until locks and delays have ended, and scheduled messages are due."""
+    lives: int = 0
+    """Longest time to live of an entity, up to `LONGEST`."""
+    is_eventful: bool = False
+    """Whether an entity may have forgotten something: in an update, an outage, a refusal."""
+
+    @classmethod
+    def of(cls, events: Sequence[v.Event]) -> "_Past":
+        past = cls()
+        now = events[-1].returned or events[-1].called
+        for event in events:
+            past._note(event, now)
+        return past
+
+    def _note(self, event: v.Event, now: int) -> None:
+        refused = isinstance(event.outcome, v.Refused)
+        self.is_eventful |= refused or isinstance(event.command, EVENTFUL)
+        match event.command:
+            case v.CreateQueue() | v.RestoreQueue() as created:
+                self.queues[created.queue] = created.requires_session
+                self._note_times(created)
+            case v.CreateTopic() as created:
+                self.topics = list(dict.fromkeys((*self.topics, created.topic)))
+                self._note_times(created)
+            case v.CreateSubscription() as created:
+                path = v.subscription_path(created.topic, created.subscription)
+                self.queues[path] = created.requires_session
+                self.subscriptions.append((created.topic, created.subscription))
+                self._note_times(created)
+            case v.UpdateQueue() | v.UpdateTopic() as updated:
+                self._note_times(updated)
+            case v.TakePartitionDown() as outage:
+                self.down.append(outage)
+            case v.Schedule(delay=delay):
+                due = event.called + delay - now + MARGIN
+                self.wait = max(self.wait, min(due, LONGEST))
+            case v.AcceptSession(queue=queue, session_id=session):
+                self.sessions.setdefault(queue, []).append(session)
+        for view in _views(event.outcome):
+            if view.lock_token is not None:
+                self.tokens.setdefault(getattr(event.command, "queue", ""), []).append(
+                    view.lock_token
+                )
+
+    def _note_times(self, command: v.Command) -> None:
+        lock = getattr(command, "lock_duration", None)
+        self.wait = max(self.wait, (lock or 0) + MARGIN)
+        life = getattr(command, "time_to_live", None) or 0
+        self.lives = max(self.lives, life if life <= LONGEST else 0)
+
+
+def look_at_everything(
+    events: Sequence[v.Event],
+    capabilities: Set[v.Capability],
+    ask: Callable[[v.Command, str], v.Event | None],
+) -> None:
+    """Ask for everything that these events may have changed, and then remove it.
+
+    Args:
+        events: a sequence so far, on a virtual clock.
+        capabilities: those declared; requests that need others are left out.
+        ask: sends a request over a connection and judges the answer; `None` ends the look.
+    """
+    look = _last_look(_Past.of(events))
+    request = next(look, None)
+    while request is not None:
+        if any(needed not in capabilities for needed in needs(request[0])):
+            event: v.Event | None = _NOT_ASKED
+        else:
+            event = ask(*request)
+        if event is None:
+            return
+        try:
+            request = look.send(event)
+        except StopIteration:
+            return
+
+
+def _last_look(past: _Past) -> Look:
+    """Yield the requests of a last look.
+
+    At first nothing is disturbed: entities are described and peeked. Then partitions come up and
+    locks end, and each message is received, looked at under its lock, and removed. At the end each
+    entity is used once more, to see whether it is what it was created or updated to be.
+    """
+    if len(past.queues) + len(past.topics) > MOST_ENTITIES:
+        return
+    yield from _seen_from_outside(past)
+    for outage in dict.fromkeys(past.down):
+        up = v.BringPartitionUp(queue=outage.queue, partition=outage.partition)
+        yield up, CONNECTION
+    yield v.AdvanceClock(duration=past.wait), CONNECTION
+    yield from _all_emptied(past)
+    if past.is_eventful and len(past.queues) + len(past.topics) <= MOST_USED:
+        yield from _used_again(past)
+    yield from _seen_from_outside(past)
+
+
+def _seen_from_outside(past: _Past) -> Look:
+    """Describe, list and peek, which changes nothing."""
+    yield v.ListQueues(), CONNECTION
+    if past.topics:
+        yield v.ListTopics(), CONNECTION
+    for topic in past.topics:
+        yield v.GetTopic(topic=topic), CONNECTION
+        yield v.ListSubscriptions(topic=topic), CONNECTION
+    for topic, subscription in past.subscriptions:
+        yield v.ListRules(topic=topic, subscription=subscription), CONNECTION
+    for path, requires_session in past.queues.items():
+        yield v.GetQueue(queue=path), CONNECTION
+        if requires_session:
+            yield v.ListSessions(queue=path), CONNECTION
+        for place in (path, path + v.DEAD_LETTERS):
+            yield from _peeked(place)
+        for token in past.tokens.get(path, [])[-MOST_TOKENS:]:
+            yield v.RenewLock(queue=path, lock_token=token), CONNECTION
+
+
+def _peeked(path: str) -> Peeks:
+    """Peek twice, the second time behind what was shown; return the messages shown."""
+    shown: list[v.MessageView] = []
+    event = yield v.Peek(queue=path, count=MOST_MESSAGES), CONNECTION
+    for _ in range(2):
+        views = _views(event.outcome)
+        shown += views
+        numbers = [view.sequence_number for view in views if view.sequence_number is not None]
+        if not numbers:
+            break
+        behind = max(numbers) + 1
+        onward = v.Peek(queue=path, count=MOST_MESSAGES, from_sequence_number=behind)
+        event = yield onward, CONNECTION
+    return shown
+
+
+def _used_again(past: _Past) -> Look:
+    """Send a message with a key, a copy of it and one without a key; let the first one fail."""
+    in_session = any(past.queues.values())
+    session_id, key = ("last", None) if in_session else (None, "last")
+    copies = {v.subscription_path(*pair) for pair in past.subscriptions}
+    roots = [path for path in past.queues if path not in copies]
+    for number, path in enumerate((*roots, *past.topics)):
+        first = v.Message(
+            body=f"last {number}", message_id="last", session_id=session_id, partition_key=key
+        )
+        for message in (first, attrs.evolve(first, body=f"copy {number}")):
+            yield v.Send(queue=path, message=message), CONNECTION
+        if not in_session:
+            yield v.Send(queue=path, message=v.Message(body=f"free {number}")), CONNECTION
+    for path, requires_session in past.queues.items():
+        session = "last" if requires_session else None
+        if requires_session:
+            yield v.AcceptSession(queue=path, session_id="last"), CONNECTION
+        for _ in range(MOST_DELIVERIES):
+            event = yield v.Receive(queue=path, session_id=session), CONNECTION
+            if not isinstance(event.outcome, v.Received):
+                break
+            token = event.outcome.message.lock_token or ""
+            yield v.Abandon(queue=path, lock_token=token), CONNECTION
+    if past.lives:
+        yield v.AdvanceClock(duration=past.lives + MARGIN), CONNECTION
+    yield from _all_emptied(past)
+
+
+def _all_emptied(past: _Past) -> Look:
+    for path, requires_session in past.queues.items():
+        # By now a description shows what was there before the wait (GET-LAG).
+        yield v.GetQueue(queue=path), CONNECTION
+        if requires_session:
+            yield from _emptied_by_session(path, past)
+        else:
+            yield from _emptied(path, past, None)
+        for suffix in (v.DEAD_LETTERS, v.TRANSFERS):
+            yield from _emptied(path + suffix, past, None)
+
+
+def _emptied_by_session(path: str, past: _Past) -> Look:
+    """Empty each session, those that are known by name first."""
+    known = list(dict.fromkeys(past.sessions.get(path, [])))[:MOST_SESSIONS]
+    for session in known:
+        yield v.AcceptSession(queue=path, session_id=session), CONNECTION
+        yield from _emptied_while_held(path, past, session)
+    for _ in range(MOST_SESSIONS):
+        event = yield v.AcceptNextSession(queue=path), CONNECTION
+        if not isinstance(event.outcome, v.SessionAccepted):
+            break
+        yield from _emptied_while_held(path, past, event.outcome.session_id)
+
+
+def _emptied_while_held(path: str, past: _Past, session: str) -> Look:
+    yield v.GetSessionState(queue=path, session_id=session), CONNECTION
+    yield from _emptied(path, past, session)
+    yield v.CloseSession(queue=path, session_id=session), CONNECTION
+
+
+def _emptied(path: str, past: _Past, session: str | None) -> Look:
+    """Receive what is there, look at it under its locks, and remove it."""
+    shown = yield from _peeked(path)
+    locked: list[v.MessageView] = []
+    deferred: list[v.MessageView] = []
+    for view in shown:
+        number = view.sequence_number
+        if view.state is v.MessageState.DEFERRED and session in (None, view.session_id):
+            wanted = (0,) if number is None else (number,)
+            event = yield (
+                v.ReceiveDeferred(queue=path, sequence_numbers=wanted, session_id=session),
+                CONNECTION,
+            )
+            deferred += _views(event.outcome)
+    for _ in range(MOST_MESSAGES):
+        event = yield v.Receive(queue=path, session_id=session), CONNECTION
+        if not isinstance(event.outcome, v.Received):
+            break
+        locked.append(event.outcome.message)
+    if not (locked or deferred):
+        return
+    yield from _peeked(path)
+    if not v.is_dead_letter_queue(path):
+        yield v.GetQueue(queue=path), CONNECTION
+    for token in past.tokens.get(path, [])[:MOST_TOKENS]:
+        # Of an earlier delivery: it must settle nothing of this one.
+        yield v.Complete(queue=path, lock_token=token), CONNECTION
+    for view in deferred:
+        yield v.Complete(queue=path, lock_token=view.lock_token or ""), CONNECTION
+    yield from _removed(path, locked, session)
+
+
+def _removed(path: str, locked: Sequence[v.MessageView], session: str | None) -> Look:
+    """Complete messages; two are given again, and received and deleted."""
+    tokens = [view.lock_token for view in locked if view.lock_token is not None]
+    again, others = tokens[:2], tokens[2:]
+    for token in others[:1]:
+        name = f"last of {path} {token}"
+        yield v.BeginTransaction(transaction=name), CONNECTION
+        yield v.Complete(queue=path, lock_token=token, transaction=name), CONNECTION
+        yield v.RollBackTransaction(transaction=name), CONNECTION
+    for token in others:
+        yield v.Complete(queue=path, lock_token=token), CONNECTION
+    for token in again:
+        yield v.Abandon(queue=path, lock_token=token), CONNECTION
+    event = yield v.Receive(queue=path, session_id=session), CONNECTION
+    for view in _views(event.outcome):
+        yield v.Abandon(queue=path, lock_token=view.lock_token or ""), CONNECTION
+    taken = v.ReceiveMode.RECEIVE_AND_DELETE
+    together = v.ReceiveBatch(queue=path, count=2, mode=taken, session_id=session)
+    yield together, CONNECTION
+    for _ in range(3):
+        event = yield v.Receive(queue=path, mode=taken, session_id=session), CONNECTION
+        if not isinstance(event.outcome, v.Received):
+            break
+
+
+def _views(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
+    if isinstance(outcome, v.Received):
+        return (outcome.message,)
+    return outcome.messages if isinstance(outcome, v.Peeked | v.ReceivedSeveral) else ()
