@@ -127,7 +127,7 @@ class Line(Generic[Item]):
             self.gone = self.head = 0
             # No receiver has met those that expired or were deleted.
             self.arrived = deque(item for item in self.arrived if table.get(item.number) is item)
-            self.returned = [each for each in self.returned if table.get(each[0]) is each[2]]
+            self.returned = [entry for entry in self.returned if table.get(entry[0]) is entry[2]]
             heapify(self.returned)
 
 
