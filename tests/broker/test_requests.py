@@ -25,7 +25,7 @@ from busproof.broker.server import bus_for
 from busproof.vocabulary.commands import AcceptSession, CreateQueue, Receive, Send
 from busproof.vocabulary.outcomes import Received
 
-from . import fuzzing
+from .fuzz import fuzzing
 
 MOST: Final = 0.05
 """Seconds of CPU in which others have no turn."""
