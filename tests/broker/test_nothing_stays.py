@@ -21,8 +21,9 @@ from busproof.broker.server import bus_for
 from busproof.model import indexes
 from busproof.vocabulary.commands import CancelScheduled, CreateQueue
 
-from . import fuzzing, raw
-from .test_meant_http import entry, rule
+from . import raw
+from .fuzz import fuzzing
+from .fuzz.test_meant_http import entry, rule
 
 GONE: Final = "gone"
 """Part of each name that a client gives here."""

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from .test_bounds import cpu
+from ..test_bounds import cpu
 
 MOST_CPU: Final = 0.6
 """Seconds of processor time."""
