@@ -33,7 +33,7 @@ class Declaration:
 
     @property
     def observability(self) -> v.Observability:
-        """Facts about the implementation that an observer can see."""
+        """Observability of this implementation, from its clock, slack and capabilities."""
         return v.observability_from(self.clock, self.slack, self.capabilities)
 
 

@@ -1,6 +1,6 @@
 """Speed of `busproof serve --store` compared with RabbitMQ's durable queue, and time to recover.
 
-Durable messages of 256 bytes, pipelined by the client of `serving.py`; the brokers take turns, and
+Durable messages of 256 bytes, pipelined by the same client; the brokers take turns, and
 the best turn of each counts. Our queue has 16 partitions, each with its own database; RabbitMQ's
 queue is durable, and both brokers answer once a message is written. Then the queue is filled and
 the broker killed, to measure the time until it listens again and delivers the first message.
@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 from typing import Final
 
+from brokers import memory, ours, rabbitmq
+from brokers.client import Target, turn, worked
 from figures import Figure, at_least, at_most, parser, report
-from serving import Target, memory, ours, rabbitmq, turn, worked
 
 FULL: Final = os.environ.get("BUSPROOF_SIZE") == "full"
 MESSAGES: Final = 10_000

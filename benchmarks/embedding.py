@@ -13,10 +13,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+from brokers import LOGIN
 from figures import Figure, at_most, parser, report
 from proton import Message
 from proton.utils import BlockingConnection
-from serving import LOGIN
 
 from busproof.broker.embedding import Embedded, embedded
 

@@ -14,11 +14,12 @@ import tempfile
 import time
 from typing import Any, Final
 
+from brokers import LOGIN, memory, ours
+from brokers.client import Target
 from figures import Figure, at_most, parser, report
 from proton import Delivery, Handler, Message
 from proton.handlers import MessagingHandler
 from proton.reactor import Container
-from serving import LOGIN, Target, memory, ours
 
 FULL: Final = os.environ.get("BUSPROOF_SIZE") == "full"
 MINUTES: Final = 20.0 if FULL else 3.0

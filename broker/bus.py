@@ -106,7 +106,7 @@ class Bus:
         return (self.epoch + moment) // 1000
 
     def anew(self, profile: v.Profile) -> "Bus":
-        """Return an empty namespace with this profile and other choices than this one."""
+        """Return a bus with an empty namespace, this profile, and the next seed for its choices."""
         rules, seed = self.namespace.rules, self._seed + 1
         return type(self)(profile, self._policy, seed, self.clock, self._monotonic, rules)
 

@@ -222,7 +222,7 @@ class Hub:
             connection.end_receivers(path)
 
     def now_ms(self) -> int:
-        """Return the time in milliseconds since 1970, as clients have it."""
+        """Return the bus's time in milliseconds since 1970, the unit that clients use."""
         return self.bus.epoch_ms(self.bus.now)
 
     def _listening(self) -> Tallies:

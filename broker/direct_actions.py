@@ -13,6 +13,7 @@ from busproof.model.values import EntitySettings
 from busproof.vocabulary.messages import Message
 
 __all__ = [
+    "PASSED_AT_ONCE",
     "act",
     "change",
     "check_change",
@@ -20,13 +21,14 @@ __all__ = [
     "delete",
     "free",
     "give_back",
+    "listed",
     "locked_by",
     "rest",
 ]
 
 GONE: Final = Message(body="")
 PASSED_AT_ONCE: Final = 5_000
-"""Number of messages to pass before others may have a turn."""
+"""Number of messages or sessions to pass before others may have a turn."""
 HELD: Final = frozenset({QueuedMessage, ScheduledMessage})
 
 
@@ -74,6 +76,19 @@ def deletable(
                 yield queued
             elif (passed := passed + 1) % PASSED_AT_ONCE == 0:
                 yield None
+
+
+def listed(entity: Entity) -> Iterator[str | None]:
+    """Yield the names of the sessions that have messages or a state (SESS-22), in any order.
+
+    For some thousand sessions `None` is yielded, because it takes a while to pass them.
+    """
+    # A copy: sessions come and go while others have turns.
+    for passed, session in enumerate(list(entity.sessions.values()), 1):
+        if session.messages or session.state is not None:
+            yield session.name
+        if passed % PASSED_AT_ONCE == 0:
+            yield None
 
 
 def delete(namespace: Namespace, messages: Iterable[QueuedMessage]) -> None:

@@ -93,11 +93,11 @@ class Contents:
             by_path[path] = {**self.more(path, name), **more}
 
     def more(self, path: str, body: str, reason: str | None = None) -> Mapping[str, bytes]:
-        """Return the properties added to a message; a dead letter has those from its source too.
+        """Return the properties that settlements added to a message, in its source too.
 
-        A message with a dead-letter reason in another entity was forwarded from a dead-letter queue
-        and keeps what it had there. Copies of a message share their name, so that queue is found by
-        the reason.
+        A message that has a dead-letter reason outside a dead-letter queue was forwarded from one,
+        and keeps the properties added there. Copies share a name, so the reason identifies the
+        dead-letter queue.
         """
         name = self._name(body)
         if name is None or name.more is None:

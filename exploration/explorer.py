@@ -10,8 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
@@ -165,7 +166,8 @@ class Exploration(Watch):
 
     def _round(self) -> None:
         left = ROUND if self._size.sequences is None else self._size.sequences - self.sequences
-        machine = seed(self._random.getrandbits(64))(self._machine())
+        # Not the class itself: Hypothesis would read and parse its source to find a name.
+        machine: Any = seed(self._random.getrandbits(64))(partial(self._machine()))
         self._is_first = True
         with suppress(Flaky, Enough):
             run_state_machine_as_test(machine, settings=self._settings(min(ROUND, left)))

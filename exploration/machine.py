@@ -6,6 +6,7 @@
 import sys
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from hypothesis import stateful
@@ -270,9 +271,15 @@ def machine_of(
         about: themes of its sequences; by default all. A machine for fewer themes is faster:
             Hypothesis checks each of its rules in each step.
     """
-    about = themes(scope) if about is None else about
+    machine = _machine(scope, themes(scope) if about is None else about)
+    return type("Explored", (machine,), {"watch": watch})
+
+
+@lru_cache(maxsize=32)
+def _machine(scope: Scope, about: tuple[Theme, ...]) -> type[Explored]:
+    """Return the machine without an observer; Hypothesis compiles a function for each rule."""
     rows = generators(scope)
-    body: dict[str, Any] = {"watch": watch, "scope": scope, "start": _started(rows, scope, about)}
+    body: dict[str, Any] = {"scope": scope, "start": _started(rows, scope, about)}
     for row in rows:
         if row.themes and not set(row.themes) & set(about):
             continue

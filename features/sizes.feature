@@ -312,6 +312,22 @@ Feature: Entity sizes
         | 12 large messages with PartitionKey "a" and SessionId "s" are refused         |
         | 12 large messages with PartitionKey "a" and SessionId "s" are refused at once |
 
+    @SIZE-07
+    Scenario: What a transaction that was rolled back sent takes no room in its partition
+      Given a partitioned queue of 1 GB
+      And a transaction
+      When 8 large messages with PartitionKey "a" are sent in the transaction
+      And the transaction is rolled back
+      Then in the end 8 large messages with PartitionKey "a" have room
+
+    @SIZE-10
+    Scenario: What a transaction that was rolled back sent takes no room in a queue
+      Given a regular queue of 1 GB
+      And a transaction
+      When 8 large messages without key are sent in the transaction
+      And the transaction is rolled back
+      Then in the end 8 large messages without key have room
+
     @SIZE-10 @MGMT-20
     Scenario Outline: What a queue that requires sessions refuses takes no room in it
       Given a <kind> queue of 1 GB and that requires sessions

@@ -1,19 +1,22 @@
-"""The distilled situations: sequences found by machine, which the judge judges as they go."""
+"""Distilled sequences: found by machine, and judged while they run."""
 
 import pytest
 
-from busproof.steps.distilled import Situation, situations
+from busproof.steps.distilled import DistilledSequence, distilled_sequences
 from busproof.steps.running import RUN
 
 
 @pytest.mark.parametrize(
-    "situation",
-    [pytest.param(each, id=each.name, marks=pytest.mark.rule(each.rule)) for each in situations()],
+    "sequence",
+    [
+        pytest.param(each, id=each.name, marks=pytest.mark.rule(each.rule))
+        for each in distilled_sequences()
+    ],
 )
-def test_situation(request: pytest.FixtureRequest, situation: Situation) -> None:
-    """The bus is asked what the situation asks, if its rule applies."""
+def test_sequence(request: pytest.FixtureRequest, sequence: DistilledSequence) -> None:
+    """The bus is asked what the sequence asks, if its rule applies."""
     asking = request.getfixturevalue("asking")
     run = request.config.stash[RUN]
     run.show_nothing()
-    situation.play(asking, run.steps)
+    sequence.play(asking, run.steps)
     run.look_at_everything()

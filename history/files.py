@@ -42,18 +42,20 @@ class HistoryWriter:
 
     Args:
         path: the file to write; its folder exists.
+        file: the same file, opened without a buffer, where it has no name; `path` is then what
+            messages call it.
 
     Raises:
         HistoryError: the file cannot be written, here as in `write` and `close`. After a failed
             write the file holds every record before it, and nothing more is written.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], file: FileIO | None = None) -> None:
         self._path = Path(path)
         self._kept = 0
         self._failure = ""
         try:
-            self._file: FileIO = self._path.open("wb", buffering=0)
+            self._file = file or self._path.open("wb", buffering=0)
         except OSError as error:
             raise HistoryError(f"cannot write the history {self._path}: {_reason(error)}") from None
 
@@ -117,6 +119,7 @@ class HistoryReader(Iterator[Record]):
         path: the file.
         growing: called at the end of the file, within a line or before one: waits a little and
             returns whether more may still be written; by default nothing more is.
+        file: the same file, open for reading, where it has no name.
 
     Attributes:
         path: the file.
@@ -128,7 +131,10 @@ class HistoryReader(Iterator[Record]):
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], growing: Callable[[], bool] | None = None
+        self,
+        path: str | os.PathLike[str],
+        growing: Callable[[], bool] | None = None,
+        file: BinaryIO | None = None,
     ) -> None:
         self.path = Path(path)
         self.line = 0
@@ -136,7 +142,7 @@ class HistoryReader(Iterator[Record]):
         self._growing = growing
         self._begun = False
         try:
-            self._file: BinaryIO = self.path.open("rb")
+            self._file: BinaryIO = file or self.path.open("rb")
         except OSError as error:
             raise HistoryError(f"cannot read the history {self.path}: {_reason(error)}") from None
         self._records = self._read()
@@ -261,9 +267,14 @@ def scenarios(reader: HistoryReader) -> Iterator[Scenario]:
     yield from grouping.end(None)
 
 
-def load(path: str | os.PathLike[str]) -> History:
-    """Return a whole history in memory; raise `HistoryError` as `read` and `scenarios` do."""
-    with closing(read(path)) as reader:
+def load(path: str | os.PathLike[str], file: BinaryIO | None = None) -> History:
+    """Return a whole history in memory; raise `HistoryError` as `read` and `scenarios` do.
+
+    Args:
+        path: the file.
+        file: the same file, open for reading, where it has no name; it is closed.
+    """
+    with closing(HistoryReader(path, file=file)) as reader:
         header = cast(Header, next(reader))
         return History(header=header, scenarios=tuple(scenarios(reader)), cut=reader.cut)
 

@@ -100,7 +100,7 @@ class Started:
 
 
 SENTENCE: Final = "*"
-"""Keyword of the first step of a distilled situation: its name, then what is wrong."""
+"""Keyword of the first step of a distilled sequence: its name, then what is wrong."""
 
 
 @attrs.frozen(kw_only=True)

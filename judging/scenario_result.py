@@ -263,7 +263,7 @@ def _of_violation(scenario: Scenario, judged: Judged) -> Counterexample:
 
 
 def _about(scenario: Scenario) -> str:
-    """Return the sentence of a distilled situation, which is its first step after its name."""
+    """Return the sentence of a distilled sequence, which is its first step after its name."""
     steps = () if scenario.ended is None else scenario.ended.steps
     if not steps or steps[0].keyword != SENTENCE:
         return ""

@@ -50,19 +50,22 @@ class _Author:
     receives: list[tuple[int, str]] = attrs.field(factory=list)
     transactions: int = 0
 
-    def add(self, command: v.Command) -> None:
-        """Add a command, over one of two connections."""
+    def add(self, *commands: v.Command) -> None:
+        """Add commands, all over the same one of two connections."""
         connection = "c1" if self.random.random() < 0.8 else "c2"
-        number = len(self.written) + 1
-        if isinstance(command, v.Receive) and command.mode is v.ReceiveMode.PEEK_LOCK:
-            self.receives.append((number, command.queue))
-        self.written.append(RecordedCommand(number=number, connection=connection, command=command))
+        for command in commands:
+            number = len(self.written) + 1
+            if isinstance(command, v.Receive) and command.mode is v.ReceiveMode.PEEK_LOCK:
+                self.receives.append((number, command.queue))
+            recorded = RecordedCommand(number=number, connection=connection, command=command)
+            self.written.append(recorded)
 
-    def next(self) -> v.Command:
-        """Add the next command, usually about the theme."""
+    def go_on(self) -> None:
+        """Add the next command or episode, usually about the theme."""
         writers = self.theme.writers if self.random.random() < _FAITHFUL else _WRITERS
         often = [share for share, _ in writers]
-        return self.random.choices([writer for _, writer in writers], often)[0](self)
+        commands = self.random.choices([writer for _, writer in writers], often)[0](self)
+        self.add(*(commands if isinstance(commands, tuple) else (commands,)))
 
     def queue(self) -> str:
         """Return a destination, usually the theme's own."""
@@ -108,7 +111,9 @@ class _Author:
         return f"t{self.transactions}"
 
 
-_Writer = Callable[[_Author], v.Command]
+_Writer = Callable[[_Author], v.Command | tuple[v.Command, ...]]
+"""Writer of a command, or of an episode that hardly comes about by chance."""
+
 _Writers = tuple[tuple[int, _Writer], ...]
 
 
@@ -199,6 +204,24 @@ def _roll_back(author: _Author) -> v.Command:
     return v.RollBackTransaction(transaction=author.transaction())
 
 
+def _close_while_delivered(author: _Author) -> tuple[v.Command, ...]:
+    """SESS-09: close a session whose message is locked, and receive the message again."""
+    session_id = author.random.choice(_SESSIONS)
+    message = v.Message(body=f"m{len(author.written)}", session_id=session_id)
+    accept = v.AcceptSession(queue="sessions", session_id=session_id)
+    receive = v.Receive(queue="sessions", session_id=session_id)
+    close = v.CloseSession(queue="sessions", session_id=session_id)
+    return v.Send(queue="sessions", message=message), accept, receive, close, accept, receive
+
+
+def _send_to_nowhere(author: _Author) -> tuple[v.Command, ...]:
+    """FWD-20: send to a queue whose destination is gone, and look for the message there."""
+    message = v.Message(body=f"m{len(author.written)}")
+    look = author.random.choice((v.Receive(queue="source"), v.Peek(queue="source")))
+    destination = _CREATIONS[0]
+    return v.DeleteQueue(queue="plain"), v.Send(queue="source", message=message), look, destination
+
+
 _SETTLEMENTS: Final[_Writers] = (
     (3, lambda author: author.settled(v.Complete)),
     (5, lambda author: author.settled(v.Abandon)),
@@ -235,14 +258,17 @@ _WRITERS: Final = (
 """Generators of all commands, with their weights."""
 
 _THEMES: Final = (
-    _Theme(("plain",), _TRAFFIC + _OUTAGES),
+    _Theme(("plain",), (*_TRAFFIC, *_OUTAGES, (2, _peek), (1, _get))),
     _Theme(("plain",), _TRAFFIC + _SETTLEMENTS + _SETTLEMENTS + ((2, _advance),)),
-    _Theme(("sessions",), ((8, _send), *_OF_SESSIONS, *_SETTLEMENTS, (2, _advance))),
+    _Theme(
+        ("sessions",),
+        ((8, _send), *_OF_SESSIONS, *_SETTLEMENTS, (2, _advance), (1, _close_while_delivered)),
+    ),
     _Theme(("detecting",), ((8, _send), (6, _receive), (3, _advance), (3, _get))),
     _Theme(("plain", "detecting"), (*_OF_TRANSACTIONS, (3, _receive), *_OUTAGES)),
     _Theme(("regular",), (*_TRAFFIC, *_TIME, *_TIME, *_SETTLEMENTS, (3, _get))),
     _Theme(("plain", "regular"), (*_MANAGEMENT, (8, _send), (3, _receive)), large=0.6),
-    _Theme(("news", "source"), (*_TRAFFIC, *_TIME)),
+    _Theme(("news", "source"), (*_TRAFFIC, *_TIME, (1, _send_to_nowhere))),
     _Theme(("source",), ((8, _send), (2, _schedule)), large=0, awaited="plain"),
 )
 
@@ -262,8 +288,10 @@ def sequence(seed: int, length: int, partitions: int) -> tuple[RecordedCommand, 
     waiting = _waiting(author.theme.awaited) if author.theme.awaited else ()
     if len(waiting) >= length:
         waiting = ()
-    for _ in range(length - len(waiting)):
-        author.add(author.next())
+    end = len(author.written) + length - len(waiting)
+    while len(author.written) < end:
+        author.go_on()
+    del author.written[end:]
     for command in waiting:
         author.add(command)
     return tuple(author.written)

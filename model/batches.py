@@ -124,7 +124,7 @@ def deletable(namespace: Namespace, entity: Entity, age: int | None) -> list[Que
 
 @attrs.frozen
 class Batches:
-    """The rules of this family."""
+    """Functions that decide the BATCH rules; a mutant replaces one of them."""
 
     send_batch: Callable[[Namespace, v.SendBatch, str], Answer] = send_batch
     check: Callable[[Namespace, Entity, tuple[v.Message, ...]], None] = check

@@ -67,7 +67,7 @@ def enqueue(
 
 @attrs.frozen
 class DeadLetters:
-    """The rules of this family."""
+    """Functions that decide the DLQ rules; a mutant replaces one of them."""
 
     check_source: Callable[[Namespace, Entity], None] = check_source
     has_failed_too_often: Callable[[Namespace, QueuedMessage], bool] = has_failed_too_often

@@ -61,7 +61,7 @@ def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.
 
 @attrs.frozen
 class Deferral:
-    """The rules of this family."""
+    """Functions that decide the DEFER rules; a mutant replaces one of them."""
 
     receive_deferred: Callable[[Namespace, v.ReceiveDeferred, str], Answer] = receive_deferred
     find: Callable[[Namespace, Entity, int, Session | None], QueuedMessage] = find

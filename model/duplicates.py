@@ -63,7 +63,7 @@ def forget(namespace: Namespace, entry: DuplicateEntry) -> None:
 
 @attrs.frozen
 class Duplicates:
-    """The rules of this family."""
+    """Functions that decide the DUP rules; a mutant replaces one of them."""
 
     check_window: Callable[[Namespace, int], None] = check_window
     is_duplicate: Callable[[Namespace, Entity, v.Message, Key | None], bool] = is_duplicate

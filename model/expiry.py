@@ -50,7 +50,7 @@ def expire(namespace: Namespace, queued: QueuedMessage) -> None:
 
 @attrs.frozen
 class Expiry:
-    """The rules of this family."""
+    """Functions that decide the TTL rules; a mutant replaces one of them."""
 
     expires_at: Callable[[Namespace, Entity, v.Message, InTransit], int | None] = expires_at
     end: Callable[[Namespace, QueuedMessage], None] = end

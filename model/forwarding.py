@@ -156,7 +156,7 @@ def reject_sessionless(
 
 @attrs.frozen
 class Forwarding:
-    """The rules of this family."""
+    """Functions that decide the FWD rules; a mutant replaces one of them."""
 
     check_settings: Callable[[Namespace, EntitySettings], None] = check_settings
     forward: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = forward

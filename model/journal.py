@@ -70,7 +70,7 @@ class Journal:
         return len(self.log)
 
     def touch(self, thing: Any) -> None:
-        """Record the old values of a record before its first change in this epoch."""
+        """Save a record's values before its first change in this epoch."""
         if thing.touched != self.epoch:
             self.log.append((thing, None, thing.values(thing)))
             thing.touched = self.epoch

@@ -147,7 +147,7 @@ def any_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) ->
 
 @attrs.frozen
 class Keys:
-    """The rules of this family."""
+    """Functions that decide the KEY rules; a mutant replaces one of them."""
 
     effective_key: Callable[[Namespace, Entity, v.Message], Key | None] = effective_key
     check_agreement: Callable[[Namespace, Entity, v.Message], None] = check_agreement

@@ -114,7 +114,7 @@ def check_short_name(namespace: Namespace, name: str, rule: v.RuleId) -> None:
 
 @attrs.frozen
 class Limits:
-    """The rules of this family."""
+    """Functions that decide the LIMIT rules; a mutant replaces one of them."""
 
     check_message: Callable[[Namespace, v.Message], None] = check_message
     check_size: Callable[[Namespace, int], None] = check_size

@@ -220,7 +220,7 @@ def renew_several(namespace: Namespace, command: v.RenewLocks, connection: str) 
 
 @attrs.frozen
 class Locks:
-    """The rules of this family."""
+    """Functions that decide the LOCK rules; a mutant replaces one of them."""
 
     check_duration: Callable[[Namespace, int | None], None] = check_duration
     lock: Callable[[Namespace, QueuedMessage, Action], None] = lock

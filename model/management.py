@@ -283,7 +283,7 @@ def delete(namespace: Namespace, entity: Entity) -> None:
 
 @attrs.frozen
 class Management:
-    """The rules of this family."""
+    """Functions that decide the MGMT rules; a mutant replaces one of them."""
 
     create_queue: Callable[[Namespace, v.CreateQueue, str], Answer] = create_queue
     restore_queue: Callable[[Namespace, v.RestoreQueue, str], Answer] = restore_queue

@@ -237,7 +237,7 @@ def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.
 
 @attrs.frozen
 class Messages:
-    """The rules of this family."""
+    """Functions that decide the LIFE rules; a mutant replaces one of them."""
 
     send: Callable[[Namespace, v.Send, str], Answer] = send
     key_of: Callable[[Namespace, Entity, v.Message], Key | None] = key_of

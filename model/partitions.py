@@ -210,7 +210,7 @@ def shown(queued: QueuedMessage) -> v.MessageView:
 
 @attrs.frozen
 class Partitions:
-    """The rules of this family."""
+    """Functions that decide the PART rules; a mutant replaces one of them."""
 
     outage: Callable[..., Refusal] = outage
     check_up: Callable[..., None] = check_up

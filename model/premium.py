@@ -101,7 +101,7 @@ def check_batch(namespace: Namespace, messages: tuple[v.Message, ...]) -> None:
 
 @attrs.frozen
 class Premium:
-    """The rules of this family."""
+    """Functions that decide the PREM rules; a mutant replaces one of them."""
 
     as_asked: Callable[[Namespace, bool, str | None], bool] = as_asked
     partitioned: Callable[..., bool] = partitioned

@@ -104,7 +104,7 @@ def count(namespace: Namespace, entity: Entity, one: int) -> None:
 
 @attrs.frozen
 class Quotas:
-    """The rules of this family."""
+    """Functions that decide the QUOTA rules; a mutant replaces one of them."""
 
     check: Callable[[Namespace, EntityKind, int], None] = check
     check_premium: Callable[[Namespace, EntityKind, int], None] = check_premium

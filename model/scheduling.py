@@ -149,7 +149,7 @@ def cancel(namespace: Namespace, command: v.CancelScheduled, connection: str) ->
 
 @attrs.frozen
 class Scheduling:
-    """The rules of this family."""
+    """Functions that decide the SCHED rules; a mutant replaces one of them."""
 
     schedule: Callable[[Namespace, v.Schedule, str], Answer] = schedule
     place: Callable[[Namespace, Entity, v.Message, Key | None], int] = place

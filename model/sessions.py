@@ -223,7 +223,7 @@ def list_sessions(namespace: Namespace, command: v.ListSessions, connection: str
 
 @attrs.frozen
 class Sessions:
-    """The rules of this family."""
+    """Functions that decide the SESS rules; a mutant replaces one of them."""
 
     known: Callable[[Namespace, Entity, str, int], Session] = known
     let_go: Callable[[Namespace, Session], None] = let_go

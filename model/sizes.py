@@ -94,7 +94,7 @@ def charge(namespace: Namespace, entity: Entity, partition: int, size: int) -> N
 
 @attrs.frozen
 class Sizes:
-    """The rules of this family."""
+    """Functions that decide the SIZE rules; a mutant replaces one of them."""
 
     granted_size: Callable[[Namespace, int | None], int] = granted_size
     partition_count: Callable[..., int] = partition_count

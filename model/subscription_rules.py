@@ -139,7 +139,7 @@ def list_rules(namespace: Namespace, command: v.ListRules, connection: str) -> A
 
 @attrs.frozen
 class SubscriptionRules:
-    """The rules of this family."""
+    """Functions that decide the FILTER and FEAT rules; a mutant replaces one of them."""
 
     ask_change: Callable[[Namespace, RuleChange, str], Answer] = ask_change
     buffer: Callable[[Namespace, Entity, RuleChange, Transaction], Answer] = buffer

@@ -182,7 +182,7 @@ def list_subscriptions(
 
 @attrs.frozen
 class Topics:
-    """The rules of this family."""
+    """Functions that decide the TOPIC rules; a mutant replaces one of them."""
 
     addressed: Callable[[Namespace, str], Entity] = addressed
     sendable: Callable[[Namespace, str], Entity] = sendable

@@ -305,7 +305,7 @@ def roll_back(namespace: Namespace, command: v.RollBackTransaction, connection: 
 
 @attrs.frozen
 class Transactions:
-    """The rules of this family."""
+    """Functions that decide the TXN rules; a mutant replaces one of them."""
 
     begin: Callable[[Namespace, v.BeginTransaction, str], Answer] = begin
     send: Callable[[Namespace, Entity, tuple[v.Message, ...], str], Answer] = send

@@ -7,13 +7,13 @@ that shows the fault. A module is named after the family of its rules.
 from typing import Final
 
 from busproof.mutants import (
+    added_later,
     batches,
     batches_received,
     dead_letters,
     deferral,
     duplicates,
     expiry,
-    features,
     forwarding,
     forwarding_setups,
     keys,
@@ -50,13 +50,13 @@ from busproof.mutants.topics import (
 __all__ = ["MUTANTS", "Mutant"]
 
 MUTANTS: Final = mutants_of(
+    added_later,
     batches,
     batches_received,
     dead_letters,
     deferral,
     duplicates,
     expiry,
-    features,
     filters,
     forwarding,
     forwarding_setups,

@@ -213,7 +213,7 @@ def copies_within_a_batch_arrive(
 def batch_taken_as_far_as_there_is_room(
     namespace: Namespace, command: v.SendBatch, connection: str
 ) -> Answer:
-    """A batch that does not fit is accepted as far as there is room."""
+    """A batch that does not fit is cut to the messages that fit."""
     mark = namespace.journal.mark()
     try:
         return RULES.batches.send_batch(namespace, command, connection)

@@ -159,7 +159,7 @@ def _forget_deferral(namespace: Namespace, queued: QueuedMessage) -> None:
 
 @mutant("DEFER-06", "locks.apply", (*AGAIN, abandon(1), receive()), beforehand)
 def abandoned_is_active(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """A deferred message whose lock is given back is active again."""
+    """An abandoned deferred message becomes active again."""
     if action is Action.ABANDON:
         _forget_deferral(namespace, queued)
 

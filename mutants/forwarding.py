@@ -27,7 +27,7 @@ def end(queue: str = "end", **settings: Any) -> v.CreateQueue:
 
 
 def source(forward_to: str = "end", queue: str = QUEUE, **settings: Any) -> v.CreateQueue:
-    """Create a queue that forwards."""
+    """Return the command that creates a forwarding queue."""
     return create(queue=queue, forward_to=forward_to, **settings)
 
 

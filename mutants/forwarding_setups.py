@@ -101,7 +101,7 @@ def source_of_nothing(namespace: Namespace, settings: EntitySettings) -> bool:
 
 @mutant("FWD-27", DELIVER, (*SESSIONS_END, KEYED, *TAKE_IN_SESSION), with_other("message"))
 def session_made_up(namespace: Namespace, source: Entity, message: v.Message) -> v.Message:
-    """A forwarded message gets a SessionId where its destination requires one."""
+    """A forwarded message without SessionId is given one if its destination requires sessions."""
     required = destination_of(namespace, source).settings.requires_session
     if required and message.session_id is None:
         message = attrs.evolve(message, session_id=message.partition_key)

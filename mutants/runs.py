@@ -100,7 +100,7 @@ class Cancelling:
     scheduled: int
 
     def asked(self, known: Known) -> v.Command:
-        """Return the request, once the number is known."""
+        """Return the cancellation, with the sequence number that the bus assigned."""
         return v.CancelScheduled(queue=QUEUE, sequence_number=known.scheduled[self.scheduled])
 
 
@@ -118,7 +118,7 @@ Run = tuple[Request, ...]
 
 
 def create(*, queue: str = QUEUE, **settings: Any) -> v.CreateQueue:
-    """Create the queue."""
+    """Return the command that creates a queue."""
     return v.CreateQueue(queue=queue, **settings)
 
 

@@ -199,7 +199,7 @@ def rollback_keeps(namespace: Namespace, command: v.RollBackTransaction, connect
 
 @mutant("TXN-13", "transactions.roll_back", (*TWO, ROLL_BACK, receive()), beforehand, deep=True)
 def rollback_keeps_the_first(namespace: Namespace, command: v.RollBackTransaction) -> None:
-    """Rolling back a transaction of several messages leaves the first of them."""
+    """Rolling back a transaction of several messages delivers the first one anyway."""
     sends = running(namespace, command.transaction).sends
     if len(sends) > 1:
         namespace.rules.transactions.deliver(namespace, sends[0])

@@ -174,7 +174,7 @@ def _known_failure() -> Schema:
 def _example() -> Schema:
     return {
         "scenario": _TEXT,
-        "about": _described("Of a distilled situation, what is wrong; otherwise empty.", _TEXT),
+        "about": _described("Of a distilled sequence, what is wrong; otherwise empty.", _TEXT),
         "seen": _TEXT,
         "allowed": _list(_TEXT),
         "events": _described(

@@ -5,6 +5,7 @@ This module imports rich, which is slow: import it late, and only to print a tab
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -134,10 +135,12 @@ def _places(citations: Iterable[Citation]) -> str:
 def print_rule(catalogue: Catalogue, rule: Rule, evidence: Mapping[str, Any]) -> None:
     """Print one rule with its citations, ambiguities and evidence.
 
-    Of the evidence, `scenarios` have `file` and `name`, `faults` have `id` and `summary`;
-    `generated` has the numbers of generated faults, `noticed` of `of`; `tla` has those of the
-    TLA+ specs: `operators` and `properties` with `module` and `name`, `edges` with `graph` and
-    `edges`, `mutants` with `name`, `module` and `killed_by`.
+    Keys of `evidence`:
+        scenarios, distilled: entries with `file` and `name`.
+        faults: entries with `id` and `summary`.
+        generated: how many generated faults were tried (`of`), and how many of them were noticed.
+        tla: `operators` and `properties` with `module` and `name`, `edges` with `graph` and
+            `edges`, `mutants` with `name`, `module` and `killed_by`.
     """
     console = _console()
     console.print(f"{rule.id}  {rule.title}", style="bold")
@@ -212,6 +215,9 @@ def _evidence(evidence: Mapping[str, Any]) -> Table:
     table = _table("kind", "where", "", whole=("kind", "where"), headed=False)
     for scenario in evidence["scenarios"]:
         table.add_row("scenario", scenario["file"], scenario["name"])
+    files = Counter(sequence["file"] for sequence in evidence["distilled"])
+    for file, number in files.items():
+        table.add_row("distilled", file, _counted(number, "sequence"))
     for fault in evidence["faults"]:
         table.add_row("seeded fault", fault["id"], fault["summary"])
     generated = evidence["generated"]

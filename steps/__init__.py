@@ -24,7 +24,7 @@ STEP_MODULES: Final = (
     "busproof.steps.definitions.storage_quota",
     "busproof.steps.definitions.room",
     "busproof.steps.definitions.limits",
-    "busproof.steps.definitions.entity_quota",
+    "busproof.steps.definitions.quotas",
     "busproof.steps.definitions.premium",
     "busproof.steps.definitions.outcomes",
     "busproof.steps.definitions.sequence_numbers",

@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if epic := _beside(item.path):
             item.add_marker(pytest.mark.allure_label(epic, label_type="epic"))
-            _name_after_situation(item)
+            _name_after_sequence(item)
 
 
 def _labels(item: pytest.Item) -> Iterator[tuple[str, str]]:
@@ -116,13 +116,13 @@ def _name_after_scenario(item: pytest.Item) -> None:
     )
 
 
-def _name_after_situation(item: pytest.Item) -> None:
-    """Title and describe the test of a distilled situation by its name and its sentence."""
+def _name_after_sequence(item: pytest.Item) -> None:
+    """Title and describe the test of a distilled sequence by its name and its sentence."""
     call = getattr(item, "callspec", None)
-    situation = call.params.get("situation") if call else None
-    if situation is not None and isinstance(item, pytest.Function):
-        item.add_marker(pytest.mark.allure_description(situation.about))
-        item.obj.__allure_display_name__ = "{situation.name}"
+    sequence = call.params.get("sequence") if call else None
+    if sequence is not None and isinstance(item, pytest.Function):
+        item.add_marker(pytest.mark.allure_description(sequence.about))
+        item.obj.__allure_display_name__ = "{sequence.name}"
 
 
 # Allure identifies a test by its parameters: without them, the results of a second adapter in

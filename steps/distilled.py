@@ -1,4 +1,4 @@
-"""Distilled situations: short sequences of commands, found by search and stored as data.
+"""Distilled sequences: short sequences of commands, found by search and stored as data.
 
 Each line of `features/distilled/*.jsonl` holds one: its name and purpose in words, the rule that
 was charged, its commands in the syntax of `history/render/gherkin.py`, and the generated mutants
@@ -17,16 +17,17 @@ from busproof.history.records import SENTENCE, StepResult
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.definitions.any_command import Asking
 
-__all__ = ["FOLDER", "Situation", "situations"]
+__all__ = ["FOLDER", "DistilledSequence", "distilled_sequences"]
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "features" / "distilled"
 
 
 @attrs.frozen(kw_only=True)
-class Situation:
+class DistilledSequence:
     """One distilled sequence.
 
     Attributes:
+        file: name of its file in `features/distilled/`.
         name: the commands in a few words; unique.
         about: the wrong answer, and the rule that it breaks.
         rule: id of the rule that was charged when it was found.
@@ -35,6 +36,7 @@ class Situation:
         mutants: ids of the generated mutants that it kills.
     """
 
+    file: str
     name: str
     about: str = attrs.field(repr=False)
     rule: v.RuleId
@@ -47,7 +49,7 @@ class Situation:
 
         Args:
             asking: sends the commands.
-            steps: receives the sentence of the situation, and each command with its result.
+            steps: receives the sentence of the sequence, and each command with its result.
 
         Raises:
             NotApplicable: the run has another tier, or the sequence would wait on a real clock.
@@ -68,24 +70,25 @@ class Situation:
         asking.conclude()
 
 
-def situations(folder: Path = FOLDER) -> tuple[Situation, ...]:
-    """Return the distilled situations, sorted by name.
+def distilled_sequences(folder: Path = FOLDER) -> tuple[DistilledSequence, ...]:
+    """Return the distilled sequences, sorted by name.
 
     Raises:
-        SpecificationError: a line is not a situation.
+        SpecificationError: a line is not a sequence.
     """
     read = [
-        _situation(line, f"{path.name}, line {number}")
+        _sequence(line, path.name, number)
         for path in sorted(folder.glob("*.jsonl"))
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
     ]
-    return tuple(sorted(read, key=lambda situation: situation.name))
+    return tuple(sorted(read, key=lambda sequence: sequence.name))
 
 
-def _situation(line: str, where: str) -> Situation:
+def _sequence(line: str, file: str, number: int) -> DistilledSequence:
     try:
         fields = json.loads(line)
-        return Situation(
+        return DistilledSequence(
+            file=file,
             name=fields["name"],
             about=fields["about"],
             rule=fields["rule"],
@@ -94,4 +97,6 @@ def _situation(line: str, where: str) -> Situation:
             mutants=tuple(fields["mutants"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise SpecificationError(f"{where} is not a distilled situation: {error}") from None
+        raise SpecificationError(
+            f"{file}, line {number} is not a distilled sequence: {error}"
+        ) from None

@@ -20,7 +20,7 @@ def scenario_name(item: pytest.Item) -> str:
     """Return the scenario's name, with the values of its row; for a path, the path's name."""
     row = getattr(item, "callspec", None)
     params = {} if row is None else row.params
-    for kind in ("path", "situation"):
+    for kind in ("path", "sequence"):
         if kind in params:
             return str(params[kind].name)
     name = str(item.function.__doc__).partition(": ")[2]  # type: ignore[attr-defined]

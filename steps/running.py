@@ -1,12 +1,11 @@
 """One run of the features under pytest: its adapter, its history, and the scenarios' outcomes."""
 
-import os
 import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
-from pathlib import Path
+from io import BufferedReader, FileIO
 from typing import NoReturn
 
 import attrs
@@ -108,7 +107,7 @@ class Run:
         self.oracle = oracle or auto_oracle(capabilities)
         self.terms = Terms.of(self.catalogue, self._header(None), self.profile, self.oracle)
         self._writer: HistoryWriter | None = None
-        self._own: Path | None = None
+        self._own: FileIO | None = None
         self._about = frozenset[v.RuleId]()
         self._open_history(option(config, "history"))
         self.steps: list[StepResult] = []
@@ -119,15 +118,18 @@ class Run:
         self._looks = LastLooks(self.adapter)
 
     def _open_history(self, path: str | None) -> None:
-        """Record into the given file; without one, into a temporary file for the summary.
+        """Record into the given file; without one, into one without a name for the summary.
 
-        Workers of pytest-xdist write no summary, because none of them has all scenarios.
+        Nothing of that is left, however the process ends. Workers of xdist write no summary.
         """
-        if path is None and not hasattr(self._config, "workerinput"):
-            handle, path = tempfile.mkstemp(prefix="busproof-", suffix=".jsonl")
-            os.close(handle)
-            self._own = Path(path)
-        self._writer = HistoryWriter(path) if path else None
+        if path is not None:
+            self._writer = HistoryWriter(path)
+        elif not hasattr(self._config, "workerinput"):
+            try:
+                self._own = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - read at the end
+            except OSError as error:
+                raise HistoryError(f"cannot make a temporary file: {error.strerror}") from None
+            self._writer = HistoryWriter(tempfile.gettempdir(), self._own)
 
     def begin(self, planned: int, about: frozenset[v.RuleId] = frozenset()) -> None:
         """Write the header, once the number of scenarios and their rules are known."""
@@ -276,26 +278,24 @@ class Run:
             self.write(ended)
 
     def end(self) -> None:
-        """Stop the adapter and close the history."""
+        """Stop the adapter and close the history, unless the summary still reads it."""
         try:
             with blaming_the_adapter():
                 self.adapter.stop()
         except AdapterError as error:
             _say(self._config, error)
-        if self._writer is not None:
+        if self._writer is not None and self._own is None:
             self._writer.close()
 
     def summary(self) -> Iterator[str]:
         """Yield the verdicts in a few lines, unless a history file was given."""
         if self._own is None:
             return
-        try:
-            with suppress(ConformanceError):
-                adapter = option(self._config, "adapter", "model") or ""
-                result = conformance(load_history(self._own), self.catalogue)
-                yield from verdict_lines(result, self._about, adapter)
-        finally:
-            self._own.unlink(missing_ok=True)
+        with suppress(ConformanceError):
+            self._own.seek(0)
+            adapter = option(self._config, "adapter", "model") or ""
+            history = load_history(tempfile.gettempdir(), BufferedReader(self._own))
+            yield from verdict_lines(conformance(history, self.catalogue), self._about, adapter)
 
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()

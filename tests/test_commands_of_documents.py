@@ -65,7 +65,7 @@ ELSEWHERE: Final = {
     ),
     r"busproof run --from tla": ("tools/paths_on_model.py", r'"run", "--from", "tla"'),
     r".*dialect=plain": ("tests/adapters/amqp/test_rabbitmq.py", r"dialect=plain"),
-    r"docker build": ("tests/broker/test_container.py", r"Containerfile"),
+    r"docker build": ("tests/broker/serving/test_container.py", r"Containerfile"),
 }
 """What is executed by something else, and what is to be read there."""
 
@@ -76,10 +76,10 @@ NOT_EXECUTED: Final = {
     "tests/reports/test_results_page.py makes its page",
     r"bash \.ci/run": "it runs these tests",
     r"docker (run|logs|kill|stop)": "no container can be started wherever this is tested; "
-    "tests/broker/test_container.py starts what stands in its file",
+    "tests/broker/serving/test_container.py starts what stands in its file",
     r"\. \.venv/bin/activate": "is for a person's shell",
     r"(REQUESTS_CA_BUNDLE|NODE_EXTRA_CA_CERTS)=": "stands for a program of the reader's; "
-    "tests/broker/test_tls.py has both clients",
+    "tests/broker/auth/test_tls.py has both clients",
 }
 
 CODES: Final = {

@@ -221,19 +221,6 @@ def test_the_broker_within_a_test_is_as_it_says(tmp_path: Path) -> None:
     assert ended.stdout.startswith("Endpoint=sb://127.0.0.1:"), ended.stderr
 
 
-def test_architecture_leads_from_a_rule_to_its_files() -> None:
-    """Each file that it names has the rule, or the command that the rule is about."""
-    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    start = text.index("The id of a rule leads to its files")
-    files = re.findall(r"`([a-z_]+/[\w/.]+)`", text[start : text.index("`busproof rules", start)])
-    assert len(files) >= 10
-    assert [] == [
-        file
-        for file in files
-        if not re.search("SESS-07|AcceptNext|next session", (ROOT / file).read_text("utf-8"))
-    ]
-
-
 def test_the_readme_names_every_verdict() -> None:
     """In its table, and no other."""
     text = README.read_text(encoding="utf-8").partition("## Verdicts")[2]

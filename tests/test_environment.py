@@ -338,4 +338,4 @@ def test_tests_are_collected_without_proton(tmp_path: Path) -> None:
         check=False,
     )
     assert 0 == collected.returncode, collected.stdout[-2000:]
-    assert "tests/broker/test_keys.py::the whole file" in collected.stdout
+    assert "tests/broker/auth/test_keys.py::the whole file" in collected.stdout

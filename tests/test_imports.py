@@ -11,8 +11,13 @@ import pytest
 import busproof
 
 ROOT: Final = Path(busproof.__file__).parent
-EXEMPT: Final = "busproof.model."
-"""The model's rules are one record of functions, each of which is given the record."""
+CARRIED: Final = ("busproof.model.state", "busproof.model.rules")
+"""The one import against the rest, for a type: a namespace carries the record of all rules.
+
+Each rule is a function of the namespace, and calls the other rules through the record that it
+finds there, so the types need each other. Without the circle the field would have no type, and
+mypy would check no call of one rule by another; a protocol would repeat each signature.
+"""
 
 
 def modules() -> dict[str, Path]:
@@ -59,8 +64,9 @@ def test_no_modules_import_each_other() -> None:
     graph = {
         name: {each for each in imported(path, known) if each in known and each != name}
         for name, path in known.items()
-        if not name.startswith(EXEMPT)
     }
+    importer, carried = CARRIED
+    graph[importer].remove(carried)
     assert len(graph) > 400
     assert circle(graph) == []
 

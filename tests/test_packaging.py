@@ -53,6 +53,8 @@ ALL_MAY_IMPORT = {"errors", "extras", "__version__"}
 IMPORT_NOTHING = {"errors", "steps.plugin", "steps.allure"}
 MOST_FILES = 30
 """Number of modules that a folder may have."""
+MOST_LINES, MOST_LINES_OF_TESTS = 350, 400
+"""Numbers of lines that a module, and a file of tests, may have."""
 
 
 def modules() -> dict[str, Path]:
@@ -117,6 +119,16 @@ def test_no_folder_of_the_package_is_too_long_to_take_in() -> None:
     """Nobody finds a file among sixty; a folder that grows is divided by subject."""
     folders = Counter(path.parent for path in MODULES.values())
     assert {} == {str(folder): number for folder, number in folders.items() if number > MOST_FILES}
+
+
+def test_no_module_is_too_long_to_read_at_a_sitting() -> None:
+    """A long module is divided by subject, in the benchmarks, the tools and the tests too."""
+    rooms = {"benchmarks": MOST_LINES, "tools": MOST_LINES, "tests": MOST_LINES_OF_TESTS}
+    limits = dict.fromkeys(MODULES.values(), MOST_LINES)
+    limits |= {path: most for room, most in rooms.items() for path in (ROOT / room).rglob("*.py")}
+    sizes = {path: path.read_text(encoding="utf-8").count("\n") for path in limits}
+    long = {path: lines for path, lines in sizes.items() if lines > limits[path]}
+    assert {} == {str(path.relative_to(ROOT)): lines for path, lines in long.items()}
 
 
 def permitted(name: str) -> set[str]:

@@ -32,7 +32,7 @@ from busproof.cli.mutation.reaching import Reaching, explored_reaching, scenario
 from busproof.cli.mutation.recordings import Recording, requests, traced
 from busproof.errors import UsageError
 from busproof.history.render.gherkin import request_of
-from busproof.history.render.situations import situation_name
+from busproof.history.render.sequence_names import sequence_name
 from busproof.history.replay import RecordedCommand
 from busproof.mutants.by_machine.made import FAMILIES, GeneratedMutant, mutant_named, rules_of
 from busproof.spec import load
@@ -70,7 +70,7 @@ def write(files: dict[str, list[Line]]) -> None:
 
 def named(lines: Sequence[Line]) -> list[str]:
     """Return a unique name for each sequence; equal ones have the rule, or also a number."""
-    plain = [situation_name([recorded.command for recorded in asked_in(line)]) for line in lines]
+    plain = [sequence_name([recorded.command for recorded in asked_in(line)]) for line in lines]
     often = Counter(plain)
     used = Counter[str]()
     names = []

@@ -92,7 +92,7 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
         tests("tests/spec", "tests/history", "tests/reports"),
         tests("tests/adapters", "tests/mutants", leave_out=("tests/adapters/amqp",)),
         tests("tests/judging", leave_out=SEARCHED),
-        tests("tests/steps", leave_out=(ON_ANY_BUS,)),
+        tests("tests/steps", "tests/exploration", leave_out=(ON_ANY_BUS,)),
         tests("tests/tla"),
         tests("tests/browser", "tests/workflows"),
     ),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
-from serving import GUEST, RABBITMQ, rabbitmq
+from brokers import GUEST, RABBITMQ, rabbitmq
 
 
 def main(command: list[str]) -> int:

@@ -187,8 +187,8 @@ def audited(faults: Sequence[dict[str, object]]) -> str:
         "## What the scenarios catch\n\n"
         f"Of {len(faults)} buses with one fault each, by the scenarios of the fault's own rule: "
         f"{counts}.\n"
-        "The [benchmarks](benchmarks.md#situations-found-by-machine) show how many pairs of a rule "
-        "and a context the scenarios and the situations found by machine reach.\n"
+        "The [benchmarks](benchmarks.md#sequences-found-by-machine) show how many pairs of a rule "
+        "and a context the scenarios and the sequences found by machine reach.\n"
     )
 
 
@@ -202,7 +202,7 @@ def generated_faults(sample: Sample) -> Iterator[str]:
         f"{every['tried']} of these mutants were drawn (seed {sample.seed}) and audited on "
         f"{sample.on}.\n"
         f"Of the {every['killed'] + every['found']} that a judge can distinguish from the model, "
-        f"scenarios and distilled situations noticed {every['killed']}: {every['score']} %, each "
+        f"scenarios and distilled sequences noticed {every['killed']}: {every['score']} %, each "
         f"family weighed by its size, and between {low} and {high} % of all mutants with a "
         "confidence of 95 %.\n"
     )

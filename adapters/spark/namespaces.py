@@ -19,17 +19,29 @@ from busproof.pipeline.bus.tables import TABLES
 __all__ = ["READINGS", "REHEARSED", "Commands", "digests", "fresh", "observed", "request"]
 
 READINGS: Final = {
+    "COUNTS-IN-OUTAGE": "left-out",
     "DEAD-LETTER-COUNT": "anew",
     "DEAD-LETTER-DELAY": "at-once",
+    "DLQ-PARTITIONS": "same-partition",
+    "DUPLICATE-PROLONGS": "first",
+    "DUPLICATES-ACROSS-KEYS": "per-key",
+    "FORWARD-FAILED": "dead-letter",
     "FULL-UNKEYED": "goes-round",
     "GET-LAG": "at-once",
+    "NEXT-IN-OUTAGE": "found",
+    "OUTAGE-CLOCK": "runs",
     "OUTAGE-ERROR": "unavailable",
+    "PEEK-IN-OUTAGE": "served",
+    "RECEIVE-IN-OUTAGE": "served",
     "REGULAR-KEYS": "accepted",
+    "REGULAR-ORDER": "first-in-first-out",
     "ROUND-ROBIN": "strict",
     "SCHEDULE-DELAY": "at-once",
     "SCHEDULE-PLACE": "when-scheduled",
+    "SCHEDULED-COUNT": "left-out",
     "SHORT-TIMEOUT": "must-fail",
     "SILENT-EDITION": "carried-over",
+    "SUBSCRIPTION-PARTITIONS": "same",
 }
 """Readings of the bus on Spark."""
 

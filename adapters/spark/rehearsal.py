@@ -1,4 +1,4 @@
-"""A rehearsal: the reference model answers in the place of the bus on Spark.
+"""Rehearsal: the reference model stands in for the bus on Spark.
 
 Nothing of it is judged or recorded. It finds out what the scenarios will ask, so that Spark can
 fold all of it in one job. The model chooses as the bus on Spark does: where the two answer alike,

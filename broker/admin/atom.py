@@ -1,31 +1,26 @@
 """Atom and XML descriptions of entities, as administration clients write and read them."""
 
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 from xml.etree import ElementTree as ET
 
-from busproof import vocabulary as v
 from busproof.broker.admin.parsing import parsed_xml
 from busproof.broker.configuration.durations import microseconds_in
-from busproof.filters.parser import LONGEST
 
 __all__ = [
+    "SB",
+    "XSD",
+    "XSI",
     "Description",
     "Unreadable",
-    "action_of",
     "as_written",
     "element_of",
     "entry",
     "error",
     "feed",
-    "filter_of",
     "microseconds",
     "read_description",
-    "rule_element",
     "written",
 ]
 
@@ -37,19 +32,6 @@ XSD: Final = "http://www.w3.org/2001/XMLSchema"
 SPAN: Final = "http://schemas.microsoft.com/2003/10/Serialization/"
 ILLEGAL: Final = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 """Characters that XML cannot represent; one would make a whole list unreadable."""
-TYPE: Final = f"{{{XSI}}}type"
-PARAMETER: Final = re.compile(r"'(?:[^']|'')*'|@\w+")
-"""A string literal of a SQL expression, which contains no parameters, or a parameter."""
-CORRELATION: Final = (
-    ("CorrelationId", "correlation_id"),
-    ("MessageId", "message_id"),
-    ("To", "to"),
-    ("ReplyTo", "reply_to"),
-    ("Label", "subject"),
-    ("SessionId", "session_id"),
-    ("ReplyToSessionId", "reply_to_session_id"),
-    ("ContentType", "content_type"),
-)
 
 
 class Unreadable(Exception):  # noqa: N818 - what a client is answered, not an error of ours
@@ -115,134 +97,6 @@ def microseconds(text: str, name: str) -> int:
     return duration
 
 
-def filter_of(rule: ET.Element) -> v.Filter:
-    """Return the filter of a rule.
-
-    Raises:
-        Unreadable: the filter's type is unknown.
-    """
-    element = rule.find(f"{{{SB}}}Filter")
-    if element is None:
-        return v.TrueFilter()
-    kind = element.get(TYPE, "").rpartition(":")[2]
-    if kind == "TrueFilter":
-        return v.TrueFilter()
-    if kind == "FalseFilter":
-        return v.FalseFilter()
-    if kind == "SqlFilter":
-        return v.SqlFilter(expression=_expression(element))
-    if kind == "CorrelationFilter":
-        values = {ours: element.findtext(f"{{{SB}}}{theirs}") for theirs, ours in CORRELATION}
-        return v.CorrelationFilter(
-            **values, properties=_values(element.find(f"{{{SB}}}Properties"))
-        )
-    raise Unreadable(f"There is no filter of type {kind!r}.")
-
-
-def action_of(rule: ET.Element) -> str | None:
-    """Return the action of a rule, if it has one.
-
-    Raises:
-        Unreadable: the action uses a parameter without a value.
-    """
-    element = rule.find(f"{{{SB}}}Action")
-    return None if element is None else _expression(element) or None
-
-
-def _expression(element: ET.Element) -> str:
-    """Return the SQL of a filter or an action, with parameters replaced by their values.
-
-    A value becomes a constant; text is quoted, so that it cannot add a condition.
-    """
-    expression = element.findtext(f"{{{SB}}}SqlExpression") or ""
-    if len(expression) > LONGEST:
-        # It is refused; a long value in each of many places would make it huge before.
-        return expression
-    known = {
-        name.lower(): value for name, value in _values(element.find(f"{{{SB}}}Parameters")).items()
-    }
-
-    def written(match: re.Match[str]) -> str:
-        name = match[0]
-        if not name.startswith("@"):
-            return name
-        if name.lower() not in known:
-            raise Unreadable(
-                f"The SQL expression names the parameter {name!r}, which is not given; "
-                f"given are {', '.join(sorted(known)) or 'none'}."
-            )
-        return _constant(known[name.lower()])
-
-    return PARAMETER.sub(written, expression)
-
-
-def _constant(value: bool | float | str) -> str:
-    """Return a value as a SQL literal."""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, str):
-        quoted = value.replace("'", "''")
-        return f"'{quoted}'"
-    text = str(value) if isinstance(value, int) else format(Decimal(repr(value)), "f")
-    text = f"{text}.0" if isinstance(value, float) and "." not in text else text
-    return f"(0 - {text[1:]})" if text.startswith("-") else text
-
-
-def _values(element: ET.Element | None) -> dict[str, Any]:
-    """Return the named values of a filter or an action.
-
-    Raises:
-        Unreadable: a value has an unknown type, or cannot be parsed.
-    """
-    values: dict[str, Any] = {}
-    pairs = () if element is None else element.iter(f"{{{SB}}}KeyValueOfstringanyType")
-    for pair in pairs:
-        value = pair.find(f"{{{SB}}}Value")
-        kind = "" if value is None else value.get(TYPE, "").rpartition(":")[2]
-        text = "" if value is None else value.text or ""
-        if kind not in VALUE_TYPES:
-            raise Unreadable(
-                f"A filter cannot compare with a value of type {kind!r}; it can with "
-                f"{', '.join(VALUE_TYPES)}."
-            )
-        name = pair.findtext(f"{{{SB}}}Key") or ""
-        try:
-            values[name] = VALUE_TYPES[kind](text)
-        except (OverflowError, ValueError):
-            raise Unreadable(f"{name!r} is {text[:80]!r}, which is no {kind}.") from None
-        if isinstance(values[name], float) and not math.isfinite(values[name]):
-            raise Unreadable(f"{name!r} is {text[:80]!r}; it has to be a finite number.")
-        if isinstance(values[name], int) and abs(values[name]) >= 2**63:
-            raise Unreadable(f"{name!r} is {text[:80]!r}; it has to be a number of 64 bits.")
-    return values
-
-
-def _truth(text: str) -> bool:
-    if text.strip().lower() not in ("true", "false", "1", "0"):
-        raise ValueError(text)
-    return text.strip().lower() in ("true", "1")
-
-
-def _moment(text: str) -> int:
-    """Parse a time into milliseconds since 1970, as in messages; without a time zone it is UTC."""
-    moment = datetime.fromisoformat(text)
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    return (moment - EPOCH) // timedelta(milliseconds=1)
-
-
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-VALUE_TYPES: Final[dict[str, Callable[[str], Any]]] = {
-    "string": str,
-    "int": int,
-    "long": int,
-    "double": float,
-    "boolean": _truth,
-    "dateTime": _moment,
-    "duration": str,
-}
-"""Types of the values that a filter can compare, and their parsers."""
-
-
 def written(
     kind: str, properties: Mapping[str, str], counts: Mapping[str, int] | None
 ) -> ET.Element:
@@ -277,62 +131,6 @@ def as_written(element: ET.Element) -> ET.Element:
     copied.text = element.text
     copied.extend(as_written(child) for child in element)
     return copied
-
-
-def rule_element(
-    rule: v.SubscriptionRule, created: str, source: ET.Element | None = None
-) -> ET.Element:
-    """Return a rule's description, with the filter and action from the client if there are any.
-
-    The model has constants instead of parameters.
-    """
-    element = ET.Element("RuleDescription", {"xmlns": SB, "xmlns:i": XSI})
-    chosen = None if source is None else source.find(f"{{{SB}}}Filter")
-    wanted = None if source is None else source.find(f"{{{SB}}}Action")
-    element.append(_filter_element(rule.filter) if chosen is None else as_written(chosen))
-    element.append(_action_element(rule.action) if wanted is None else as_written(wanted))
-    ET.SubElement(element, "CreatedAt").text = created
-    ET.SubElement(element, "Name").text = rule.name
-    return element
-
-
-def _action_element(expression: str | None) -> ET.Element:
-    element = ET.Element(
-        "Action", {"i:type": "EmptyRuleAction" if expression is None else "SqlRuleAction"}
-    )
-    if expression is not None:
-        ET.SubElement(element, "SqlExpression").text = expression
-        ET.SubElement(element, "CompatibilityLevel").text = "20"
-    return element
-
-
-def _filter_element(chosen: v.Filter) -> ET.Element:
-    element = ET.Element("Filter", {"i:type": type(chosen).__name__})
-    if isinstance(chosen, v.CorrelationFilter):
-        for theirs, ours in CORRELATION:
-            if (value := getattr(chosen, ours)) is not None:
-                ET.SubElement(element, theirs).text = value
-        properties = ET.SubElement(element, "Properties")
-        for name, value in chosen.properties.items():
-            pair = ET.SubElement(properties, "KeyValueOfstringanyType")
-            ET.SubElement(pair, "Key").text = name
-            _value_element(pair, value)
-        return element
-    expression = {True: "1=1", False: "1=0"}[not isinstance(chosen, v.FalseFilter)]
-    text = chosen.expression if isinstance(chosen, v.SqlFilter) else expression
-    ET.SubElement(element, "SqlExpression").text = text
-    ET.SubElement(element, "CompatibilityLevel").text = "20"
-    return element
-
-
-def _value_element(pair: ET.Element, value: Any) -> None:
-    kinds = {bool: "boolean", int: "int", float: "double", str: "string"}
-    kind = "long" if isinstance(value, int) and abs(value) >= 2**31 else kinds[type(value)]
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    # The JavaScript client takes the text after the fifth character for the type.
-    element = ET.SubElement(pair, "Value", {"i:type": f"d6p1:{kind}"})
-    element.set("xmlns:d6p1", XSD)
-    element.text = text
 
 
 def _entry(title: str, url: str, moment: str, description: ET.Element) -> ET.Element:

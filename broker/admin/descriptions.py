@@ -124,7 +124,7 @@ def _as_told(description: Description | None) -> dict[str, str]:
 
 
 def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
-    """Return the settings of an entity and the size that it uses."""
+    """Return an entity's settings and its size in bytes, as the administration API names them."""
     settings, sizes = bus.announced(entity), bus.namespace.rules.sizes
     size = sizes.greatest_size(bus.namespace, entity)
     life = settings.time_to_live

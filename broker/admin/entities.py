@@ -1,9 +1,8 @@
 """Administration of entities over HTTP: create, read, update, list and delete."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 from immutables import Map
@@ -15,18 +14,22 @@ from busproof.broker.admin.entity_requests import (
     APPLIED,
     creation,
     more_settings,
+    page_of,
     update,
-    whole,
 )
 from busproof.broker.admin.http import Answer, Request
+from busproof.broker.admin.managed_namespace import ManagedNamespace
+from busproof.broker.admin.subscription_rules import (
+    SubscriptionRules,
+    first_rule_in,
+    replacing_default,
+)
 from busproof.broker.admin.updates import managed, updated
-from busproof.broker.amqp.refusals import Refusal, refusal_of, too_many_of
-from busproof.broker.amqp.subscription_rules import check_expressions, check_room
+from busproof.broker.amqp.refusals import Refusal, too_many_of
 from busproof.broker.auth.tokens import TokenError
 from busproof.broker.core import Hub
 from busproof.broker.entity_status import STATUSES, status_of
 from busproof.broker.names import objection_to
-from busproof.model import Answer as Decided
 from busproof.model.values import EntityKind
 
 __all__ = ["Entities"]
@@ -36,8 +39,6 @@ XML: Final = "application/atom+xml;type=entry;charset=utf-8"
 KINDS: Final = {"QueueDescription", "TopicDescription", "SubscriptionDescription"}
 LONGEST_PATH: Final = 260
 """Maximum length of the name of a queue or topic, in characters."""
-UNQUOTED: Final = "/$!'()*+,;:@&=~"
-"""Characters that addresses leave unescaped, besides letters and digits."""
 HARMLESS: Final = {"UserMetadata", "EnableBatchedOperations", "Status", "SupportOrdering"}
 READ_ONLY: Final = {
     "AccessedAt",
@@ -62,14 +63,14 @@ class Entities:
     def __init__(self, hub: Hub, warn: Callable[[str], None]) -> None:
         self._hub = hub
         self._warn = warn
-        self._begun = self._moment()
-        self._base = ""
-        """The broker's address, as the client of the current request knows it."""
+        self._namespace = ManagedNamespace(hub)
+        self._rules = SubscriptionRules(self._namespace)
+        self._begun = self._namespace.moment()
 
     def answer(self, request: Request) -> Answer:
         """Answer a request."""
         url = urlsplit(request.target)
-        path, self._base = unquote(url.path).strip("/"), request.base
+        path, self._namespace.base = unquote(url.path).strip("/"), request.base
         if (refused := self.admit(request)) is not None:
             return refused
         try:
@@ -101,40 +102,27 @@ class Entities:
         parts = path.split("/")
         low = [part.lower() for part in parts]
         if len(parts) > 2 and low[-2] == "rules":
-            return self._rule(request, "/".join(parts[:-2]), parts[-1])
+            return self._rules.answer(request, "/".join(parts[:-2]), parts[-1])
         if request.method == "PUT":
             return self._put(request, path, query.get("api-version"))
         if request.method == "GET":
             return 200, self._told(path, query)
         if request.method == "DELETE":
-            return self._deleted(self._known(path))
+            return self._deleted(self._namespace.known(path))
         raise atom.Unreadable(f"{request.method} is not understood here.", 405)
 
     def _told(self, path: str, query: Mapping[str, str]) -> bytes:
         above, _, last = path.rpartition("/")
         kind = last.lower()
         if not above and kind == "$namespaceinfo":
-            return self._namespace()
+            return self._namespace_info()
         if above.lower() == "$resources":
             return self._listed(kind, query)
         if above and kind == "rules":
-            return self._rules(above, query)
+            return self._rules.listed(above, query)
         if above and kind == "subscriptions":
             return self._subscriptions(above, query)
-        return self._entry(self._known(path))
-
-    def _known(self, path: str) -> str:
-        known = self._hub.bus.path(path)
-        if self._hub.bus.entity(known) is None or known.endswith(v.DEAD_LETTERS):
-            raise atom.Unreadable(f"Entity '{path}' was not found.", 404)
-        return known
-
-    def _ask(self, *commands: v.Command) -> Decided:
-        answer = self._hub.bus.ask_all(commands, "administration")[-1]
-        if (refusal := refusal_of(answer)) is not None:
-            raise atom.Unreadable(refusal.description, refusal.status)
-        self._hub.changed()
-        return answer
+        return self._entry(self._namespace.known(path))
 
     def _put(self, request: Request, path: str, version: str | None) -> tuple[int, bytes]:
         description = atom.read_description(request.body)
@@ -156,20 +144,25 @@ class Entities:
         if (v.SUBSCRIPTIONS in path.lower()) != (description.kind == "SubscriptionDescription"):
             raise atom.Unreadable(f"'{path}' is not the address of a {description.kind}.")
         if "if-match" in request.headers:
-            return self._updated(self._known(path), description)
+            return self._updated(self._namespace.known(path), description)
         self._check_room(path)
         command = creation(self._hub.bus, path, description.kind, properties, version)
-        self._ask(command)
+        # The subscription and its first rule come together: a refused one leaves nothing behind.
+        element, rule = description.child("DefaultRuleDescription"), None
+        if isinstance(command, v.CreateSubscription) and element is not None and len(element):
+            rule = first_rule_in(element)
+            self._namespace.ask(command, *replacing_default(command, rule))
+        else:
+            self._namespace.ask(command)
         self._hub.bus.known_as(path)
-        moment = self._moment()
+        moment = self._namespace.moment()
         self._hub.descriptions.change(path, created=moment, updated=moment)
         status = status_of(self._hub.bus.known(path), properties.get("Status", "Active"))
         if status not in (None, v.EntityStatus.ACTIVE):
             self._manage(v.UpdateQueue(queue=path, status=status))
         self._remember(path, description)
-        rule = description.child("DefaultRuleDescription")
-        if isinstance(command, v.CreateSubscription) and rule is not None and len(rule):
-            self._replace_default(command, rule)
+        if element is not None and rule is not None:
+            self._rules.describe(path, rule, element)
         return 201, self._entry(path)
 
     def _check_room(self, path: str) -> None:
@@ -186,25 +179,6 @@ class Entities:
             return self._hub.bus.path(path)
         topic, subscription = path[:place], path[place + len(v.SUBSCRIPTIONS) :]
         return self._hub.bus.path(f"{self._hub.bus.path(topic)}{v.SUBSCRIPTIONS}{subscription}")
-
-    def _replace_default(self, command: v.CreateSubscription, rule: ET.Element) -> None:
-        name = rule.findtext(f"{{{atom.SB}}}Name") or v.DEFAULT_RULE
-        topic, subscription = command.topic, command.subscription
-        chosen, action = atom.filter_of(rule), atom.action_of(rule)
-        check_expressions(chosen, action)
-        self._ask(
-            v.RemoveRule(topic=topic, subscription=subscription, rule=v.DEFAULT_RULE),
-            v.AddRule(
-                topic=topic,
-                subscription=subscription,
-                rule=name,
-                filter=chosen,
-                action=action,
-            ),
-        )
-        made = v.SubscriptionRule(name=name, filter=chosen, action=action)
-        path = f"{topic}{v.SUBSCRIPTIONS}{subscription}"
-        self._hub.descriptions.write_rule(path, made, ET.tostring(rule, "unicode"))
 
     def _remember(self, path: str, description: atom.Description) -> None:
         properties = description.said()
@@ -231,8 +205,8 @@ class Entities:
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
         bus = self._hub.bus
         command, more = update(bus, path, properties), more_settings(bus, path, properties)
-        self._insist(updated(bus, command, more), path)
-        self._hub.descriptions.change(path, updated=self._moment())
+        self._namespace.insist(updated(bus, command, more), path)
+        self._hub.descriptions.change(path, updated=self._namespace.moment())
         self._remember(path, description)
         return 200, self._entry(path)
 
@@ -243,25 +217,22 @@ class Entities:
         return 200, b""
 
     def _manage(self, command: v.UpdateQueue | v.DeleteQueue) -> None:
-        self._insist(managed(self._hub.bus, command), command.queue)
-
-    def _insist(self, answer: Decided, about: str) -> None:
-        if (refusal := refusal_of(answer, about)) is not None:
-            raise atom.Unreadable(refusal.description, refusal.status)
-        self._hub.changed()
+        self._namespace.insist(managed(self._hub.bus, command), command.queue)
 
     def _entry(self, path: str) -> bytes:
         description = self._description(path)
-        return atom.entry(title(path), self._url(path), self._moment(), description)
+        return atom.entry(
+            title(path), self._namespace.url(path), self._namespace.moment(), description
+        )
 
     def _description(self, path: str) -> ET.Element:
         known = self._hub.descriptions.get(path)
         times = {
             "CreatedAt": known.created or self._begun,
             "UpdatedAt": known.updated or self._begun,
-            "AccessedAt": self._moment(),
+            "AccessedAt": self._namespace.moment(),
         }
-        host = urlsplit(self._base).netloc
+        host = urlsplit(self._namespace.base).netloc
         element = described(self._hub.bus, path, known.said, times, host)
         if known.keys:
             element.append(atom.as_written(atom.element_of(known.keys)))
@@ -278,91 +249,24 @@ class Entities:
         return self._feed(what, names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
-        known = self._known(path)
+        known = self._namespace.known(path)
         if self._hub.bus.known(known).kind is not EntityKind.TOPIC:
             raise atom.Unreadable(f"Entity '{path}' is not a topic.", 404)
         names = self._hub.bus.subscriptions(known)
         return self._feed(f"{path}/Subscriptions", names, query)
 
     def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
-        url, (page, following) = f"{self._base}/{quote(what)}", page_of(names, query)
-        entries = [(title(name), self._url(name), self._description(name)) for name in page]
-        return atom.feed(what, url, self._moment(), entries, following and f"{url}?{following}")
-
-    def _rules(self, path: str, query: Mapping[str, str]) -> bytes:
-        rules = {rule.name: rule for rule in self._found_rules(path)}
-        path = self._known(path)
-        page, following = page_of(sorted(rules), query)
-        moment, url = self._moment(), f"{self._url(path)}/Rules"
+        url, (page, following) = f"{self._namespace.base}/{quote(what)}", page_of(names, query)
         entries = [
-            (name, self._url(path, name), self._rule_element(path, rules[name], moment))
-            for name in page
+            (title(name), self._namespace.url(name), self._description(name)) for name in page
         ]
-        return atom.feed("rules", url, moment, entries, following and f"{url}?{following}")
+        return atom.feed(
+            what, url, self._namespace.moment(), entries, following and f"{url}?{following}"
+        )
 
-    def _found_rules(self, path: str) -> tuple[v.SubscriptionRule, ...]:
-        topic, subscription = self._subscription(path)
-        outcome = self._ask(v.ListRules(topic=topic, subscription=subscription)).outcome
-        return outcome.rules if isinstance(outcome, v.RulesListed) else ()
-
-    def _subscription(self, path: str) -> tuple[str, str]:
-        known = self._known(path)
-        if self._hub.bus.known(known).kind is not EntityKind.SUBSCRIPTION:
-            raise atom.Unreadable(f"Entity '{path}' is not a subscription.", 404)
-        topic, _, subscription = known.partition(v.SUBSCRIPTIONS)
-        return topic, subscription
-
-    def _rule(self, request: Request, path: str, name: str) -> tuple[int, bytes]:
-        topic, subscription = self._subscription(path)
-        path = self._known(path)
-        known = {rule.name: rule for rule in self._found_rules(path)}
-        if request.method == "PUT":
-            if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
-                raise atom.Unreadable(objection)
-            element = atom.read_description(request.body).element
-            chosen, action = atom.filter_of(element), atom.action_of(element)
-            check_expressions(chosen, action)
-            changed = "if-match" in request.headers
-            if changed and name not in known:
-                raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
-            if not changed:
-                check_room(self._hub, topic)
-            removal = v.RemoveRule(topic=topic, subscription=subscription, rule=name)
-            addition = v.AddRule(
-                topic=topic, subscription=subscription, rule=name, filter=chosen, action=action
-            )
-            self._ask(*([removal] if changed else []), addition)
-            made = v.SubscriptionRule(name=name, filter=chosen, action=action)
-            self._hub.descriptions.write_rule(path, made, ET.tostring(element, "unicode"))
-            return 200 if changed else 201, self._rule_entry(path, made)
-        if name not in known:
-            raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
-        if request.method == "DELETE":
-            self._ask(v.RemoveRule(topic=topic, subscription=subscription, rule=name))
-            self._hub.descriptions.forget_rule(path, name)
-            return 200, b""
-        return 200, self._rule_entry(path, known[name])
-
-    def _rule_entry(self, path: str, rule: v.SubscriptionRule) -> bytes:
-        moment = self._moment()
-        element = self._rule_element(path, rule, moment)
-        return atom.entry(rule.name, self._url(path, rule.name), moment, element)
-
-    def _rule_element(self, path: str, rule: v.SubscriptionRule, moment: str) -> ET.Element:
-        """Return a rule's description, with the client's own XML if it still describes the rule."""
-        known, text = self._hub.descriptions.get(path).rules.get(rule.name, (None, ""))
-        return atom.rule_element(rule, moment, atom.element_of(text) if known == rule else None)
-
-    def _url(self, path: str, rule: str | None = None) -> str:
-        """Return the address of an entity or a rule, which has its name for JavaScript clients."""
-        topic, _, subscription = self._hub.bus.path(path).partition(v.SUBSCRIPTIONS)
-        parts = [topic, *(["Subscriptions", subscription] if subscription else [])]
-        parts += [] if rule is None else ["Rules", rule]
-        return f"{self._base}/{quote('/'.join(parts), safe=UNQUOTED)}"
-
-    def _namespace(self) -> bytes:
+    def _namespace_info(self) -> bytes:
         tier = self._hub.bus.namespace.profile.tier.value.capitalize()
-        moment = self._moment()
+        moment = self._namespace.moment()
         properties = {
             "CreatedTime": moment,
             "MessagingSKU": tier,
@@ -373,16 +277,4 @@ class Entities:
         if tier == "Premium":
             properties["MessagingUnits"] = str(self._hub.bus.namespace.profile.messaging_units)
         info = atom.written("NamespaceInfo", properties, None)
-        return atom.entry("sbemulatorns", self._url("$namespaceinfo"), moment, info)
-
-    def _moment(self) -> str:
-        now = self._hub.now_ms() / 1000
-        return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def page_of(names: list[str], query: Mapping[str, str]) -> tuple[list[str], str | None]:
-    """Return the page of a list that a query selects, and the query for the next page, if any."""
-    skip, top = whole(query.get("$skip", "0"), "$skip"), whole(query.get("$top", "100"), "$top")
-    after = {**query, "$skip": str(skip + top), "$top": str(top)}
-    following = urlencode(after, safe="$") if top and skip + top < len(names) else None
-    return names[skip : skip + top], following
+        return atom.entry("sbemulatorns", self._namespace.url("$namespaceinfo"), moment, info)

@@ -1,7 +1,8 @@
 """Parsing of requests to create or update entities."""
 
+from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
 from busproof import vocabulary as v
 from busproof.broker.admin import atom
@@ -12,7 +13,7 @@ from busproof.broker.configuration.durations import for_ever
 from busproof.broker.entity_status import status_of
 from busproof.model.values import EntitySettings
 
-__all__ = ["APPLIED", "creation", "more_settings", "update", "whole"]
+__all__ = ["APPLIED", "creation", "more_settings", "page_of", "update", "whole"]
 
 LIFETIME: Final = "DefaultMessageTimeToLive"
 DEAD_LETTERING: Final = "DeadLetteringOnMessageExpiration"
@@ -268,3 +269,11 @@ def _truth(properties: Said, name: str) -> bool:
     if text not in ("true", "false"):
         raise atom.Unreadable(f"{name} is {text!r}; it has to be true or false.")
     return text == "true"
+
+
+def page_of(names: list[str], query: Mapping[str, str]) -> tuple[list[str], str | None]:
+    """Return the page of a list that a query selects, and the query for the next page, if any."""
+    skip, top = whole(query.get("$skip", "0"), "$skip"), whole(query.get("$top", "100"), "$top")
+    after = {**query, "$skip": str(skip + top), "$top": str(top)}
+    following = urlencode(after, safe="$") if top and skip + top < len(names) else None
+    return names[skip : skip + top], following

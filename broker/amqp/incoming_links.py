@@ -117,7 +117,7 @@ def accept(delivery: Raw, transaction: str | None) -> None:
 
 
 def tell(delivery: Raw, state: int, *values: Any) -> None:
-    """Answer with a state that names the delivery's transaction and has further fields."""
+    """Set the delivery's local state: its transaction id, followed by `values`."""
     whole = native.whole(delivery)
     named: Any = [*(whole.remote.data or [])[:1], *values]
     whole.local.data = named

@@ -20,7 +20,7 @@ LONGEST: Final = 300
 
 
 class Journal(Protocol):
-    """A log of events."""
+    """Interface of the broker's event log."""
 
     def info(self, event: str, **details: Any) -> Any:
         """Log a normal event or a client's mistake."""

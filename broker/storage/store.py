@@ -47,6 +47,7 @@ class Store:
         self._synced = synced
         self._databases: dict[int, Database] = {}
         self._moves = False
+        """Whether the namespace's database has moves."""
         self._lock = _locked(folder)
         try:
             self.is_new = not (folder / "namespace.db").exists()
@@ -119,6 +120,9 @@ class Store:
                 self._begin_in(place, changes)
             self._databases[place].commit()
             changes.left.pop(0)
+            if place == NAMESPACE:
+                # Not before: a commit that is rolled back leaves the moves that are there.
+                self._moves = changes.spans
 
     def reserve(self) -> bool:
         """Reserve room on the disk; return whether there is enough."""
@@ -199,7 +203,6 @@ class Store:
                 database.run(FORGET_MOVES, [(changes.number,)])
             if changes.spans:
                 database.run(KEEP_MOVE, _move(changes))
-            self._moves = changes.spans
 
     def _recover(self) -> None:
         """Complete the moves that were decided."""

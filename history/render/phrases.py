@@ -96,7 +96,7 @@ def session_of(queue: str, session: str) -> str:
 
 
 def plain_number(number: int) -> str:
-    """Return a sequence number as in the request, with its partition if it has one."""
+    """Return a sequence number as text, with its partition unless that is 0."""
     partition, within = divmod(number, 1 << v.SEQUENCE_BITS)
     return f"{within} of partition {partition}" if partition > 0 else str(number)
 

@@ -7,7 +7,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.history.render.outcomes import outcome_words
 from busproof.history.render.phrases import plain_number, quoted, seconds
-from busproof.history.render.situations import TIMES, joined, noun
+from busproof.history.render.sequence_names import TIMES, joined, noun
 
 __all__ = ["what_is_wrong"]
 

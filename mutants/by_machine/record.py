@@ -44,7 +44,7 @@ class Fate:
 
     Attributes:
         id: of the mutant.
-        result: `killed` by a scenario or a distilled situation, or `found` to break a rule by the
+        result: `killed` by a scenario or a distilled sequence, or `found` to break a rule by the
             exploration or the search alone; `equivalent` by an argument; `undecided` if none of
             these, and `not run` if nothing recorded runs the changed place.
         part: what noticed it: `features`, `distilled`, `exploration` or `search`.

@@ -191,7 +191,7 @@ def _unsendable() -> None:
 
 @mutant("MGMT-10", "topics.readable", (GET,), UNAVAILABLE, also=_unsendable)
 def missing_queue_unavailable() -> None:
-    """A queue that does not exist is unavailable."""
+    """A request for a missing queue is refused as unavailable, not as not found."""
 
 
 @mutant("MGMT-11", "management.get_queue", how=tells("description"))

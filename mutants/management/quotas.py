@@ -126,7 +126,7 @@ def deleted_still_counts(namespace: Namespace, kind: EntityKind) -> None:
 
 @mutant("QUOTA-05", "quotas.check_partitioned", (*ONE_MORE, DELETED, create()), deep=True)
 def refused_counts(namespace: Namespace, kind: EntityKind) -> None:
-    """A partitioned queue that was refused counts among the 100."""
+    """A partitioned queue whose creation was refused counts towards the quota of 100."""
     refused = memory(namespace, Counter[EntityKind])
     try:
         _check_with(namespace, kind, refused[kind])

@@ -294,3 +294,21 @@ def _waste_refused(namespace: Namespace, command: Any) -> None:
 def refused_message_takes_room(namespace: Namespace, command: v.Send, connection: str) -> Answer:
     """A message that was refused uses storage forever."""
     return _wastes_what_it_refuses(RULES.messages.send)(namespace, command, connection)
+
+
+@mutant("SIZE-07", "transactions.roll_back", deep=True, literal=True)
+@run(
+    create(),
+    v.BeginTransaction(transaction="t"),
+    *(send(f"m{n}", within="t", partition_key="a", **BULKY) for n in range(FITTING - 1)),
+    v.RollBackTransaction(transaction="t"),
+    *(send(f"n{n}", partition_key="a", **BULKY) for n in range(FITTING - 1)),
+)
+def rolled_back_message_keeps_room(
+    namespace: Namespace, command: v.RollBackTransaction, connection: str
+) -> Answer:
+    """A message of a transaction that was rolled back uses storage forever."""
+    answer = RULES.transactions.roll_back(namespace, command, connection)
+    for buffered in namespace.transactions[command.transaction].sends:
+        _waste(namespace, buffered.entity, buffered.partition, buffered.message)
+    return answer

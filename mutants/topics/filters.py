@@ -1,4 +1,4 @@
-"""Mutants of FILTER where a filter takes a message: correlation filters and SQL."""
+"""Mutants of FILTER in which a correlation or SQL filter matches the wrong messages."""
 
 import re
 from collections.abc import Callable, Mapping

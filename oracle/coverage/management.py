@@ -7,9 +7,9 @@ from busproof.oracle.entity_counts import MOST_PARTITIONED, Kind
 from busproof.oracle.management.premium import is_from_before
 from busproof.oracle.management.validation import is_beyond_basic, knows_partitions, version_shown
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.sizes.entity_quota import A_UNIT, MOST_ENTITIES, Wanted, weighing
 from busproof.oracle.sizes.entity_size import granted_sizes
 from busproof.oracle.sizes.message_limits import is_longest_name
+from busproof.oracle.sizes.quotas import A_UNIT, MOST_ENTITIES, Wanted, weighing
 from busproof.oracle.state import Namespace, Queue, Transaction
 from busproof.oracle.transactions.limits import in_order
 from busproof.oracle.window import Window

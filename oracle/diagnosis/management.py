@@ -8,8 +8,8 @@ from busproof.oracle.entity_counts import MOST_PARTITIONED, Kind
 from busproof.oracle.management.descriptions import wrongly_told
 from busproof.oracle.management.validation import version_shown
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.sizes.entity_quota import MOST_ENTITIES, Wanted
 from busproof.oracle.sizes.message_limits import is_longest_name
+from busproof.oracle.sizes.quotas import MOST_ENTITIES, Wanted
 from busproof.oracle.state import Namespace, Queue, is_unsure
 from busproof.oracle.transition import Transition
 

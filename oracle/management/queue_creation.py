@@ -26,8 +26,8 @@ from busproof.oracle.messages.duplicates import ASKED_BEYOND
 from busproof.oracle.outages import Outages
 from busproof.oracle.registry import NO_TROUBLE, Managed, as_created
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.sizes.entity_quota import Wanted, over_quota, within_quota
 from busproof.oracle.sizes.entity_size import granted_sizes
+from busproof.oracle.sizes.quotas import Wanted, over_quota, within_quota
 from busproof.oracle.state import (
     Namespace,
     Queue,

@@ -288,6 +288,10 @@ def _acts_alike(added: str | None, listed: str | None) -> bool:
 
 def _is_same(added: v.Filter, listed: v.Filter) -> bool:
     """Return whether a filter agrees; SQL may be reformatted, and express true and false."""
+    # True and false are SQL filters by the documents, so a bus may list 1=1 as the former.
+    if isinstance(added, v.SqlFilter) and isinstance(listed, v.TrueFilter | v.FalseFilter):
+        constant = "1=1" if isinstance(listed, v.TrueFilter) else "1=0"
+        return parsed(added.expression) == parsed(constant)
     if isinstance(listed, v.SqlFilter) and isinstance(added, v.TrueFilter | v.FalseFilter):
         return True
     if isinstance(listed, v.SqlFilter) and isinstance(added, v.SqlFilter):

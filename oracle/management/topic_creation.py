@@ -29,13 +29,13 @@ from busproof.oracle.management.validation import objections
 from busproof.oracle.messages.dead_letters import with_dead_letter_forwarding
 from busproof.oracle.messages.enqueueing import with_unanswered_sends
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.sizes.entity_quota import Wanted, over_quota, within_quota
 from busproof.oracle.sizes.message_limits import (
     is_long_name,
     is_long_short_name,
     is_longest_short_name,
     must_refuse_beyond,
 )
+from busproof.oracle.sizes.quotas import Wanted, over_quota, within_quota
 from busproof.oracle.state import (
     Namespace,
     Queue,

@@ -8,6 +8,7 @@ from busproof.oracle.messages import keys
 from busproof.oracle.messages.activation import goes_on
 from busproof.oracle.messages.duplicates import Fate, fate, noted
 from busproof.oracle.messages.enqueueing import arrive
+from busproof.oracle.messages.key_refusals import conflicting, regular_accepts
 from busproof.oracle.messages.message_store import line_of, never_arrives
 from busproof.oracle.messages.partitioning import home_of, homes_of, spread_beside
 from busproof.oracle.messages.sequence_numbers import are_unique
@@ -69,8 +70,8 @@ def _schedule(
 ) -> Transitions:
     """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid."""
     if keys.keys_conflict(message):
-        yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
-        if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
+        yield from conflicting(namespace, queue, message, "SCHED-12")
+        if queue.settings.partitioned or not regular_accepts(namespace):
             return
     certain = True
     if queue.settings.requires_session and message.session_id is None:
@@ -191,8 +192,8 @@ def _schedule_in(
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
         yield _turned_away(refused, name, transaction)
     if keys.keys_conflict(message):
-        yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
-        if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
+        yield from conflicting(namespace, queue, message, "SCHED-12")
+        if queue.settings.partitioned or not regular_accepts(namespace):
             return
     reading = namespace.reading("TXN-OTHER-OPERATIONS")
     objected, must_object = _objections(namespace, queue, message, transaction)

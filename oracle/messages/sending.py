@@ -9,6 +9,7 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.messages import duplicates, keys, partitioning
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.expiry import death
+from busproof.oracle.messages.key_refusals import conflicting, regular_accepts, unavailable
 from busproof.oracle.messages.message_store import never_arrives, store
 from busproof.oracle.messages.partitioning import REROUTING_TIMEOUT
 from busproof.oracle.messages.partitions import in_one_store, may_fail_in_a_large_outage
@@ -52,8 +53,8 @@ def _send(
 ) -> Transitions:
     # On a regular entity such a message may be accepted all the same (REGULAR-KEYS).
     if keys.keys_conflict(message):
-        yield from transactional_sends.conflicting(namespace, queue, message, "KEY-08")
-        if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
+        yield from conflicting(namespace, queue, message, "KEY-08")
+        if queue.settings.partitioned or not regular_accepts(namespace):
             return
     if queue.settings.requires_session and message.session_id is None:
         yield from _without_session(namespace, queue, message)
@@ -92,7 +93,7 @@ def _send_with_key(
     if queue.outages.may_hit(home):
         pinned = keys.rule_of(queue.settings, message, key) if home.bit_count() == 1 else ()
         because = (*_with_all_down(namespace, queue), "KEY-03", *pinned)
-        yield transactional_sends.unavailable(namespace, queue, key, home, *because)
+        yield unavailable(namespace, queue, key, home, *because)
     if may_fail_in_a_large_outage(namespace, queue):
         # Then the key's own partition need not be the one that is down.
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)

@@ -163,9 +163,10 @@ def dead_letter_storage(namespace: Namespace, queue: Queue) -> Room:
 
 
 def weight(queue: Queue, message: v.Message) -> int:
-    """Return the most bytes that a message uses of an entity's size.
+    """Return the largest storage that a message may take in an entity, in bytes.
 
-    A topic may store it once, and again for each subscription and each rule with an action.
+    A topic may store the message itself, and a copy for each subscription and each rule with an
+    action.
     """
     role = queue.role
     copies = 1 + len(role.subscriptions) + role.copiers if isinstance(role, Topic) else 1

@@ -12,6 +12,7 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forwarding import withheld_beyond
 from busproof.oracle.messages.duplicates import Fate, noted
 from busproof.oracle.messages.enqueueing import arrive
+from busproof.oracle.messages.key_refusals import conflicting, regular_accepts, unavailable
 from busproof.oracle.messages.keys import (
     SESSION_ID,
     effective_key,
@@ -59,7 +60,7 @@ class _Sending:
         queue: the entity.
         command: the request.
         message: its message; one reading of it, if it has several.
-        seen: the observation.
+        observed: the observation.
     """
 
     namespace: Namespace
@@ -145,48 +146,13 @@ def _send_in_regular(sending: _Sending) -> Iterator[Transition]:
     if not outages.must_hit(1):
         yield _staged(sending, None, 1, _regular_rules(sending.transaction, sending.message))
     if outages.any:
-        yield refusal(sending.namespace, v.Error.UNAVAILABLE, any_error=True)
+        down = refusal(sending.namespace, v.Error.UNAVAILABLE, any_error=True)
+        yield from _refused(sending, iter((down,)))
 
 
 def _without_room(sending: _Sending, key: Key | None, where: Partitions) -> Iterator[Transition]:
     arguments = (sending.namespace, sending.queue, sending.message, key, where)
     yield from (_turned_away(sending, refused) for refused in no_room(*arguments, within=True))
-
-
-def conflicting(
-    namespace: Namespace, queue: Queue, message: v.Message, rule: v.RuleId
-) -> Iterator[Transition]:
-    """KEY-08, TXN-07: SessionId and PartitionKey differ, which is an invalid operation.
-
-    If a partition is down as well, either error may come first (ERROR-PRECEDENCE).
-    """
-    readings, partitioned = namespace.profile.readings, bool(queue.settings.partitioned)
-    if not partitioned and readings.get("REGULAR-KEYS") == "accepted":
-        return
-    either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
-    rules, any_error = rules_if((partitioned, rule)), partitioned and either_first
-    yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=any_error)
-    yield from perhaps_full(namespace, queue, message)
-
-
-def regular_accepts(namespace: Namespace) -> bool:
-    """Return whether a regular queue may take a PartitionKey that differs from the SessionId."""
-    return namespace.profile.readings.get("REGULAR-KEYS") != "refused"
-
-
-def unavailable(
-    namespace: Namespace, queue: Queue, key: Key, home: Partitions, *rules: v.RuleId
-) -> Transition:
-    """KEY-03, KEY-20: refuse because the key's partition is down (OUTAGE-ERROR)."""
-    outages = queue.outages
-    if outages.identified:
-        hit = home & (outages.down | outages.doubt)
-        queue = evolve(queue, homes=narrowed(namespace, queue, key, hit))
-        namespace = with_queue(namespace, queue)
-        if outages.must_hit(home) and home.bit_count() == 1:
-            rules = (*rules, "KEY-20")
-    error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
-    return refusal(namespace, v.Error.UNAVAILABLE, *rules, any_error=error_is_free)
 
 
 def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.RuleId, ...]:

@@ -211,6 +211,8 @@ def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     ended = with_transaction(namespace, command.transaction, None)
+    # Storage that its sends may have used stays counted: as for a removed message, no document says
+    # when it is free again. A scenario waits two minutes for it.
     left = _forgotten(ended, transaction)
     yield done(left, *rules_if((transaction.changes, "FEAT-19"), (transaction.size, "TXN-13")))
     if _may_have_ended(namespace, transaction):

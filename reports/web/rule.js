@@ -178,5 +178,5 @@ function faults(rule) {
 function generated(rule) {
   if (!rule.generated) return null;
   const [noticed, of] = rule.generated;
-  return make("p", {}, `Of ${count(of, "generated fault")} in a sample that break this rule, scenarios and distilled situations would have noticed ${noticed}.`);
+  return make("p", {}, `Of ${count(of, "generated fault")} in a sample that break this rule, scenarios and distilled sequences would have noticed ${noticed}.`);
 }

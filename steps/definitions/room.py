@@ -112,6 +112,28 @@ def large_are_refused(
         bus.expect(_not_too_large(outcome), v.Refused)
 
 
+@when(
+    parsers.parse("{number:d} large messages {carried} are sent in the transaction"),
+    converters=READ,
+)
+def large_are_sent_in_transaction(
+    bus: Bus, queue: str, number: int, carried: Properties, transaction: str
+) -> None:
+    """Send large messages in the transaction; each must be accepted."""
+    bus.need(v.Capability.DISPOSABLE_NAMESPACE)
+    for _ in range(number):
+        message = attrs.evolve(carried.message(bus), size=SIZE, stands_in=True)
+        send = v.Send(queue=queue, message=message, transaction=transaction)
+        bus.expect(_not_too_large(bus.send(send)), v.Done)
+
+
+@then(parsers.parse("in the end {number:d} large messages {carried} have room"), converters=READ)
+def large_have_room_in_the_end(bus: Bus, queue: str, number: int, carried: Properties) -> None:
+    """Check that this number of large messages is accepted, each possibly after a delay."""
+    for _ in range(number):
+        is_taken_in_the_end(bus, queue, Filled(size=SIZE), carried)
+
+
 @then(parsers.parse("{number:d} large messages {carried} have room"), converters=READ)
 def large_have_room(bus: Bus, queue: str, number: int, carried: Properties) -> None:
     """Check that this number of large messages is accepted."""

@@ -19,6 +19,7 @@ import pytest
 from azure.servicebus import ServiceBusClient
 from azure.servicebus._pyamqp import client as client_module
 from azure.servicebus._pyamqp.aio import _client_async as client_async_module
+from azure.servicebus.management import ServiceBusAdministrationClient
 from preloaded import popen
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
@@ -240,3 +241,17 @@ def anew(served: Served) -> Served:
 def name() -> str:
     """A text that no other test uses."""
     return f"n{time.monotonic_ns()}"
+
+
+def administration(served: Served, key: str = "SAS_KEY_VALUE") -> ServiceBusAdministrationClient:
+    """The official client; its address is set as Microsoft's sample for the emulator does it."""
+    text = served.connection_string.replace("SAS_KEY_VALUE", key)
+    client = ServiceBusAdministrationClient.from_connection_string(text, retry_total=0)
+    client._impl._client._base_url = served.admin
+    return client
+
+
+@pytest.fixture
+def admin(served: Served) -> Iterator[ServiceBusAdministrationClient]:
+    with administration(served) as client:
+        yield client

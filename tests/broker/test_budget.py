@@ -11,7 +11,7 @@ from proton import Message
 
 from . import raw
 from .conftest import Served, launched, running
-from .frames import (
+from .fuzz.frames import (
     NULL,
     Peer,
     attach,

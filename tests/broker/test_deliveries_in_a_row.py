@@ -7,7 +7,7 @@ from proton import Described, Message
 
 from busproof.vocabulary.commands import CreateQueue
 
-from .frames import (
+from .fuzz.frames import (
     ACCEPT,
     DISPOSITION,
     FALSE,

@@ -11,8 +11,8 @@ from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.amqp.performatives import Outgoing
 
 from . import raw
-from .fuzzing import KEY, Client, Links, conversation, frames_of, logged_in, met
-from .test_fuzz import Trial
+from .fuzz.fuzzing import KEY, Client, Links, conversation, frames_of, logged_in, met
+from .fuzz.test_fuzz import Trial
 
 EMPTY = b"\x00\x00\x00\x08\x02\x00\x00\x00"
 CLOSE = b"\x00\x00\x00\x0c\x02\x00\x00\x00\x00\x53\x18\x45"

@@ -15,7 +15,8 @@ from busproof.broker.limits import MEANINGS, Limits, limits_in
 from busproof.errors import UsageError
 from busproof.vocabulary.commands import CreateQueue
 
-from . import frames, raw
+from . import raw
+from .fuzz import frames
 from .inside import Inside, inside
 from .test_bounds import Asker
 from .test_wire import LOGIN

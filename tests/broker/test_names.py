@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from busproof.broker.admin import atom
+from busproof.broker.admin.rule_descriptions import rule_element
 from busproof.broker.names import objection_to
 from busproof.vocabulary.subscription_rules import CorrelationFilter, SqlFilter, SubscriptionRule
 
@@ -20,7 +21,8 @@ from .test_wire import LOGIN
 SPACE = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
 ENTRY = (
     '<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">'
-    '<{kind}Description xmlns="{space}"/></content></entry>'
+    '<{kind}Description xmlns="{space}" xmlns:i="http://www.w3.org/2001/XMLSchema-instance">'
+    "{inside}</{kind}Description></content></entry>"
 )
 ENTRIES, ID = "{http://www.w3.org/2005/Atom}entry", "{http://www.w3.org/2005/Atom}id"
 WRONG = (
@@ -42,11 +44,14 @@ WRONG = (
 RIGHT = ("a", "A.b-c_d", "a/b", "é", "名", "a b", "9", "x" * 260, "..a")
 
 
-def asked(served: Served, method: str, path: str, kind: str = "Queue") -> tuple[int, bytes]:
+def asked(
+    served: Served, method: str, path: str, kind: str = "Queue", inside: str = ""
+) -> tuple[int, bytes]:
     """The status and the body that answer a request of an administrator."""
+    entry = ENTRY.format(kind=kind, space=SPACE, inside=inside)
     request = urllib.request.Request(  # noqa: S310
         f"{served.admin}/{path}",
-        data=ENTRY.format(kind=kind, space=SPACE).encode() if method == "PUT" else None,
+        data=entry.encode() if method == "PUT" else None,
         method=method,
         headers={"Authorization": raw.token("http://127.0.0.1/", LOGIN["user"], LOGIN["password"])},
     )
@@ -147,6 +152,39 @@ def test_answers_have_addresses_that_lead_to_what_they_describe(punctual: Served
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rule", "because"),
+    [
+        ('<Filter i:type="SqlFilter"><SqlExpression>n =</SqlExpression></Filter>', b"FILTER-19"),
+        ('<Filter i:type="OddFilter"/>', b"OddFilter"),
+        ('<Filter i:type="TrueFilter"/><Name>a/../b</Name>', b"a/../b"),
+    ],
+)
+def test_subscription_with_an_impossible_first_rule_is_not_created(
+    punctual: Served, rule: str, because: bytes
+) -> None:
+    """The request is refused whole, so that it can be sent again, mended."""
+    served, path = anew(punctual), "topic/subscriptions/new"
+    first = "<DefaultRuleDescription>{}</DefaultRuleDescription>"
+    status, body = asked(served, "PUT", path, "Subscription", first.format(rule))
+    assert 400 == status
+    assert because in body
+    assert 404 == asked(served, "GET", path)[0]
+    good = '<Filter i:type="FalseFilter"/><Name>none</Name>'
+    assert 201 == asked(served, "PUT", path, "Subscription", first.format(good))[0]
+    assert 200 == asked(served, "GET", f"{path}/rules/none")[0]
+    assert 404 == asked(served, "GET", f"{path}/rules/$Default")[0]
+
+
+@pytest.mark.slow
+def test_rule_takes_no_other_method(punctual: Served) -> None:
+    """As an entity does not."""
+    served = anew(punctual)
+    for path in ("topic", "topic/subscriptions/all/rules/$Default"):
+        assert 405 == asked(served, "POST", path)[0]
+
+
+@pytest.mark.slow
 def test_rules_have_names_that_everybody_can_read(punctual: Served) -> None:
     """Over AMQP, where a text has any characters; filters of such texts are listed readably."""
     served = anew(punctual)
@@ -170,6 +208,6 @@ def test_answer_is_xml_whatever_texts_are_in_it(text: str) -> None:
     rule = SubscriptionRule(name=text, filter=SqlFilter(expression=text), action=text)
     other = SubscriptionRule(name=text, filter=CorrelationFilter(properties={text: text}))
     for shown in (rule, other):
-        element = atom.rule_element(shown, "2026-01-01")
+        element = rule_element(shown, "2026-01-01")
         ET.fromstring(atom.entry(text, text, "now", element))  # noqa: S314 - our own
     ET.fromstring(atom.error(400, text))  # noqa: S314 - our own

@@ -11,9 +11,9 @@ from busproof.broker.amqp.framing import AMQP_HEADER, Frames
 from busproof.broker.amqp.numbering import Numbering
 
 from .conftest import Served
-from .fuzzing import KEY, Client, Links, logged_in, met
+from .fuzz.fuzzing import KEY, Client, Links, logged_in, met
+from .fuzz.test_fuzz import Trial
 from .test_full_lists import frames, performative
-from .test_fuzz import Trial
 from .test_sdk_queues import emptied, sent
 
 BEGIN = b"\x00\x00\x00\x0c\x02\x00\x00\x00\x00\x53\x11\x45"

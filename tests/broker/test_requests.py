@@ -25,7 +25,7 @@ from busproof.broker.server import bus_for
 from busproof.vocabulary.commands import AcceptSession, CreateQueue, Receive, Send
 from busproof.vocabulary.outcomes import Received
 
-from . import fuzzing
+from .fuzz import fuzzing
 
 MOST: Final = 0.05
 """Seconds of CPU in which others have no turn."""
@@ -207,20 +207,6 @@ def test_messages_to_delete_are_looked_for_in_slices(path: str) -> None:
         assert len([next(steps), next(steps)]) == 2
         assert answered(steps).body == {"message-count": 1}
         assert len(client.hub.bus.known(path).messages) == 12_000
-
-    asking(ask)
-
-
-def test_list_of_sessions_has_a_thousand_at_most() -> None:
-    """Whatever it asks for; the next one goes on behind them."""
-
-    def ask(client: Asked) -> None:
-        client.hold("s", 1_002, session=True)
-        said = {"skip": 0, "top": 2**31 - 1}
-        first = client.ask("get-message-sessions", said, "s")
-        assert first["skip"] == 1_000
-        rest = client.ask("get-message-sessions", said | {"skip": first["skip"]}, "s")
-        assert list(rest["sessions-ids"].elements) == ["s01000", "s01001"]
 
     asking(ask)
 

@@ -25,8 +25,8 @@ from busproof.vocabulary.commands import (
 )
 from busproof.vocabulary.messages import Message as Content
 
-from . import frames as f
-from . import fuzzing
+from .fuzz import frames as f
+from .fuzz import fuzzing
 
 BATCH_FORMAT: Final = 0x80013700
 ACCEPTED: Final = bytes((0, 0x53, 0x24))

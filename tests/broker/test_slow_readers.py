@@ -10,7 +10,7 @@ from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.limits import Limits
 
-from .test_fuzz import bus
+from .fuzz.test_fuzz import bus
 
 
 class End(asyncio.Protocol):

@@ -10,8 +10,8 @@ from proton import Message
 from busproof.vocabulary.commands import Peek
 from busproof.vocabulary.outcomes import Peeked
 
-from .fuzzing import KEY, Client, Links, logged_in, met
-from .test_fuzz import Trial
+from .fuzz.fuzzing import KEY, Client, Links, logged_in, met
+from .fuzz.test_fuzz import Trial
 
 BATCH = b"\x70\x80\x01\x37\x00"
 """The message format of a batch."""

@@ -12,7 +12,7 @@ from busproof.broker.amqp.windows import clamped
 
 from . import raw
 from .conftest import Served, anew
-from .fuzzing import KEY, logged_in
+from .fuzz.fuzzing import KEY, logged_in
 from .test_sdk_queues import sent
 
 GREATEST, COUNTED = b"\x70\xff\xff\xff\xff", b"\x70\x7f\xff\xff\xff"

@@ -218,6 +218,12 @@ def bus(tmp_path: Path) -> Callable[..., str]:
     return named
 
 
+@pytest.fixture(scope="session")
+def shell() -> Callable[[Path], Shell]:
+    """Makes the shell of a folder, for a run that several tests share."""
+    return Shell
+
+
 def recorded_run(folder: Path) -> Run:
     """Features on the model, and an exploration of it; at the gate two families and a short one."""
     shell = Shell(folder)

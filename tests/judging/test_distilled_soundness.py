@@ -1,6 +1,6 @@
-"""No distilled situation accuses a conforming bus, however hostile it is.
+"""No distilled sequence accuses a conforming bus, however hostile it is.
 
-The situations were found and minimised on the most regular bus. A hostile one gives other answers:
+The sequences were found and minimised on the most regular bus. A hostile one gives other answers:
 some are late or never come, and every choice that the documents leave open is made the other way.
 """
 
@@ -20,20 +20,20 @@ from busproof.history.replay import RecordedCommand, resolved
 from busproof.judging.judge import Judge, observability_for
 from busproof.judging.linearization.overlap import judged
 from busproof.spec import load
-from busproof.steps.distilled import Situation, situations
+from busproof.steps.distilled import DistilledSequence, distilled_sequences
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEEDS = range(10 if FULL else 1)
 EVERY = 1 if FULL else 4
-"""On a real clock the gate tries one situation in so many."""
+"""On a real clock the gate tries one sequence in so many."""
 EDITION = "cs-2020-12"
 CATALOGUE = load()
-ALL = situations()
+ALL = distilled_sequences()
 
 
-def asked(situation: Situation) -> list[RecordedCommand]:
-    """Return the commands of a situation."""
-    parts = [each.partition(" asks: ") for each in situation.commands]
+def asked(sequence: DistilledSequence) -> list[RecordedCommand]:
+    """Return the commands of a sequence."""
+    parts = [each.partition(" asks: ") for each in sequence.commands]
     return [
         RecordedCommand(number=number, connection=connection, command=request_of(request))
         for number, (connection, _, request) in enumerate(parts, 1)
@@ -66,19 +66,19 @@ def answered(
             tokens[request.number] = received.message.lock_token
 
 
-def accusations(adapter: Adapter, few: tuple[Situation, ...]) -> list[str]:
+def accusations(adapter: Adapter, few: tuple[DistilledSequence, ...]) -> list[str]:
     """Return what either oracle objects to."""
     observability = adapter.declaration.observability
     found = []
-    for situation in few:
-        profile = v.profile_for(CATALOGUE, edition=EDITION, tier=situation.tier.value)
+    for sequence in few:
+        profile = v.profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
         adapter.start(profile)
-        events = list(answered(adapter, asked(situation), clock=False))
+        events = list(answered(adapter, asked(sequence), clock=False))
         for oracle in Oracle:
             judge = Judge(profile, observability_for(observability, oracle))
             broken = next(filter(None, map(judge.saw, events)), None)
             if broken is not None:
-                found.append(f"{situation.name}: {oracle} accuses it of {broken.rules}")
+                found.append(f"{sequence.name}: {oracle} accuses it of {broken.rules}")
     return found
 
 
@@ -92,24 +92,24 @@ def test_no_situation_accuses_a_hostile_bus_by_either_oracle(policy: str, seed: 
 @pytest.mark.slow
 def test_no_situation_accuses_a_hostile_bus_on_a_real_clock() -> None:
     found = []
-    for situation in ALL[::EVERY]:
-        commands = asked(situation)
+    for sequence in ALL[::EVERY]:
+        commands = asked(sequence)
         if any(isinstance(each.command, v.AdvanceClock) for each in commands):
             continue
         adapter = ModelAdapter(policy="hostile", clock=v.Clock.REAL)
-        profile = v.profile_for(CATALOGUE, edition=EDITION, tier=situation.tier.value)
+        profile = v.profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
         adapter.start(profile)
         events = list(answered(adapter, commands, clock=True))
         for oracle in Oracle:
             view = observability_for(adapter.declaration.observability, oracle)
             broken = judged(events, profile, view).violation
             if broken is not None:
-                found.append(f"{situation.name}: {oracle} accuses it of {broken.rules}")
+                found.append(f"{sequence.name}: {oracle} accuses it of {broken.rules}")
     assert [] == found
 
 
 def test_a_bus_that_breaks_a_rule_would_be_accused() -> None:
-    """The checks above see what a situation was found for."""
+    """The checks above see what a sequence was found for."""
 
     class Forgetful(ModelAdapter):
         def do(self, command: v.Command, connection: str) -> object:

@@ -3,7 +3,15 @@
 from busproof.history.replay import resolved
 from busproof.judging.liveness import BOUND, TRIES
 from busproof.judging.sequences import sequence
-from busproof.vocabulary.commands import AdvanceClock, Receive, Send
+from busproof.vocabulary.commands import (
+    AcceptSession,
+    AdvanceClock,
+    CloseSession,
+    CreateQueue,
+    DeleteQueue,
+    Receive,
+    Send,
+)
 from busproof.vocabulary.values import ReceiveMode
 
 SEEDS = range(50)
@@ -46,6 +54,32 @@ def test_short_sequence_does_not_wait() -> None:
     commands = [each.command for each in sequence(FORWARDING, 40, 4)]
     assert CREATIONS + 40 == len(commands)
     assert any(isinstance(each, Send) and each.queue == "source" for each in commands)
+
+
+def test_session_is_closed_while_its_message_is_locked_and_accepted_again() -> None:
+    """By chance this comes too seldom to show how often a message was delivered (SESS-09)."""
+    kinds = (Send, AcceptSession, Receive, CloseSession, AcceptSession, Receive)
+    assert _has_episode(kinds, session_ids=1)
+
+
+def test_message_is_sent_to_a_queue_whose_destination_is_gone() -> None:
+    assert _has_episode((DeleteQueue, Send, Receive, CreateQueue))
+
+
+def _has_episode(kinds: tuple[type, ...], session_ids: int = 0) -> bool:
+    """Return whether such commands follow one another, over one connection."""
+    for seed in SEEDS:
+        commands = sequence(seed, 50, 4)
+        for start in range(len(commands) - len(kinds) + 1):
+            some = commands[start : start + len(kinds)]
+            named = {getattr(each.command, "session_id", None) for each in some} - {None}
+            if (
+                kinds == tuple(type(each.command) for each in some)
+                and len({each.connection for each in some}) == 1
+                and len(named) == session_ids
+            ):
+                return True
+    return False
 
 
 def test_large_message_stands_in_for_one_of_its_size() -> None:

@@ -256,7 +256,7 @@ def test_our_own_features_are_reported_as_they_ended(tmp_path) -> None:
     """The model is no client library, so the scenario of KEY-13 is not applicable to it."""
     features = ("--pyargs", "busproof.features", "--alluredir", "own", "--bus-adapter", "model")
     for rule in ("KEY-13", "KEY-08"):
-        run(tmp_path, *features, "--bus-rule", rule, "-k", "not test_situation")
+        run(tmp_path, *features, "--bus-rule", rule, "-k", "not test_sequence")
     by_label = {
         label["value"]: r for r in results(tmp_path / "own").values() for label in r["labels"]
     }

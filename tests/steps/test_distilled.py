@@ -1,4 +1,4 @@
-"""The distilled situations: what they are, and that each notices what it is for."""
+"""The distilled sequences: what they are, and that each notices what it is for."""
 
 from pathlib import Path
 
@@ -18,56 +18,56 @@ from busproof.history.records import (
     StepResult,
 )
 from busproof.history.render.gherkin import request_of
-from busproof.history.render.situations import situation_name
+from busproof.history.render.sequence_names import sequence_name
 from busproof.history.replay import RecordedCommand
 from busproof.judging.verdicts import conformance
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.made import mutant_named, rules_of
 from busproof.spec import load
-from busproof.steps.distilled import Situation, situations
+from busproof.steps.distilled import DistilledSequence, distilled_sequences
 from busproof.vocabulary.profile import profile_for
 
 CATALOGUE = load()
 EDITION = "cs-2020-12"
 """The edition that states the most, with which they were found."""
-ALL = situations()
+ALL = distilled_sequences()
 
 
-def asked(situation: Situation) -> list[RecordedCommand]:
-    """Return the commands of a situation."""
-    parts = [each.partition(" asks: ") for each in situation.commands]
+def asked(sequence: DistilledSequence) -> list[RecordedCommand]:
+    """Return the commands of a sequence."""
+    parts = [each.partition(" asks: ") for each in sequence.commands]
     return [
         RecordedCommand(number=number, connection=connection, command=request_of(request))
         for number, (connection, _, request) in enumerate(parts, 1)
     ]
 
 
-def accused(situation: Situation, rules: Rules) -> tuple[str, ...] | None:
+def accused(sequence: DistilledSequence, rules: Rules) -> tuple[str, ...] | None:
     """Return what a bus by these rules is charged with; `None` if it is not accused."""
-    profile = profile_for(CATALOGUE, edition=EDITION, tier=situation.tier.value)
-    return broken(profile, played(rules, profile, asked(situation)))
+    profile = profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
+    return broken(profile, played(rules, profile, asked(sequence)))
 
 
-def test_there_are_situations_and_each_has_a_name_of_its_own():
+def test_there_are_sequences_and_each_has_a_name_of_its_own():
     assert ALL
     assert len(ALL) == len({each.name for each in ALL})
 
 
-def test_each_situation_is_charged_to_a_rule_of_the_catalogue():
+def test_each_sequence_is_charged_to_a_rule_of_the_catalogue():
     assert {each.rule for each in ALL} <= {rule.id for rule in CATALOGUE.rules}
 
 
-def test_each_situation_is_named_after_its_commands():
+def test_each_sequence_is_named_after_its_commands():
     """So `tools/distil.py --reword` has nothing to do."""
     wrong = [
         each.name
         for each in ALL
-        if not each.name.startswith(situation_name([one.command for one in asked(each)]))
+        if not each.name.startswith(sequence_name([one.command for one in asked(each)]))
     ]
     assert wrong == []
 
 
-def test_each_situation_says_what_would_be_wrong_or_reached_and_by_which_rule():
+def test_each_sequence_says_what_would_be_wrong_or_reached_and_by_which_rule():
     wrong = [
         each.name
         for each in ALL
@@ -77,32 +77,32 @@ def test_each_situation_says_what_would_be_wrong_or_reached_and_by_which_rule():
     assert wrong == []
 
 
-def test_no_situation_shows_a_user_the_name_of_a_mutant():
+def test_no_sequence_shows_a_user_the_name_of_a_mutant():
     shown = {each: f"{each.name} {each.about} {each!r}" for each in ALL}
     assert [] == [
         mutant for each, text in shown.items() for mutant in each.mutants if mutant in text
     ]
 
 
-def test_a_situation_without_a_mutant_reaches_its_rule_on_the_model():
+def test_a_sequence_without_a_mutant_reaches_its_rule_on_the_model():
     wrong = []
     for each in (one for one in ALL if not one.mutants):
         profile = profile_for(CATALOGUE, edition=EDITION, tier=each.tier.value)
         context = {words: name for name, words in WORDS.items()}
-        situation = each.about.removeprefix(f"Reaches {each.rule} ").partition(". ")[0]
-        pairs = {(each.rule, context[words]) for words in situation.split(" and ")}
+        sequence = each.about.removeprefix(f"Reaches {each.rule} ").partition(". ")[0]
+        pairs = {(each.rule, context[words]) for words in sequence.split(" and ")}
         if not pairs <= pairs_of(asked(each), profile):
             wrong.append(each.name)
     assert wrong == []
 
 
 @pytest.mark.slow
-def test_no_situation_accuses_the_model():
+def test_no_sequence_accuses_the_model():
     assert [] == [each.name for each in ALL if accused(each, RULES) is not None]
 
 
 @pytest.mark.slow
-def test_each_situation_accuses_its_mutant_of_its_rule():
+def test_each_sequence_accuses_its_mutant_of_its_rule():
     wrong = []
     for each in ALL:
         for mutant in each.mutants:
@@ -124,26 +124,26 @@ def test_each_situation_accuses_its_mutant_of_its_rule():
         '{"name": "a", "about": "b", "rule": "c", "tier": "none", "commands": [], "mutants": []}',
     ],
 )
-def test_a_line_that_is_no_situation_is_named(tmp_path: Path, line: str):
+def test_a_line_that_is_no_sequence_is_named(tmp_path: Path, line: str):
     (tmp_path / "keys.jsonl").write_text(f"{line}\n", encoding="utf-8")
     with pytest.raises(
-        SpecificationError, match=r"keys\.jsonl, line 1 is not a distilled situation"
+        SpecificationError, match=r"keys\.jsonl, line 1 is not a distilled sequence"
     ):
-        situations(tmp_path)
+        distilled_sequences(tmp_path)
 
 
 def test_what_is_wrong_stands_beside_what_broke_the_rule():
-    situation = next(each for each in ALL if each.mutants and each.tier.value == "standard")
+    sequence = next(each for each in ALL if each.mutants and each.tier.value == "standard")
     profile = profile_for(CATALOGUE, edition=EDITION)
-    bus = played(rules_of(mutant_named(situation.mutants[0])), profile, asked(situation))
-    sentence = f"{situation.name}. {situation.about}"
+    bus = played(rules_of(mutant_named(sequence.mutants[0])), profile, asked(sequence))
+    sentence = f"{sequence.name}. {sequence.about}"
     ended = Ended(
         verdict=ScenarioVerdict.FAILED,
         steps=(StepResult(keyword=SENTENCE, text=sentence, result="passed"),),
     )
     header = Header(profile=profile, capabilities=tuple(CAPABILITIES))
-    alone = Scenario(name=situation.name, rules=(situation.rule,), events=bus.events, ended=ended)
+    alone = Scenario(name=sequence.name, rules=(sequence.rule,), events=bus.events, ended=ended)
     found = conformance(History(header=header, scenarios=(alone,)), CATALOGUE)
-    (rule,) = [each for each in found.rules if each.id == situation.rule]
+    (rule,) = [each for each in found.rules if each.id == sequence.rule]
     assert rule.counterexample is not None
-    assert situation.about == rule.counterexample.about
+    assert sequence.about == rule.counterexample.about

@@ -8,7 +8,7 @@ import pytest
 from busproof.adapters.model import ModelAdapter
 from busproof.exploration.machine import terms_of
 from busproof.history.files import load
-from busproof.steps.distilled import situations
+from busproof.steps.distilled import distilled_sequences
 from busproof.steps.plugin import ANY_READING
 
 pytestmark = pytest.mark.slow
@@ -25,8 +25,8 @@ def whole(recorded_scenarios, skipped) -> str:
 
 @pytest.fixture(scope="session")
 def recorded_scenarios(pickles) -> int:
-    """How many scenarios and distilled situations there are, counted by their sources."""
-    return len(pickles) + len(situations())
+    """How many scenarios and distilled sequences there are, counted by their sources."""
+    return len(pickles) + len(distilled_sequences())
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +35,7 @@ def skipped(pickles) -> int:
     terms = terms_of(ModelAdapter())
     tags = [[tag["name"].removeprefix("@") for tag in each["tags"]] for each in pickles]
     rules = [[tag for tag in each if tag != ANY_READING] for each in tags]
-    rules += [[each.rule] for each in situations()]
+    rules += [[each.rule] for each in distilled_sequences()]
     about = [[terms.catalogue.rule(each) for each in tagged] for tagged in rules]
     return sum(any(map(terms.inapplicable, each)) for each in about)
 
@@ -68,15 +68,15 @@ def some(pickles, whole) -> tuple[list[str], str]:
 
 
 def of_the_rule(pickles: list) -> int:
-    """How many scenarios and distilled situations show the rule."""
-    distilled = sum(each.rule == RULE for each in situations())
+    """How many scenarios and distilled sequences show the rule."""
+    distilled = sum(each.rule == RULE for each in distilled_sequences())
     return distilled + sum(is_of(each, RULE) for each in pickles)
 
 
 def beside(pickles: list, rule: str = RULE) -> int:
-    """How many are read: the features with a scenario of the rule, and all situations."""
+    """How many are read: the features with a scenario of the rule, and all sequences."""
     files = {each["uri"] for each in pickles if is_of(each, rule)}
-    return len(situations()) + sum(each["uri"] in files for each in pickles)
+    return len(distilled_sequences()) + sum(each["uri"] in files for each in pickles)
 
 
 def is_of(pickle: dict, rule: str) -> bool:
@@ -114,7 +114,7 @@ def test_the_features_run_where_a_host_keeps_its_own_elsewhere(host, some):
 def test_the_features_run_beside_a_hosts_own_tests(host, some, pickles, skipped):
     """Each with its own fixtures, tags and steps."""
     about, _ = some
-    of_ours = len(pickles) + len(situations()) - skipped if FULL else of_the_rule(pickles)
+    of_ours = len(pickles) + len(distilled_sequences()) - skipped if FULL else of_the_rule(pickles)
     ended = host.features("tests", *about)
     counts = dict(reversed(each.split()) for each in ended.counted.split(", "))
     left_out = skipped + 1 if FULL else 1
@@ -139,7 +139,7 @@ def test_collecting_begins_no_run(host, pickles):
     ended = host.features(*options)
     assert 0 == ended.code
     assert f"test_features.py: {len(pickles)}" in ended.out
-    assert f"test_distilled.py: {len(situations())}" in ended.out
+    assert f"test_distilled.py: {len(distilled_sequences())}" in ended.out
     assert not (host.folder / "it.jsonl").exists()
 
 
@@ -258,7 +258,7 @@ def test_not_applicable_is_a_skip_of_pytests_own(host):
 def test_rules_and_families_are_markers(host, pickles):
     """`-m` takes an id as it is: pytest's own grammar has hyphens in names."""
     tagged = [{tag["name"].removeprefix("@") for tag in each["tags"]} for each in pickles]
-    tagged += [{each.rule} for each in situations()]
+    tagged += [{each.rule} for each in distilled_sequences()]
     for asked, wanted in (
         (RULE, lambda tags: RULE in tags),
         (f"SESS or {RULE}", lambda tags: RULE in tags or any(t.startswith("SESS-") for t in tags)),

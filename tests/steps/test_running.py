@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from busproof.adapters.model import ModelAdapter
-from busproof.errors import AdapterError, UsageError
+from busproof.errors import AdapterError, HistoryError, UsageError
 from busproof.history.files import load
 from busproof.history.records import Oracle, ScenarioVerdict
 from busproof.steps import running
@@ -190,18 +190,42 @@ def test_a_scenario_is_recorded_from_its_start_to_its_end(tmp_path: Path):
     )
 
 
-@pytest.mark.parametrize("situation", [True, False])
-def test_only_a_scenario_that_is_to_show_its_rule_is_repeated_for_its_evidence(
-    tmp_path: Path, situation: bool
+def test_run_without_a_history_has_no_file_that_an_ending_could_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """A distilled situation is charged to a rule that it need not show."""
+    """Its summary comes from a file without a name."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    begun = run()
+    assert [] == [*begun.summary()]
+    begun = run()
+    begun.begin(1, frozenset({"KEY-01"}))
+    for _ in begun.bus("One", ("KEY-01",)):
+        assert [] == [*tmp_path.iterdir()]
+        begun.scenario_ended(ScenarioVerdict.FAILED, "")
+    begun.end()
+    assert "1 rule: 1 violated" == next(begun.summary())
+
+
+def test_run_without_room_for_its_history_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with pytest.raises(HistoryError, match="cannot make a temporary file: No such file"):
+        run()
+
+
+@pytest.mark.parametrize("distilled", [True, False])
+def test_only_a_scenario_that_is_to_show_its_rule_is_repeated_for_its_evidence(
+    tmp_path: Path, distilled: bool
+):
+    """A distilled sequence is charged to a rule that it need not show."""
     begun = run(history=str(tmp_path / "it.jsonl"))
     begun.begin(1)
     for _ in begun.bus("One", ("KEY-01",)):
-        if situation:
+        if distilled:
             begun.show_nothing()
         begun.scenario_ended(ScenarioVerdict.PASSED, "")
-    assert ([] if situation else ["test"]) == begun.again("test", None)
+    assert ([] if distilled else ["test"]) == begun.again("test", None)
     begun.end()
 
 

@@ -217,7 +217,7 @@ def _module(traces: Iterable[Sequence[Step]]) -> Iterator[str]:
 
 
 def spelt(value: object) -> str:
-    """Return a plain value in TLA+."""
+    """Return a Python value as a TLA+ expression."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int):

@@ -229,7 +229,7 @@ def _show(
     console = Console()
     console.print(table)
     console.print(
-        "features: killed by a scenario; distilled: only by a distilled situation; "
+        "features: killed by a scenario; distilled: only by a distilled sequence; "
         "found: only by the exploration or the search, missed by the suite"
     )
     console.print(

@@ -1,4 +1,4 @@
-"""Evidence for a rule: scenarios by their tags, seeded and generated faults, TLA+ specs."""
+"""Evidence for a rule: scenarios by their tags, distilled sequences, faults, TLA+ specs."""
 
 from collections.abc import Iterable, Iterator
 from importlib import resources
@@ -14,17 +14,24 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
     """Return the tests and proofs of each rule by its id, as plain values for JSON.
 
     Raises:
-        SpecificationError: a feature file or a spec is broken.
+        SpecificationError: a feature file, a distilled sequence or a spec is broken.
         HistoryError: the recorded sample of generated mutants is broken.
     """
     from busproof.mutants import MUTANTS  # noqa: PLC0415  brings the model along
     from busproof.mutants.by_machine.record import recorded  # noqa: PLC0415
+    from busproof.steps.distilled import distilled_sequences  # noqa: PLC0415
     from busproof.tla.coverage import shown_in  # noqa: PLC0415
 
     scenarios, specs, sample = _scenarios(), shown_in(), recorded()
+    distilled = distilled_sequences()
     return {
         rule.id: {
             "scenarios": [place for tags, place in scenarios if rule.id in tags],
+            "distilled": [
+                {"file": sequence.file, "name": sequence.name}
+                for sequence in distilled
+                if sequence.rule == rule.id
+            ],
             "faults": [
                 {"id": fault.id, "summary": fault.summary}
                 for fault in MUTANTS

@@ -28,7 +28,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "--write-known-failures",
         type=PATH,
         metavar="FILE",
-        help="write the rules found broken as such a list; FILE must not exist",
+        help="write the violated rules to a new list of known failures; FILE must not exist",
     ),
 )
 """Options that name the list to read and the list to write."""

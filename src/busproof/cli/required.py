@@ -31,7 +31,7 @@ REQUIRE: Final = option(
     "--require",
     multiple=True,
     metavar="LEVEL|CAPABILITY",
-    help="exit code 3 unless all of this was claimed and shown; may be given several times",
+    help="exit with code 3 unless this level or capability was claimed and shown (repeatable)",
     shell_complete=_complete,
 )
 

@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import click
 
 from busproof import __version__
-from busproof.broker.limits import MEANINGS
-from busproof.cli import serve_security, values
 from busproof.cli.console import say, write_aside
-from busproof.cli.frame import PATH, Command, Options, flag, option
-from busproof.cli.serve_security import Protection
+from busproof.cli.frame import Command, Options
+from busproof.cli.serving.options import FAULTY, NO_FAULT, OPTIONS
+from busproof.cli.serving.security import Protection
 from busproof.errors import UsageError
 from busproof.extras import need
 
@@ -30,7 +28,6 @@ __all__ = ["COMMAND", "run"]
 
 GARBAGE_LOOKED_FOR = 50_000
 """New objects between garbage collections; a held message has some ten, none of them garbage."""
-FAULTY, NO_FAULT = "faulty:", "none"
 OUTPUT = "-"
 PORTS = ("port", "tls_port", "websocket_port", "admin_port")
 
@@ -206,93 +203,7 @@ COMMAND: Final = Command(
     run,
     description="Serve the reference model, or a bus that breaks one rule, to Service "
     "Bus clients over AMQP and HTTP, until Ctrl-C.",
-    parameters=[
-        *serve_security.OPTIONS,
-        option(
-            "--config",
-            type=PATH,
-            metavar="FILE",
-            help="entities, in the format of the Service Bus emulator",
-        ),
-        option(
-            "--tier",
-            type=click.Choice(("basic", "standard", "premium")),
-            help="tier of the namespace (default: standard, or as --config says)",
-        ),
-        option(
-            "--edition",
-            metavar="ID",
-            help="edition of the documents (default: the default edition, or as --config says)",
-            shell_complete=values.editions,
-        ),
-        option(
-            "--namespace-partitions",
-            type=int,
-            metavar="N",
-            help="partitions of a Premium namespace: 1 (not partitioned, default), 2 or 4",
-        ),
-        option(
-            "--messaging-units",
-            type=int,
-            metavar="N",
-            help="messaging units of a Premium namespace (default: one for each partition)",
-        ),
-        option(
-            "--adapter",
-            default="model",
-            metavar="NAME",
-            help=f"what decides: model, {FAULTY}FAULT-ID, a bus that breaks one rule, or "
-            f"{FAULTY}{NO_FAULT}, the same bus without a fault",
-        ),
-        option(
-            "--policy",
-            default="round-robin",
-            metavar="P",
-            help="choices where the rules leave some: round-robin, random or hostile",
-        ),
-        option("--seed", type=int, default=0, metavar="N", help="seed of the policy (default: 0)"),
-        option(
-            "--clock",
-            type=click.Choice(("real", "virtual")),
-            default="real",
-            help="real (default), or virtual: time passes on request",
-        ),
-        option(
-            "--message-ids",
-            type=click.Choice(("assigned", "as-sent")),
-            default="assigned",
-            help="assigned (default): messages without a MessageId are given one, as client "
-            "libraries do; as-sent: they stay without",
-        ),
-        option(
-            "--limit",
-            multiple=True,
-            metavar="NAME=NUMBER",
-            help="how much one client may have, may be repeated: "
-            + "; ".join(f"{name}, {what} ({most})" for name, (most, what) in MEANINGS.items()),
-        ),
-        option(
-            "--store",
-            type=PATH,
-            metavar="DIR",
-            help="keep everything in this folder (default: in memory)",
-        ),
-        flag(
-            "--durable-power",
-            help="with --store: acknowledged requests survive a power loss, not only a kill",
-        ),
-        flag(
-            "--accept-loss",
-            help="with --store: start from a damaged log, without what was written after "
-            "the damage",
-        ),
-        option(
-            "--log",
-            type=PATH,
-            metavar="FILE",
-            help="append events to this file as JSON lines; - is the standard output",
-        ),
-    ],
+    parameters=OPTIONS,
     examples=[
         ("busproof serve", "An empty namespace on this machine:"),
         (

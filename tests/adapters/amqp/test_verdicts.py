@@ -42,7 +42,7 @@ def test_a_rule_is_shown_over_the_wire(tmp_path: Path) -> None:
     assert "amqp" in conformance["capabilities"]
 
 
-@pytest.mark.skipif(not FULL, reason="all distilled situations: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(not FULL, reason="all distilled sequences: BUSPROOF_SIZE=full")
 def test_no_distilled_situation_accuses_the_broker(tmp_path: Path) -> None:
     wire = by_rule(verdicts(tmp_path, "--adapter", "amqp", "--only", "distilled"))
     assert "shown" in wire.values()

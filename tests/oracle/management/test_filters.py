@@ -197,6 +197,17 @@ def test_a_list_names_every_rule_once(observer: Observer) -> None:
     observer.has(v.ListRules(**ONE), LOST)
 
 
+def test_a_list_may_have_either_form_of_a_constant_filter(observer: Observer) -> None:
+    """True and false are the expressions 1=1 and 1=0, so a bus may list one as the other."""
+    taking(observer, sql("1 = 1"))
+    observer.has(v.ListRules(**ONE), listed(("r", v.TrueFilter())))
+    for wrong in (NONE, LABEL, sql("1 = 0")):
+        assert observer.saw(v.ListRules(**ONE), listed(("r", wrong))).possible == ()
+    observer.has(remove("r"))
+    observer.has(add(sql("a = 1"), "r"))
+    assert observer.saw(v.ListRules(**ONE), listed(("r", v.TrueFilter()))).possible == ()
+
+
 def test_a_change_that_was_lost_may_happen_at_any_time(observer: Observer) -> None:
     taking(observer, LABEL)
     observer.has(remove("r"), LOST)

@@ -123,11 +123,17 @@ def test_readings_decide_what_a_refused_send_leaves_of_its_transaction(
 
 
 @pytest.mark.parametrize("scheduled", [False, True])
-@pytest.mark.parametrize(("reading", "ended"), [("either", True), ("continues", False)])
+@pytest.mark.parametrize(
+    ("reading", "goes_on", "ended"),
+    [("either", True, True), ("continues", True, False), ("dead", False, True)],
+)
 def test_a_refusal_in_an_outage_may_end_the_transaction_as_any_refusal_may(
-    reading: str, ended: bool, scheduled: bool
+    reading: str, goes_on: bool, ended: bool, scheduled: bool
 ) -> None:
-    """Its partition is up again, and the next send is nevertheless refused, or the commit is."""
+    """Its partition is up again, and the next send is nevertheless refused, or the commit is.
+
+    The readings speak of sends: after a refused schedule the transaction may always go on.
+    """
     message = v.Message(body="late", partition_key="a")
     asked: v.Schedule | v.Send = v.Send(queue="q", message=message, transaction="t")
     if scheduled:
@@ -138,9 +144,27 @@ def test_a_refusal_in_an_outage_may_end_the_transaction_as_any_refusal_may(
         observer.has(asked, GONE)
         observer.has(v.BringPartitionUp(queue="q", partition=0))
         sent = v.Send(queue="q", message=v.Message(body="m", partition_key="a"), transaction="t")
-        for outcome, allowed in ((DONE, True), (INVALID, ended)):
-            assert is_allowed(observer, COMMIT, outcome) is allowed
-            assert is_allowed(observer, sent, outcome) is allowed
+        assert is_allowed(observer, COMMIT, DONE) is (goes_on or scheduled)
+        assert is_allowed(observer, sent, DONE)
+        for asked_next in (COMMIT, sent):
+            assert is_allowed(observer, asked_next, INVALID) is ended
+
+
+@pytest.mark.parametrize("partitioned", [True, False])
+@pytest.mark.parametrize(
+    ("reading", "at_commit"), [("at-send", False), ("at-commit", True), ("either", True)]
+)
+def test_readings_decide_whether_an_outage_refuses_the_commit_of_a_send(
+    reading: str, at_commit: bool, partitioned: bool
+) -> None:
+    """A bus that keeps sends until the commit notices the outage only then."""
+    observer = begun(observing({"TXN-REFUSAL": reading}), partitioned=partitioned)
+    observer.send(partition=0, partition_key="a")
+    observer.has(v.TakePartitionDown(queue="q", partition=0))
+    assert bool(observer.send(transaction="t", partition_key="a").possible) is at_commit
+    if at_commit:
+        assert is_allowed(observer, COMMIT, GONE)
+        assert not is_allowed(observer, COMMIT, DONE)
 
 
 def test_a_transaction_pins_to_the_partition_that_the_key_has_outside(observer: Observer) -> None:

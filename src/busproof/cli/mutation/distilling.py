@@ -21,7 +21,7 @@ from busproof.cli.mutation.search import Difference, ModelBroke, broken, played,
 from busproof.cli.mutation.variants import Material
 from busproof.history.records import Scenario
 from busproof.history.render.gherkin import sentence
-from busproof.history.render.situations import situation_name
+from busproof.history.render.sequence_names import sequence_name
 from busproof.history.render.wrong_answers import what_is_wrong
 from busproof.history.replay import RecordedCommand, commands_of, numbered
 from busproof.judging.shrinking import minimised, simplified
@@ -80,7 +80,7 @@ class Found:
 
     def name(self) -> str:
         """Return the commands in a few words."""
-        return situation_name([recorded.command for recorded in self.commands])
+        return sequence_name([recorded.command for recorded in self.commands])
 
     def about(self) -> str:
         """Return the wrong answer, and the rule that it breaks, in a sentence."""
@@ -209,6 +209,8 @@ def _lines(sequence: Found) -> frozenset[Line]:
 
 
 def _killed(mutant: GeneratedMutant, kept: Sequence[Found]) -> bool:
+    if not kept:  # compiling its rules takes longer than a sequence
+        return False
     rules = rules_of(mutant)
     return any(
         sequence.rule in (kills(rules, sequence.profile, sequence.commands) or ())

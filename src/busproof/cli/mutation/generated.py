@@ -3,7 +3,7 @@
 The suite is recorded on the model first. A mutant replays only the scenarios that execute the
 changed line; if an answer differs, the judge decides whether it is allowed. A scenario may check
 more than the judge knows, so scenarios with different but allowed answers run as a whole. Mutants
-that no scenario kills replay the distilled situations. An exploration and a search try the rest:
+that no scenario kills replay the distilled sequences. An exploration and a search try the rest:
 one that they catch should have been killed, any other is undecided.
 """
 

@@ -45,7 +45,7 @@ class Counted:
 
 @attrs.frozen(kw_only=True)
 class Score:
-    """A share in per cent, with its confidence interval of 95 %; both ends equal if all counted."""
+    """Share in per cent with its 95 % confidence interval, a point if every mutant was tried."""
 
     share: float
     low: float

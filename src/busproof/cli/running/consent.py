@@ -60,8 +60,8 @@ def work_of(request: "Request", *, disposable: bool = False) -> str:
     )
     at_once = max(work.at_once for work in known)
     return (
-        f"at most {entities} entities in all, {at_once} at a time, and {operations} operations, "
-        "beside a dozen entities to find out what it can do"
+        f"at most {entities} entities in all ({at_once} at a time), {operations} operations, "
+        "and a dozen entities to find out what the namespace can do"
     )
 
 
@@ -99,13 +99,13 @@ def _plan(target: "Target", prefix: str, work: str) -> str:
     """Return the plan of a run in words."""
     if target.plain:
         return (
-            f"this run creates queues in the broker {target.host}, whose names begin with "
-            f"{prefix}, and leaves them there, because AMQP itself cannot remove them: {work}. "
-            "It touches nothing else there."
+            f"this run creates queues whose names begin with {prefix} in the broker "
+            f"{target.host}, and leaves them there, because AMQP itself cannot remove them: "
+            f"{work}. It touches nothing else."
         )
     return (
-        f"this run creates queues and topics in the namespace {target.host}, whose names begin "
-        f"with {prefix}, and removes them in the end: {work}. It touches nothing else there."
+        f"this run creates queues and topics whose names begin with {prefix} in the namespace "
+        f"{target.host}, and removes them at the end: {work}. It touches nothing else."
     )
 
 

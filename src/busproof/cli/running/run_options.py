@@ -45,7 +45,12 @@ TERMS: Final[tuple[Option, ...]] = (
         help="strict or client (default: strict if partitions are observable)",
         shell_complete=values.one_of("strict", "client"),
     ),
-    option("--partitions", section=TERMS_OF, metavar="N", help="default: 16"),
+    option(
+        "--partitions",
+        section=TERMS_OF,
+        metavar="N",
+        help="partitions of a partitioned queue (default: 16)",
+    ),
     option(
         "--namespace-partitions",
         section=TERMS_OF,

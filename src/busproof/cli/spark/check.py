@@ -1,4 +1,4 @@
-"""`busproof check --engine spark`: histories of any size, judged on Spark, and what is written."""
+"""`busproof check --engine spark`: judge histories of any size on Spark, and write the results."""
 
 import contextlib
 import io

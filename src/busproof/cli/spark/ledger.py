@@ -101,8 +101,8 @@ class Ledger:
         """Return the verdicts on all judged files; `None` if there are none.
 
         Args:
-            oracle: how it was judged, if not as the header says.
-            more: sentences on what else is wrong.
+            oracle: the oracle that judged, if not the one that the header names.
+            more: further problems, one sentence each.
         """
         if self.first is None:
             return None

@@ -1,0 +1,395 @@
+"""Load from four clients on a broker that is killed under it, and what is recorded of it."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from busproof.adapters.amqp.clients import Clients
+from busproof.adapters.amqp.entities import Entities
+from busproof.adapters.amqp.scenario import Scenario, Setting
+from busproof.adapters.amqp.target import target_of
+from busproof.errors import AdapterError
+from busproof.vocabulary.commands import (
+    Abandon,
+    BeginTransaction,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeadLetter,
+    DeleteQueue,
+    DeleteTopic,
+    Receive,
+    Send,
+)
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Done, Event, Indeterminate, Outcome, Received
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
+
+from ..conftest import Served, launched, running
+
+__all__ = ["LOCK", "Round", "Victim", "dying", "moments"]
+
+LOCK: Final = 1.0
+"""How long a message stays locked, in seconds."""
+TIMEOUT: Final = 10.0
+PATIENCE: Final = 60.0
+"""How long a round waits for its answers, in seconds."""
+
+
+class Victim:
+    """A broker with a store that is killed and started anew, always on the same ports.
+
+    Args:
+        folder: of the store.
+        ports: where it speaks AMQP and HTTP.
+        launch: starts it with these options.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        ports: tuple[int, int],
+        launch: "Callable[..., subprocess.Popen[str]]" = launched,
+    ) -> None:
+        self._options = (
+            *("--port", str(ports[0]), "--admin-port", str(ports[1])),
+            *("--message-ids", "as-sent", "--store", str(folder)),
+        )
+        self._launch = launch
+        self.served = self._started()
+
+    def kill(self) -> None:
+        """End it without a warning, if it has not ended by itself."""
+        self.served.process.send_signal(signal.SIGKILL)
+        self.served.process.wait(20)
+
+    def start(self, launch: "Callable[..., subprocess.Popen[str]] | None" = None) -> None:
+        """Start it anew, on what its store has."""
+        self._launch = launch or self._launch
+        self.served = self._started()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.served.process.poll() is not None
+
+    def stop(self) -> None:
+        """End it."""
+        self.served.process.terminate()
+        self.served.process.wait(20)
+
+    def _started(self) -> Served:
+        return running(self._launch(*self._options))
+
+
+DYING: Final = """
+import os, signal, sys
+from busproof.broker.storage.write_set import Statement
+from busproof.broker.storage.store import Store
+from busproof.cli.main import main
+
+finish, left = Store.finish, [int(os.environ["MOVES"])]
+PUT_MESSAGE, REASON = Statement.PUT_MESSAGE, 9
+
+
+def is_dead(row):
+    return row[REASON] is not None
+
+
+def moves(changes):
+    places = changes.rows.items()
+    came = {place for place, rows in places if any(map(is_dead, rows.get(PUT_MESSAGE, ())))}
+    left = {place for place, rows in places if Statement.DROP_MESSAGE in rows}
+    return came and left and came.isdisjoint(left)
+
+
+def cut(store, changes):
+    left[0] -= bool(moves(changes))
+    if not left[0]:
+        for place in changes.left[: int(os.environ["DONE"])]:
+            store._databases[place].commit()
+        os.kill(os.getpid(), signal.SIGKILL)
+    finish(store, changes)
+
+
+Store.finish = cut
+sys.exit(main(["serve", *sys.argv[1:]]))
+"""
+
+
+def dying(moves: int, done: int) -> "Callable[..., subprocess.Popen[str]]":
+    """A broker that kills itself while a dead letter goes from one database to another.
+
+    Args:
+        moves: which one it is.
+        done: in how many databases it is done by then, the namespace's own, which decides, first.
+    """
+
+    def launch(*options: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(  # noqa: S603 - a fixed command
+            [sys.executable, "-c", DYING, *options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"MOVES": str(moves), "DONE": str(done)},
+        )
+
+    return launch
+
+
+class _Client:
+    """One client: what it asks is recorded, unless it never got to ask it."""
+
+    def __init__(self, name: str, load: "Round") -> None:
+        self._name = name
+        self._load = load
+        self._target = target_of(
+            f"{load.served.connection_string}AdminEndpoint={load.served.admin}"
+        )
+        self._entities = Entities(self._target, TIMEOUT)
+        setting = Setting(entities=self._entities, epoch=load.epoch, now=load.now, tells_time=False)
+        self._scenario = Scenario(setting)
+        self._clients = Clients(self._target, TIMEOUT)
+
+    def ask(self, command: Command) -> Outcome | None:
+        """What came of a request; `None` where there was nobody to ask."""
+        called = self._load.now()
+        try:
+            outcome = self._clients.ask(self._scenario, command, self._name)
+        except AdapterError:
+            return None
+        returned = None if isinstance(outcome, Indeterminate) else self._load.now()
+        event = Event(
+            client=self._name,
+            connection=self._name,
+            called=called,
+            returned=returned,
+            command=command,
+            outcome=outcome,
+        )
+        self._load.events.append(event)
+        return outcome
+
+    def close(self) -> None:
+        """Let the connection go."""
+        with suppress(OSError, AdapterError):
+            self._clients.end()
+            self._entities.close()
+
+
+@attrs.define
+class Round:
+    """One kill: entities of its own, load, the kill, and all that is there afterwards.
+
+    Attributes:
+        number: of the round, by which its entities are called.
+        served: the broker.
+        events: what was asked and came.
+        outcomes: body to what was answered to its send.
+        ended: body to what was answered to each request to complete it.
+        buried: the same of requests to dead-letter it.
+        together: bodies that were sent in one transaction.
+        found: entity to the bodies that were found there afterwards.
+    """
+
+    number: int
+    served: Served
+    seed: int
+    events: list[Event] = attrs.field(factory=list)
+    outcomes: dict[str, tuple[str, Outcome]] = attrs.field(factory=dict)
+    ended: dict[tuple[str, str], Outcome] = attrs.field(factory=dict)
+    buried: dict[tuple[str, str], Outcome] = attrs.field(factory=dict)
+    together: list[tuple[str, str]] = attrs.field(factory=list)
+    found: dict[str, Counter[str]] = attrs.field(factory=dict)
+    epoch: int = attrs.field(factory=lambda: int(time.time() * MICROSECONDS))
+    _began: float = attrs.field(factory=time.monotonic)
+    _over: threading.Event = attrs.field(factory=threading.Event)
+
+    def now(self) -> int:
+        """The recording's time, in microseconds."""
+        return int((time.monotonic() - self._began) * MICROSECONDS)
+
+    @property
+    def queue(self) -> str:
+        """A queue."""
+        return f"q{self.number}"
+
+    @property
+    def graves(self) -> str:
+        """A queue to which the dead letters of `queue` go on, from one store to another."""
+        return f"dead{self.number}"
+
+    @property
+    def begins(self) -> str:
+        """A queue that forwards to `ends`."""
+        return f"in{self.number}"
+
+    @property
+    def ends(self) -> str:
+        """Where it forwards to."""
+        return f"out{self.number}"
+
+    @property
+    def topic(self) -> str:
+        """A topic with two subscriptions."""
+        return f"t{self.number}"
+
+    def subscription(self, name: str) -> str:
+        """The path of a subscription."""
+        return f"{self.topic}/subscriptions/{name}"
+
+    def create(self) -> None:
+        """Have the entities."""
+        lock = int(LOCK * MICROSECONDS)
+        maker = _Client("maker", self)
+        for command in (
+            CreateQueue(queue=self.graves),
+            CreateQueue(queue=self.queue, lock_duration=lock, forward_dead_letters_to=self.graves),
+            CreateQueue(queue=self.ends, lock_duration=lock),
+            CreateQueue(queue=self.begins, forward_to=self.ends),
+            CreateTopic(topic=self.topic),
+            *(
+                CreateSubscription(topic=self.topic, subscription=name, lock_duration=lock)
+                for name in "ab"
+            ),
+        ):
+            assert isinstance(maker.ask(command), Done), command
+        maker.close()
+
+    def run(self, kill: Callable[[], None], after: int) -> None:
+        """Ask from four clients, and kill the broker once so many answers have come."""
+        asking = (self._send_plain, self._send_on, self._receive_plain, self._receive_on)
+        threads = [threading.Thread(target=each) for each in asking]
+        for each in threads:
+            each.start()
+        asked, until = len(self.events), time.monotonic() + PATIENCE
+        while len(self.events) - asked < after and time.monotonic() < until:
+            time.sleep(0.001)
+        kill()
+        self._over.set()
+        for each in threads:
+            each.join(60)
+            assert not each.is_alive()
+
+    def look(self) -> None:
+        """Take all that there is, once what was locked is free again."""
+        time.sleep(LOCK)
+        looker = _Client("looker", self)
+        places = (self.queue, self.ends, self.subscription("a"), self.subscription("b"))
+        for path in (*places, *(each + DEAD_LETTERS for each in places), self.begins, self.graves):
+            self.found[path] = Counter(self._taken(looker, path))
+        # A namespace has 100 partitioned queues, and topics, at most, however often it is killed.
+        for queue in (self.begins, self.queue, self.ends, self.graves):
+            assert isinstance(looker.ask(DeleteQueue(queue=queue)), Done), queue
+        assert isinstance(looker.ask(DeleteTopic(topic=self.topic)), Done)
+        looker.close()
+
+    def _taken(self, client: _Client, path: str) -> Iterator[str]:
+        take = Receive(queue=path, mode=ReceiveMode.RECEIVE_AND_DELETE)
+        while isinstance(outcome := client.ask(take), Received):
+            yield outcome.message.body
+
+    def _send_plain(self) -> None:
+        client = _Client("c1", self)
+        self._go_on(lambda n: self._send(client, self.queue, f"{self.number}-p{n}"))
+        client.close()
+
+    def _send_on(self) -> None:
+        client = _Client("c2", self)
+
+        def send(number: int) -> bool:
+            if number % 6 == 5:
+                return self._send_together(client, f"{self.number}-t{number}")
+            path = self.topic if number % 3 == 0 else self.begins
+            return self._send(client, path, f"{self.number}-o{number}")
+
+        self._go_on(send)
+        client.close()
+
+    def _send(self, client: _Client, path: str, body: str) -> bool:
+        key = f"k{len(self.outcomes) % 5}" if len(body) % 2 else None
+        outcome = client.ask(Send(queue=path, message=Message(body=body, partition_key=key)))
+        if outcome is not None:
+            self.outcomes[body] = path, outcome
+        return isinstance(outcome, Done)
+
+    def _send_together(self, client: _Client, name: str) -> bool:
+        """Send two messages in a transaction, to two queues; whether it was committed."""
+        bodies = f"{name}a", f"{name}b"
+        self.together.append(bodies)
+        asked: list[Command] = [BeginTransaction(transaction=name)]
+        for path, body in zip((self.queue, self.ends), bodies, strict=True):
+            message = Message(body=body, partition_key="k1")
+            asked.append(Send(queue=path, message=message, transaction=name))
+        for command in asked:
+            if not isinstance(client.ask(command), Done):
+                return False
+        ended = client.ask(CommitTransaction(transaction=name)) or Indeterminate()
+        self.outcomes |= {bodies[0]: (self.queue, ended), bodies[1]: (self.ends, ended)}
+        return isinstance(ended, Done)
+
+    @property
+    def outcomes_together(self) -> list[tuple[str, str]]:
+        """Those of `together` of which it was asked to commit them."""
+        return [bodies for bodies in self.together if bodies[0] in self.outcomes]
+
+    def _receive_plain(self) -> None:
+        client = _Client("c3", self)
+        self._go_on(lambda n: self._receive(client, self.queue, n))
+        client.close()
+
+    def _receive_on(self) -> None:
+        client = _Client("c4", self)
+
+        def receive(number: int) -> bool:
+            return self._receive(
+                client, self.ends if number % 2 else self.subscription("a"), number
+            )
+
+        self._go_on(receive)
+        client.close()
+
+    def _receive(self, client: _Client, path: str, number: int) -> bool:
+        """Receive a message and do one thing or another to it; whether there was an answer."""
+        outcome = client.ask(Receive(queue=path, mode=ReceiveMode.PEEK_LOCK))
+        if not isinstance(outcome, Received):
+            time.sleep(0.005)
+            return outcome is not None and not isinstance(outcome, Indeterminate)
+        body, token = outcome.message.body, outcome.message.lock_token or ""
+        if number % 7 == 3:
+            settled = client.ask(Abandon(queue=path, lock_token=token))
+        elif number % 5 == 2:
+            settled = client.ask(DeadLetter(queue=path, lock_token=token, reason="why"))
+            self.buried[path, body] = settled or Indeterminate()
+        elif number % 4 == 1:
+            return True
+        else:
+            settled = client.ask(Complete(queue=path, lock_token=token))
+            self.ended[path, body] = settled or Indeterminate()
+        return isinstance(settled, Done)
+
+    def _go_on(self, ask: Callable[[int], bool]) -> None:
+        number = 0
+        while not self._over.is_set() and ask(number):
+            number += 1
+
+
+def moments(seed: int, count: int) -> Iterator[int]:
+    """When to kill, in answers since the load has begun: so much is done on a slow machine too."""
+    chance = random.Random(seed)
+    return (chance.randint(20, 400) for _ in range(count))
