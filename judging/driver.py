@@ -125,6 +125,11 @@ class Driver:
         return self._judge.overdue(event)
 
     @property
+    def events(self) -> tuple[v.Event, ...]:
+        """The events so far."""
+        return tuple(self._events)
+
+    @property
     def evidence(self) -> Set[v.RuleId]:
         """The rules that some event has decided."""
         return self._judge.evidence.keys()

@@ -10,7 +10,6 @@ from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
 from busproof.history.render.outcomes import outcome_words
 from busproof.judging.driver import Driver, Recording
-from busproof.judging.last_look import look_at_everything
 from busproof.judging.liveness import BOUND
 from busproof.judging.required_capabilities import needs
 from busproof.judging.scenario_outcome import (
@@ -82,24 +81,6 @@ class Bus(Driver):
             self.deliveries[path] = command.max_delivery_count
         self._keep_deadline(event)
         return event.outcome
-
-    def look_at_everything(self) -> None:
-        """Look at everything that the commands so far have left behind, unless the clock is real.
-
-        Raises:
-            NotConforming: no rule allows an answer.
-            AdapterError: the adapter failed.
-        """
-        if self.clock is v.Clock.REAL or self.exhausted or not self._events:
-            return
-        look_at_everything(tuple(self._events), self.capabilities, self._seen)
-
-    def _seen(self, command: v.Command, connection: str) -> v.Event | None:
-        """Send one command of a last look; return its event, or `None` if the judge gave up."""
-        event, violation = self.ask(command, connection)
-        if violation is not None:
-            raise self.complaint(event, violation)
-        return None if self.exhausted else event
 
     def do_all(self, commands: Sequence[v.Command]) -> Iterator[v.Outcome]:
         """Send commands in order, as `do` does; announce them to an adapter that prefetches.

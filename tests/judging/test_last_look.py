@@ -15,6 +15,7 @@ from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.spec import load
 from busproof.steps.bus import Bus
+from busproof.steps.last_looks import look_at
 
 PROFILE = v.profile_for(load())
 MINUTE = 60 * v.MICROSECONDS
@@ -79,19 +80,19 @@ def test_last_look_shows_what_no_command_before_it_shows(fault: str):
     rules, kind, rule = FAULTS[fault]
     bus = asked(kind, ModelAdapter(rules=rules))
     with pytest.raises(NotConforming, match=rule):
-        bus.look_at_everything()
+        look_at(bus)
 
 
 @pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
 @pytest.mark.parametrize("kind", ["deferred", "updated"])
 def test_last_look_accuses_no_conforming_bus(kind: str, policy: str):
-    asked(kind, ModelAdapter(policy=policy, seed=4)).look_at_everything()
+    look_at(asked(kind, ModelAdapter(policy=policy, seed=4)))
 
 
 def test_last_look_leaves_no_message_behind():
     """Deferred messages are received by their numbers, and all are removed."""
     bus = asked("deferred", ModelAdapter())
-    bus.look_at_everything()
+    look_at(bus)
     outcome = bus.do(v.GetQueue(queue="q"))
     assert isinstance(outcome, v.Described)
     assert 0 == outcome.description.message_count
@@ -119,6 +120,6 @@ def test_last_look_ends_where_the_judge_gives_up():
 def test_real_clock_gets_no_last_look():
     """It would wait until locks end."""
     bus = bus_after((QUEUE,), ModelAdapter(clock=v.Clock.REAL))
-    bus.look_at_everything()
+    look_at(bus)
     assert isinstance(bus.do(v.GetQueue(queue="q")), v.Described)
-    assert 2 == len(bus._events)
+    assert 2 == len(bus.events)
