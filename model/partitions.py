@@ -85,14 +85,14 @@ def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection:
     The lock runs from now (CACHE-LOCK); a cached message does not count as delivered until it is
     given out, or its lock ends (CACHE-DELIVERY-COUNT).
     """
-    for other, cached in list(entity.caches.items()):
-        # Connections come and go, and their front ends with them.
-        if not any(queued.cached_by == other and queued.is_there for queued in cached):
-            del entity.caches[other]
     for _ in range(namespace.choices.pick("LIFE-08", TAKEN_ALONG)):
         queued = entity.partitions[partition].line.first(entity.messages)
         if queued is None:
             return
+        for other, cached in list(entity.caches.items()):
+            # Connections come and go, and their front ends with them.
+            if not any(one.cached_by == other and one.is_there for one in cached):
+                del entity.caches[other]
         namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
         queued.failed -= 1  # not yet a delivery (CACHE-DELIVERY-COUNT)
         queued.cached_by = connection
