@@ -266,5 +266,5 @@ def test_a_partitioned_namespace_keeps_every_rule_that_is_not_of_regular_entitie
 
 def test_values_of_a_file_are_those_of_yaml_itself() -> None:
     """Texts, lists and mappings are made by the reader, all else by YAML."""
-    text = "a: 2020-01-01\nb: [1, true, null, x]\nc: {d: &e [f], 1: *e}\n<<: {g: h}\n"
-    assert yaml.safe_load(text) == _parsed(text, "some.yaml")
+    for text in ("a: 2020-01-01\nb: [1, true, null, x]", "a: {b: &c [d], 1: *c}\ne: {<<: {f: g}}"):
+        assert yaml.safe_load(text) == _parsed(text, "some.yaml")
