@@ -17,7 +17,7 @@ from busproof.vocabulary.commands import Creation
 pytestmark = pytest.mark.slow
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
-SAMPLE = "TXN-12"
+SAMPLE = "TXN-13"
 """A rule whose scenarios send in transactions, receive and settle, with partitions told apart."""
 
 
