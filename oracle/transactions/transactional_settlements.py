@@ -271,7 +271,7 @@ def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
     """LOCK-11: return the namespace after all settlements of the transaction took effect."""
     if certain:
-        # Without a waiting settlement it is settled as usual.
+        # Without a waiting settlement a message is settled as usual.
         namespace = released(namespace, transaction)
     for settlement in transaction.settlements:
         command = settlement.command
@@ -310,6 +310,7 @@ def released(namespace: Namespace, transaction: Transaction) -> Namespace:
         # An unanswered settlement may have ended its lock meanwhile.
         earliest = min(until.earliest, lock.expiry.earliest)
         bounds = Window(earliest, until.latest if lock.pledge.reading == "ends" else latest)
+        # `spared`: what is settled under it later shows that nothing happened to it (LOCK-12).
         freed = evolve(lock, pledge=None, expiry=bounds, spared=True)
         namespace = with_queue(namespace, _held(queue, stored, freed))
     return namespace
