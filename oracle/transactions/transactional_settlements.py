@@ -252,7 +252,8 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
         return True, enlisted.certain and queue is not None
     pledge = stored.lock.pledge
     until = stored.lock.expiry if pledge is None else pledge.until
-    ends = until.earliest <= namespace.now.latest and _reading(namespace) != "lasts"
+    released = pledge is not None and pledge.may_be_released
+    ends = released or (until.earliest <= namespace.now.latest and _reading(namespace) != "lasts")
     doubtful = not (enlisted.certain and stored.certain)
     may_lose = ends or doubtful or queue.outages.may_hit(stored.where)
     return may_lose, has_ended(namespace, queue, stored)
