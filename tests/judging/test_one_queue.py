@@ -22,7 +22,7 @@ from busproof.oracle.step import accept
 from busproof.spec import load
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
-SEEDS = 8_000 if FULL else 120
+SEEDS = 8_000 if FULL else 160
 SHARDS = 4
 PAUSES = tuple(seconds * v.MICROSECONDS for seconds in (0, 0, 1, 20, 40, 70, 200))
 MOST_STATES = 300
