@@ -272,8 +272,7 @@ class Connection(asyncio.Protocol):
             condition=refusal.condition,
             said=refusal.description,
         )
-        self._endpoint.condition = condition(refusal.condition, refusal.description)
-        self._endpoint.close()
+        self._whole.close(condition(refusal.condition, refusal.description))
         self.pump()
 
     def end(self, refusal: Refusal) -> None:

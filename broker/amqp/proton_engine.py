@@ -1,11 +1,10 @@
 """Proton's engine for one connection, configured for the broker."""
 
 import attrs
-from proton import Collector, Transport
+from proton import Collector, Condition, Transport
 from proton import Connection as Endpoint
 
 from busproof.broker.amqp.messages import STANDS_FOR
-from busproof.broker.amqp.unreadable import readable
 from busproof.broker.limits import Limits
 
 __all__ = ["Engine"]
@@ -36,6 +35,16 @@ class Engine:
         transport.bind(endpoint)
         return cls(transport, endpoint, collector)
 
+    def close(self, error: Condition) -> None:
+        """Close the connection with an error."""
+        if self.endpoint.state & Endpoint.REMOTE_UNINIT:
+            # Without an open of the client, Proton writes no close but that of a broken transport.
+            self.transport.condition = error
+            self.transport.close_tail()
+        else:
+            self.endpoint.condition = error
+            self.endpoint.close()
+
     def free(self) -> None:
         """Free the memory allocated by the library."""
         self.transport.unbind()
@@ -45,7 +54,11 @@ class Engine:
     @property
     def reason(self) -> dict[str, str | None]:
         """The error with which the client or the engine ended the connection."""
-        error = readable(lambda: self.endpoint.remote_condition or self.transport.condition)
+        try:
+            error = self.endpoint.remote_condition or self.transport.condition
+        # A client's error has values of any type, not all of which Python can represent.
+        except (TypeError, ValueError, RecursionError):
+            return {"condition": "(not readable)"}
         return {} if error is None else {"condition": error.name, "said": error.description}
 
 
