@@ -131,6 +131,9 @@ class Subhistories:
         match command:
             case v.Send():
                 yield from self._names_of_send(command, lines=lines)
+            # It may have taken any message; one such receive stands for all, see `_lost`.
+            case v.Receive() if isinstance(event.outcome, v.Indeterminate):
+                return
             case v.Receive(session_id=session) | v.ReceiveDeferred(session_id=session):
                 yield from self._names_of_receive(event, queue)
                 if lines and session is not None:
@@ -177,16 +180,7 @@ class Subhistories:
 
     def _subhistory(self, indices: list[int]) -> Subhistory:
         """Return the events with all that affects them, shortened to what they are about."""
-        events = self._events
-        # An unanswered receive may have taken any message; one stands for all, see `_lost`.
-        chosen = {
-            index
-            for index in indices
-            if not (
-                isinstance(events[index].command, v.Receive)
-                and isinstance(events[index].outcome, v.Indeterminate)
-            )
-        }
+        events, chosen = self._events, set(indices)
         queues = {
             v.owner_of(queue)
             for index in chosen

@@ -252,7 +252,8 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
         return True, enlisted.certain and queue is not None
     pledge = stored.lock.pledge
     until = stored.lock.expiry if pledge is None else pledge.until
-    ends = until.earliest <= namespace.now.latest and _reading(namespace) != "lasts"
+    released = pledge is not None and pledge.may_be_released
+    ends = released or (until.earliest <= namespace.now.latest and _reading(namespace) != "lasts")
     doubtful = not (enlisted.certain and stored.certain)
     may_lose = ends or doubtful or queue.outages.may_hit(stored.where)
     return may_lose, has_ended(namespace, queue, stored)
@@ -271,7 +272,7 @@ def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
     """LOCK-11: return the namespace after all settlements of the transaction took effect."""
     if certain:
-        # Without a waiting settlement it is settled as usual.
+        # Without a waiting settlement a message is settled as usual.
         namespace = released(namespace, transaction)
     for settlement in transaction.settlements:
         command = settlement.command
@@ -310,6 +311,7 @@ def released(namespace: Namespace, transaction: Transaction) -> Namespace:
         # An unanswered settlement may have ended its lock meanwhile.
         earliest = min(until.earliest, lock.expiry.earliest)
         bounds = Window(earliest, until.latest if lock.pledge.reading == "ends" else latest)
+        # `spared`: what is settled under it later shows that nothing happened to it (LOCK-12).
         freed = evolve(lock, pledge=None, expiry=bounds, spared=True)
         namespace = with_queue(namespace, _held(queue, stored, freed))
     return namespace

@@ -17,7 +17,7 @@ from busproof.vocabulary.commands import (
 )
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Empty, Event, Outcome, Refused
+from busproof.vocabulary.outcomes import Empty, Event, Indeterminate, Outcome, Refused
 from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import Clock, Error, ReceiveMode
 
@@ -139,4 +139,16 @@ def test_copy_of_a_queue_whose_creations_contradict_each_other_is_not_withheld()
         event("late", DELETE, Empty(), 31),
     ]
     assert is_allowed([events[1], events[0], *events[2:]])
+    assert not is_accused(events)
+
+
+def test_unanswered_receive_alone_in_its_session_proves_nothing() -> None:
+    """There is no event left whose subhistory could be judged."""
+    events = [
+        event("sender", CreateQueue(queue="q", requires_session=True), DONE, 0),
+        attrs.evolve(
+            event("late", Receive(queue="q", session_id="a"), Indeterminate(), 1), returned=None
+        ),
+    ]
+    assert is_allowed(events)
     assert not is_accused(events)
