@@ -364,6 +364,7 @@ Feature: Message locks
       And a transaction
       When a message is received and kept
       And the message kept is completed in the transaction
+      And a message with PartitionKey "a" is sent in the transaction
       And the transaction is rolled back
       And the message kept is abandoned
       And a message is received and kept
