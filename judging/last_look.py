@@ -159,6 +159,10 @@ def _last_look(past: _Past) -> Look:
     if past.is_eventful and len(past.queues) + len(past.topics) <= MOST_USED:
         yield from _used_again(past)
     yield from _seen_from_outside(past)
+    for path, tokens in past.tokens.items():
+        for token in tokens[:MOST_TOKENS]:
+            # Its message is gone, or the entity is.
+            yield v.Complete(queue=path, lock_token=token), CONNECTION
 
 
 def _seen_from_outside(past: _Past) -> Look:
