@@ -134,6 +134,34 @@ Feature: Deferred messages
         | regular     |
 
     @DEFER-06
+    Scenario: What is abandoned again and again is deferred as before
+      Given a partitioned queue
+      And a message without key was sent
+      When a message is received and deferred
+      And it is received by its number and abandoned
+      And it is received by its number and abandoned
+      And it is received by its number and abandoned
+      Then a receive finds nothing
+      And it can be received by its number
+
+    @DEFER-12
+    Scenario Outline: A deferred message of a session stays deferred when its session is closed
+      Given a <kind> queue that requires sessions
+      And a message with SessionId "a" was sent
+      When session "a" is accepted
+      And a message of session "a" is received and deferred
+      And session "a" is closed
+      And session "a" is accepted
+      And everything of session "a" is received and completed
+      Then exactly 0 messages were received
+      And it can be received by its number in session "a"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DEFER-06
     Scenario Outline: What was locked too long is deferred as before
       Given a <kind> queue with locks of 5 seconds
       And a message without key was sent

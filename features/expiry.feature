@@ -102,6 +102,37 @@ Feature: Time to live
       And 5 seconds pass
       Then a receive may find something
 
+    @TTL-01 @FWD-07
+    Scenario Outline: A message that is forwarded lives as long as it says
+      Given a <end> destination "end"
+      And a <kind> source of "end"
+      And a message without key was sent that lives for 300 seconds
+      When receivers turn to "end"
+      And a message is awaited and abandoned
+      And 300 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | kind        | end         |
+        | partitioned | regular     |
+        | regular     | partitioned |
+
+    @TTL-07
+    Scenario Outline: A copy whose topic says how long it lives becomes a dead letter
+      Given a <kind> topic with a time to live of 20 seconds
+      And subscription "one" with locks of 60 seconds and that dead-letters expired messages
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And 20 seconds pass
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      And it is a dead letter because of "TTLExpiredException"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: The shorter time counts
 
     @TTL-03

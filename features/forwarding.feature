@@ -545,6 +545,23 @@ Feature: Automatic forwarding
         | partitioned |
         | regular     |
 
+    @FWD-30 @FILTER-21
+    Scenario Outline: What an action has changed is forwarded as it is changed
+      Given a partitioned destination "end"
+      And a <kind> topic
+      And subscription "one" forwards to "end"
+      When rule "acts" of subscription "one" is added that does SET size = 6: everything
+      And rule "$Default" of subscription "one" is removed
+      And a message with property size 5 is sent
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then exactly one of them has property size 6
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @FWD-30
     Scenario: Each subscription that forwards does so by itself
       Given a partitioned destination "end"

@@ -109,8 +109,22 @@ Feature: Partition keys
         | a       | b         |
         | a       | A         |
         | a       | aa        |
+        | Ä       | ä         |
         | order 1 | order 2   |
         | order-2026-11-21-morning | order-2026-11-21-evening |
+
+    @KEY-08
+    Scenario Outline: A PartitionKey must not differ in a <request>, be it at its end only
+      Given a partitioned queue
+      When <asked>
+      Then it is refused as an invalid operation
+      And a receive finds nothing
+
+      Examples:
+        | request      | asked                                                                                   |
+        | long key     | a message with SessionId of 128 characters and PartitionKey of 127 characters is sent   |
+        | batch        | 2 messages with SessionId "a" and PartitionKey "b" are sent at once                     |
+        | batch of one | 1 messages with SessionId "a" and PartitionKey "b" are sent at once                     |
 
     @KEY-08
     Scenario: A PartitionKey must not differ on a queue that requires sessions either

@@ -208,6 +208,22 @@ Feature: Request limits
         | partitioned |
         | regular     |
 
+    @LIMIT-16
+    Scenario Outline: One more is too many, in a batch too
+      Given a <kind> queue
+      And a transaction
+      And 99 messages with PartitionKey "a" were sent in the transaction
+      When 2 messages with PartitionKey "a" are sent at once in the transaction
+      Then it is refused
+      When the transaction is committed, if it can be
+      And everything is received and completed
+      Then at most 99 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: The name of an entity may have 260 characters
 
     @LIMIT-17

@@ -315,6 +315,24 @@ Feature: Message locks
       And the message kept is tried by its number
       Then it is received by that number
 
+    @LOCK-11 @TOPIC-20
+    Scenario Outline: Only after the commit a message of a subscription is set aside
+      Given a <kind> topic
+      And subscription "one"
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When receivers turn to subscription "one"
+      And a message is received and kept
+      And the message kept is deferred in the transaction
+      And the transaction is committed
+      And the message kept is tried by its number
+      Then it is received by that number
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @LOCK-11
     Scenario Outline: What is settled and what is sent take effect together
       Given a <kind> queue with locks of 30 seconds
@@ -364,6 +382,7 @@ Feature: Message locks
       And a transaction
       When a message is received and kept
       And the message kept is completed in the transaction
+      And a message with PartitionKey "a" is sent in the transaction
       And the transaction is rolled back
       And the message kept is abandoned
       And a message is received and kept

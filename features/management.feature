@@ -521,6 +521,19 @@ Feature: Queue management
       And a message with PartitionKey "a" is scheduled in 5 seconds
       Then it is refused because the entity is disabled
 
+    @MGMT-27 @BATCH-12
+    Scenario Outline: A queue that is disabled gives no batch
+      Given a <kind> queue
+      And 4 messages with PartitionKey "a" were sent
+      When the queue is disabled
+      And up to 4 messages are requested at once
+      Then it is refused because the entity is disabled
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @MGMT-27
     Scenario Outline: A queue that is disabled gives nothing, and keeps what it has
       Given a <kind> queue

@@ -110,6 +110,14 @@ Feature: Entity quotas
       And another partitioned queue is requested
       Then it is accepted
 
+    @QUOTA-02 @QUOTA-06
+    Scenario: A queue that is not partitioned makes no room when it is deleted
+      Given 100 partitioned queues
+      And a regular queue
+      When the queue is deleted
+      And another partitioned queue is requested
+      Then it is refused because the quota is exceeded
+
     @QUOTA-06
     Scenario: With 100 partitioned queues others can be created
       Given 100 partitioned queues

@@ -74,11 +74,17 @@ Feature: Scheduled messages
       And it is shown as scheduled
 
     @SCHED-08
-    Scenario: A peek may show what is scheduled wherever it will be
-      Given a partitioned queue
-      And a message without key was scheduled in 30 seconds
+    Scenario Outline: A peek may show what is scheduled wherever it will be
+      Given a partitioned queue <traits>
+      And a message <carried> was scheduled in 30 seconds
       When messages are peeked
       Then it is shown as scheduled, if it is shown
+
+      Examples:
+        | traits                   | carried            |
+        | without sessions         | without key        |
+        | that requires sessions   | with SessionId "a" |
+        | with duplicate detection | with MessageId "x" |
 
   Rule: Its place is that of a message that is sent when it is due
 
@@ -116,6 +122,16 @@ Feature: Scheduled messages
       And a message with PartitionKey "a" was scheduled in 6 seconds
       When 6 seconds pass
       And 3 messages are awaited
+      Then all that were ever sent were in one partition
+
+    @SCHED-09 @KEY-10
+    Scenario: A MessageId that is its key selects its partition
+      Given a partitioned queue with duplicate detection over 20 seconds
+      And a message with MessageId "x" was sent
+      When 60 seconds pass
+      And a message with MessageId "x" is scheduled in 30 seconds
+      And 60 seconds pass
+      And 2 messages are awaited
       Then all that were ever sent were in one partition
 
     @SCHED-12

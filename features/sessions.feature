@@ -323,6 +323,34 @@ Feature: Sessions
         | partitioned |
         | regular     |
 
+    @SESS-17
+    Scenario Outline: An empty text is a state
+      Given a <kind> queue that requires sessions
+      When session "a" is accepted
+      And session "a" is given the state "one"
+      And session "a" is given the state ""
+      Then the state of session "a" is an empty text
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SESS-08 @SESS-04
+    Scenario Outline: Closing one session leaves others of its connection as they are
+      Given a <kind> queue that requires sessions
+      And messages with SessionId "a", "b" and "c" were sent in turn, 2 of each
+      When session "a" is accepted
+      And session "b" is accepted
+      And session "a" is closed
+      And everything of session "b" is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @SESS-18
     Scenario Outline: Setting nothing clears the state
       Given a <kind> queue that requires sessions
@@ -403,6 +431,20 @@ Feature: Sessions
       And session "d" is given the state "one"
       And session "e" is accepted
       Then the sessions listed are "a", "c" and "d"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SESS-22
+    Scenario Outline: The list of sessions names those whose messages are all deferred
+      Given a <kind> queue that requires sessions
+      And messages with SessionId "a", "b" and "c" were sent in turn, 1 of each
+      When session "b" is accepted
+      And a message of session "b" is received and deferred
+      And session "b" is closed
+      Then the sessions listed are "a", "b" and "c"
 
       Examples:
         | kind        |

@@ -171,10 +171,10 @@ Feature: Late effects, changed settings and refused requests
 
     @LOCK-04
     Scenario: The hundredth renewal keeps a lock as the first
-      Given a partitioned queue with locks of 5 seconds
+      Given a partitioned queue with locks of 20 seconds
       And a message with PartitionKey "a" was sent
       When a message is received and kept
-      And its lock is renewed 110 times, 1 second apart
+      And its lock is renewed 110 times, 12 seconds apart
       And the message kept is completed
       Then it is accepted
 
@@ -650,6 +650,30 @@ Feature: Late effects, changed settings and refused requests
       And 20 seconds pass
       And 1 message is awaited
       Then exactly 1 message was received
+
+    @SCHED-04
+    Scenario: What is scheduled can be cancelled
+      Given a partitioned queue
+      And a message with PartitionKey "a" was scheduled in 20 seconds
+      When its locks are updated to 5 seconds
+      And the scheduled message is cancelled
+      Then it is accepted
+
+    @SCHED-11
+    Scenario Outline: What is scheduled comes although its queue was <status> when it was due
+      Given a <kind> queue
+      And a message with PartitionKey "a" was scheduled in 20 seconds
+      When the queue is <status>
+      And 30 seconds pass
+      And the queue is active again
+      And 1 message is awaited
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | status                 |
+        | partitioned | disabled for senders   |
+        | partitioned | disabled for receivers |
+        | regular     | disabled               |
 
     @DLQ-05
     Scenario: A dead letter stays where it is
@@ -1272,6 +1296,20 @@ Feature: Late effects, changed settings and refused requests
       When a message is received and dead-lettered because of "unreadable"
       Then in the end its message count is 2
       And in the end 0 dead letters of transfers are counted
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-07 @MGMT-20
+    Scenario Outline: A dead letter is not counted in its subscription
+      Given a <kind> topic
+      And subscription "one"
+      And 3 messages with PartitionKey "a" were sent
+      When receivers turn to subscription "one"
+      And a message is received and dead-lettered because of "unreadable"
+      Then in the end its message count is 2
 
       Examples:
         | kind        |

@@ -295,6 +295,7 @@ Feature: Topics and subscriptions
         | without sessions         | SessionId    |
         | without sessions         | PartitionKey |
         | with duplicate detection | PartitionKey |
+        | with duplicate detection | SessionId    |
 
     @TOPIC-07
     Scenario Outline: A key selects the same partition of a topic again after an outage

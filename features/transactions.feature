@@ -123,6 +123,23 @@ Feature: Transactions on partitioned queues
       When a message with PartitionKey "b" is sent in the transaction
       Then it is accepted
 
+    @TXN-12
+    Scenario Outline: What a transaction sends to two queues arrives in both, or in none
+      Given a <kind> queue
+      And another <kind> queue
+      And a transaction
+      And a message with PartitionKey "a" was sent in the transaction
+      When a message with PartitionKey "a" is sent to the other one in the transaction
+      Then it is accepted or refused
+      When the transaction is committed, if it can be
+      And everything is received and completed
+      Then at most 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: A transaction may be held to one queue
 
     @TXN-15

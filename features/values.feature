@@ -60,6 +60,8 @@ Feature: Property and body values in transit
         | partitioned | ReplyToSessionId "ñ" and SessionId "日本"                         |
         | partitioned | MessageId of 128 characters and SessionId of 128 characters     |
         | partitioned | PartitionKey of 128 characters                                  |
+        | partitioned | MessageId " a  b " and PartitionKey " k " and Label " x "        |
+        | regular     | MessageId " a  b " and SessionId " s " and CorrelationId " c "   |
         | regular     | MessageId of 128 characters and SessionId of 128 characters     |
         | regular     | Label "żółć 日本 🚌" and PartitionKey "日本"                         |
 

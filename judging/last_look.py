@@ -170,6 +170,10 @@ def _last_look(past: _Past) -> Look:
     if past.is_eventful and len(past.queues) + len(past.topics) <= MOST_USED:
         yield from _used_again(past)
     yield from _counted(past)
+    for path, tokens in past.tokens.items():
+        for token in tokens[:MOST_TOKENS]:
+            # Its message is gone, or the entity is.
+            yield v.Complete(queue=path, lock_token=token), CONNECTION
 
 
 def _counted(past: _Past) -> Look:

@@ -8,7 +8,7 @@ from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.messages.sessions import holds_session, in_outage, not_held
-from busproof.oracle.queued_messages import Key, SessionData
+from busproof.oracle.queued_messages import Key, SessionData, Stored
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import may_be_full
 from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
@@ -145,3 +145,15 @@ def _within_reach(namespace: Namespace, queue: Queue) -> Iterator[str]:
         first = first_in_line(queue, line)
         if line.taken_from == SESSION_ID and first and not queue.outages.may_hit(first.where):
             yield line.value
+    for number in () if queue.unanswered_deferred else queue.deferred.values():
+        deferred = queue.messages.get(number)
+        if deferred is not None and _is_surely_deferred(namespace, queue, deferred):
+            yield deferred.message.session_id or ""
+
+
+def _is_surely_deferred(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
+    """Return whether a message is deferred and certainly there."""
+    if stored.deferred is not True or not stored.certain or stored.leaving or stored.gone:
+        return False
+    mortal = stored.dies is not None and stored.dies.earliest <= namespace.now.latest
+    return not mortal and not queue.outages.may_hit(stored.where)

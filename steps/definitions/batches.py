@@ -79,6 +79,12 @@ def sends_large_at_once(bus: Bus, queue: str, number: int, size: int, unit: str)
     return _batch(bus, queue, messages)
 
 
+@when(parsers.parse("up to {number:d} messages are requested at once"), target_fixture="outcome")
+def requests_at_once(bus: Bus, queue: str, number: int) -> v.Outcome:
+    """Try to receive a batch."""
+    return bus.do(v.ReceiveBatch(queue=queue, count=number))
+
+
 @when(
     parsers.parse("up to {number:d} messages are received at once and kept"),
     target_fixture="several",

@@ -219,6 +219,12 @@ def has_no_state(bus: Bus, queue: str, session_id: str) -> None:
     _has_state(bus, queue, session_id, None)
 
 
+@then(parsers.parse('the state of session "{session_id}" is an empty text'))
+def has_empty_state(bus: Bus, queue: str, session_id: str) -> None:
+    """Check that the session has a state without characters."""
+    _has_state(bus, queue, session_id, "")
+
+
 @then(parsers.parse('the state of session "{session_id}" is "{state}"'))
 def has_state(bus: Bus, queue: str, session_id: str, state: str) -> None:
     """Check the session state."""

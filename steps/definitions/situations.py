@@ -181,12 +181,12 @@ def _need_virtual_clock(bus: Bus) -> None:
         raise NotApplicable("clock: it is real, and the scenario would wait too long")
 
 
-@when(parsers.parse("its lock is renewed {number:d} times, 1 second apart"))
-def renews_many(bus: Bus, queue: str, kept: v.MessageView, number: int) -> None:
+@when(parsers.parse("its lock is renewed {number:d} times, {gap:d} seconds apart"))
+def renews_many(bus: Bus, queue: str, kept: v.MessageView, number: int, gap: int) -> None:
     """Renew the lock of a message again and again; each time must succeed."""
     _need_virtual_clock(bus)
     for _ in range(number):
-        bus.pass_only(seconds(1), bus.settings[queue].lock_duration)
+        bus.pass_only(seconds(gap), bus.settings[queue].lock_duration)
         bus.expect(bus.do(v.RenewLock(queue=queue, lock_token=kept.lock_token or "")), v.Renewed)
 
 
