@@ -5,7 +5,7 @@ request without an answer may have taken effect, may take effect much later, or 
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from random import Random
 from typing import Any, Final
 
@@ -46,6 +46,8 @@ LOSABLE: Final = (
     | (v.DeleteQueue | v.DeleteTopic)
 )
 """Commands whose answers may be lost, because an observer can judge both cases."""
+
+Creation = v.CreateQueue | v.CreateTopic | v.CreateSubscription
 
 Ask = Callable[[v.Command, str], Answer]
 """Bus: a function from a command and a connection to an answer."""
@@ -89,7 +91,7 @@ class WrongTimers:
         self._random = random
         self._punctual = punctual
         self._asked: dict[tuple[str, str, int | None], int | None] = {}
-        self._created: dict[v.Command, v.Command] = {}
+        self._created: dict[Creation, v.Command] = {}
 
     def __call__(self, command: v.Command, connection: str) -> Answer:
         """Execute a command with wrong durations, and report the requested ones."""
@@ -106,7 +108,7 @@ class WrongTimers:
             return attrs.evolve(command, messages=tuple(map(self._mortal, command.messages)))
         if isinstance(command, v.Schedule):
             return attrs.evolve(command, delay=self._delay(command.delay))
-        if not isinstance(command, v.CreateQueue | v.CreateTopic | v.CreateSubscription):
+        if not isinstance(command, Creation):
             return command
         # A creation that is repeated after a lost answer has to be the same for the bus.
         if command not in self._created:
@@ -127,7 +129,7 @@ class WrongTimers:
             return v.Received(message=attrs.evolve(outcome.message, locked_until=until))
         return outcome
 
-    def _creation(self, command: v.CreateQueue | v.CreateTopic | v.CreateSubscription) -> Any:
+    def _creation(self, command: Creation) -> Any:
         changes: dict[str, int | None] = {}
         for name in DURATIONS:
             if hasattr(command, name):
@@ -148,6 +150,13 @@ class WrongTimers:
         named = [name for name in DURATIONS if hasattr(taken, name)]
         durations = {name: self._asked.get((path, name, getattr(taken, name))) for name in named}
         return {name: requested for name, requested in durations.items() if requested}
+
+    def forget(self, paths: Collection[str]) -> None:
+        """Forget the durations of entities that were deleted."""
+        for known in [known for known in self._asked if known[0] in paths]:
+            del self._asked[known]
+        for command in [made for made in self._created if v.created_path(made) in paths]:
+            del self._created[command]
 
     def _mortal(self, message: v.Message) -> v.Message:
         life = self._duration(message.time_to_live, "time_to_live")

@@ -4,35 +4,32 @@ The histories are those of one client of `busproof.judging.workload` on the refe
 one file, on a virtual clock. Judging is compared with judging in one process, screening with
 Spark's own scan of the JSON lines, and with the same screening in DuckDB; all in processor seconds
 of this process and its descendants. The start of Spark is measured separately. The long history is
-one of a queue that always holds as many messages. A figure is left out where its option has no
-size. Linux only.
+one of a queue that always holds as many messages. Without any option that names sizes, three small
+figures are measured, and else those that are named. Efficiency and simulations are measured by the
+clock, so that nothing else should run meanwhile. Linux only.
 """
 
-import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from random import Random
-from typing import Final, TypeVar
+from typing import Final
 
 import attrs
-from figures import Figure, at_most, parser, report
+from figures import Figure, at_least, at_most, parser, report
+from figures.histories import long, repeated, written
+from figures.processors import cost, most_memory
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, StructType
 
 from busproof import vocabulary as v
-from busproof.adapters.model import ModelAdapter
-from busproof.history.files import HistoryWriter, load
-from busproof.history.records import Ended, Header, ScenarioVerdict, Started
+from busproof.history.files import load
 from busproof.judging.verdicts import conformance
-from busproof.judging.workload import work
 from busproof.pipeline.checking import check
 from busproof.pipeline.screening.events import RECORD
 from busproof.pipeline.session import spark_session
@@ -42,15 +39,25 @@ from busproof.spec import load as load_catalogue
 SIZES: Final = (40_000, 200_000)
 SCREENED: Final = (100_000, 1_000_000)
 LONG: Final = (20_000, 200_000)
-A_HISTORY: Final = 500
-HELD: Final = 100
-KEYS: Final = 40
+WARM_UP: Final = 40_000
+ROUNDS: Final = 2
+"""Measurements by the clock on either number of cores, by turns; the shortest counts."""
+
 JUDGING: Final = 1.35
 SCREENING: Final = 8
 DUCKDB: Final = 3
 MEMORY: Final = 1.3
+EFFICIENCY: Final = 0.8
+GROWTH: Final = 1.04
+"""Growth of the cost of screening beside that of the events."""
 
-QUERY: Final = Path(__file__).with_name("screening_duckdb.sql")
+SIMULATED: Final = 10_000
+SIMULATION: Final = 60
+"""Sequences of 50 commands, and the most seconds that they may take."""
+
+HERE: Final = Path(__file__).parent
+QUERY: Final = HERE / "screening_duckdb.sql"
+JUDGED_BY_CORES: Final = HERE / "figures" / "judged_by_cores.py"
 IN_DUCKDB: Final = """
 import sys
 import time
@@ -63,13 +70,7 @@ connection.execute(sys.argv[1]).fetchall()
 print(time.process_time() - before)
 """
 
-_STARTED: Final = 19
-_OWN_TIMES: Final = slice(11, 13)
-"""Fields of `/proc/PID/stat` after the name: the start, and the times without children."""
-
-_BETWEEN_READINGS: Final = 0.5
-
-T = TypeVar("T")
+Measure = Callable[[SparkSession, Path, Sequence[int]], Iterator[Figure]]
 
 
 @attrs.frozen(kw_only=True)
@@ -79,128 +80,6 @@ class Row:
     events: int
     local: float
     on_spark: float
-
-
-def written(path: Path, events: int) -> None:
-    """Record this many events, in histories of equal length."""
-    profile = v.profile_for(load_catalogue())
-    adapter = ModelAdapter()
-    capabilities = tuple(sorted(adapter.declaration.capabilities))
-    with HistoryWriter(path) as writer:
-        writer.write(Header(profile=profile, capabilities=capabilities))
-        for number in range(events // A_HISTORY):
-            writer.write(Started(scenario=f"h{number}"))
-            for event in work(adapter, profile, Random(number), A_HISTORY, 1):  # noqa: S311
-                writer.write(event)
-            writer.write(Ended(verdict=ScenarioVerdict.PASSED))
-
-
-def repeated(path: Path, events: int) -> None:
-    """Record so many events by writing the same histories again and again."""
-    some = min(events, 100_000)
-    written(path, some)
-    header, _, histories = path.read_bytes().partition(b"\n")
-    with path.open("wb") as file:
-        file.write(header + b"\n")
-        for _ in range(events // some):
-            file.write(histories)
-
-
-def long(path: Path, events: int) -> None:
-    """Record one history of a queue that holds as many messages at its end as at its beginning."""
-    profile = v.profile_for(load_catalogue())
-    adapter = ModelAdapter()
-    adapter.start(profile)
-    capabilities = tuple(sorted(adapter.declaration.capabilities))
-    with HistoryWriter(path) as writer:
-
-        def ask(command: v.Command) -> v.Outcome:
-            observation = adapter.do(command, "c1")
-            writer.write(
-                v.Event(command=command, outcome=observation.outcome, witness=observation.witness)
-            )
-            return observation.outcome
-
-        writer.write(Header(profile=profile, capabilities=capabilities))
-        writer.write(Started(scenario="long"))
-        ask(v.CreateQueue(queue="q"))
-        for number in range(HELD + events // 3):
-            key = f"k{number % KEYS}"
-            ask(v.Send(queue="q", message=v.Message(body=f"m{number}", partition_key=key)))
-            if number < HELD:
-                continue
-            outcome = ask(v.Receive(queue="q"))
-            if isinstance(outcome, v.Received) and outcome.message.lock_token is not None:
-                ask(v.Complete(queue="q", lock_token=outcome.message.lock_token))
-        writer.write(Ended(verdict=ScenarioVerdict.PASSED))
-
-
-class Meter:
-    """Processor time of this process and its descendants, including those that have ended.
-
-    Spark's Python daemon ignores the end of its children, so that the kernel adds their time to
-    nobody's, and idle ones end after a minute. So all are read regularly, and the last reading of
-    each counts.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._read: dict[tuple[int, str], int] = {}
-        threading.Thread(target=self._keep_reading, daemon=True).start()
-
-    def seconds(self) -> float:
-        """Return the processor seconds so far."""
-        with self._lock:
-            for number, fields in _mine().items():
-                # A number may be used again, but not with the same time of its start.
-                self._read[number, fields[_STARTED]] = sum(map(int, fields[_OWN_TIMES]))
-            return sum(self._read.values()) / os.sysconf("SC_CLK_TCK")
-
-    def _keep_reading(self) -> None:
-        while True:
-            self.seconds()
-            time.sleep(_BETWEEN_READINGS)
-
-
-def _mine() -> dict[int, list[str]]:
-    """Return the kernel's figures on this process and its descendants, by process id."""
-    figures = {}
-    for place in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            figures[int(place.parent.name)] = place.read_text().rpartition(")")[2].split()
-    parents = {number: int(fields[1]) for number, fields in figures.items()}
-    return {
-        number: fields
-        for number, fields in figures.items()
-        if os.getpid() in (number, *_above(number, parents))
-    }
-
-
-METER: Final = Meter()
-
-
-def most_memory() -> float:
-    """Return the most memory, in MB, that a Python of an executor has had."""
-    most = 0
-    for number in _mine():
-        with suppress(OSError):
-            command = Path(f"/proc/{number}/cmdline").read_bytes()
-            status = Path(f"/proc/{number}/status").read_text()
-            if b"pyspark.daemon" in command:
-                most = max(most, int(status.partition("VmHWM:")[2].split()[0]))
-    return most / 1024
-
-
-def _above(number: int, parents: dict[int, int]) -> Iterator[int]:
-    while (number := parents.get(number, 0)) > 1:
-        yield number
-
-
-def cost(act: Callable[[], T]) -> tuple[float, T]:
-    """Return the cost of an action, and its result."""
-    before = METER.seconds()
-    result = act()
-    return METER.seconds() - before, result
 
 
 def row(spark: SparkSession, path: Path) -> Row:
@@ -214,32 +93,62 @@ def row(spark: SparkSession, path: Path) -> Row:
 
 def main() -> int:
     """Measure and print; return 1 if a bound does not hold."""
+    args = _options()
+    screened = partial(screening, duckdb=args.duckdb, cores=args.cores)
+    # Memory comes first, while the Python of the executors is small.
+    measures: list[tuple[Measure, Sequence[int] | None]] = [
+        (memory, args.long),
+        (partial(memory, clock=v.Clock.REAL), args.real),
+        (judging, args.sizes),
+        (screened, args.screened),
+        (growth, args.growth),
+    ]
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "history.jsonl")
+        if args.efficiency:
+            figures += efficiency(path, args.efficiency)
+        if args.simulated:
+            figures += simulation(Path(folder), args.simulated, args.cores)
+        if any(sizes for _, sizes in measures):
+            seconds, spark = cost(partial(_started, args.cores))
+            figures.append(Figure("seconds of processors to start Spark", seconds))
+            for measure, sizes in measures:
+                if sizes:
+                    figures += measure(spark, path, sizes)
+            spark.stop()
+    return report(figures, as_json=args.json)
+
+
+def _options() -> Namespace:
     options = parser(__doc__)
-    options.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="events to judge")
-    options.add_argument("--screened", type=int, nargs="*", default=SCREENED, help="to screen")
-    options.add_argument("--long", type=int, nargs="*", default=LONG, help="of one long history")
+    options.add_argument("--sizes", type=int, nargs="+", help="events to judge on both sides")
+    options.add_argument("--screened", type=int, nargs="+", help="events to screen")
+    options.add_argument("--long", type=int, nargs="+", help="events of one long history")
+    options.add_argument("--real", type=int, nargs="+", help="the same on a real clock")
+    options.add_argument("--growth", type=int, nargs=2, help="events to screen: few and many")
+    options.add_argument("--efficiency", type=int, help="events to judge on one core and on two")
+    options.add_argument("--simulated", type=int, help="sequences of 50 commands to simulate")
     options.add_argument("--duckdb", metavar="PYTHON", help="a Python that has DuckDB")
     options.add_argument("--cores", type=int, default=1, help="cores of Spark (default: 1)")
     args = options.parse_args()
-    before = METER.seconds()
-    spark = spark_session(master=f"local[{args.cores}]")
+    if args.long and args.real:
+        options.error("--long and --real: a process keeps the most memory that it had; measure one")
+    named = (args.sizes, args.screened, args.long, args.real, args.growth)
+    if not any((*named, args.efficiency, args.simulated)):
+        args.sizes, args.screened, args.long = SIZES, SCREENED, LONG
+    return args
+
+
+def _started(cores: int) -> SparkSession:
+    spark = spark_session(master=f"local[{cores}]")
     spark.range(1).count()
-    figures = [Figure("seconds of processors to start Spark", METER.seconds() - before)]
-    with tempfile.TemporaryDirectory() as folder:
-        for measure, sizes in (
-            (memory, args.long),  # first, while the Python of the executors is small
-            (judging, args.sizes),
-            (partial(screening, duckdb=args.duckdb, cores=args.cores), args.screened),
-        ):
-            if sizes:
-                figures += measure(spark, Path(folder, "history.jsonl"), sizes)
-    spark.stop()
-    return report(figures, as_json=args.json)
+    return spark
 
 
 def judging(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
     """Yield the cost of an event on either side, and the ratio for the largest history."""
-    written(path, sizes[0])
+    written(path, min(WARM_UP, sizes[0]))
     row(spark, path)  # warm-up: modules are loaded once per process
     for size in sizes:
         written(path, size)
@@ -255,17 +164,13 @@ def screening(
 ) -> Iterator[Figure]:
     """Yield the cost of screening an event, and the ratios to other ways to read the lines."""
 
-    def screen() -> None:
-        check(spark, find_source(str(path)), screen=True)
-
     def read() -> None:
         _done(spark.read.text(str(path)))
 
     def scan() -> None:
         _done(spark.read.schema(from_arrow_schema(RECORD)).json(str(path)))
 
-    repeated(path, sizes[0])
-    screen()  # warm-up: Java compiles what is called often
+    screen = _warm(spark, path, sizes)
     scan()
     for size in sizes:
         repeated(path, size)
@@ -278,6 +183,30 @@ def screening(
     yield at_most("screening beside scanning", costs["screening"] / costs["scanning"], SCREENING)
     if duckdb is not None:
         yield at_most("screening beside DuckDB", costs["screening"] / costs["DuckDB"], DUCKDB)
+
+
+def growth(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
+    """Yield the cost of screening few and many events, and how it grows beside the events."""
+    screen = _warm(spark, path, sizes)
+    costs = []
+    for size in sizes:
+        repeated(path, size)
+        costs.append(cost(screen)[0])
+        yield Figure(f"screening, µs an event, {size:,} events", costs[-1] / size * 1e6)
+    few, many = sizes
+    name = f"screening {many:,} events beside {few:,}"
+    yield at_most(name, costs[1] / costs[0], round(GROWTH * many / few, 2))
+
+
+def _warm(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Callable[[], object]:
+    """Return a screening that was called before: Java compiles what is called often."""
+
+    def screen() -> object:
+        return check(spark, find_source(str(path)), screen=True)
+
+    repeated(path, min(WARM_UP, sizes[0]))
+    screen()
+    return screen
 
 
 def _done(frame: DataFrame) -> None:
@@ -309,15 +238,52 @@ def _duckdb_type(kind: DataType) -> str:
     return {"string": "VARCHAR"}.get(kind.simpleString(), kind.simpleString().upper())
 
 
-def memory(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
+def memory(
+    spark: SparkSession, path: Path, sizes: Sequence[int], clock: v.Clock = v.Clock.VIRTUAL
+) -> Iterator[Figure]:
     """Yield the memory of judging one history, and how it grows with the history's length."""
+    on = f"on a {clock.value} clock"
     peaks = []
     for size in sizes:
-        long(path, size)
+        long(path, size, clock)
         check(spark, find_source(str(path)))
         peaks.append(most_memory())
-        yield Figure(f"MB to judge one history of {size:,} events", peaks[-1])
-    yield at_most("memory of the longest history beside the shortest", peaks[-1] / peaks[0], MEMORY)
+        yield Figure(f"MB to judge one history of {size:,} events {on}", peaks[-1])
+    name = f"memory of the longest history beside the shortest {on}"
+    yield at_most(name, peaks[-1] / peaks[0], MEMORY)
+
+
+def efficiency(path: Path, events: int) -> Iterator[Figure]:
+    """Yield the time of judging on one core and on two, and the share of the second one's use."""
+    short = path.with_name("short.jsonl")
+    written(short, WARM_UP)
+    written(path, events)
+    times: dict[int, float] = {}
+    for cores in (1, 2) * ROUNDS:
+        words = [sys.executable, str(JUDGED_BY_CORES), str(cores), str(short), str(path)]
+        ended = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+        times[cores] = min(float(ended.stdout.split()[-1]), times.get(cores, float("inf")))
+    for cores, seconds in times.items():
+        yield Figure(f"seconds by the clock to judge {events:,} events, cores: {cores}", seconds)
+    yield at_least("efficiency of two cores", times[1] / (2 * times[2]), EFFICIENCY)
+
+
+def simulation(folder: Path, sequences: int, cores: int) -> Iterator[Figure]:
+    """Yield the time and the cost of a whole simulation, the start of Spark included."""
+    words = [sys.executable, "-m", "busproof", "simulate", "--sequences", str(sequences)]
+    words += ["--length", "50", "--seed", "1", "--master", f"local[{cores}]"]
+    run = partial(subprocess.run, [*words, "--to", str(folder)], check=True, capture_output=True)
+    before = time.perf_counter()
+    spent, _ = cost(run)
+    seconds = time.perf_counter() - before
+    of = f"{sequences:,} sequences of 50 commands"
+    yield Figure(f"seconds of processors to simulate {of}", spent)
+    by_the_clock = f"seconds by the clock to simulate {of}"
+    # Few sequences say nothing about many: Spark's start and the plan take a fixed time.
+    if sequences < SIMULATED:
+        yield Figure(by_the_clock, seconds)
+    else:
+        yield at_most(by_the_clock, seconds, SIMULATION * sequences / SIMULATED)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from busproof.broker.due_timers import DueTimers
 from busproof.broker.names import belongs_to
 from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
-from busproof.broker.policies import choices_of, patient
+from busproof.broker.policies import Regular, choices_of, patient
 from busproof.errors import UsageError
 from busproof.model import Answer, Namespace, forget, new_namespace, step
 from busproof.model.journal import Change
@@ -116,8 +116,7 @@ class Bus:
         Args:
             epoch: its time 0, in microseconds since 1970.
         """
-        for name in self.names():
-            self.known_as(name)
+        self._names.update((name.lower(), name) for name in self.names())
         self.epoch = epoch
         # A wall clock that was set back must not take the namespace back.
         passed = max(int(time.time() * v.MICROSECONDS) - epoch, self.namespace.now)
@@ -198,8 +197,7 @@ class Bus:
 
     def topics(self) -> list[str]:
         """Return the names of all topics."""
-        entities = self.namespace.entities
-        return [name for name in self.names() if entities[name].kind is EntityKind.TOPIC]
+        return [name for name in self.names() if self.known(name).kind is EntityKind.TOPIC]
 
     def subscriptions(self, topic: str) -> list[str]:
         """Return the paths of a topic's subscriptions."""
@@ -274,9 +272,8 @@ class Bus:
 
         It goes by sequence numbers, so that the next peek can continue behind it.
         """
-        number = max(first, 1)
         command = v.Peek(
-            queue=queue, count=count, session_id=session_id, from_sequence_number=number
+            queue=queue, count=count, session_id=session_id, from_sequence_number=max(first, 1)
         )
         return self.ask(command, "peek")
 
@@ -292,8 +289,11 @@ class Bus:
 
     def forget(self, path: str) -> None:
         """Remove the names of a deleted entity and of its subscriptions."""
-        for name in [known for known in self._names if belongs_to(known, path)]:
-            del self._names[name]
+        gone = {self._names.pop(low) for low in list(self._names) if belongs_to(low, path)}
+        gone.update(*map(v.dead_letter_queues_of, gone))
+        for kept in (self._choices, self._timers):
+            if isinstance(kept, Regular | WrongTimers):
+                kept.forget(gone)
         self.traffic.forget(path)
 
     def names(self) -> list[str]:

@@ -35,12 +35,18 @@ NOTHING: Final = Written()
 
 
 class Descriptions:
-    """The descriptions by path of the entity."""
+    """The descriptions by path of the entity.
 
-    def __init__(self, known: Mapping[str, Written] | None = None) -> None:
+    Args:
+        known: the descriptions that are there.
+        stored: whether there is a store, to which changes are written.
+    """
+
+    def __init__(self, known: Mapping[str, Written] | None = None, *, stored: bool = False) -> None:
         self._written = dict(known or {})
+        self._stored = stored
         self.changed: set[str] = set()
-        """Paths whose descriptions are not in the store yet."""
+        """Paths whose descriptions are not in the store yet; none without a store."""
 
     def __contains__(self, path: str) -> bool:
         """Return whether there is a description of an entity."""
@@ -53,7 +59,7 @@ class Descriptions:
     def change(self, path: str, **changes: Any) -> None:
         """Replace parts of a description."""
         self._written[path] = attrs.evolve(self.get(path), **changes)
-        self.changed.add(path)
+        self._note(path)
 
     def write_rule(self, path: str, rule: v.SubscriptionRule, text: str) -> None:
         """Record the XML of a subscription rule."""
@@ -77,4 +83,8 @@ class Descriptions:
     def _remove(self, paths: list[str]) -> None:
         for path in paths:
             del self._written[path]
-        self.changed.update(paths)
+            self._note(path)
+
+    def _note(self, path: str) -> None:
+        if self._stored:
+            self.changed.add(path)

@@ -1,6 +1,6 @@
 """The policies of a bus with clients."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from random import Random
 from typing import Final, TypeVar
 
@@ -8,7 +8,7 @@ from busproof.errors import UsageError
 from busproof.model import Choices, HostileChoices, RandomChoices, RoundRobin
 from busproof.model.choices import Fits
 
-__all__ = ["POLICIES", "choices_of", "patient"]
+__all__ = ["POLICIES", "Regular", "choices_of", "patient"]
 
 T = TypeVar("T")
 
@@ -31,8 +31,17 @@ def choices_of(policy: str, random: Random) -> Choices:
     if policy not in POLICIES:
         raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
     if policy == "round-robin":
-        return RoundRobin()
+        return Regular()
     return RandomChoices(random) if policy == "random" else HostileChoices(random)
+
+
+class Regular(RoundRobin):
+    """The choices of a regular bus whose entities come and go."""
+
+    def forget(self, paths: Collection[str]) -> None:
+        """Forget the turns of entities that were deleted."""
+        for place in [known for known in self._turns if known[1] in paths]:
+            del self._turns[place]
 
 
 def patient(choices: Choices) -> Choices:

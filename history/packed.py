@@ -7,7 +7,7 @@ from typing import Final, overload
 
 from busproof import vocabulary as v
 
-__all__ = ["IN_A_CHUNK", "PackedEvents", "packed"]
+__all__ = ["IN_A_CHUNK", "PackedEvents", "Reordered", "packed"]
 
 IN_A_CHUNK: Final = 5_000
 """Number of events that are compressed together; a shorter history is not compressed."""
@@ -80,6 +80,33 @@ class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
                 del self._unpacked[next(iter(self._unpacked))]
             self._unpacked[number] = events
         return events
+
+
+class Reordered(Sequence[v.Event]):
+    """A view of some events in another order.
+
+    Args:
+        events: the events, compressed or not.
+        order: indices of those in the view.
+    """
+
+    def __init__(self, events: Sequence[v.Event], order: Sequence[int]) -> None:
+        self._events = events
+        self._order = order
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, index: int) -> v.Event: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[v.Event, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> v.Event | tuple[v.Event, ...]:
+        if isinstance(index, slice):
+            return tuple(self._events[place] for place in self._order[index])
+        return self._events[self._order[index]]
 
 
 def packed(events: Iterable[v.Event]) -> Sequence[v.Event]:

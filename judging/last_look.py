@@ -14,7 +14,7 @@ from busproof import vocabulary as v
 from busproof.judging.liveness import BOUND
 from busproof.judging.required_capabilities import needs
 
-__all__ = ["look_at_everything"]
+__all__ = ["is_eventful", "look_at_everything"]
 
 Look = Generator[tuple[v.Command, str], v.Event, None]
 """Yields a request with its connection, and receives the event of its answer."""
@@ -26,6 +26,7 @@ MOST_ENTITIES: Final = 6
 """Entities that are looked at; a sequence with more of them is about their number."""
 MOST_USED: Final = 4
 """Entities that are used once more."""
+FEW_DELIVERIES: Final = 2
 MOST_DELIVERIES: Final = 12
 """Deliveries of one message; an entity permits 10 unless it says otherwise."""
 MOST_MESSAGES: Final = 40
@@ -68,6 +69,9 @@ class _Past:
     """Longest time to live of an entity, up to `LONGEST`."""
     is_eventful: bool = False
     """Whether an entity may have forgotten something: in an update, an outage, a refusal."""
+    forwards: bool = False
+    deliveries: int = FEW_DELIVERIES
+    """Deliveries of one message at the end: as many as an entity permits, if one was updated."""
 
     @classmethod
     def of(cls, events: Sequence[v.Event]) -> "_Past":
@@ -78,8 +82,9 @@ class _Past:
         return past
 
     def _note(self, event: v.Event, now: int) -> None:
-        refused = isinstance(event.outcome, v.Refused)
-        self.is_eventful |= refused or isinstance(event.command, EVENTFUL)
+        self.is_eventful |= is_eventful(event)
+        if isinstance(event.command, v.UpdateQueue | v.UpdateTopic):
+            self.deliveries = MOST_DELIVERIES
         match event.command:
             case v.CreateQueue() | v.RestoreQueue() as created:
                 self.queues[created.queue] = created.requires_session
@@ -108,10 +113,16 @@ class _Past:
                 )
 
     def _note_times(self, command: v.Command) -> None:
+        self.forwards |= getattr(command, "forward_to", None) is not None
         lock = getattr(command, "lock_duration", None)
         self.wait = max(self.wait, (lock or 0) + MARGIN)
         life = getattr(command, "time_to_live", None) or 0
         self.lives = max(self.lives, life if life <= LONGEST else 0)
+
+
+def is_eventful(event: v.Event) -> bool:
+    """Return whether an entity may have forgotten something: in an update, an outage, a refusal."""
+    return isinstance(event.outcome, v.Refused) or isinstance(event.command, EVENTFUL)
 
 
 def look_at_everything(
@@ -158,11 +169,19 @@ def _last_look(past: _Past) -> Look:
     yield from _all_emptied(past)
     if past.is_eventful and len(past.queues) + len(past.topics) <= MOST_USED:
         yield from _used_again(past)
-    yield from _seen_from_outside(past)
+    yield from _counted(past)
     for path, tokens in past.tokens.items():
         for token in tokens[:MOST_TOKENS]:
             # Its message is gone, or the entity is.
             yield v.Complete(queue=path, lock_token=token), CONNECTION
+
+
+def _counted(past: _Past) -> Look:
+    """List and describe the entities, and peek what is left in them."""
+    yield v.ListQueues(), CONNECTION
+    for path in past.queues:
+        yield v.GetQueue(queue=path), CONNECTION
+        yield v.Peek(queue=path, count=MOST_MESSAGES), CONNECTION
 
 
 def _seen_from_outside(past: _Past) -> Look:
@@ -219,7 +238,7 @@ def _used_again(past: _Past) -> Look:
         session = "last" if requires_session else None
         if requires_session:
             yield v.AcceptSession(queue=path, session_id="last"), CONNECTION
-        for _ in range(MOST_DELIVERIES):
+        for _ in range(past.deliveries):
             event = yield v.Receive(queue=path, session_id=session), CONNECTION
             if not isinstance(event.outcome, v.Received):
                 break
@@ -238,7 +257,7 @@ def _all_emptied(past: _Past) -> Look:
             yield from _emptied_by_session(path, past)
         else:
             yield from _emptied(path, past, None)
-        for suffix in (v.DEAD_LETTERS, v.TRANSFERS):
+        for suffix in (v.DEAD_LETTERS, v.TRANSFERS) if past.forwards else (v.DEAD_LETTERS,):
             yield from _emptied(path + suffix, past, None)
 
 
@@ -264,6 +283,8 @@ def _emptied_while_held(path: str, past: _Past, session: str) -> Look:
 def _emptied(path: str, past: _Past, session: str | None) -> Look:
     """Receive what is there, look at it under its locks, and remove it."""
     shown = yield from _peeked(path)
+    if not shown and path not in past.queues:
+        return
     locked: list[v.MessageView] = []
     deferred: list[v.MessageView] = []
     for view in shown:

@@ -11,6 +11,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.history.conformance import Counterexample
+from busproof.history.packed import Reordered
 from busproof.history.records import (
     AGAIN,
     EXPLORATION,
@@ -207,10 +208,10 @@ class Checker:
 
 
 def _in_order(events: Sequence[v.Event], order: Sequence[int]) -> Sequence[v.Event]:
-    """Return the events in the order of judging, which needs no copy if it is the recorded one."""
+    """Return the events in the order of judging, without a copy of them."""
     if isinstance(order, range) and len(order) == len(events):
         return events
-    return [events[index] for index in order]
+    return Reordered(events, order)
 
 
 def _heard(scenario: Scenario) -> Heard:

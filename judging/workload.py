@@ -15,7 +15,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 
-__all__ = ["Habits", "work"]
+__all__ = ["Habits", "without_times", "work"]
 
 MILLISECOND: Final = v.MICROSECONDS // 1000
 KEYS: Final = tuple("abcdefghijklmnop")
@@ -303,7 +303,7 @@ class _Scene:
         outcome = observed.outcome
         if not self._adapter.declaration.slack:
             # Without slack the recorder of a real clock learns no such times.
-            outcome = _without_times(outcome)
+            outcome = without_times(outcome)
         returned = moment + self._random.randrange(10 * MILLISECOND) if moment else 0
         lost = isinstance(outcome, v.Indeterminate)
         event = v.Event(
@@ -326,7 +326,8 @@ def _given(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
     return (outcome.message,) if isinstance(outcome, v.Received) else ()
 
 
-def _without_times(outcome: v.Outcome) -> v.Outcome:
+def without_times(outcome: v.Outcome) -> v.Outcome:
+    """Return an answer without the ends of locks, which are those of a virtual clock."""
     match outcome:
         case v.Received(message=view):
             return v.Received(message=attrs.evolve(view, locked_until=None))

@@ -39,8 +39,7 @@ def is_duplicate(namespace: Namespace, entity: Entity, message: v.Message, key: 
     if not message_id and namespace.reading("EMPTY-KEY", "set", "unset") == "unset":
         return False
     name = (key, message_id)
-    known = entity.duplicates.get(name)
-    if known is None:
+    if name not in entity.duplicates:
         namespace.rules.duplicates.remember(namespace, entity, name)
         return False
     if namespace.reading("DUPLICATE-PROLONGS", "first", "last") == "last":

@@ -65,11 +65,9 @@ class Line(Generic[Item]):
             if back.state == ACTIVE and table.get(back.number) is back:
                 break
             heappop(returned)
-        if not returned:
-            return arrived[0] if arrived else None
-        if arrived and arrived[0].number < returned[0][0]:
-            return arrived[0]
-        return returned[0][2]
+        if returned and not (arrived and arrived[0].number < returned[0][0]):
+            return returned[0][2]
+        return arrived[0] if arrived else None
 
     def available(self, table: Mapping[int, Item]) -> Iterator[Item]:
         """Yield the first available message, then others among the next few."""
@@ -84,8 +82,7 @@ class Line(Generic[Item]):
     def behind(self, table: Mapping[int, Item], number: int) -> Iterator[Item]:
         """Return all items from this number on, in order."""
         order = self.order
-        start = bisect_left(order, number, key=by_number)
-        for place in range(max(start, self.head), len(order)):
+        for place in range(max(bisect_left(order, number, key=by_number), self.head), len(order)):
             item = order[place]
             if table.get(item.number) is item:
                 yield item
@@ -97,17 +94,16 @@ class Line(Generic[Item]):
             order.append(item)
         else:
             self.insert(item)
-        if not available:
-            return
-        if not arrived or arrived[-1].number < item.number:
+        if available and (not arrived or arrived[-1].number < item.number):
             arrived.append(item)
-        else:
+        elif available:
             self.give_back(item)
 
     def give_back(self, item: Item) -> None:
-        """Make a released message available again."""
-        self.serial += 1
-        heappush(self.returned, (item.number, self.serial, item))
+        """Make a released message available again; it may have been given from the top."""
+        if not self.returned or self.returned[0][2] is not item:
+            self.serial += 1
+            heappush(self.returned, (item.number, self.serial, item))
 
     def insert(self, item: Item) -> None:
         """Insert an item at the position of its number, once."""
@@ -129,6 +125,10 @@ class Line(Generic[Item]):
         if self.gone > TIDY_FROM and self.gone * 2 > len(order):
             self.order = [item for item in order if table.get(item.number) is item]
             self.gone = self.head = 0
+            # No receiver has met those that expired or were deleted.
+            self.arrived = deque(item for item in self.arrived if table.get(item.number) is item)
+            self.returned = [entry for entry in self.returned if table.get(entry[0]) is entry[2]]
+            heapify(self.returned)
 
 
 Timer = tuple[int, int, str, int, str, Any]

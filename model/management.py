@@ -276,7 +276,8 @@ def delete(namespace: Namespace, entity: Entity) -> None:
         topic.subscriptions = tuple(others)
     for part in parts(entity):
         journal.drop(namespace.entities, part.path)
-        namespace.timers.stale += len(part.messages) + len(part.scheduled)
+        for table in (part.messages, part.scheduled, part.sessions, part.duplicates):
+            namespace.timers.stale += len(table)
     for counted in (entity, *(entity.subscriptions or ())):
         rules.quotas.count(namespace, counted, -1)
 

@@ -89,6 +89,10 @@ def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection:
         queued = entity.partitions[partition].line.first(entity.messages)
         if queued is None:
             return
+        for other, cached in list(entity.caches.items()):
+            # Connections come and go, and their front ends with them.
+            if not any(one.cached_by == other and one.is_there for one in cached):
+                del entity.caches[other]
         namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
         queued.failed -= 1  # not yet a delivery (CACHE-DELIVERY-COUNT)
         queued.cached_by = connection

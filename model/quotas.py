@@ -54,8 +54,7 @@ def check_partitioned(namespace: Namespace, kind: EntityKind) -> None:
     counts = namespace.counts
     queue = kind is EntityKind.QUEUE
     there = counts.partitioned_queues if queue else counts.partitioned_topics
-    both = counts.partitioned_queues + counts.partitioned_topics
-    if both < MOST_PARTITIONED:
+    if counts.partitioned_queues + counts.partitioned_topics < MOST_PARTITIONED:
         return
     if there < MOST_PARTITIONED:
         if namespace.reading("QUOTA-SHARED", "separate", "shared") == "separate":

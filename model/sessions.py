@@ -215,8 +215,7 @@ def own(namespace: Namespace, command: OfHolder, connection: str) -> Session:
 
 def list_sessions(namespace: Namespace, command: v.ListSessions, connection: str) -> Answer:
     """SESS-22, FEAT-16: return the names of sessions that have messages or a state."""
-    entity = requiring_sessions(namespace, command.queue)
-    named = entity.sessions.items()
+    named = requiring_sessions(namespace, command.queue).sessions.items()
     names = sorted(name for name, one in named if one.messages or one.state is not None)
     return Answer(v.SessionsListed(session_ids=tuple(names)), rules=("SESS-22",))
 

@@ -133,8 +133,7 @@ def act(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
 
 def list_rules(namespace: Namespace, command: v.ListRules, connection: str) -> Answer:
     """FILTER-10: return each rule of a subscription with its filter and its action."""
-    subscription = find(namespace, command)
-    return Answer(v.RulesListed(rules=subscription.rules), rules=("FILTER-10",))
+    return Answer(v.RulesListed(rules=find(namespace, command).rules), rules=("FILTER-10",))
 
 
 @attrs.frozen

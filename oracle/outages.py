@@ -36,6 +36,7 @@ class Outages:
 
     def may_hit(self, where: Partitions) -> bool:
         """Return whether one of these partitions may be down."""
+        # An observer who cannot tell partitions apart does not know what an outage hits.
         hit = self.down | self.doubt
         return bool(hit & where) if self.identified else bool(hit)
 

@@ -32,13 +32,17 @@ class Pledge(NamedTuple):
 
     def bounds(self) -> Window:
         """Return when the lock ends while the settlement waits."""
-        match self.reading:
-            case "ends":
-                return self.until
-            case "lasts":
-                return Window(NEVER, NEVER)
-            case _:
-                return Window(self.until.earliest, NEVER)
+        if self.reading == "ends":
+            return self.until
+        # The readings are about the time of a lock: a session that was given up may have released
+        # the message all the same.
+        lasts = self.reading == "lasts" and not self.may_be_released
+        return Window(NEVER if lasts else self.until.earliest, NEVER)
+
+    @property
+    def may_be_released(self) -> bool:
+        """Whether the lock may have ended for another reason than its time."""
+        return self.until.earliest == -NEVER
 
 
 @attrs.frozen(weakref_slot=False)

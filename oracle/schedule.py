@@ -129,6 +129,7 @@ def removed(calendar: Calendar, waiting: Waiting) -> Calendar:
 
 def perhaps_gone(calendar: Calendar, waiting: Waiting) -> Calendar:
     """Return the calendar in which a message may be gone."""
+    # Its entry stays: it may still arrive, and its number may be cancelled again.
     entries = calendar.entries.set(waiting.place, evolve(waiting, certain=False))
     return evolve(calendar, entries=entries, **_weighed(calendar, waiting, -1))
 

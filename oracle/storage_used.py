@@ -102,6 +102,7 @@ def moved(room: Room, before: Stored | None, after: Stored | None) -> Room:
         # The removal may make room for what was refused.
         kept = {key: True for key in (before.key, None) if key in room.refused}
         room = evolve(room, refused=room.refused.update(kept))
+    # Most changes are locks and releases: they move no bytes, only what is set apart.
     if before is not None and after is not None and _takes_the_same(before, after):
         return room if _is_apart(before) is _is_apart(after) else _set_apart(room, after)
     if before is not None and _is_counted(before):

@@ -43,7 +43,8 @@ def conformance_schema() -> Schema:
                 _object(_known_failure()),
             ),
             "Counterexample": _described(
-                "Events that end with one that no rule allows.", _object(_example())
+                "Events that end with one that no rule allows.",
+                _with_optional(_object(_example()), _of_distilled()),
             ),
             "Explored": _described(
                 "What was explored, beside the scenarios.", _object(_explored())
@@ -174,11 +175,20 @@ def _known_failure() -> Schema:
 def _example() -> Schema:
     return {
         "scenario": _TEXT,
-        "about": _described("Of a distilled sequence, what is wrong; otherwise empty.", _TEXT),
         "seen": _TEXT,
         "allowed": _list(_TEXT),
         "events": _described(
             "From an empty namespace to the violation.", _list({"$ref": "#/$defs/Event"})
+        ),
+    }
+
+
+def _of_distilled() -> Schema:
+    return {
+        "about": _described(
+            "Of a distilled sequence, what is wrong; otherwise empty, or missing in a report of "
+            "busproof 0.2.0.",
+            _TEXT,
         ),
     }
 

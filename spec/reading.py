@@ -15,6 +15,9 @@ from busproof.errors import SpecificationError
 
 __all__ = ["Fields", "read_file"]
 
+_TEXT: Final = "tag:yaml.org,2002:str"
+_LIST: Final = "tag:yaml.org,2002:seq"
+_MAPPING: Final = "tag:yaml.org,2002:map"
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -46,7 +49,7 @@ def _parsed(text: str, name: str) -> object:
     try:
         node = loader.get_single_node()
         _refuse_repeated_keys(node, name)
-        return None if node is None else loader.construct_document(node)
+        return None if node is None else _value(node, loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f"line {mark.line + 1}: " if mark else ""
@@ -54,6 +57,24 @@ def _parsed(text: str, name: str) -> object:
         raise SpecificationError(f"{name}: {line}not valid YAML: {problem}.") from error
     finally:
         loader.dispose()
+
+
+def _value(node: yaml.Node, loader: yaml.SafeLoader) -> object:
+    """Return the value of a node.
+
+    Texts, lists and mappings are most of a catalogue, and YAML's own loader is slow with them.
+    """
+    if node.tag == _TEXT and isinstance(node, yaml.ScalarNode):
+        return node.value
+    if node.tag == _LIST and isinstance(node, yaml.SequenceNode):
+        return [_value(item, loader) for item in node.value]
+    if node.tag == _MAPPING and isinstance(node, yaml.MappingNode) and _is_named(node):
+        return {key.value: _value(value, loader) for key, value in node.value}
+    return loader.construct_object(node, deep=True)
+
+
+def _is_named(node: yaml.MappingNode) -> bool:
+    return all(key.tag == _TEXT and isinstance(key, yaml.ScalarNode) for key, _ in node.value)
 
 
 def _refuse_repeated_keys(node: yaml.Node | None, name: str) -> None:

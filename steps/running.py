@@ -115,7 +115,7 @@ class Run:
         self._repeating: Repeating[pytest.Item] = Repeating(0, self.declaration.clock)
         self._scenario, self._shows = "", frozenset[v.RuleId]()
         self._bus: Bus | None = None
-        self._looks = LastLooks(self.adapter)
+        self._looks = LastLooks(self.adapter, explores=self.size is not None)
 
     def _open_history(self, path: str | None) -> None:
         """Record into the given file; without one, into one without a name for the summary.

@@ -10,11 +10,6 @@ from programs import Tally, lacking, needs_of_file, refuse
 from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER = (
-    (
-        "tests/pipeline/test_bus.py",
-        "tests/pipeline/test_features_on_spark.py",
-        "tests/pipeline/test_simulating.py",
-    ),
     ("tests/pipeline/",),
     ("tests/browser/test_site_look.py", "tests/test_site.py"),
     ("tests/browser/",),

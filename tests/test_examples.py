@@ -26,6 +26,10 @@ pytestmark = pytest.mark.slow
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 
 
+FEW = ("KEY", "DUP", "SEQ")
+"""Families of the gate."""
+
+
 def run_on(adapter: str, folder: Path, *options: str) -> Conformance:
     command = [sys.executable, "-m", "busproof", "run", "--adapter", adapter, "--name", "it"]
     ended = subprocess.run(
@@ -42,13 +46,22 @@ def rules(found: Conformance, *verdicts: Verdict) -> set[str]:
 
 @pytest.mark.needs("node")
 def test_the_bus_in_javascript_shows_what_it_does_not_list(tmp_path: Path) -> None:
-    """All that applies to it, and of what applies to the model all but what it lists."""
+    """All that applies to it, and of what applies to the model all but what it lists.
+
+    At the gate that is said of three families, by scenarios alone.
+    """
     terms = terms_of(ModelAdapter())
-    bus = run_on(f"exec:node {NODE / 'adapter.js'}", tmp_path)
-    asked = {rule.id for rule in terms.catalogue.rules if not terms.inapplicable(rule)}
+    families = [*dict.fromkeys(rule.family for rule in terms.catalogue.rules)] if FULL else FEW
+    few = () if FULL else tuple(word for family in FEW for word in ("--rule", family))
+    bus = run_on(f"exec:node {NODE / 'adapter.js'}", tmp_path, *few)
+    asked = {
+        rule.id
+        for rule in terms.catalogue.rules
+        if rule.family in families and not terms.inapplicable(rule)
+    }
     shown = rules(bus, Verdict.SHOWN)
     listed = yaml.safe_load((NODE / "not-shown.yaml").read_text(encoding="utf-8"))["not_shown"]
-    assert asked - shown == set(listed)
+    assert asked - shown == {rule for rule in listed if rule.partition("-")[0] in families}
     assert [] == [rule for rule, reason in listed.items() if not str(reason).strip()]
     assert rules(bus, Verdict.VIOLATED, Verdict.ERRORED, Verdict.INCONCLUSIVE) == set()
     # Nor is it asked, in a scenario or an exploration, for what it does not declare.

@@ -83,6 +83,7 @@ def busproof(arguments: str) -> Step:
 SEARCHED: Final = (
     "tests/judging/test_soundness.py",
     "tests/judging/test_overlapping_histories.py",
+    "tests/judging/test_one_queue.py",
     "tests/judging/test_pairs_of_readings.py",
 )
 ON_ANY_BUS: Final = "tests/steps/test_features_are_sound.py"

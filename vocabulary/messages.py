@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -121,20 +120,54 @@ class MessageView:
         state: MessageState | None = None,
     ) -> "MessageView":
         """Return the view of a sent message, with the values that the service adds."""
-        lock = (lock_token, locked_until)
-        learned = (sequence_number, delivery_count, *lock, dead_letter_reason, state)
         view = object.__new__(cls)
-        for setter, value in zip(_SETTERS, _carried_by(message) + learned):  # noqa: B905 - as many
-            setter(view, value)
+        _body(view, message.body)
+        _message_id(view, message.message_id)
+        _session_id(view, message.session_id)
+        _partition_key(view, message.partition_key)
+        _correlation_id(view, message.correlation_id)
+        _to(view, message.to)
+        _reply_to(view, message.reply_to)
+        _subject(view, message.subject)
+        _reply_to_session_id(view, message.reply_to_session_id)
+        _content_type(view, message.content_type)
+        _properties(view, message.properties)
+        _size(view, message.size)
+        _stands_in(view, message.stands_in)
+        _time_to_live(view, message.time_to_live)
+        _sequence_number(view, sequence_number)
+        _delivery_count(view, delivery_count)
+        _lock_token(view, lock_token)
+        _locked_until(view, locked_until)
+        _dead_letter_reason(view, dead_letter_reason)
+        _state(view, state)
         return view
 
 
 _SETTERS_OF_MESSAGE: Final = tuple(
     vars(Message)[field.name].__set__ for field in attrs.fields(Message)
 )
-_CARRIED: Final = tuple(field.name for field in attrs.fields(Message))
-"""Properties of a sent message that a receiver sees."""
-_carried_by: Final = attrgetter(*_CARRIED)
-_LEARNED: Final = (field.name for field in attrs.fields(MessageView) if field.name not in _CARRIED)
-_SETTERS: Final = tuple(vars(MessageView)[name].__set__ for name in (*_CARRIED, *_LEARNED))
-"""Slots of a view, as of a message: setting them is three times as fast as the initializer."""
+# Slots of a view, as of a message: setting them is several times as fast as the initializer, and
+# one line for each half as long as a loop. A broker makes a view of each message that it gives.
+(
+    _body,
+    _message_id,
+    _session_id,
+    _partition_key,
+    _correlation_id,
+    _to,
+    _reply_to,
+    _subject,
+    _reply_to_session_id,
+    _content_type,
+    _properties,
+    _size,
+    _stands_in,
+    _time_to_live,
+    _sequence_number,
+    _delivery_count,
+    _lock_token,
+    _locked_until,
+    _dead_letter_reason,
+    _state,
+) = (vars(MessageView)[field.name].__set__ for field in attrs.fields(MessageView))

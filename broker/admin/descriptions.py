@@ -99,6 +99,9 @@ def described(bus: Bus, path: str, written: Said, times: Said, host: str) -> ET.
     if isinstance(description, v.QueueDescription):
         undeliverable = description.transfer_dead_letters
         counts["TransferDeadLetterMessageCount"] = undeliverable or 0
+        if description.message_count is not None:
+            # Service Bus counts dead letters among the messages, and the model does not.
+            properties["MessageCount"] = str(description.message_count + letters)
     return atom.written(f"{kind}Description", properties, counts)
 
 

@@ -56,7 +56,7 @@ class Engine:
         """The error with which the client or the engine ended the connection."""
         try:
             error = self.endpoint.remote_condition or self.transport.condition
-        # A client's error has values of any type, not all of which Python can represent.
+        # A client's error has values of any type, and Python can represent only some of them.
         except (TypeError, ValueError, RecursionError):
             return {"condition": "(not readable)"}
         return {} if error is None else {"condition": error.name, "said": error.description}

@@ -9,8 +9,6 @@ from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
-import structlog
-
 from busproof.errors import UsageError
 
 __all__ = ["LONGEST", "Journal", "Logged", "Silent", "journal"]
@@ -102,6 +100,9 @@ def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) ->
         file = output if path is None else path.open("a", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write the log {path}: {error.strerror or error}") from None
+    # Only for a log: it brings libraries for terminals along.
+    import structlog  # noqa: PLC0415
+
     written: Any = _File(file, failed)
     log: Journal = structlog.wrap_logger(
         structlog.WriteLogger(written),

@@ -64,8 +64,11 @@ class Traffic:
         entity = getattr(command, "queue", None) or v.concerned(command) or UNKNOWN
         kind, result = type(command), type(outcome)
         if isinstance(outcome, v.Refused):
-            where = UNKNOWN if outcome.error is v.Error.NOT_FOUND else entity
-            self._asked[where, kind, outcome.error.value] += times
+            error = outcome.error
+            # Nor does a queue exist that could not be created.
+            is_new = kind is v.CreateQueue and error is not v.Error.ALREADY_EXISTS
+            where = UNKNOWN if is_new or error is v.Error.NOT_FOUND else entity
+            self._asked[where, kind, error.value] += times
             return
         self._asked[entity, kind, ""] += times
         if kind in (v.Send, v.Schedule):

@@ -75,9 +75,10 @@ class Keeping:
         hub.era = "" if run == 1 else f"{run}-"
         recovered, log = self._found, self._log or ChangeLog(hub.bus.namespace)
         hub.contents = Contents(hub.era)
+        known = {} if recovered is None else recovered.descriptions
+        hub.descriptions = Descriptions(known, stored=True)
         if recovered is not None:
             hub.stated.update(recovered.stated)
-            hub.descriptions = Descriptions(recovered.descriptions)
             for path, status in read(self._notes.get("statuses", "[]")):
                 hub.statuses.say(path, status)
         saver = hub.saver = Saver(hub, self._store, log, in_thread=self._synced)

@@ -3,6 +3,7 @@
 They decide nothing: a wrong hint only makes the search longer.
 """
 
+from array import array
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -42,8 +43,9 @@ class Hints:
     """The most likely order of some events."""
 
     def __init__(self, events: Sequence[v.Event]) -> None:
-        self._called = [event.called for event in events]
-        self._returned = [NEVER if e.returned is None else e.returned for e in events]
+        self._called = array("q", (event.called for event in events))
+        returns = (event.returned for event in events)
+        self._returned = array("q", (NEVER if time is None else time for time in returns))
         self._rank = [_rank(event) for event in events]
         needs: dict[int, list[int]] = defaultdict(list)
         for later, earlier in Precedences(events).pairs():

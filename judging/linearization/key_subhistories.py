@@ -11,9 +11,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.linearization.decompose import Groups
-from busproof.oracle.state import NEVER
+from busproof.judging.linearization.subhistory import Subhistory, end_of, given
 
-__all__ = ["Subhistories", "Subhistory", "end_of", "given"]
+__all__ = ["Subhistories"]
 
 WITHHELD: Final = 3
 """Number of messages with which an empty answer is compared, one at a time."""
@@ -21,34 +21,22 @@ WITHHELD: Final = 3
 ELSEWHERE: Final = "another connection"
 
 
-@attrs.frozen(kw_only=True)
-class Subhistory:
-    """Some events, possibly shortened; `indices` has their indices, -1 for an added event."""
-
-    events: list[v.Event]
-    indices: list[int]
-    left_out: frozenset[str]
-
-
-def end_of(event: v.Event) -> int:
-    """Return when an event was answered, in microseconds; `NEVER` if it was not."""
-    return NEVER if event.returned is None else event.returned
-
-
-def given(event: v.Event) -> tuple[v.MessageView, ...]:
-    """Return the messages that a receive of any kind returned."""
-    if isinstance(event.outcome, v.ReceivedSeveral):
-        return event.outcome.messages
-    return (event.outcome.message,) if isinstance(event.outcome, v.Received) else ()
-
-
 class Subhistories:
-    """The events of a part, and their projection to subhistories."""
+    """The events of a part, and their projection to subhistories.
 
-    def __init__(self, events: Sequence[v.Event], slack: int) -> None:
+    Args:
+        events: the events.
+        profile: the rules that apply.
+        slack: how much later than announced a lock may end, in microseconds.
+    """
+
+    def __init__(self, events: Sequence[v.Event], profile: v.Profile, slack: int) -> None:
         self._events = events
+        self._readings = profile.readings
         self._slack = slack
-        self._settings: dict[str, v.CreateQueue] = {}
+        # Which creation of a queue took effect is not known here: one may have been refused, or
+        # never answered. So only what all of them say is sure.
+        self._settings: dict[str, list[v.CreateQueue]] = defaultdict(list)
         self._created: dict[str, list[int]] = defaultdict(list)
         self._whole_kept: dict[str, list[int]] = defaultdict(list)
         self._numbered: dict[tuple[str, int], set[str]] = defaultdict(set)
@@ -61,7 +49,7 @@ class Subhistories:
         match event.command:
             case v.CreateQueue(queue=queue):
                 self._created[queue].append(index)
-                self._settings.setdefault(queue, event.command)
+                self._settings[queue].append(event.command)
             case v.TakePartitionDown(queue=queue) | v.BringPartitionUp(queue=queue):
                 self._whole_kept[v.owner_of(queue)].append(index)
             # It may have taken what it names, whatever else is left out.
@@ -143,6 +131,9 @@ class Subhistories:
         match command:
             case v.Send():
                 yield from self._names_of_send(command, lines=lines)
+            # It may have taken any message; one such receive stands for all, see `_lost`.
+            case v.Receive() if isinstance(event.outcome, v.Indeterminate):
+                return
             case v.Receive(session_id=session) | v.ReceiveDeferred(session_id=session):
                 yield from self._names_of_receive(event, queue)
                 if lines and session is not None:
@@ -170,9 +161,9 @@ class Subhistories:
     def _names_of_send(self, command: v.Send, *, lines: bool) -> Iterator[tuple[str, ...]]:
         message, queue = command.message, command.queue
         yield ("body", queue, message.body)
-        settings = self._settings.get(queue)
+        settings = self._settings[queue]
         # Without settings (a queue from before the history) it may detect duplicates.
-        detecting = settings is None or settings.duplicate_detection
+        detecting = not settings or any(made.duplicate_detection for made in settings)
         if detecting and message.message_id is not None:
             yield ("id", queue, message.message_id)
         if lines:
@@ -189,16 +180,7 @@ class Subhistories:
 
     def _subhistory(self, indices: list[int]) -> Subhistory:
         """Return the events with all that affects them, shortened to what they are about."""
-        events = self._events
-        # An unanswered receive may have taken any message; one stands for all, see `_lost`.
-        chosen = {
-            index
-            for index in indices
-            if not (
-                isinstance(events[index].command, v.Receive)
-                and isinstance(events[index].outcome, v.Indeterminate)
-            )
-        }
+        events, chosen = self._events, set(indices)
         queues = {
             v.owner_of(queue)
             for index in chosen
@@ -285,9 +267,10 @@ class Subhistories:
         # In a session an empty answer may be due to its lock, which needs more events to decide.
         if not isinstance(command, v.Receive) or command.session_id is not None:
             return
-        settings = self._settings.get(command.queue)
+        settings = self._settings[command.queue]
         # A send may have been dropped as a copy, or may belong to a session: nothing is sure.
-        if settings is None or settings.duplicate_detection or settings.requires_session:
+        open_ = any(made.duplicate_detection or made.requires_session for made in settings)
+        if open_ or not settings:
             return
         taken = {
             body
@@ -306,11 +289,10 @@ class Subhistories:
             and self._end(index) < event.called
             and (command.queue, candidate.command.message.body) not in taken
         ]
-        life = settings.lock_duration + self._slack
         for send in sends[:WITHHELD]:
-            yield self._alone(empty, command.queue, send, life)
+            yield self._alone(empty, command.queue, send)
 
-    def _alone(self, empty: int, queue: str, send: int, life: int) -> Subhistory:
+    def _alone(self, empty: int, queue: str, send: int) -> Subhistory:
         """Return the empty answer, one send, and receives whose caches may still exist."""
         events = self._events
         chosen = sorted({empty, send, *self._created[queue], *self._whole_kept[queue]})
@@ -321,9 +303,12 @@ class Subhistories:
             if index != empty and events[index].called <= self._end(empty)
         ]
         lost = [index for index in others if isinstance(events[index].outcome, v.Indeterminate)]
-        # A cached message is locked; after the lock's time the cache has surely given it back.
-        alive = [index for index in others if self._end(index) + life >= events[empty].called]
-        left_out = {events[index].connection for index in alive}
+        spent = self._may_be_spent(queue, send, empty, len(others))
+        left_out = {
+            events[index].connection
+            for index in others
+            if spent or self._may_be_cached(index, queue, empty)
+        }
         if lost:
             left_out.add(ELSEWHERE)
             pairs.append((-1, self._lost(queue)))
@@ -332,3 +317,27 @@ class Subhistories:
             indices=[index for index, _ in pairs],
             left_out=frozenset(left_out),
         )
+
+    def _may_be_spent(self, queue: str, send: int, empty: int, receives: int) -> bool:
+        """Return whether locks in caches may have reached the limit (CACHE-DELIVERY-COUNT)."""
+        settings, events = self._settings[queue], self._events
+        life = min(made.lock_duration for made in settings) - self._slack
+        # No more locks can have ended one after another than fit into the time.
+        fit = (self._end(empty) - events[send].called) // life if life > 0 else receives
+        limit = min(made.max_delivery_count for made in settings)
+        stays = self._readings.get("CACHE-DELIVERY-COUNT") == "stays"
+        return not stays and min(receives, fit) >= limit
+
+    def _may_be_cached(self, receive: int, queue: str, empty: int) -> bool:
+        """Return whether messages cached at this receive may still be in that cache."""
+        event, readings = self._events[receive], self._readings
+        # Deleted already, they are given back to nobody (CACHE-DELETE); nor are those that a front
+        # end loses with its cache (MESSAGES-EXPIRE). Locks may not run in an outage (OUTAGE-CLOCK).
+        deletes = getattr(event.command, "mode", None) is v.ReceiveMode.RECEIVE_AND_DELETE
+        deleted = deletes and readings.get("CACHE-DELETE") != "kept"
+        lost = readings.get("MESSAGES-EXPIRE") == "message"
+        if deleted or lost or self._whole_kept[v.owner_of(queue)]:
+            return True
+        # A cached message is locked; after the lock's time the cache has surely given it back.
+        life = max(made.lock_duration for made in self._settings[queue]) + self._slack
+        return self._end(receive) + life >= self._events[empty].called

@@ -19,6 +19,8 @@ that leaving an event out never forbids what was allowed with it, for these reas
   known less precisely; everything that depends on it allows more if less is known.
 * Receives of other messages put messages into caches. `Observability.left_out` names their
   connections, and the oracle then assumes that such a cache may hold any message at any time.
+  Beside a single empty answer, those whose caches have surely ended are not named: only locked
+  messages end with their locks, and only on clocks that no outage has stopped.
 * An unanswered receive by number may have taken the messages that it names; it is kept everywhere.
   Any other unanswered receive may have taken any one message. One such receive immediately after
   the creation of the queue represents all of them: it allows every empty answer, and every order.
@@ -42,8 +44,9 @@ from busproof import vocabulary as v
 from busproof.judging.judge import Violation
 from busproof.judging.linearization.decompose import KNOWN, is_crowded
 from busproof.judging.linearization.heuristics import Hints
-from busproof.judging.linearization.key_subhistories import Subhistories, Subhistory, end_of, given
+from busproof.judging.linearization.key_subhistories import Subhistories
 from busproof.judging.linearization.search import Ended, Search
+from busproof.judging.linearization.subhistory import Subhistory, end_of, given
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
 
@@ -83,7 +86,7 @@ def impossible_subhistory(
         return None
     # Taking turns counts every message; some are left out here.
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
-    subhistories = Subhistories(events, observability.slack)
+    subhistories = Subhistories(events, profile, observability.slack)
     for subhistory in subhistories.subhistories(stuck):
         proof = _proof(subhistory, held_to, observability)
         if proof is not None:

@@ -111,9 +111,9 @@ def judged_part(
             ended = search.run(steps, steps)
     if ended is Ended.IMPOSSIBLE:
         return _failed(search)
-    # In the only order, the events come as recorded.
+    # As recorded, the order takes no memory; the only order is the recorded one.
     taken = search.order
-    path = range(len(taken)) if ordered else tuple(taken)
+    path = range(len(taken)) if ordered or _is_as_recorded(taken) else tuple(taken)
     # A search that gave up decides nothing: its rules are neither shown nor violated.
     exhausted = "" if ended is Ended.FOUND else _too_many(search)
     return Judged(
@@ -123,6 +123,10 @@ def judged_part(
         exhausted=exhausted,
         steps=search.spent,
     )
+
+
+def _is_as_recorded(order: Sequence[int]) -> bool:
+    return all(index == place for place, index in enumerate(order))
 
 
 def _allowed(events: int) -> int:

@@ -43,6 +43,7 @@ def passed_on(
     """Return the destination and the message in transit."""
     key = _key(namespace, source, destination, arrival)
     becomes = fate(namespace, destination, arrival.message, key)
+    # Nobody sees which partition takes a forwarded message without a key.
     where = everywhere(namespace, destination.settings)
     if key is not None:
         where = home_of(namespace, destination, key)
@@ -69,6 +70,7 @@ def passed_on(
         certain=False,
         answered=False,
         owed=becomes is Fate.KEPT and is_owed(destination, arrival),
+        # Rules of the topic that it was sent to say nothing of those of the next one.
         revision=None,
         hops=arrival.hops + 1,
         shows=_shown(source, destination, arrival, key),

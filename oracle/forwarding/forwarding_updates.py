@@ -49,6 +49,7 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
     wanted, before = command.forward_to or None, queue.settings.forward_to
     if command.forward_to is None or wanted == before:
         return namespace
+    # A queue with sessions cannot forward; a bus that takes the update must not act on it.
     if wanted is not None and queue.settings.requires_session:
         return not_forwarding(namespace, wanted)
     simple = surely and _is_simple(namespace, queue, wanted)
@@ -97,6 +98,7 @@ def _begun(namespace: Namespace, queue: Queue) -> Namespace:
 def _ended(namespace: Namespace, queue: Queue) -> Namespace:
     """Return the queue with forwarding stopped: messages in transit may have stayed."""
     where = everywhere(namespace, queue.settings)
+    # Stored without a key: what stayed here owes no order to what comes later.
     for several in queue.passed.values():
         for passed in several:
             message = passed.arrival.message

@@ -86,6 +86,7 @@ def counts(queue: Queue) -> tuple[int, int]:
     sure = sum(
         tally.total for where, tally in queue.tallies.items() if not queue.outages.may_hit(where)
     )
+    # Each unanswered receive may have taken one of them.
     return max(0, sure - queue.receivers.lost), len(queue.messages)
 
 

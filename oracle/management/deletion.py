@@ -26,6 +26,7 @@ def delete_entity(namespace: Namespace, queue: Queue) -> Namespace:
     A topic is deleted with its subscriptions; a subscription leaves its topic and the others.
     """
     role = queue.role
+    # Its outages are the topic's, and go on; so nothing of them has to be remembered.
     if isinstance(role, Subscription):
         return _parted(namespace, queue, role)
     name = queue.settings.queue

@@ -172,6 +172,7 @@ def _wrong_settings(
         yield "MGMT-11"
     for name, rule in FIXED.items():
         if getattr(description, name) not in (None, getattr(settings, name)):
+            # An update that had to be refused may have changed it; otherwise it was wrong before.
             if name in managed.tried:
                 yield rule
             if name == "partitioned":

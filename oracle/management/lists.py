@@ -42,6 +42,7 @@ def listed_names(namespace: Namespace, command: Listing) -> tuple[frozenset[str]
     queues = namespace.queues
     above = command.topic + v.SUBSCRIPTIONS if isinstance(command, v.ListSubscriptions) else ""
     possible = [name for name in (*there, *unjudged) if name.startswith(above)]
+    # What is no longer judged may have been deleted by a late request.
     sure = [name for name in there if name not in unjudged and not is_unsure(queues[name])]
     return (
         frozenset(name.removeprefix(above) for name in sure),

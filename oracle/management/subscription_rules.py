@@ -216,7 +216,7 @@ def _buffered(
     if not supported:
         yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
     staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
-    # An unanswered commit may be executed only now, and include this change.
+    # An unanswered commit may take effect only now, and include this change.
     at_once = _pending(namespace, command) if transaction.ending else namespace
     after = with_transaction(at_once, command.transaction or "", staged)
     yield done(_asked_in_transaction(after, command), "FEAT-18" if supported else "FEAT-04")

@@ -65,6 +65,7 @@ def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Trans
         if known.role is None or known.managed.touched or known.managed.partially_applied:
             # A queue of this name may exist, perhaps in part, or an unanswered send arrive late.
             namespace = stop_judging(namespace, name)
+    # With partitioning left open there may be two sets of partitions, and one may lack the outage.
     outages = [initial.any for initial in initial_outages(namespace, creation)]
     if any(outages):
         # MANAGEMENT-IN-OUTAGE: the topic may be there in the partitions that are up.

@@ -83,6 +83,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
             failed = _with_updated(namespace, attrs.evolve(queue, managed=left))
         yield refusal(failed, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
         rules = ("MGMT-18", *rules)
+    # A request that an outage refused is repeated: that is what the rule is about.
     elif "update" in managed.refused:
         rules = ("MGMT-19", *rules)
     yield from redirection_refused(namespace, queue, command)
@@ -230,6 +231,7 @@ def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Trans
     name = command.topic
     lifetimes = namespace.queues[name].managed.lifetimes
     for transition in update_queue(namespace, _as_queue(command)):
+        # A new window is made by each update that names a time to live, even if it is the same.
         other = transition.next.queues[name].managed.lifetimes is not lifetimes
         refused = isinstance(transition.outcome, v.Refused)
         if other and (refused or _is_busy(namespace, name)):

@@ -306,7 +306,10 @@ def without_answer(namespace: Namespace, command: _OfLocks, connection: str) -> 
         return with_queue(namespace, evolve(queue, unanswered_accept_next=connections))
     session = queue.sessions.get(command.session_id)
     if isinstance(command, v.AcceptSession):
-        # It may take effect at any later time, so nobody surely holds the session from now on.
+        # It may take effect at any later time, so nobody surely holds the session from now on. The
+        # holder's own request may release its messages then, as an answered one may.
+        if session is not None and session.connection == connection:
+            queue = _bounded(queue, session, Window(-NEVER, session.expiry.latest))
         session = evolve(session or SessionLock(connection, namespace.now), doubtful=True)
     elif session is None:
         return namespace

@@ -183,6 +183,7 @@ def _refused(namespace: Namespace, command: v.SendBatch, transition: Transition)
     """BATCH-02: record that no message of the batch arrives, now or later."""
     queue = namespace.queues[command.queue].asked("batches")
     for message in command.messages:
+        # A message with this body that is known already may still arrive, or have arrived.
         if message.body not in queue.bodies:
             queue = never_arrives(queue, message.body, "BATCH-02")
             queue = declined(queue, message, "DUP-08")
@@ -296,6 +297,7 @@ def _offered(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> 
 
 def lost_receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Namespace:
     """Return the states in which up to the requested number were taken, now or later."""
+    # As many unanswered receives: each may have taken one message, or fill a cache later.
     for _ in range(command.count):
         namespace = lost_receive(namespace, one_of(command), connection)
     return namespace

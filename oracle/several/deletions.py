@@ -69,6 +69,7 @@ def _deleted(
     if _is_counted(namespace, queue):
         most = min(most, len(may))
     counts, outcome = range(most + 1), observed.outcome
+    # One count was observed: the states of all others need not be built.
     if isinstance(outcome, v.Deleted) and outcome.count in counts:
         counts = range(outcome.count, outcome.count + 1)
     elif outcome is not None:
@@ -141,6 +142,7 @@ def _without(
         for gone in combinations(may, count):
             yield with_queue(namespace, reduce(remove, gone, queue))
         return
+    # Any of them may be gone. So none has to be given, and none keeps later ones of its line back.
     for stored in may:
         queue = replace(queue, stored, evolve(stored, certain=False, line=None, owed=None))
     yield with_queue(namespace, queue)

@@ -148,6 +148,7 @@ def _refused(
     refusals = [
         transition for transition in transitions if isinstance(transition.outcome, v.Refused)
     ]
+    # The single requests name each token once.
     strange = not ones or len(ones) < len(command.lock_tokens)
     if not refusals and not strange:
         return None

@@ -17,6 +17,7 @@ SIZE_LIMIT: Final = 100
 
 def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Transaction:
     """Return the transaction with one more message for this queue."""
+    # A chain of pairs: a tuple would be copied with every send.
     return evolve(
         transaction,
         staged=(staged, transaction.staged),
@@ -114,5 +115,6 @@ def may_be_full(transaction: Transaction) -> bool:
 def may_be_over(namespace: Namespace, transaction: Transaction) -> bool:
     """Return whether the service may have ended the transaction."""
     elapsed = namespace.now.latest - transaction.begun.earliest
+    # The message that reaches the maximum is still allowed, so the transaction goes on with it.
     count = transaction.size + len(transaction.settlements)
     return elapsed + namespace.observability.slack >= TIME_LIMIT or count > SIZE_LIMIT

@@ -256,6 +256,8 @@ def after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> 
 def _stage(sending: _Sending, key: Key) -> Iterator[Transition]:
     """TXN-05, TXN-10: place in the key's partition, as outside a transaction."""
     namespace, queue = sending.namespace, sending.queue
+    # A MessageId may be a key in a transaction only (TXN-MESSAGE-ID); then it leads to no partition
+    # that sends outside of one would reveal.
     pins = key == effective_key(namespace, queue.settings, sending.message)
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
     yield from _without_room(sending, key, home)

@@ -82,6 +82,9 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
             yield from _taken_yet_doomed(namespace, command, name, transition)
     if may_settle and not _must_object(namespace, command, transaction):
         yield done(_accepted(namespace, command, name, again=again, unsure=unsure))
+    elif may_settle and unsure and not _refuses(namespace, "at-once"):
+        # Its lock may be lost, which only the commit refuses; then nobody compares its key.
+        yield _doomed(namespace, command, name)
     over = transaction.doubtful or may_be_over(namespace, transaction)
     if again or over or may_be_full(transaction) or _may_object(namespace, command, transaction):
         after = after_refusal(namespace, name, transaction)
@@ -127,9 +130,18 @@ def _taken_yet_doomed(
     """Accept now, and refuse the commit (SETTLEMENT-REFUSAL)."""
     if not refused.rules or _refuses(namespace, "at-once"):
         return
+    yield _doomed(namespace, command, name)
+
+
+def _doomed(namespace: Namespace, command: v.Settlement, name: str) -> Transition:
+    """Accept a settlement whose lock is lost, so that the commit is refused."""
     waiting = _waiting(namespace, command, name)
-    doomed = evolve(running(waiting, name), doomed=True)
-    yield done(with_transaction(waiting, name, doomed))
+    transaction = running(waiting, name)
+    *others, lost = transaction.settlements
+    # A lost lock leads to no message, and binds the transaction to no key.
+    settlements = (*others, evolve(lost, key=None))
+    doomed = evolve(transaction, settlements=settlements, doomed=True)
+    return done(with_transaction(waiting, name, doomed))
 
 
 def _refuses(namespace: Namespace, when: str) -> bool:
@@ -240,7 +252,8 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
         return True, enlisted.certain and queue is not None
     pledge = stored.lock.pledge
     until = stored.lock.expiry if pledge is None else pledge.until
-    ends = until.earliest <= namespace.now.latest and _reading(namespace) != "lasts"
+    released = pledge is not None and pledge.may_be_released
+    ends = released or (until.earliest <= namespace.now.latest and _reading(namespace) != "lasts")
     doubtful = not (enlisted.certain and stored.certain)
     may_lose = ends or doubtful or queue.outages.may_hit(stored.where)
     return may_lose, has_ended(namespace, queue, stored)
@@ -259,7 +272,7 @@ def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
     """LOCK-11: return the namespace after all settlements of the transaction took effect."""
     if certain:
-        # Without a waiting settlement it is settled as usual.
+        # Without a waiting settlement a message is settled as usual.
         namespace = released(namespace, transaction)
     for settlement in transaction.settlements:
         command = settlement.command
@@ -298,6 +311,7 @@ def released(namespace: Namespace, transaction: Transaction) -> Namespace:
         # An unanswered settlement may have ended its lock meanwhile.
         earliest = min(until.earliest, lock.expiry.earliest)
         bounds = Window(earliest, until.latest if lock.pledge.reading == "ends" else latest)
+        # `spared`: what is settled under it later shows that nothing happened to it (LOCK-12).
         freed = evolve(lock, pledge=None, expiry=bounds, spared=True)
         namespace = with_queue(namespace, _held(queue, stored, freed))
     return namespace

@@ -129,10 +129,12 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
         if queue is None:
             continue
         body = staged.message.body
+        # Since its send the message was one that never arrives (TXN-12); now it does.
         if isinstance(queue.bodies.get(body), str):
             queue = evolve(queue, bodies=queue.bodies.delete(body))
         same = _is_still_there(namespace, staged)
         before = namespace
+        # It took room from its send on, and takes it once more when it arrives.
         if same:
             queue = vacated(queue, staged)
         namespace = _arrived(namespace, queue, staged, certain=certain and same)

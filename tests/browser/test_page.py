@@ -1,5 +1,6 @@
 """The page in a browser: counts, filters, a rule's view, keyboard, readers, sizes, colours."""
 
+import os
 from urllib.parse import parse_qs
 
 import pytest
@@ -11,6 +12,7 @@ from busproof.reports.levels import levels_found
 
 pytestmark = pytest.mark.slow
 
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 NONE = "\N{EN DASH}"
 
 
@@ -99,36 +101,31 @@ def test_rules_are_counted_as_a_run_counts_them(visit, runs) -> None:
     assert "that no run can show" in status_line(seen)
 
 
-@pytest.mark.parametrize(
-    ("label", "value", "columns"),
-    [
+def test_an_edition_and_a_tier_choose_among_rules_and_runs(visit, catalogue) -> None:
+    seen = visit()
+    for label, value, columns in (
         ("Edition", "fr-2016-09", ["Old 1.0"]),
         ("Edition", "es-2020-06", []),
         ("Tier", "basic", ["Old 1.0"]),
         ("Tier", "standard", ["Sound 1.0", "Broken 1.0"]),
-    ],
-)
-def test_an_edition_and_a_tier_choose_among_rules_and_runs(
-    visit, catalogue, label, value, columns
-) -> None:
-    seen = visit()
-    choose(seen, label, value)
-    assert seen.rows() == [
-        rule.id for rule in catalogue.rules if value in (*rule.editions, *rule.tiers)
-    ]
-    assert seen.page.locator("thead th[data-run]:visible").all_inner_texts() == columns
-    assert (f"none of them was held to {value}" in status_line(seen)) is (not columns)
+    ):
+        choose(seen, label, value)
+        assert seen.rows() == [
+            rule.id for rule in catalogue.rules if value in (*rule.editions, *rule.tiers)
+        ]
+        assert seen.page.locator("thead th[data-run]:visible").all_inner_texts() == columns
+        assert (f"none of them was held to {value}" in status_line(seen)) is (not columns)
+        seen.page.get_by_label(label, exact=True).select_option(index=0)
 
 
-@pytest.mark.parametrize(
-    ("verdict", "expected"),
-    [("violated", ["KEY-08"]), ("errored", ["LIFE-09"]), ("known failure", [])],
-)
-def test_a_verdict_can_be_chosen(visit, verdict, expected) -> None:
+def test_a_verdict_can_be_chosen(visit) -> None:
     seen = visit()
-    choose(seen, "Verdict", verdict)
-    assert seen.rows() == expected
-    assert seen.page.get_by_text("No rule fits these filters").is_visible() is (not expected)
+    chosen = {"violated": ["KEY-08"], "errored": ["LIFE-09"], "known failure": []}
+    for verdict, expected in chosen.items():
+        choose(seen, "Verdict", verdict)
+        assert seen.rows() == expected
+        nothing = seen.page.get_by_text("No rule fits these filters")
+        assert nothing.is_visible() is (not expected)
 
 
 def test_an_implementation_can_be_chosen_with_its_verdict(visit) -> None:
@@ -307,35 +304,42 @@ def test_a_keyboard_is_enough(visit) -> None:
     assert page.get_by_label("Search").input_value() == "KEY-0"
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1600, "dark"), (360, "light")])
-def test_screen_readers_find_nothing_serious(visit, axe, width, scheme) -> None:
+LOOKS = {"#family=KEY": (1600, "dark"), "#KEY-08": (360, "light")}
+"""How the gate opens the list and the view of a rule; at full size each is opened in both ways."""
+
+
+@pytest.mark.parametrize("fragment", LOOKS)
+@pytest.mark.parametrize("look", LOOKS.values() if FULL else [None])
+def test_screen_readers_find_nothing_serious(visit, axe, fragment, look) -> None:
     """In the list with everything unfolded, and in the view of a rule."""
-    for fragment in ("#family=KEY", "#KEY-08"):
-        page = visit(fragment, width=width, scheme=scheme).page
-        page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
-        page.evaluate(axe)
-        found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-        assert [] == [
-            (each["id"], each["impact"], [node["html"][:160] for node in each["nodes"][:3]])
-            for each in found["violations"]
-            if each["impact"] in ("serious", "critical", "moderate")
-        ]
-
-
-@pytest.mark.parametrize("width", [360, 768, 1600])
-@pytest.mark.parametrize("fragment", ["", "#KEY-08"])
-def test_nothing_is_wider_than_the_window(visit, width, fragment) -> None:
-    page = visit(fragment, width=width).page
+    width, scheme = look or LOOKS[fragment]
+    page = visit(fragment, width=width, scheme=scheme).page
     page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    assert [] == [
+        (each["id"], each["impact"], [node["html"][:160] for node in each["nodes"][:3]])
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical", "moderate")
+    ]
 
 
-@pytest.mark.parametrize(("width", "stacked"), [(360, True), (1600, False)])
-def test_a_narrow_window_has_one_rule_below_the_other(visit, width, stacked) -> None:
-    page = visit("#family=KEY", width=width).page
+@pytest.mark.parametrize("fragment", ["", "#KEY-08"])
+def test_nothing_is_wider_than_the_window(visit, fragment) -> None:
+    page = visit(fragment, width=360).page
+    page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    for width in (360, 768, 1600):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_narrow_window_has_one_rule_below_the_other(visit) -> None:
+    page = visit("#family=KEY", width=360).page
     boxes = [page.locator("tbody tr:visible").nth(1).locator("td").nth(at) for at in (1, 2)]
-    one, other = [box.bounding_box() for box in boxes]
-    assert stacked is (one["x"] == other["x"] and one["y"] < other["y"])
+    for width, stacked in ((360, True), (1600, False)):
+        page.set_viewport_size({"width": width, "height": 900})
+        one, other = [box.bounding_box() for box in boxes]
+        assert stacked is (one["x"] == other["x"] and one["y"] < other["y"])
 
 
 def test_light_and_dark_are_as_the_reader_set_them(visit) -> None:

@@ -174,7 +174,7 @@ def test_an_interrupted_exploration_keeps_what_was_recorded(busproof) -> None:
     options = ("--only", "exploration", "--profile", "soak", "--minutes", "5", "--name", "it")
     process = busproof.start("run", *options)
     history = busproof.folder / "reports" / "runs" / "it" / "history.jsonl"
-    deadline = time.monotonic() + 50
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline and not (history.exists() and history.stat().st_size > 99999):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)

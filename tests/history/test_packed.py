@@ -3,7 +3,7 @@
 import pytest
 
 from busproof import vocabulary as v
-from busproof.history.packed import IN_A_CHUNK, PackedEvents, packed
+from busproof.history.packed import IN_A_CHUNK, PackedEvents, Reordered, packed
 
 
 def event(number: int) -> v.Event:
@@ -37,6 +37,14 @@ def test_slice_may_lie_in_two_chunks(long: list[v.Event]) -> None:
 def test_there_is_nothing_beyond_the_end(long: list[v.Event]) -> None:
     with pytest.raises(IndexError, match=f"no event {len(long)} of {len(long)}"):
         PackedEvents(long)[len(long)]
+
+
+def test_view_has_some_events_in_another_order(long: list[v.Event]) -> None:
+    order = (IN_A_CHUNK, 0, 2 * IN_A_CHUNK)
+    view = Reordered(PackedEvents(long), order)
+    assert [long[place] for place in order] == list(view)
+    assert (3, long[0]) == (len(view), view[1])
+    assert (long[0], long[2 * IN_A_CHUNK]) == view[1:]
 
 
 def test_events_that_differ_are_not_equal(long: list[v.Event]) -> None:

@@ -6,8 +6,11 @@ import recorded_cases as cases
 
 from busproof.history.packed import PackedEvents
 from busproof.history.records import Header, Scenario
-from busproof.judging.scenario_result import Checker
+from busproof.judging.linearization.overlap import judged_part
+from busproof.judging.scenario_result import Checker, profile_of
 from busproof.spec import load
+from busproof.vocabulary import CreateQueue, Done, Event, Message, Send
+from busproof.vocabulary.observability import observability_from
 from busproof.vocabulary.values import Clock
 
 
@@ -18,6 +21,20 @@ def histories() -> list[cases.Case]:
         *cases.corrupted("key moved", 4, 1),
         *cases.corrupted("never sent", 4, 1),
     ]
+
+
+@pytest.mark.parametrize("times", [(0, 2, 4), (0, 4, 2)], ids=["as-recorded", "in-another"])
+def test_order_is_held_only_if_it_is_not_the_recorded_one(times: tuple[int, ...]) -> None:
+    header = attrs.evolve(cases.header(), clock=Clock.REAL)
+    observability = observability_from(Clock.REAL, 0, ())
+    commands = (CreateQueue(queue="q"), *(Send(queue="q", message=Message(body=b)) for b in "ab"))
+    events = [
+        Event(command=command, outcome=Done(), called=at, returned=at + 1)
+        for command, at in zip(commands, times, strict=True)
+    ]
+    order = judged_part(events, profile_of(load(), header), observability).order
+    assert sorted(range(3), key=times.__getitem__) == list(order)
+    assert (times == (0, 2, 4)) == isinstance(order, range)
 
 
 @pytest.mark.parametrize("clock", Clock)

@@ -21,10 +21,10 @@ from busproof.vocabulary.values import Clock, Tier
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = {"hostile": 6000, "random": 2000, "round-robin": 2000}
-SHARE = 1 if FULL else 25
+SHARE = 1 if FULL else 50
 SHARDS = 4
 REAL_SEQUENCES = 3400 if FULL else 4
-HURRIED_SEQUENCES = 4000 if FULL else 40
+HURRIED_SEQUENCES = 4000 if FULL else 20
 AT_ONCE = 8 if FULL else 1
 """Processes in which time passes: on a real clock most of it is waiting."""
 
@@ -51,7 +51,7 @@ def test_the_model_is_never_accused_by_either_oracle(policy: str, shard: int) ->
 
 @pytest.mark.slow
 def test_the_model_behind_a_client_library_is_never_accused() -> None:
-    assert [] == accusations(ModelAdapter(library=True), 0, (2000 if FULL else 40))
+    assert [] == accusations(ModelAdapter(library=True), 0, (2000 if FULL else 20))
 
 
 @pytest.mark.slow

@@ -64,27 +64,26 @@ ANSWERS = ["Done", "Done", "Done", "Refused", "Empty", "Done", "Received", "Empt
 
 
 ASKED = ("CreateQueue", "Send", "Receive", "ReceiveDeferred", "Defer", "Complete", "ListQueues")
-KINDS = sorted(COMMANDS if FULL else {*ASKED, *(type(each).__name__ for each in SEQUENCE)})
-"""The commands of the plan; the gate has all of them in the runs of tests/pipeline/."""
+"""The commands of the adapter's plan; the gate has all of them in the runs of tests/pipeline/."""
+OF_SEQUENCE = {type(each).__name__ for each in SEQUENCE}
 
 
 def requests() -> list[dict[str, Any]]:
     return [{"connection": "c1", "command": unstructure(each, full=True)} for each in SEQUENCE]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def few_kinds() -> Iterator[None]:
-    """Let adapters make the plan of these commands, which takes Spark a third of the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(adapter_module, "told", partial(told, kinds=KINDS))
-        yield
+def kinds(*few: str) -> list[str]:
+    """Return the commands of a plan: a few at the gate, which take Spark a third of the time."""
+    return sorted(COMMANDS if FULL else few)
 
 
 @pytest.fixture(scope="module")
-def started(spark: SparkSession) -> SparkAdapter:
+def started(spark: SparkSession) -> Iterator[SparkAdapter]:
     """In the session that all tests of the pipeline share; its plan is made once."""
     assert spark is not None
-    return SparkAdapter()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adapter_module, "told", partial(told, kinds=kinds(*ASKED)))
+        yield SparkAdapter()
 
 
 @pytest.fixture
@@ -119,7 +118,7 @@ def test_nothing_of_the_plan_is_python(
 ) -> None:
     row = {"seed": 1, "state": FRESH, "requests": requests()}
     (tmp_path / "one.json").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    frame = told(spark.read.schema(SEQUENCES).json(str(tmp_path)), kinds=KINDS)
+    frame = told(spark.read.schema(SEQUENCES).json(str(tmp_path)), kinds=kinds(*OF_SEQUENCE))
     frame.explain("extended")
     explained = capsys.readouterr().out
     assert "Physical Plan" in explained
@@ -153,6 +152,7 @@ def test_rehearsed_commands_are_folded_before_they_come(
 ) -> None:
     """What is asked otherwise than in the rehearsal is folded when it comes, and answered alike."""
     assert spark is not None
+    monkeypatch.setattr(adapter_module, "told", partial(told, kinds=kinds(*OF_SEQUENCE)))
     monkeypatch.setenv("BUSPROOF_REHEARSED", str(tmp_path / "commands.jsonl"))
     played = _played(Rehearsal(), SEQUENCE)
     rehearsed = SparkAdapter()

@@ -106,6 +106,7 @@ def test_later_files_are_judged_alone_and_reported_together(folder: Path) -> Non
     alike(again.report, after.report)
 
 
+@pytest.mark.skipif(not FULL, reason="much as files of histories: BUSPROOF_SIZE=full")
 def test_files_of_a_table_are_followed_like_history_files(
     spark: SparkSession, folder: Path, tmp_path: Path
 ) -> None:

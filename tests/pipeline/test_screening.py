@@ -28,7 +28,7 @@ from busproof.spec import load as load_catalogue
 pytestmark = pytest.mark.slow
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
-SEEDS = range(12 if FULL else 3)
+SEEDS = range(12 if FULL else 2)
 COMPILED_BY_JAVA = 8_000
 """Bytes of a method that Java still compiles; a greater one is interpreted."""
 UNNOTICED = {

@@ -233,6 +233,13 @@ def test_the_schema_misses_every_key(conformance, validator, key) -> None:
     assert not validator.is_valid(spoilt(view(conformance), (key,), ...))
 
 
+def test_schema_has_the_sentence_of_a_counterexample_as_it_is_read(conformance, validator) -> None:
+    """Reports that busproof 0.2.0 wrote, with the same schema, have none."""
+    older = spoilt(view(conformance), (*KEY_08, "counterexample", "about"), ...)
+    validator.validate(json.loads(json.dumps(older)))
+    assert conformance_of(older) == conformance
+
+
 def test_counts_that_the_rules_contradict_are_refused(conformance) -> None:
     wrong = spoilt(view(conformance), ("summary", "violated"), 0)
     with pytest.raises(HistoryError, match=r"summary is .*, and by the rules must be"):

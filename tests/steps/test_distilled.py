@@ -1,5 +1,6 @@
 """The distilled sequences: what they are, and that each notices what it is for."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from busproof.spec import load
 from busproof.steps.distilled import DistilledSequence, distilled_sequences
 from busproof.vocabulary.profile import profile_for
 
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 CATALOGUE = load()
 EDITION = "cs-2020-12"
 """The edition that states the most, with which they were found."""
@@ -104,8 +106,8 @@ def test_no_sequence_accuses_the_model():
 @pytest.mark.slow
 def test_each_sequence_accuses_its_mutant_of_its_rule():
     wrong = []
-    for each in ALL:
-        for mutant in each.mutants:
+    for each in ALL if FULL else ALL[::2]:
+        for mutant in each.mutants if FULL else each.mutants[:1]:
             try:
                 rules = rules_of(mutant_named(mutant))
             except UsageError:  # the model has changed since; `make distilled` finds another

@@ -93,22 +93,21 @@ def test_the_features_run_over_processes(host, some):
     assert 0 == ended.code
 
 
-@pytest.mark.parametrize(
-    "options", ["-W error", "--import-mode=importlib --strict-markers --strict-config"]
-)
+OPTIONS = [
+    "-W error",
+    "--import-mode=importlib --strict-markers --strict-config",
+    "-o bdd_features_base_dir=tests",
+]
+"""The last is for the host's own scenarios."""
+
+
+@pytest.mark.parametrize("options", OPTIONS if FULL else [" ".join(OPTIONS)])
 def test_the_features_run_in_anybodys_project(host, some, options):
-    """In either way to import, and with warnings as errors."""
+    """In either way to import, with warnings as errors, and with the host's scenarios elsewhere."""
     about, expected = some
     ended = host.features(*options.split(), *about)
     assert expected == ended.counted
     assert 0 == ended.code
-
-
-def test_the_features_run_where_a_host_keeps_its_own_elsewhere(host, some):
-    """The option bdd_features_base_dir is for the host's scenarios."""
-    about, expected = some
-    ended = host.features("-o", "bdd_features_base_dir=tests", *about)
-    assert expected == ended.counted
 
 
 def test_the_features_run_beside_a_hosts_own_tests(host, some, pickles, skipped):
@@ -171,7 +170,7 @@ def test_one_history_cannot_be_recorded_by_several_processes(host):
 )
 def test_a_wrong_option_ends_the_session_in_one_sentence(host, option, said):
     """In one process and in several."""
-    ended = host.features(option)
+    ended = host.features(option, "--bus-rule", RULE)
     assert 2 == ended.code
     assert f"busproof: {said}" in ended.err
     assert "Traceback" not in ended.out + ended.err
@@ -179,7 +178,7 @@ def test_a_wrong_option_ends_the_session_in_one_sentence(host, option, said):
 
 def test_a_wrong_option_is_reported_once_by_several_processes(host):
     """A worker that exits would only be started again, and again."""
-    ended = host.features("--bus-adapter=nope", "-n", "2")
+    ended = host.features("--bus-adapter=nope", "--bus-rule", RULE, "-n", "2")
     assert "1 error" == ended.counted
     assert "\nbusproof: there is no adapter 'nope'" in ended.out
     assert "node down" not in ended.out
@@ -188,7 +187,7 @@ def test_a_wrong_option_is_reported_once_by_several_processes(host):
 
 def test_a_history_that_cannot_be_written_ends_the_session_in_one_sentence(host):
     """The folder is not there."""
-    ended = host.features("--bus-history=no/such/folder/it.jsonl")
+    ended = host.features("--bus-history=no/such/folder/it.jsonl", "--bus-rule", RULE)
     assert 3 == ended.code
     assert "busproof: cannot write the history no/such/folder/it.jsonl: No such file" in ended.err
 
@@ -283,7 +282,7 @@ def test_violation_is_reported_in_the_words_of_the_scenario(host):
 def test_broken_adapter_is_reported_with_its_own_frames_alone(host):
     """What its author has to look at."""
     (host.folder / "mine.py").write_text(BROKEN)
-    ended = host.features("--bus-adapter=mine:Broken", "-m", "KEY-02")
+    ended = host.features("--bus-adapter=mine:Broken", "--bus-rule", "KEY-02")
     assert 1 == ended.code
     traceback = ended.out.partition("FAILURES")[2].partition("short test summary")[0]
     assert "in helper" in traceback

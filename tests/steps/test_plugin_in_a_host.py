@@ -1,5 +1,6 @@
 """A project in which busproof is installed sees nothing of it in its own tests."""
 
+import os
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 OUTCOMES = [
     "FAILED tests/test_checkout.py::test_that_fails - AssertionError: assert 'bus of the host' "
     "== 'bus of busproof'",
@@ -31,7 +33,7 @@ def test_a_hosts_tests_have_the_outcomes_that_they_have_without_busproof(host):
     ("options", "counted"),
     [
         ("-m smoke", "2 passed, 3 deselected"),
-        ("-n 2", "1 failed, 3 passed, 1 skipped"),
+        *([("-n 2", "1 failed, 3 passed, 1 skipped")] if FULL else []),
     ],
 )
 def test_a_host_selects_and_spreads_its_tests_as_ever(host, options, counted):

@@ -22,6 +22,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from threading import Thread
 from typing import IO, Any, Final, NoReturn
 
 __all__ = ["Forked", "popen"]
@@ -77,11 +78,24 @@ class Forked:
         return self.returncode
 
     def communicate(self, timeout: float | None = None) -> tuple[Any, Any]:
-        """Read a single pipe to its end, wait, and return output and errors."""
+        """Read the pipes to their ends, wait, and return output and errors."""
         deadline = None if timeout is None else time.monotonic() + timeout
-        texts = [None if stream is None else stream.read() for stream in (self.stdout, self.stderr)]
-        self.wait(None if deadline is None else max(0, deadline - time.monotonic()))
-        return texts[0], texts[1]
+        texts: dict[str, Any] = {"stdout": None, "stderr": None}
+        pipes = {name: pipe for name in texts if (pipe := getattr(self, name)) is not None}
+
+        def read(name: str) -> None:
+            texts[name] = pipes[name].read()
+
+        # Both at once, because the process waits where one is full.
+        threads = [Thread(target=read, args=(name,), daemon=True) for name in pipes]
+        for thread in threads:
+            thread.start()
+        self.wait(timeout)
+        for thread in threads:
+            thread.join(None if deadline is None else max(0, deadline - time.monotonic()))
+            if thread.is_alive():
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
+        return texts["stdout"], texts["stderr"]
 
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
@@ -98,10 +112,7 @@ class Forked:
 
 
 def popen(command: Sequence[str], **options: Any) -> "Forked | subprocess.Popen[Any]":
-    """Start `python -m MODULE ARGUMENTS…` as `subprocess.Popen` does, by a fork if possible.
-
-    At most one of output and errors may be a pipe that is read by `communicate`.
-    """
+    """Start `python -m MODULE ARGUMENTS…` as `subprocess.Popen` does, by a fork if possible."""
     module = _module(command)
     environment = options.get("env") or os.environ
     if module is None or not _as_here(environment) or not hasattr(os, "pidfd_open"):

@@ -117,7 +117,7 @@ def test_service_that_assigns_message_ids_is_judged_as_one(
     broker = Embedded(("--clock", "real"), timeout=30)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BUS", address_of(broker.target))
-    rules = ("--rule", "KEY-13", "--rule", "LIFE-09")
+    rules = ("--rule", "KEY-13", "--rule", "LIFE-02")
     try:
         code = main(["run", "--adapter", "env:BUS", "--yes", "--no-allure", *rules])
     finally:

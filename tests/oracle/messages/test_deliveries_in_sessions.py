@@ -110,3 +110,46 @@ def test_reaccepted_session_need_not_count_a_delivery() -> None:
         before = observer.possible
         observer.has(receive(), again, connection="c2")
         observer.possible = before
+
+
+@pytest.mark.parametrize("lost", [accept(), close()], ids=["accept", "close"])
+@pytest.mark.parametrize("earlier", [True, False])
+def test_unanswered_request_of_the_holder_may_release_what_it_received(
+    observer: Observer, lost: v.Command, earlier: bool
+) -> None:
+    """Before or after the request, which may take effect at any time from then on."""
+    observer.send(partition=1, session_id="a")
+    observer.send(partition=1, session_id="a")
+    observer.has(accept())
+    first = received("m1", 1, session_id="a", lock_token="k", delivery_count=1)
+    if earlier:
+        observer.has(receive(), first)
+    observer.has(lost, LOST)
+    if not earlier:
+        observer.has(receive(), first)
+    for count in (1, 2):
+        again = received("m1", 1, session_id="a", lock_token="l", delivery_count=count)
+        assert allowed(observer, receive(), again)
+    assert allowed(observer, receive(), received("m2", 1, number=2, session_id="a"))
+
+
+@pytest.mark.parametrize("reading", ["either", "ends", "lasts"])
+@pytest.mark.parametrize("answer", [DONE, LOST])
+def test_session_accepted_again_may_release_what_waits_for_a_commit(
+    reading: str, answer: v.Outcome
+) -> None:
+    """The readings of LOCK-IN-TRANSACTION are about the time of a lock, not about its session."""
+    observer = observing({"LOCK-IN-TRANSACTION": reading})
+    observer.queue(requires_session=True)
+    observer.send(partition=1, session_id="a")
+    observer.has(accept())
+    first = received("m1", 1, session_id="a", lock_token="k", delivery_count=1)
+    observer.has(receive(), first)
+    observer.has(v.BeginTransaction(transaction="t"))
+    observer.has(v.Complete(queue="q", lock_token="k", transaction="t"))
+    observer.has(accept(), answer)
+    commit = v.CommitTransaction(transaction="t")
+    assert allowed(observer, commit, DONE)
+    assert allowed(observer, commit, v.Refused(error=v.Error.LOCK_LOST))
+    observer.has(receive(), received("m1", 1, session_id="a", lock_token="l", delivery_count=2))
+    assert not allowed(observer, commit, DONE)

@@ -187,3 +187,24 @@ def test_a_second_entity_is_open(observer: Observer) -> None:
         observer.has(v.Send(queue="p", message=v.Message(body="x"), transaction="t"))
         assert is_allowed(observer, within(), INVALID) is refused
         assert is_allowed(observer, within(), DONE)
+
+
+@pytest.mark.parametrize(("reading", "taken"), [("either", True), ("at-once", False)])
+def test_key_does_not_matter_if_the_lock_may_be_lost(reading: str, taken: bool) -> None:
+    """Only the commit refuses a lost lock, and then nobody compares keys."""
+    readings = {"SETTLEMENT-REFUSAL": reading, "TXN-OTHER-OPERATIONS": "all"}
+    observer = observing(readings)
+    observer.queue()
+    observer.send(partition=1, partition_key="a")
+    observer.has(RECEIVE, received("m1", 1, partition_key="a", lock_token="l"))
+    observer.has(BEGIN)
+    observer.has(v.TakePartitionDown(queue="q", partition=0))
+    passes(observer, 200)
+    observer.send(partition=2, partition_key="b", transaction="t")
+    assert is_allowed(observer, within(), DONE) is taken
+    assert is_allowed(observer, within(), INVALID)
+    if taken:
+        observer.has(within())
+        observer.send(partition=2, partition_key="b", transaction="t")
+        assert not is_allowed(observer, COMMIT, DONE)
+        observer.has(COMMIT, LOCK_LOST)

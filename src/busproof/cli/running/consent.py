@@ -31,8 +31,8 @@ class Work:
 
 
 MOST: Final = {
-    "features": Work(entities=1_800, at_once=8, operations=28_000),
-    "distilled": Work(entities=400, at_once=8, operations=6_000),
+    "features": Work(entities=3_000, at_once=80, operations=48_000),
+    "distilled": Work(entities=1_300, at_once=12, operations=6_000),
     "quick": Work(entities=400, at_once=8, operations=6_000),
     "ci": Work(entities=2_500, at_once=8, operations=40_000),
     "network": Work(entities=120, at_once=8, operations=1_500),
