@@ -219,6 +219,23 @@ Feature: Subscription rules
         | partitioned | SET size = 6; SET user.shape = 'ab' | property size 6 and property shape "ab"                     |
         | partitioned | SET sys.CorrelationId = 'c'         | CorrelationId "c" and Label "x" and property size 5         |
 
+    @FILTER-21 @SCHED-02
+    Scenario Outline: An action changes what was scheduled as it changes what is sent
+      Given a <kind> topic
+      And subscription "one"
+      When rule "acts" of subscription "one" is added that does SET size = 6: everything
+      And rule "$Default" of subscription "one" is removed
+      And a message with property size 5 is scheduled in 5 seconds
+      And 5 seconds pass
+      And receivers turn to subscription "one"
+      And 1 message is awaited
+      Then exactly one of them has property size 6
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @FILTER-21
     Scenario Outline: REMOVE takes a property away, if it is there
       Given a <kind> topic

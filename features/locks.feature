@@ -470,7 +470,7 @@ Feature: Message locks
     @LOCK-14
     Scenario Outline: Messages of one key are <settled> in one request
       Given a <kind> queue with locks of 5 seconds
-      And 3 messages with PartitionKey "a" were sent
+      And <number> messages with PartitionKey "a" were sent
       When each of them is received and kept
       And all of them are <settled> in one request
       Then it is accepted
@@ -479,11 +479,13 @@ Feature: Message locks
       Then exactly <left> messages were received
 
       Examples:
-        | kind        | settled   | left |
-        | partitioned | completed | 0    |
-        | partitioned | abandoned | 3    |
-        | regular     | completed | 0    |
-        | regular     | abandoned | 3    |
+        | kind        | number | settled   | left |
+        | partitioned | 3      | completed | 0    |
+        | partitioned | 3      | abandoned | 3    |
+        | partitioned | 40     | completed | 0    |
+        | regular     | 3      | completed | 0    |
+        | regular     | 3      | abandoned | 3    |
+        | regular     | 40     | completed | 0    |
 
     @LOCK-14
     Scenario Outline: Messages of one key are dead-lettered in one request

@@ -435,6 +435,19 @@ Feature: Topic management
         | partitioned |
         | regular     |
 
+    @MGMT-11
+    Scenario Outline: A topic that was <status> for a while is described as before
+      Given a <kind> topic with a time to live of 60 seconds and with duplicate detection over 30 seconds
+      When the topic is <status>
+      And the topic is active again
+      Then the topic is described with a time to live of 60 seconds
+
+      Examples:
+        | kind        | status               |
+        | partitioned | disabled             |
+        | partitioned | disabled for senders |
+        | regular     | disabled             |
+
     @MGMT-12
     Scenario Outline: An update of a topic's time to live is in force for what comes after it
       Given a <kind> topic with a time to live of 60 seconds
