@@ -437,20 +437,6 @@ Feature: Sessions
         | partitioned |
         | regular     |
 
-    @SESS-22
-    Scenario Outline: The list of sessions names those whose messages are all deferred
-      Given a <kind> queue that requires sessions
-      And messages with SessionId "a", "b" and "c" were sent in turn, 1 of each
-      When session "b" is accepted
-      And a message of session "b" is received and deferred
-      And session "b" is closed
-      Then the sessions listed are "a", "b" and "c"
-
-      Examples:
-        | kind        |
-        | partitioned |
-        | regular     |
-
   Rule: An outage concerns the sessions of its partition
 
     @SESS-24 @SESS-25

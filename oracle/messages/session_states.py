@@ -8,7 +8,7 @@ from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.messages.sessions import holds_session, in_outage, not_held
-from busproof.oracle.queued_messages import Key, SessionData, Stored
+from busproof.oracle.queued_messages import Key, SessionData
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import may_be_full
 from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
@@ -136,7 +136,8 @@ def list_sessions(
 
 
 def _within_reach(namespace: Namespace, queue: Queue) -> Iterator[str]:
-    """Return the sessions that surely have a state or a message within reach."""
+    """Return the sessions that surely have a state or an active message within reach."""
+    # One with deferred messages alone may be named or not: clients' documents say "active".
     for session_id, stored in queue.states.items():
         home = home_of(namespace, queue, Key(SESSION_ID, session_id))
         if stored.state is not None and not stored.late and not queue.outages.may_hit(home):
@@ -145,15 +146,3 @@ def _within_reach(namespace: Namespace, queue: Queue) -> Iterator[str]:
         first = first_in_line(queue, line)
         if line.taken_from == SESSION_ID and first and not queue.outages.may_hit(first.where):
             yield line.value
-    for number in () if queue.unanswered_deferred else queue.deferred.values():
-        deferred = queue.messages.get(number)
-        if deferred is not None and _is_surely_deferred(namespace, queue, deferred):
-            yield deferred.message.session_id or ""
-
-
-def _is_surely_deferred(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """Return whether a message is deferred and certainly there."""
-    if stored.deferred is not True or not stored.certain or stored.leaving or stored.gone:
-        return False
-    mortal = stored.dies is not None and stored.dies.earliest <= namespace.now.latest
-    return not mortal and not queue.outages.may_hit(stored.where)
