@@ -275,7 +275,8 @@ def _module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        # An error of a subclass is about the metadata of a package that is not installed.
+        missing = error.name if type(error) is ModuleNotFoundError else None
         if missing and f"{name}.".startswith(f"{missing}."):
             raise UsageError(
                 f"there is no module {missing}, neither installed nor in the current folder"

@@ -170,6 +170,10 @@ def test_a_module_that_is_not_there_is_named(name: str) -> None:
         ("import no_such_dependency", "ModuleNotFoundError: No module named 'no_such_dependency'"),
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("def", "SyntaxError: invalid syntax"),
+        (
+            "from importlib.metadata import version; version(__name__)",
+            "PackageNotFoundError: No package metadata was found for",
+        ),
     ],
 )
 def test_a_module_that_fails_is_reported(module: str, text: str, said: str) -> None:
