@@ -23,14 +23,17 @@ def wrongly_received(
 ) -> tuple[v.RuleId, ...]:
     """Return the rules broken by the answer to a receive of any kind."""
     match event.command, event.outcome:
+        case v.Receive() | v.ReceiveBatch(), v.Received() | v.ReceivedSeveral() if (
+            not queue.managed.status.gives
+        ):
+            return ("MGMT-27",)
         case v.Receive() as command, v.Received(message=view):
             return _wrongly_given(namespace, queue, command, view, observed)
-        case v.Receive() as command, v.Empty() | v.Refused():
-            return _withheld(namespace, queue, command)
         case v.ReceiveBatch() as command, v.ReceivedSeveral(messages=views):
             return _wrongly_given_together(namespace, command, event.connection, views)
-        case v.ReceiveBatch() as command, v.Empty() | v.Refused():
-            return _withheld(namespace, queue, one_of(command))
+        case v.Receive() | v.ReceiveBatch() as command, v.Empty() | v.Refused():
+            one = command if isinstance(command, v.Receive) else one_of(command)
+            return _withheld(namespace, queue, one)
         case v.ReceiveDeferred() as command, v.ReceivedSeveral(messages=views):
             return _wrongly_given_by_number(namespace, queue, command, views)
         case _:

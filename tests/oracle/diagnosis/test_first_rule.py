@@ -18,6 +18,7 @@ from busproof.vocabulary.commands import (
     GetSessionState,
     Peek,
     Receive,
+    ReceiveBatch,
     ReceiveDeferred,
     RemoveRule,
     RenewSessionLock,
@@ -26,7 +27,9 @@ from busproof.vocabulary.commands import (
     Send,
     SendBatch,
     SetSessionState,
+    UpdateQueue,
 )
+from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import (
     Empty,
@@ -269,3 +272,24 @@ def test_copy_without_what_an_action_sets() -> None:
     observer.has(RemoveRule(topic="t", subscription="s", rule="$Default"))
     observer.has(Send(queue="t", message=Message(body="m")), partition=1)
     assert first(observer, Receive(queue=SUBSCRIPTION), received("m", 1, 1)) == "FILTER-21"
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        (LOCK, received("m1", 1, lock_token="l", locked_until=MINUTE)),
+        (
+            ReceiveBatch(queue="q", count=2),
+            ReceivedSeveral(messages=(view("m1", 1, lock_token="l", locked_until=MINUTE),)),
+        ),
+    ],
+    ids=["one", "several"],
+)
+def test_message_of_a_disabled_queue_is_charged_to_its_status(
+    observer: Observer, command: object, given: Outcome
+):
+    """The message itself is right, so that nothing else is wrong with it."""
+    observer.queue()
+    observer.send(partition=1)
+    observer.has(UpdateQueue(queue="q", status=EntityStatus.DISABLED))
+    assert first(observer, command, given) == "MGMT-27"
