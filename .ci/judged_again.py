@@ -9,7 +9,7 @@ from busproof.reports import conformance
 
 run = Path(sys.argv[1])
 with tempfile.TemporaryDirectory() as scratch:
-    code = main(["check", str(run), "--format", "json", "--report", f"{scratch}/again"])
+    code = main(["check", str(run), "--report", f"{scratch}/again"])
     before, after = conformance.read(run), conformance.read(Path(scratch, "again"))
 if (code, after.rules) != (before.exit_code, before.rules):
     sys.exit(f"{run}: the recorded history is not judged as the run was")
