@@ -47,7 +47,7 @@ def attach(connection: Connection, link: Link) -> None:
     Raises:
         Refusal: there is no such node, or the client may not use it.
     """
-    # A coordinator is a terminus of a kind of its own, and has no address (section 4.5.1).
+    # A coordinator is another type of terminus, and has no address (section 4.5.1).
     if link.is_receiver and link.remote_target.type == Terminus.COORDINATOR:
         _coordinate(connection, link)
         return

@@ -115,7 +115,7 @@ class Wire:
         """Close the connection; abort it if earlier bytes are still unread."""
         self.close()
         if self._transport is not None and self._transport.get_write_buffer_size():
-            # It was told to go for the memory that it takes, and unread bytes are part of that.
+            # It is disconnected for the memory that it takes, and unread bytes are part of that.
             self._transport.abort()
 
     def _listen(self) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from busproof import vocabulary as v
 from busproof.adapters.model import CAPABILITIES, ModelAdapter
-from busproof.history.records import Oracle
+from busproof.history.records import Oracle, StepResult
 from busproof.judging.driver import Recording
 from busproof.judging.last_look import look_at_everything
 from busproof.judging.scenario_outcome import NotConforming
@@ -15,7 +15,7 @@ from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.spec import load
 from busproof.steps.bus import Bus
-from busproof.steps.last_looks import look_at
+from busproof.steps.last_looks import MOST_FAILED, LastLooks, look_at
 
 PROFILE = v.profile_for(load())
 MINUTE = 60 * v.MICROSECONDS
@@ -123,3 +123,33 @@ def test_real_clock_gets_no_last_look():
     look_at(bus)
     assert isinstance(bus.do(v.GetQueue(queue="q")), v.Described)
     assert 2 == len(bus.events)
+
+
+def test_run_has_no_more_last_looks_after_some_that_failed():
+    """The others would repeat the same; steps and scenarios go on."""
+    adapter = ModelAdapter(rules=FAULTS["an update"][0])
+    looks = LastLooks(adapter, explores=True)
+    for _ in range(MOST_FAILED):
+        steps: list[StepResult] = []
+        with pytest.raises(NotConforming):
+            looks.look(asked("updated", adapter), steps)
+        assert ["failed"] == [step.result for step in steps]
+    looks.look(asked("updated", adapter), [])
+
+
+@pytest.mark.parametrize(
+    ("explores", "commands", "result"),
+    [
+        (False, (QUEUE, FORGOTTEN_COUNT), "passed"),
+        (True, (QUEUE, SENT), "passed"),
+        (True, (QUEUE, FORGOTTEN_COUNT), "failed"),
+    ],
+    ids=["a run that does not explore", "nothing was updated", "a step has failed"],
+)
+def test_scenario_without_a_last_look(explores: bool, commands: tuple[v.Command, ...], result: str):
+    adapter = ModelAdapter(rules=FAULTS["an update"][0])
+    bus = bus_after(commands, adapter)
+    before = len(bus.events)
+    step = StepResult(keyword="When", text="the last one", result=result)
+    LastLooks(adapter, explores=explores).look(bus, [step])
+    assert before == len(bus.events)

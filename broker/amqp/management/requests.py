@@ -53,7 +53,7 @@ class Asking:
         Raises:
             Refusal: there are more than a request may have.
         """
-        # Proton has a type of its own for arrays, and clients write lists as well.
+        # Proton has its own type for arrays, and clients write lists as well.
         elements = list(value.elements) if isinstance(value, Array) else list(value)
         if len(elements) > (most := self.connection.hub.limits.at_once):
             raise too_many_at_once(len(elements), most)

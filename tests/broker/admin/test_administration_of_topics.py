@@ -117,14 +117,19 @@ def test_topics_subscriptions_and_rules_are_changed_and_deleted(
     assert [] == list(admin.list_subscriptions(name))
 
 
+def create_without_rules(admin: ServiceBusAdministrationClient, name: str) -> None:
+    """Create a topic with a subscription that takes nothing yet."""
+    admin.create_topic(name)
+    admin.create_subscription(name, "s")
+    admin.delete_rule(name, "s", "$Default")
+
+
 def test_parameters_stand_for_constants(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
     """In a filter and in an action, of each type; one that is not given is refused."""
     moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    admin.create_topic(name)
-    admin.create_subscription(name, "s")
-    admin.delete_rule(name, "s", "$Default")
+    create_without_rules(admin, name)
     expression = "a = @A AND b > @b AND c = @c AND d <= @d AND e = @e AND f <> '@a'"
     known = {"@a": "it's", "@b": -1.5, "@c": True, "@d": moment, "@e": 40}
     rule = admin.create_rule(
@@ -157,9 +162,7 @@ def test_correlation_filter_compares_moments(
 ) -> None:
     """As messages have them, which is in UTC."""
     moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    admin.create_topic(name)
-    admin.create_subscription(name, "s")
-    admin.delete_rule(name, "s", "$Default")
+    create_without_rules(admin, name)
     properties = {"when": moment, "long": timedelta(days=1)}
     for rule, some in (("all", properties), ("when", {"when": moment})):
         admin.create_rule(name, "s", rule, filter=CorrelationRuleFilter(properties=some))
