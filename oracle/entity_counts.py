@@ -49,9 +49,9 @@ class EntityCounts:
         entities: all queues and topics.
         partitioned: queues and topics that are partitioned, and not restored.
         queues: partitioned queues.
-        restored: partitioned ones that were created before Premium stopped permitting them.
+        topics: partitioned topics.
         regular: queues and topics that are not partitioned.
-        restored: partitioned ones from before Premium stopped permitting them.
+        restored: partitioned ones that were created before Premium stopped permitting them.
         subscriptions: subscriptions of all topics.
         stores: partitions of all queues and topics; an entity that is not partitioned counts as
             one.

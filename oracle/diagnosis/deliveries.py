@@ -100,7 +100,10 @@ def _wrongly_counted(stored: Stored, view: v.MessageView) -> tuple[v.RuleId, ...
 def _wrongly_given_by_number(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, views: tuple[v.MessageView, ...]
 ) -> tuple[v.RuleId, ...]:
-    """Return the rules on deferral, DEFER-03 to DEFER-12, that these deferred messages break."""
+    """Return the rules on deferral that these messages break.
+
+    They are DEFER-03 to DEFER-05, DEFER-07, DEFER-08, DEFER-11 and DEFER-12.
+    """
     for view in views:
         if view.sequence_number not in (None, *command.sequence_numbers):
             return ("DEFER-08",)

@@ -77,7 +77,7 @@ def not_held(
 
 
 def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Transitions:
-    """SESS-25: yield the refusals that an outage of the session's partition permits."""
+    """SESS-25: yield the refusals that an outage permits (SESSION-IN-OUTAGE)."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
     any_session = namespace.reading("SESSION-IN-OUTAGE") == "either"
     if queue.outages.may_hit(home):

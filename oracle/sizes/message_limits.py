@@ -134,7 +134,7 @@ def _is_doomed(namespace: Namespace, command: v.Send | v.Schedule) -> bool:
 
 
 def surely_beyond(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v.RuleId, ...]:
-    """Return the rules of all limits that are surely exceeded, the transaction's first."""
+    """Return the limits that are surely exceeded, that of the transaction first (LIMIT-16)."""
     certain = [excess for excess in excesses(namespace, command.message) if excess.surely]
     rules = tuple(rule for excess in certain for rule in _rules_of(excess, command))
     return ("LIMIT-16", *rules) if held_in(namespace, command) >= SIZE_LIMIT else rules

@@ -165,7 +165,7 @@ def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.Rule
 
 
 def _send_in_partitioned(sending: _Sending, *, second: bool) -> Iterator[Transition]:
-    """TXN-02 to TXN-04, TXN-08: accept the key of the first message, and refuse any other."""
+    """TXN-02, TXN-03, TXN-04, TXN-08: accept the first key again, and refuse any other."""
     namespace, queue = sending.namespace, sending.queue
     before = sending.transaction.keys.get(sending.command.queue)
     either_first = queue.outages.any and sending.reading("ERROR-PRECEDENCE") != "key-first"

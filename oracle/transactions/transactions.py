@@ -204,7 +204,7 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
 
 
 def _came(namespace: Namespace, staged: Staged) -> Window:
-    """Return when a message in a transaction arrived: its send or the commit, by the reading."""
+    """Return when a message in a transaction arrived (LIFETIME-IN-TRANSACTION)."""
     sent, now = staged.sent, namespace.now
     reading = namespace.profile.readings.get("LIFETIME-IN-TRANSACTION", "either")
     either = Window(sent.earliest, now.latest)
