@@ -168,7 +168,7 @@ def _violated(open_yet: RuleVerdict, summary: OfRule) -> RuleVerdict:
 
 
 def _unbroken(own: Mapping[str, Remark], events: int) -> tuple[Verdict, str]:
-    # The rule's own scenarios come first: if one could not finish, evidence from others does not count.
+    # If one of the rule's own scenarios could not finish, evidence from others does not count.
     """Return the verdict on a rule that was not broken, with the cause if it is not shown."""
     if broke_off := own.get("errored") or own.get("interrupted"):
         return Verdict.ERRORED, broke_off.text
@@ -195,7 +195,7 @@ def _problems(summary: Summary, planned: int | None) -> list[str]:
 
 
 def _unanswered(rules: Sequence[RuleVerdict], only: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each requested rule or family that does not apply, and so did not pass."""
+    """Yield a sentence for each requested rule or family that does not apply: it did not pass."""
     for name in only:
         of_it = [rule for rule in rules if is_asked_for(rule.id, (name,))]
         if all(rule.verdict is Verdict.NOT_APPLICABLE for rule in of_it):

@@ -194,7 +194,7 @@ class _Worker:
         return kind(transaction=name)
 
     def _settle_within(self) -> v.Command:
-        """Return a settlement in the transaction; the client may remember the lock and use it again."""
+        """Return a settlement in the transaction; the client may use the lock once more later."""
         queue, token, _ = self.locks[-1]
         if self.random.random() < 0.8:
             self.locks.pop()
