@@ -1,7 +1,7 @@
 """Metrics of a broker in the Prometheus format.
 
-Collecting them never scans the messages. At most `MOST_TOLD` entities have metrics, so that
-collection is short even in a large namespace.
+Collecting them never scans the messages, and only `MOST_TOLD` entities have metrics of their own,
+so it is fast even in a large namespace.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,13 +26,13 @@ from busproof.broker.core import Hub
 __all__ = ["MOST_TOLD", "Metrics"]
 
 MOST_TOLD: Final = 500
-"""Maximum number of entities with metrics, the first by name."""
+"""Maximum number of entities with metrics of their own: the first by name."""
 STATES: Final = ("messages", "locked", "scheduled", "dead_letters", "sessions")
 """Metrics of an entity, by their names on the status page."""
 
 
 class Metrics(Collector):
-    """A collector that reads the broker's state on request.
+    """A Prometheus collector that reads the broker's state when metrics are requested.
 
     Args:
         hub: the broker's core.
@@ -45,7 +45,7 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
 
     def answer(self, accept: str) -> Answer:
-        """Return all metrics in an accepted format."""
+        """Return all metrics, in a format that the request accepts."""
         write, content_type = choose_encoder(accept)
         return Answer(200, write(self._registry), content_type)
 
