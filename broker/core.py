@@ -141,7 +141,7 @@ class Hub:
         if now >= self._says_next:
             # asyncio tries again many times a second, and each refusal would be a line.
             self._says_next = now + SAYS_AGAIN
-            self.warn("connections are refused: the process has as many files open as it may have")
+            self.warn("connections are refused: the process has reached its limit of open files")
 
     def parsed(self, raw: bytes, *, checked: bool = False) -> Parsed:
         """Parse a received message and give it a new name; `checked` if it has been validated.
@@ -314,7 +314,7 @@ def _be_silent(_: str) -> None:
 
 
 def _nothing_to_renew() -> None:
-    raise UsageError("no keys were read from anywhere; start busproof serve with --keys")
+    raise UsageError("the keys have no source to read again; start busproof serve with --keys")
 
 
 def _largest(bus: Bus) -> int:

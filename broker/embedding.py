@@ -176,7 +176,7 @@ class Embedded:
             asyncio.run(self._serve())
         except BaseException as error:
             if self._begun.done():
-                LOG.exception("the broker broke off")
+                LOG.exception("the broker stopped because of an error")
             else:
                 self._begun.set_exception(error)
 
@@ -220,7 +220,7 @@ class Embedded:
         try:
             command = kind(**values)
         except (TypeError, ValueError) as error:
-            raise UsageError(f"{kind.__name__} cannot be so: {error}") from None
+            raise UsageError(f"{kind.__name__} is invalid: {error}") from None
 
         def create() -> Any:
             bus = self._broker.hub.bus

@@ -46,20 +46,18 @@ class Limits:
     rules: int = _limit(2_000, 1, 1_000_000, "rules of a topic's subscriptions, default ones apart")
     subscriptions: int = _limit(2_000, 1, 100_000, "subscriptions of a topic")
     unfinished: int = _limit(
-        4_194_304, 1_024, LARGEST, "bytes of a connection's messages whose end has not come"
+        4_194_304, 1_024, LARGEST, "bytes of a connection's incomplete messages"
     )
-    unsettled: int = _limit(20_000, 1, LARGEST, "messages that a link was given and has to settle")
-    unread: int = _limit(1_048_576, 16_384, LARGEST, "bytes that wait for a client to read them")
+    unsettled: int = _limit(20_000, 1, LARGEST, "unsettled messages of a link")
+    unread: int = _limit(1_048_576, 16_384, LARGEST, "bytes sent that a client has not read")
     answers: int = _limit(
-        8_388_608, 1_024, LARGEST, "bytes of a connection's answers that wait to be wanted"
+        8_388_608, 1_024, LARGEST, "bytes of a connection's answers that wait for credit"
     )
-    held: int = _limit(
-        67_108_864, 1_048_576, LARGEST, "bytes that a connection makes the broker hold"
-    )
+    held: int = _limit(67_108_864, 1_048_576, LARGEST, "bytes kept in memory for a connection")
     held_by_all: int = _limit(
-        268_435_456, 1_048_576, LARGEST, "bytes that all connections make the broker hold"
+        268_435_456, 1_048_576, LARGEST, "bytes kept in memory for all connections"
     )
-    idle: int = _limit(240, 0, 86_400, "seconds in which a connection says nothing; 0: any")
+    idle: int = _limit(240, 0, 86_400, "seconds that a connection may be silent; 0: unlimited")
     http_connections: int = _limit(1_000, 1, 100_000, "HTTP connections")
     # A description is short; a megabyte of XML with a long namespace once took a minute.
     http_body: int = _limit(65_536, 1_024, 104_857_600, "bytes of an HTTP request's body")

@@ -31,7 +31,7 @@ def objection_to(name: str, *, what: str = "name", dollar: bool = False) -> str 
     if any(part != part.strip() for part in parts):
         return f"{sentence} has a part that begins or ends with a space."
     if not dollar and any(part.startswith("$") for part in parts):
-        return f"{sentence} has a part that begins with '$', which is kept for parts of entities."
+        return f"{sentence} has a part that begins with '$', reserved for parts of entities."
     return None
 
 

@@ -127,7 +127,7 @@ def _cannot_forward(command: Created) -> str:
             f"'{v.created_path(command)}' is to forward to {named}, which is not in the "
             "configuration or forwards back; add it, or leave ForwardTo out"
         )
-    return f"{command} cannot be had: what it belongs to is not in the configuration"
+    return f"{command} is impossible: the entity that it belongs to is not in the configuration"
 
 
 def _called(command: Created) -> str:

@@ -42,7 +42,7 @@ def damage_in(log: Path) -> str | None:
     magic, _, page, _, *salts, one, two = HEADER.unpack_from(data)
     order = MAGIC.get(magic)
     if order is None or _summed(data[: HEADER.size - 8], order, (0, 0)) != (one, two):
-        return f"{log.name} does not begin as a log does, so that all commits in it are lost"
+        return f"{log.name} does not begin like a log, so all commits in it are lost"
     sums, is_whole = (one, two), True
     size = FRAME.size + page
     for place in range(HEADER.size, len(data) - size + 1, size):

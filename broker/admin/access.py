@@ -46,7 +46,7 @@ class Control:
             return 404, f"{called} is off; busproof serve {self.option} turns it on."
         if self.token is not None:
             shown = self._shows_token(request)
-            return None if shown else (401, f"The {self.what} token is not shown.")
+            return None if shown else (401, f"The request does not carry the {self.what} token.")
         if not _comes_from_here(request):
             return (
                 403,

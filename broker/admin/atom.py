@@ -72,9 +72,9 @@ def read_description(body: bytes) -> Description:
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Unreadable("The body is not UTF-8, which is the only encoding taken.") from None
+        raise Unreadable("The body is not UTF-8, which is the only accepted encoding.") from None
     if "<!" in text.replace("<![CDATA[", "").replace("<!--", ""):
-        raise Unreadable("The body declares a document type, which is not taken.")
+        raise Unreadable("The body declares a document type, which is not accepted.")
     try:
         top = parsed_xml(text)
     except (ET.ParseError, ValueError) as problem:

@@ -103,7 +103,7 @@ class Administration:
             return _json({"error": str(error)}, 400)
         except Exception as error:  # noqa: BLE001 - a failing request must not affect other clients
             self._hub.complain("a request over HTTP", error)
-            return _json({"error": "The broker has failed on this request."}, 500)
+            return _json({"error": "The broker failed on this request."}, 500)
 
     def _objection(
         self,
@@ -205,7 +205,7 @@ class Administration:
         """
         if fields.get("configured") is True:
             if len(fields) > 1:
-                raise Problem(400, "A namespace that is configured is held to nothing else.")
+                raise Problem(400, "The field configured allows no other field.")
             return self._serve(self._hub.configured())
         known = self._hub.bus.namespace.profile
         readings = fields.get("readings", {})

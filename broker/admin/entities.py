@@ -109,7 +109,7 @@ class Entities:
             return 200, self._told(path, query)
         if request.method == "DELETE":
             return self._deleted(self._namespace.known(path))
-        raise atom.Unreadable(f"{request.method} is not understood here.", 405)
+        raise atom.Unreadable(f"{request.method} is not supported here.", 405)
 
     def _told(self, path: str, query: Mapping[str, str]) -> bytes:
         above, _, last = path.rpartition("/")
@@ -127,7 +127,7 @@ class Entities:
     def _put(self, request: Request, path: str, version: str | None) -> tuple[int, bytes]:
         description = atom.read_description(request.body)
         if description.kind not in KINDS:
-            raise atom.Unreadable(f"There is no {description.kind!r} to be had here.")
+            raise atom.Unreadable(f"There is no {description.kind!r} here.")
         properties = description.said()
         if properties.get("Status", "Active") not in STATUSES:
             raise atom.Unreadable(
@@ -139,7 +139,7 @@ class Entities:
         name = path.partition(v.SUBSCRIPTIONS)[0]
         if len(name) > LONGEST_PATH:
             raise atom.Unreadable(
-                f"A name of {len(name)} characters is too long; at most {LONGEST_PATH} are taken."
+                f"A name of {len(name)} characters is too long; at most {LONGEST_PATH} are allowed."
             )
         if (v.SUBSCRIPTIONS in path.lower()) != (description.kind == "SubscriptionDescription"):
             raise atom.Unreadable(f"'{path}' is not the address of a {description.kind}.")

@@ -221,7 +221,7 @@ def _counted(text: str) -> int:
 def _positive(text: str, name: str) -> int:
     duration = atom.microseconds(text, name)
     if duration < 1:
-        raise atom.Unreadable(f"{name} is {text!r}; it has to be more than nothing.")
+        raise atom.Unreadable(f"{name} is {text!r}; it has to be longer than 0.")
     return duration
 
 

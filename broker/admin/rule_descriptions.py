@@ -123,7 +123,7 @@ def _values(element: ET.Element | None) -> dict[str, Any]:
         try:
             values[name] = VALUE_TYPES[kind](text)
         except (OverflowError, ValueError):
-            raise Unreadable(f"{name!r} is {text[:80]!r}, which is no {kind}.") from None
+            raise Unreadable(f"{name!r} is {text[:80]!r}, which is not a {kind}.") from None
         if isinstance(values[name], float) and not math.isfinite(values[name]):
             raise Unreadable(f"{name!r} is {text[:80]!r}; it has to be a finite number.")
         if isinstance(values[name], int) and abs(values[name]) >= 2**63:

@@ -70,7 +70,7 @@ class SubscriptionRules:
             self._namespace.hub.descriptions.forget_rule(path, name)
             return 200, b""
         if request.method != "GET":
-            raise atom.Unreadable(f"{request.method} is not understood here.", 405)
+            raise atom.Unreadable(f"{request.method} is not supported here.", 405)
         return 200, self._entry(path, known[name])
 
     def describe(self, path: str, rule: v.SubscriptionRule, element: ET.Element) -> None:

@@ -95,7 +95,7 @@ class Coordinator(Node):
         if len(self._open) >= (most := self._connection.hub.limits.transactions):
             raise Refusal(
                 "amqp:resource-limit-exceeded",
-                f"{most:,} transactions are open here, as many as there may be.",
+                f"{most:,} transactions are open here, which is the maximum.",
                 403,
             )
         name = f"{self._connection.name}-{next(NUMBERS)}"

@@ -50,8 +50,8 @@ SENTENCES: Final[dict[v.Error, str]] = {
     v.Error.SESSION_CANNOT_BE_LOCKED: "The requested session cannot be accepted: another holds it",
     v.Error.SESSION_LOCK_LOST: "The session lock has expired; accept the session again",
     v.Error.QUOTA_EXCEEDED: "A quota of the entity is exceeded",
-    v.Error.MESSAGE_NOT_FOUND: "A message with the given sequence number could not be had",
-    v.Error.MESSAGE_TOO_LARGE: "The message is larger than the entity takes",
+    v.Error.MESSAGE_NOT_FOUND: "No message with the given sequence number was found",
+    v.Error.MESSAGE_TOO_LARGE: "The message is larger than the entity allows",
     v.Error.ENTITY_DISABLED: "The entity is disabled",
     v.Error.OTHER: "The request was refused",
 }
@@ -197,6 +197,6 @@ def unauthorized(right: str, path: str) -> Refusal:
     return Refusal(
         "amqp:unauthorized-access",
         f"Unauthorized access. '{right}' claim is required to perform this operation on '{path}'; "
-        "no token that was put has it, or it has expired.",
+        "no token in force has it; put one with this claim.",
         401,
     )

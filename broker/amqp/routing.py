@@ -110,7 +110,7 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
     _permitted(connection, "Send", path)
     if VIA in properties_of(link):
         # This broker cannot transfer via another entity; the message would stay there.
-        raise Refusal("amqp:not-implemented", "Nothing is sent via another entity here.", 501)
+        raise Refusal("amqp:not-implemented", "Sending via another entity is not supported.", 501)
     bus = connection.hub.bus
     entity = bus.entity(path)
     closed = entity is not None and entity.kind is EntityKind.SUBSCRIPTION
@@ -190,7 +190,7 @@ def _session(
         SessionSeeker(connection, link, path, holder, opened).begin()
         return
     if not isinstance(session_id, str):
-        raise Refusal("amqp:invalid-field", "A session's id is a text.")
+        raise Refusal("amqp:invalid-field", "A session's id has to be a string.")
     if len(session_id) > LONGEST_SESSION_ID:
         sentence = (
             f"A session's id has at most {LONGEST_SESSION_ID} characters, not {len(session_id):,}."

@@ -74,7 +74,7 @@ def sections_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
     """Yield each section of a message: its code, its start, and where its value begins and ends.
 
     Raises:
-        ValueError: the bytes are not an AMQP message.
+        ValueError: the bytes are no AMQP message.
     """
     place = number = 0
     while place < len(raw):
@@ -114,7 +114,7 @@ def checking_parts(raw: bytes) -> Iterator[None]:
     """Validate, step by step, all values of a message that are passed on.
 
     Raises:
-        ValueError: the bytes are not an AMQP message.
+        ValueError: the bytes are no AMQP message.
     """
     for code, _, begins, _ in sections_of(raw):
         # A data section is a binary, which contains no values.
@@ -133,12 +133,12 @@ def checked_properties(properties: list[Any]) -> list[str | None]:
         if value is None or type(value) is str:
             texts.append(value)
         elif value is OPAQUE or value == ():
-            raise ValueError("the properties have fields of other types than AMQP has")
+            raise ValueError("a field of the properties has a type that AMQP does not allow")
         else:
             # In AMQP ids may be numbers, UUIDs or binaries; the model compares text.
             texts.append(text_of(value))
     if len(texts) > PROPERTIES_AT_MOST:
-        raise ValueError("the properties have more fields than AMQP has")
+        raise ValueError("the properties have more fields than AMQP defines")
     return texts + UNSET[len(texts) :]
 
 
@@ -170,7 +170,7 @@ def pairs_of(raw: bytes, begins: int, *, checked: bool) -> Iterator[tuple[Any, A
     for key, value, both in pairs(raw, begins):
         # Clients read these maps into dictionaries, which cannot have such keys.
         if key is None or key is OPAQUE:
-            raise ValueError("a map of a message has a key that is neither a text nor a number")
+            raise ValueError("a map of a message has a key that is neither a string nor a number")
         if value is OPAQUE and not checked:
             check(both, end_of(both, 0))
         yield key, value, both

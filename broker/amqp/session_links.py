@@ -128,6 +128,6 @@ class SessionSeeker(Node):
         self._connection.refuse(
             self._link,
             # Python raises OperationTimeoutError for this condition, and the application may retry.
-            Refusal(TIMEOUT, "No session became available in the time that was given.", 408),
+            Refusal(TIMEOUT, "No session became available within the timeout.", 408),
         )
         self._connection.pump()

@@ -90,7 +90,7 @@ class WebSocket(asyncio.Protocol):
     @property
     def _way(self) -> "Channel":
         if self._channel is None:
-            raise AssertionError("bytes came before there was a connection")
+            raise AssertionError("bytes arrived before the connection was made")
         return self._channel
 
     def _go_on(self) -> None:
@@ -153,7 +153,7 @@ class WebSocket(asyncio.Protocol):
         if not _is_the_path(request.target):
             self._refuse(404, f"AMQP is spoken at {PATH}.")
         elif not _may_ask(request):
-            self._refuse(403, "A page of another host asks.")
+            self._refuse(403, "Web pages of other hosts are refused.")
         elif (spoken := _spoken(request.subprotocols)) is None:
             self._refuse(400, f"The subprotocol has to be {' or '.join(SUBPROTOCOLS)}.")
         else:

@@ -45,7 +45,7 @@ class Claims:
         if claim.rule not in at_path and len(self) >= self._most:
             raise Refusal(
                 "amqp:resource-limit-exceeded",
-                f"{self._most:,} tokens are in force, as many as one connection may have.",
+                f"{self._most:,} tokens are in force, which is the maximum for a connection.",
                 403,
             )
         self._held.setdefault(claim.path, {})[claim.rule] = claim

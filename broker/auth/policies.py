@@ -72,7 +72,7 @@ def read_secret(source: str) -> str:
             reason = getattr(error, "strerror", None) or "it is not text"
             raise UsageError(f"cannot read {source}: {reason}") from None
     if not word:
-        raise UsageError(f"{source} is empty; it has to have the token in it")
+        raise UsageError(f"{source} is empty; it has to contain the token")
     return word
 
 
@@ -88,7 +88,7 @@ def rules_in(value: Value) -> tuple[Key, ...]:
         raise value.wrong("at least one rule")
     for place, rule in zip(value.items(), rules, strict=True):
         if sum(other.name == rule.name for other in rules) > 1:
-            raise place.wrong(f"a KeyName that no other rule has; {rule.name!r} is there twice")
+            raise place.wrong(f"a KeyName that no other rule has; {rule.name!r} occurs twice")
     return rules
 
 

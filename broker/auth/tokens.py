@@ -106,7 +106,7 @@ class Keys:
         if key is None or rule is NOBODY:
             raise TokenError(
                 f"The token has an invalid signature: there is no rule {name!r} here, or it is "
-                "signed with a key that is not the rule's, or not any more."
+                "not signed with one of its current keys."
             )
         if int(expiry) <= now:
             raise TokenError(f"The token has expired: its 'se' is {expiry}, it is {int(now)} now.")
@@ -181,7 +181,7 @@ def _fields(token: str) -> dict[str, str]:
     if not token.startswith(PREFIX):
         raise TokenError(
             "The token is not a shared access signature; others, such as those of Microsoft "
-            "Entra ID, are not taken here."
+            "Entra ID, are not accepted here."
         )
     if len(token) > LONGEST:
         raise TokenError(f"The token has {len(token)} characters; at most {LONGEST} are taken.")

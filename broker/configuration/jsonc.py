@@ -54,7 +54,7 @@ def parsed(text: str, name: str) -> "Value":
         place = name if mark is None else f"{name}:{mark.line + 1}"
         raise UsageError(
             f"{place}: this cannot be read: it is nested too deeply, a name has more than 1,000 "
-            "characters, or there is a character that no text has"
+            "characters, or it has a character that YAML does not allow"
         ) from None
     return Value(name, node, "the file")
 

@@ -48,10 +48,10 @@ def read(text: str, **more: Any) -> Any:
     try:
         value, end = _decode(text)
         if end < len(text):
-            raise ValueError(f"{text[:80]!r} goes on after its end")
+            raise ValueError(f"{text[:80]!r} continues after its end")
         return _completed(value, more) if more else _tuples(value)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
-        raise ValueError(f"{text[:80]!r} says nothing that is known: {error}") from None
+        raise ValueError(f"{text[:80]!r} is not an encoded value: {error}") from None
 
 
 def _completed(value: Any, more: dict[str, Any]) -> Any:
@@ -73,7 +73,7 @@ def _writer_of(kind: type) -> _Writer:
         return lambda value: {name: fields(value)[1]}
     if kind not in _SIMPLE:
         # A class that is not listed would be lost at the next start, and nobody would notice.
-        raise AssertionError(f"nobody has said how a {kind.__name__} is written")
+        raise AssertionError(f"{kind.__name__} has no encoding")
     return _SIMPLE[kind]
 
 
@@ -111,8 +111,7 @@ def _fields_of(kind: type, without: tuple[str, ...]) -> _Writer:
         written = {}
         for name, default in kept:
             field = getattr(value, name)
-            # Compare identities first: most fields have their default, and comparing values is
-            # dear.
+            # Compare identities first: most fields have their default, and values cost more.
             if field is not default and field != default:
                 written[name] = _plain(field)
         return [kind.__name__, written]

@@ -274,7 +274,7 @@ class Saver:
         """Retry a commit once there is room; releasing the reserve may make some."""
         first, self.is_full = not self.is_full, True
         if first:
-            self._hub.warn("the disk of the store is full: what is sent is refused until it is not")
+            self._hub.warn("the disk of the store is full: sends are refused until there is room")
         # Thanks to the reserve clients can go on receiving, which makes room.
         self._store.release()
         if first:
@@ -297,7 +297,7 @@ class Saver:
         if self.is_full:
             self._hub.loop.call_later(AGAIN, self._look_for_room)
         else:
-            self._hub.warn("there is room on the disk of the store again")
+            self._hub.warn("the disk of the store has room again")
         self._go_on()
 
     def _done(self, tellings: list[Telling]) -> None:

@@ -90,7 +90,7 @@ class Full(Exception):  # noqa: N818 - a state of the disk that passes
 def damaged(path: Path, why: object) -> UsageError:
     """Return the error for a damaged store."""
     return UsageError(
-        f"{path} is damaged: {why}; what it holds was left as it is; put a copy that is whole in "
+        f"{path} is damaged: {why}; its contents are unchanged; put an intact copy in "
         "its place, or start with another --store"
     )
 
@@ -250,7 +250,7 @@ def check(path: Path) -> None:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     if len(head) < HEAD or not head.startswith(MAGIC):
-        raise damaged(path, "it does not begin as a database does")
+        raise damaged(path, "it does not begin like a database")
     # SQLite stores the application id and the user version at these positions.
     ours, made = (int.from_bytes(head[place : place + 4], "big") for place in (68, 60))
     if ours != APPLICATION:

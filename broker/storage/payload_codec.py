@@ -90,4 +90,4 @@ def given(text: str | None) -> dict[str, bytes]:
     try:
         return {name: bytes.fromhex(value) for name, value in json.loads(text).items()}
     except (AttributeError, TypeError) as error:
-        raise ValueError(f"{text[:80]!r} tells of no properties: {error}") from None
+        raise ValueError(f"{text[:80]!r} does not encode properties: {error}") from None

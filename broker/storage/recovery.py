@@ -118,7 +118,7 @@ class _Reading:
         namespace, entities = self._namespace, self._namespace.entities
         kind, settings, status, rules, count, capacity = read(text)
         if not isinstance(settings, EntitySettings):
-            raise TypeError(f"{text[:80]!r} says nothing of settings")
+            raise TypeError(f"{text[:80]!r} has no settings")
         kind = EntityKind(kind)
         partitions = tuple(Partition(number) for number in range(count))
         entity = Entity(namespace, path, kind, settings, partitions, capacity)

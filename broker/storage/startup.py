@@ -150,7 +150,7 @@ class Keeping:
             )
         except UsageError as error:
             raise UsageError(
-                f"{path} is held to what this busproof does not know: {error}"
+                f"{path} has a profile that this busproof does not know: {error}"
             ) from None
 
     def _compare(self, configuration: Configuration, profile: v.Profile) -> None:

@@ -173,9 +173,9 @@ class Store:
             lost = damage_in(log_of(path))
             if lost is not None and not accepts_loss:
                 raise UsageError(
-                    f"{path} has lost messages or settlements: {lost}; no file was changed; put a "
-                    "copy of the store that is whole in its place, or start with --accept-loss "
-                    "to go on without them"
+                    f"{path} has lost messages or settlements: {lost}; no file was changed; put an "
+                    "intact copy of the store in its place, or start with --accept-loss to go on "
+                    "without them"
                 )
             self.losses += [] if lost is None else [lost]
         there = {path.name for path in self.folder.glob("partition-*.db")}
