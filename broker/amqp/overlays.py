@@ -1,9 +1,9 @@
 """Messages that are delivered with other contents than they were sent with.
 
-If the bus is not the model, it may deliver wrong contents. So only the body's bytes are taken from
-the sent message, and only if the bus returns its name, which it stores in place of the bytes. If a
-rule's action has changed a message, everything that the bus does not know is taken from the sent
-message.
+A bus other than the model may deliver wrong contents, which its clients must see. So only the
+body's bytes are taken from the sent message, and only if the bus returns the name that it stores in
+their place. If the action of a subscription rule has changed a message, everything that the bus
+does not know is taken from the sent message.
 """
 
 import struct
@@ -40,7 +40,7 @@ def remade(view: v.MessageView, kept: Content | None) -> Content:
     count, annotations = 0, b""
     if view.partition_key is not None:
         count, annotations = 2, symbol_of(PARTITION_KEY) + string_of(view.partition_key)
-    # A message that stands for more has a size that its bytes do not show.
+    # A message that stands for a larger one has a size that its bytes do not show.
     if view.size is not None and view.size > len(known.body):
         count += 2
         annotations += symbol_of(STANDS_FOR) + b"\x81" + long_of(view.size)
@@ -50,12 +50,13 @@ def remade(view: v.MessageView, kept: Content | None) -> Content:
         annotations=(count, annotations),
         properties=_listed(_fields(view)),
         application=_application(view),
+        # A body that was not sent here is shown as the bus names it, so that the error is visible.
         body=known.body or b"\x00\x53\x75\xb0" + _sized(view.body.encode()),
     )
 
 
 def changed(view: v.MessageView, kept: Content) -> Content:
-    """Return the content of a message that a rule's action has changed."""
+    """Return the content of a message that the action of a subscription rule has changed."""
     fields = _fields(view)
     if kept.properties:
         sent = _elements(kept.properties)
@@ -64,7 +65,8 @@ def changed(view: v.MessageView, kept: Content) -> Content:
         )
         left_alone = [old == new for old, new in zip(texts, _texts(view), strict=True)]
         for place, element in enumerate(sent):
-            # An id that is a number stays one, and fields that no filter knows stay as they were.
+            # An id that is a number stays one. The user-id, times and other fields that filters
+            # cannot use stay as they were sent.
             if left_alone[place] or place not in KNOWN_FIELDS:
                 fields[place] = element
     left, inside = dict(view.properties), list[bytes]()
@@ -72,7 +74,7 @@ def changed(view: v.MessageView, kept: Content) -> Content:
         for key, value, both in pairs(kept.application, section(kept.application, 0)[1]):
             name = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
             shown = left.get(name)
-            # What the action left alone keeps its bytes, and so its AMQP type, which Python lacks.
+            # An unchanged property keeps its bytes, because Python's value has lost its AMQP type.
             if not isinstance(value, v.PropertyValue) or (type(shown), shown) == (
                 type(value),
                 value,
