@@ -1,8 +1,8 @@
 """Actions of subscription rules, as far as the catalogue states their language (FILTER-21 on).
 
-The subset: `SET property = term` and `REMOVE property`, separated by semicolons, with the terms of
-conditions. The result of an action is *open* if it sets a key or a property that no message has,
-assigns an undefined value, or reads a property that it changes.
+The subset has the statements `SET property = term` and `REMOVE property`, separated by semicolons,
+with the terms of conditions. The result of an action is *open* if it sets a key or a property that
+messages do not have, assigns an undefined value, or reads a property that it changes.
 """
 
 from functools import cache, lru_cache
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 RULE_NAME: Final = "RuleName"
-"""FILTER-23: the property of a copy that names the rule that made it."""
+"""FILTER-23: property of a copy that has the name of the rule that made it."""
 
 _STATEMENTS: Final = (
     r"""
@@ -56,15 +56,15 @@ _REMOVE: /REMOVE\b/i
     + GRAMMAR
 )
 _KEYS: Final = frozenset({"message_id", "session_id"})
-"""System properties used for partitioning or identity."""
+"""System properties that a message's partition or identity depends on."""
 
 _KEY_NAMES: Final = frozenset({"messageid", "sessionid", "partitionkey"})
-"""Their names without case; a filter cannot read the partition key, but an action may name it."""
+"""Lower-case names of keys; a filter cannot read the partition key, but an action can name it."""
 
 
 @attrs.frozen
 class Set:
-    """Give a property a value."""
+    """A statement that sets a property."""
 
     property: Property
     term: Term
@@ -72,7 +72,7 @@ class Set:
 
 @attrs.frozen
 class Remove:
-    """Remove a property."""
+    """A statement that removes a property."""
 
     property: Property
 
@@ -106,9 +106,9 @@ def _parser() -> Lark:
 
 @lru_cache(KEPT)
 def parsed_action(expression: str) -> tuple[Statement, ...] | Outside:
-    """Return the statements of an action, or why they are outside of the subset.
+    """Return the statements of an action, or the reason why it is outside of the subset.
 
-    The documents call semicolons optional and also separate statements by commas; such actions are
+    The documents call semicolons optional, and also separate statements by commas. Such actions are
     neither in the subset nor wrong.
     """
     if len(expression) > LONGEST:
@@ -137,7 +137,7 @@ def _is_loose(expression: str) -> bool:
 
 
 def is_plain(statements: tuple[Statement, ...]) -> bool:
-    """Return whether the documents define what these statements do, given the values they read."""
+    """Return whether the documents define the result of these statements."""
     targets = [_named(statement.property) for statement in statements]
     terms = [statement.term for statement in statements if isinstance(statement, Set)]
     read = {_named(part) for term in terms for part in walked(term) if isinstance(part, Property)}
@@ -150,7 +150,7 @@ def _named(target: Property) -> tuple[str, str]:
 
 
 def _is_settable(statement: Statement) -> bool:
-    """Return whether the property is an application property, or a system text but not a key."""
+    """Return whether a statement may change its property: not a key, and a system one by a text."""
     name = statement.property.name
     if statement.property.scope == "user":
         return name.lower() != RULE_NAME.lower() and statement != _to_null(statement)
@@ -159,7 +159,7 @@ def _is_settable(statement: Statement) -> bool:
 
 
 def sets_a_key(statements: tuple[Statement, ...]) -> bool:
-    """Return whether a statement sets or removes a property used for partitioning or identity."""
+    """Return whether a statement changes a property that partition or identity depend on."""
     return any(
         statement.property.scope == "sys" and statement.property.name.lower() in _KEY_NAMES
         for statement in statements
@@ -177,7 +177,7 @@ def _is_text(term: Term) -> bool:
 def changed(statements: tuple[Statement, ...], message: Message) -> Message | None:
     """FILTER-21: return the message changed by these plain statements; `None` if that is open.
 
-    Each statement reads the message as it was sent.
+    Each statement reads the values that the message was sent with.
     """
     after = message
     for statement in statements:
@@ -191,7 +191,7 @@ def changed(statements: tuple[Statement, ...], message: Message) -> Message | No
         name = statement.property.name
         alike = [own for own in message.properties if own.lower() == name.lower()]
         if any(own != name for own in alike):
-            # Which spelling the property has then is not said.
+            # The documents do not say how the name of the property is spelt afterwards.
             return None
         after = attrs.evolve(after, properties=_with(after.properties, name, value))
     return after
@@ -200,7 +200,7 @@ def changed(statements: tuple[Statement, ...], message: Message) -> Message | No
 def _with(
     properties: Map[str, PropertyValue], name: str, value: PropertyValue | None
 ) -> Map[str, PropertyValue]:
-    """Return the properties after one is set or removed."""
+    """Return the properties with one of them set or, for `None`, removed."""
     if value is not None:
         return properties.set(name, value)
     return properties.delete(name) if name in properties else properties

@@ -1,7 +1,7 @@
 """Evaluation of SQL filter conditions on a message (FILTER-11 to FILTER-18).
 
 A condition is true, false or unknown (`None`). Where the documents do not define the result, the
-answer is the set of all possible ones.
+result is the set of all possible ones.
 """
 
 import operator
@@ -68,14 +68,14 @@ def _combined(
 
 
 def _and(left: bool | None, right: bool | None) -> bool | None:
-    """FILTER-17: false if one side is false, otherwise unknown if one side is unknown."""
+    """FILTER-17: return false if one side is false, otherwise unknown if one side is unknown."""
     if left is False or right is False:
         return False
     return None if left is None or right is None else True
 
 
 def _or(left: bool | None, right: bool | None) -> bool | None:
-    """FILTER-17: true if one side is true, otherwise unknown if one side is unknown."""
+    """FILTER-17: return true if one side is true, otherwise unknown if one side is unknown."""
     if left is True or right is True:
         return True
     return None if left is None or right is None else False
@@ -89,7 +89,7 @@ def _is_null(value: Value) -> Truth:
 
 
 def _compared(sign: str, left: Value, right: Value) -> Truth:
-    """FILTER-11: compare texts for equality, case-sensitive; order numbers."""
+    """FILTER-11: compare two values; texts only for equality, and case-sensitively."""
     if Missing.UNKNOWN in (left, right):
         return _UNKNOWN
     if Missing.OPEN in (left, right) or left is right is Missing.NULL:
@@ -109,19 +109,19 @@ def _kind(value: Value) -> type:
 
 
 def _among(value: Value, options: list[Value]) -> Truth:
-    """FILTER-14: return whether the value equals one of those listed."""
+    """FILTER-14: return whether the value equals one of the options."""
     if value is Missing.UNKNOWN:
         return _UNKNOWN
     result: Truth = frozenset({False})
     for option in options:
-        # The documents do not say how an unknown option among others counts.
+        # The documents do not say what an unknown option among others means.
         equal = _OPEN if option is Missing.UNKNOWN else _compared("=", value, option)
         result = _combined(_or, result, equal)
     return result
 
 
 def _fits(value: Value, pattern: Value, escape: Value = "") -> Truth:
-    """FILTER-15: return whether the text matches; open if that depends on case."""
+    """FILTER-15: return whether a text matches a pattern; open if upper and lower case decide."""
     if Missing.UNKNOWN in (value, pattern, escape):
         return _UNKNOWN
     if Missing.NULL in (value, pattern):

@@ -1,8 +1,9 @@
 """LIKE patterns (FILTER-15), matched at a cost that a long text or pattern cannot raise much.
 
-A pattern is cut at its `%`. Each piece is looked for from left to right, behind the one before: the
-leftmost place leaves the most for the others. A piece of letters alone is found by `str.find`. A
-piece with `_` is found at all places of the text at once: an integer has one bit for each place.
+A pattern is cut into pieces at each `%`. The pieces are looked for from left to right, each after
+the one before: the leftmost place leaves the most text for the others. `str.find` finds a piece of
+letters only. A piece with `_` is looked for at all places of the text at once, in an integer that
+has one bit for each place.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,13 +25,13 @@ Signs = list[str | Wildcard]
 
 _WILDCARDS: Final = {wildcard.value: wildcard for wildcard in Wildcard}
 _PRIVATE: Final = 0x100000
-"""First character of the last private plane."""
+"""First character of the last private plane of Unicode."""
 _SINGLE: Final[dict[str, str]] = {}
-"""Characters that stand for several, to which a letter folds; Unicode has about a hundred."""
+"""Private character for each case folding of several letters; Unicode has about a hundred."""
 
 
 def signs(pattern: str, escape: str) -> Signs | None:
-    """Return the letters and wildcards of a pattern; `None` if an escape is undefined."""
+    """Return the letters and wildcards of a pattern; `None` if it escapes an ordinary letter."""
     parsed: Signs = []
     letters = iter(pattern)
     for letter in letters:
@@ -46,7 +47,7 @@ def signs(pattern: str, escape: str) -> Signs | None:
 
 @lru_cache(4)
 def folded(text: str) -> str:
-    """Return a text with as many letters, where letters are equal that differ in case alone."""
+    """Return a text of the same length, in which letters that differ only in case are equal."""
     if text.isascii():
         return text.lower()
     return "".join(map(_folded, text))
@@ -76,7 +77,7 @@ def matches(wanted: Signs, text: str) -> bool:
 
 
 def _pieces(wanted: Signs) -> Iterator[Sequence[str | Wildcard]]:
-    """Yield what is before, between and behind the `%` of a pattern."""
+    """Yield the pieces of a pattern before, between and after each `%`."""
     start = 0
     for place, sign in enumerate(wanted):
         if sign is Wildcard.ANY_TEXT:
@@ -86,7 +87,7 @@ def _pieces(wanted: Signs) -> Iterator[Sequence[str | Wildcard]]:
 
 
 def _find(piece: Sequence[str | Wildcard], text: str, start: int, end: int) -> int:
-    """Return the first place from `start` and before `end` at which a piece begins, or -1."""
+    """Return the first place from `start` on at which a piece fits before `end`, or -1."""
     if not piece:
         return start
     letters = [sign for sign in piece if isinstance(sign, str)]
@@ -101,7 +102,7 @@ def _find(piece: Sequence[str | Wildcard], text: str, start: int, end: int) -> i
 
 @lru_cache(64)
 def _places(letter: str, text: str) -> int:
-    """Return an integer with a bit for each place at which a text has the letter."""
+    """Return an integer with one bit set for each place where the text has this letter."""
     bits = bytearray(b"0" * len(text))
     if text.isascii() and letter.isascii():
         table = bytearray(b"0" * 256)

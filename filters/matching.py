@@ -23,7 +23,7 @@ _CONDITIONS: tuple[str, ...] = tuple(
 
 
 def takes(wanted: Filter, message: Message) -> bool | None:
-    """Return whether a filter matches a message; `None` where the documents do not say."""
+    """Return whether a filter takes a message; `None` where the documents do not say."""
     match wanted:
         case TrueFilter():
             return True
@@ -42,7 +42,7 @@ def takes(wanted: Filter, message: Message) -> bool | None:
 
 
 def _correlates(wanted: CorrelationFilter, message: Message) -> bool | None:
-    """FILTER-03, FILTER-04: return whether every named property has the given value."""
+    """FILTER-03, FILTER-04: return whether every property in the filter has the given value."""
     system = {name: getattr(wanted, name) for name in _CONDITIONS}
     results: list[bool | None] = [
         getattr(message, name) == value for name, value in system.items() if value is not None
@@ -54,7 +54,7 @@ def _correlates(wanted: CorrelationFilter, message: Message) -> bool | None:
 
 
 def _equal(own: PropertyValue | None, value: PropertyValue) -> bool | None:
-    """Return whether two values are equal; for values of two types, that is open."""
+    """Return whether two values are equal; `None` for values of different types."""
     if own is None:
         return False
     if type(own) is type(value):

@@ -70,21 +70,21 @@ class Compare:
 
 @attrs.frozen
 class IsNull:
-    """Test whether a property is missing or null."""
+    """A test whether a property is missing or null."""
 
     property: Property
 
 
 @attrs.frozen
 class Exists:
-    """Test whether a property exists."""
+    """A test whether a property exists."""
 
     property: Property
 
 
 @attrs.frozen
 class In:
-    """Test whether a value equals one of several."""
+    """A test whether a value equals one of several."""
 
     term: Term
     options: tuple[Term, ...]
@@ -92,7 +92,7 @@ class In:
 
 @attrs.frozen
 class Like:
-    """Test whether a text matches a pattern."""
+    """A test whether a text matches a pattern."""
 
     term: Term
     pattern: Term
@@ -101,14 +101,14 @@ class Like:
 
 @attrs.frozen
 class Not:
-    """Negation of a condition."""
+    """The negation of a condition."""
 
     condition: "Condition"
 
 
 @attrs.frozen
 class And:
-    """Conjunction of two conditions."""
+    """The conjunction of two conditions."""
 
     left: "Condition"
     right: "Condition"
@@ -116,7 +116,7 @@ class And:
 
 @attrs.frozen
 class Or:
-    """Disjunction of two conditions."""
+    """The disjunction of two conditions."""
 
     left: "Condition"
     right: "Condition"
@@ -126,7 +126,7 @@ Condition = Compare | IsNull | Exists | In | Like | Not | And | Or
 
 
 def walked(part: Any) -> Iterator[Any]:
-    """Yield a condition or term and all of its descendants."""
+    """Yield a condition or term with everything that it contains."""
     left = [part]
     while left:
         part = left.pop()

@@ -1,12 +1,12 @@
 """Parser of SQL filter conditions, as far as the catalogue states them (FILTER-11 on).
 
-The subset: comparisons, AND, OR, NOT, IS [NOT] NULL, EXISTS, [NOT] IN, [NOT] LIKE with ESCAPE,
+The subset has comparisons, AND, OR, NOT, IS [NOT] NULL, EXISTS, [NOT] IN, [NOT] LIKE with ESCAPE,
 arithmetic, parentheses, constants, and properties with the scopes `sys` and `user`. Expressions
-that the service may support beyond this subset are distinguished from invalid ones.
+that the service may support beyond this subset are distinguished from wrong ones.
 
-Only the text after a parenthesis shows whether it opens a condition or a term. The grammar
-therefore has one kind of expression, parsed by LALR in linear time, and the builder checks which
-kind is used where.
+Whether a parenthesis opens a condition or a term shows only in the text after it. So the grammar
+has one kind of expression, which LALR parses in linear time, and the builder checks which kind is
+used where.
 """
 
 import re
@@ -109,21 +109,21 @@ _NULL: /NULL\b/i
 """
 
 OUTSIDE: Final = re.compile(r"""[@\[\]"]|\b(?:newid|property|p)\s*\(|\d[eE]""")
-"""Messages for expressions that the service may support but the subset does not."""
+"""Pattern of expressions that the service may support, but the subset does not have."""
 
 LONGEST: Final = 1024
-"""Maximum length of an expression that is parsed, in characters, as the service documents it."""
+"""Maximum length of an expression in characters, as the service documents it."""
 DEEPEST: Final = 200
-"""Maximum nesting depth; evaluation uses one level of Python's stack for each."""
+"""Maximum nesting depth, because evaluation uses one frame of Python's stack per level."""
 KEPT: Final = 10_000
-"""Number of parsed expressions to cache: as many as five topics can have filters.
+"""Number of parsed expressions that are cached, as many as five topics can have filters.
 
-The longest take some 30 KB each.
+The longest take about 30 KB each.
 """
 
 
 class Outside(Enum):
-    """Reasons for which an expression is outside of the subset."""
+    """Reason why an expression is outside of the subset."""
 
     BEYOND = "the service's language may support it"
     EXCESS = "too long or too deeply nested to parse; the service may support it"
@@ -132,7 +132,7 @@ class Outside(Enum):
 
 @attrs.frozen
 class _Group:
-    """An expression in parentheses."""
+    """An expression in parentheses, which may be a condition or a term."""
 
     inside: Term | Condition
 
@@ -142,10 +142,10 @@ _Part = Term | Condition | _Group
 
 @v_args(inline=True)
 class _Builder(Transformer_NonRecursive[Any, Any]):
-    """Transformer from the parse tree to nodes, which checks where conditions may stand.
+    """Transformer from the parse tree to nodes, which checks where conditions may occur.
 
-    A condition in the place of a term is a syntax error. What the subset does not support is
-    `beyond`: a term in the place of a condition, or a number of more than 64 bits.
+    A condition in the place of a term is a syntax error. `beyond` is set for what the subset lacks
+    and the service may have: a term in the place of a condition, or a number of more than 64 bits.
     """
 
     def __init__(self) -> None:
@@ -153,7 +153,7 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
         self.beyond = False
 
     def as_condition(self, part: _Part) -> Condition:
-        """Return a part as a condition."""
+        """Return a part as a condition; set `beyond` if it is a term."""
         part = _without_parentheses(part)
         if isinstance(part, Term):
             self.beyond = True
@@ -231,7 +231,7 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
 
 
 Builder = _Builder
-"""Base class for languages that share these terms."""
+"""Base class for the parsers of languages with the same terms."""
 
 
 def as_term(part: _Part) -> Term:
@@ -264,7 +264,7 @@ def _parser() -> Lark:
 
 @lru_cache(KEPT)
 def parsed(expression: str) -> Condition | Outside:
-    """Return the condition of an expression, or why it is outside of the subset."""
+    """Return the condition of an expression, or the reason why it is outside of the subset."""
     if len(expression) > LONGEST:
         return Outside.EXCESS
     builder = Builder()

@@ -1,7 +1,7 @@
-"""Values of SQL filter terms on a message (FILTER-11, FILTER-16 to FILTER-18).
+"""Values of SQL filter terms for a message (FILTER-11, FILTER-16 to FILTER-18).
 
-Arithmetic follows the operators of C#, to which the documents refer: 64-bit integers, truncating
-division, doubles. Whatever they do not define is *open*.
+Arithmetic follows the operators of C#, which the documents refer to: 64-bit integers, truncating
+division, doubles. A result that these do not define is *open*.
 """
 
 import math
@@ -19,7 +19,7 @@ __all__ = ["Missing", "Value", "field_of", "is_of_the_system", "is_there", "valu
 
 
 class Missing(Enum):
-    """Reasons for which a term has no value."""
+    """Reason why a term has no value."""
 
     UNKNOWN = "a missing application property, or a value computed from one"
     NULL = "null: the constant, or a system property that is not set"
@@ -38,7 +38,7 @@ _SYSTEM: Final = {
     "replytosessionid": "reply_to_session_id",
     "contenttype": "content_type",
 }
-"""System properties by their case-folded names."""
+"""Lower-case names of system properties to their names in the vocabulary."""
 
 _RECKONED: Final[dict[str, Callable[[float, float], float]]] = {
     "+": operator.add,
@@ -57,7 +57,7 @@ _WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def field_of(name: str) -> str | None:
-    """Return the vocabulary's name for a system property; `None` if there is none."""
+    """Return the vocabulary's name of a system property; `None` if there is no such property."""
     return _SYSTEM.get(name.lower())
 
 
@@ -67,7 +67,7 @@ def is_of_the_system(name: str) -> bool:
 
 
 def value_of(term: Term, message: Message) -> Value:
-    """Return the value of a term."""
+    """Return the value of a term for a message, or why it has none."""
     match term:
         case Constant(value=value):
             return Missing.NULL if value is None else value
@@ -100,9 +100,10 @@ def _property(named: Property, message: Message) -> Value:
 
 
 class _Names:
-    """The properties of the latest message by their names in lower case.
+    """Properties of the message that was looked at last, by lower-case names.
 
-    A message is matched with many filters in a row, and each may name many properties.
+    They are kept because a message is matched with many filters in a row, and each may name many
+    properties.
     """
 
     def __init__(self) -> None:
@@ -110,7 +111,7 @@ class _Names:
         self._by_name: dict[str, Value] = {}
 
     def of(self, properties: Map[str, PropertyValue]) -> dict[str, Value]:
-        """Return the values by name; a name that is there in two cases is open."""
+        """Return the values by lower-case name; a name that occurs in two spellings is open."""
         if properties is not self._properties:
             by_name: dict[str, Value] = {}
             for own, value in properties.items():

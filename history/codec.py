@@ -1,7 +1,7 @@
-"""The codec between the vocabulary and plain JSON values; strict in both directions.
+"""The codec between the vocabulary and plain JSON values, strict in both directions.
 
 Reading rejects a boolean for a number, a number for a text, fractions, unknown fields and unknown
-names. Reading returns what was written; missing fields have their defaults.
+names. It returns what was written; a missing field has its default.
 """
 
 from typing import Any, Final, TypeVar, cast, get_args
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 PROTOCOL: Final = 1
-"""Version of the wire format, of histories and of the process protocol alike."""
+"""Version of the wire format, for history files and the process protocol alike."""
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ _UNIONS: Final[dict[object, "TaggedUnion"]] = {}
 
 @attrs.frozen
 class TaggedUnion:
-    """A declared union, whose members are identified by the name in the field `tag`."""
+    """A declared union, whose members have their names in the field `tag`."""
 
     name: str
     tag: str
@@ -47,34 +47,34 @@ class TaggedUnion:
 
 
 def declare_union(union: object, tagged: TaggedUnion) -> None:
-    """Register `union` with the codec."""
+    """Declare `union` to the codec, so that it writes and reads the tags of its members."""
     _UNIONS[union] = tagged
     for converter in (_SHORT, _FULL):
         tag_union(converter, union, tagged.tag, tagged.members)
 
 
 def union_of(union: object) -> TaggedUnion | None:
-    """Return the declaration of a union; `None` if there is none."""
+    """Return the declaration of a union; `None` if it was not declared."""
     return _UNIONS.get(union)
 
 
 def structure(value: object, kind: type[T], what: str = "") -> T:
-    """Return the `kind` that `value` describes.
+    """Return the instance of `kind` that `value` describes.
 
     Args:
-        value: plain JSON values, as `unstructure` makes them.
-        kind: any attrs class.
-        what: the name of the whole in messages; by default after the class.
+        value: plain JSON values, as `unstructure` returns them.
+        kind: an attrs class.
+        what: the name of the value in messages; by default made from the class name.
 
     Raises:
-        HistoryError: `value` does not fit; the sentence names the field, the value and the allowed
-            values.
+        HistoryError: `value` does not describe one; the message names the field, its value and the
+            allowed values.
     """
     return cast(T, structure_union(value, kind, what or f"the {kind.__name__}"))
 
 
 def structure_union(value: object, union: object, what: str) -> object:
-    """Like `structure`, for a declared union, which is not a type for mypy."""
+    """Return the member of a declared union; like `structure`, for what mypy does not count as a type."""
     try:
         return cast(object, _SHORT.structure(value, cast(Any, union)))
     except Exception as error:  # noqa: BLE001 - cattrs lets through whatever a class raises
@@ -104,10 +104,10 @@ def unstructure(value: object, *, union: object = None, full: bool = False) -> d
 
 
 def check_protocol(value: object) -> None:
-    """Reject a version of the wire format that this busproof does not read.
+    """Raise an error for a version of the wire format that this busproof does not read.
 
     Raises:
-        HistoryError: the version is newer than `PROTOCOL`, or is not a version.
+        HistoryError: the version is newer than `PROTOCOL`, or is not a version number.
     """
     if type(value) is int and value > PROTOCOL:
         raise HistoryError(

@@ -1,4 +1,4 @@
-"""Verdicts on one implementation, rule by rule: the result of judging and the input of reports."""
+"""Verdicts on one implementation, rule by rule: the result of judging, and what reports show."""
 
 from enum import IntEnum, StrEnum
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class Verdict(StrEnum):
-    """A run's verdict on a rule; only `SHOWN` is a pass, and verdicts are never merged."""
+    """Verdict of a run on a rule; only `SHOWN` is a pass, and verdicts are never merged."""
 
     SHOWN = "shown"
     VIOLATED = "violated"
@@ -33,7 +33,7 @@ class Verdict(StrEnum):
 
 
 class ExitCode(IntEnum):
-    """Exit code of a command; if several apply: 2, 4, 1, 3, 0."""
+    """Exit code of a command; if several apply, the first of 2, 4, 1, 3 and 0 counts."""
 
     OK = 0
     VIOLATION = 1
@@ -43,7 +43,7 @@ class ExitCode(IntEnum):
 
 
 class Standing(StrEnum):
-    """State of a known failure after a run; only `FAILED` is as required."""
+    """State of a known failure after a run; only `FAILED` is as it has to be."""
 
     FAILED = "failed"
     PASSED = "passed"
@@ -55,12 +55,12 @@ class Standing(StrEnum):
 
 @attrs.frozen(kw_only=True)
 class KnownFailure:
-    """A rule that an implementation is known to break, and its result in a run.
+    """A rule that an implementation is known to break, and what the run showed of it.
 
     Attributes:
-        rule: its id.
+        rule: the id of the rule.
         reason: why it fails, as the list's author wrote it.
-        link: where to read more, such as an issue's address; empty if nowhere.
+        link: the address of more information, such as an issue; empty if there is none.
         expires: the last day of the entry, as `2027-01-31`; empty if it has none.
         standing: the state after the run.
     """
@@ -74,14 +74,14 @@ class KnownFailure:
 
 @attrs.frozen(kw_only=True)
 class Counterexample:
-    """Events that end with one that no rule allows.
+    """Events that end with one that the documents do not allow.
 
     Attributes:
-        scenario: its scenario.
-        about: the fault and the rule that it breaks, in a sentence, if it was found by machine.
-        events: from an empty namespace to the violation, which is the last.
-        seen: the observation, in words.
-        allowed: the allowed answers, or what the scenario requires, in words.
+        scenario: the name of the scenario.
+        about: if a machine found it, a sentence with the fault and the rule that it breaks.
+        events: the events from an empty namespace up to the violation, which is the last one.
+        seen: the answer that came, in words.
+        allowed: the answers that would have been allowed, or the scenario's requirement, in words.
     """
 
     scenario: str
@@ -96,15 +96,15 @@ class RuleVerdict:
     """The verdict on one rule.
 
     Attributes:
-        id: of the rule.
-        title: of the rule.
+        id: the id of the rule.
+        title: the title of the rule.
         verdict: the verdict.
-        cause: why it is not simply shown; empty for `shown`.
+        cause: why the verdict is not `shown`; empty if it is.
         oracle: the oracle that judged, `strict` or `client`.
         events: how many events the rule decided.
         scenarios: the scenarios with such events; for a violation, those that broke it.
-        counterexample: for a violation, the shortest one.
-        again: for a violation, the command that repeats it.
+        counterexample: for a violation, the shortest counterexample.
+        again: for a violation, the command line that repeats it.
     """
 
     id: v.RuleId
@@ -120,14 +120,15 @@ class RuleVerdict:
 
 @attrs.frozen(kw_only=True)
 class Subject:
-    """The implementation that was judged, and its rules. No host, user or service address.
+    """The implementation that was judged, and its terms; no host, user or service address.
 
     Attributes:
-        namespace_partitions: partitions of the Premium namespace, 1 where it is not partitioned.
-        messaging_units: messaging units of the Premium namespace.
-        commit: of the implementation's source, if known.
-        url: where to read about the implementation.
-        contact: whom to write to about it.
+        namespace_partitions: the number of partitions of the Premium namespace; 1 if it is not
+            partitioned.
+        messaging_units: the number of messaging units of the Premium namespace.
+        commit: the commit of the implementation's source, if known.
+        url: the address of more information about the implementation.
+        contact: the address to write to about it.
     """
 
     name: str
@@ -150,13 +151,13 @@ class Subject:
 
 @attrs.frozen(kw_only=True)
 class Explored:
-    """The exploration of a run, besides its scenarios.
+    """Exploration of a run, besides its scenarios.
 
     Attributes:
         seed: the seed of the random choices.
         sequences: how many sequences of commands were generated.
         events: how many events they had.
-        goals: how often each coverage goal was reached in the whole run.
+        goals: the name of each coverage goal to how often the whole run reached it.
     """
 
     seed: int | None = None
@@ -170,20 +171,20 @@ class Conformance:
     """All verdicts of one run.
 
     Attributes:
-        catalogue: the version of the rules; empty in reports from before 2026-11.
+        catalogue: the version of the catalogue; empty in reports from before 2026-11.
         subject: the implementation.
         oracle: the oracle that judged.
         rules: one verdict for each rule that can be shown.
-        scenarios: how many scenarios had each ending.
+        scenarios: each kind of ending to the number of scenarios that had it.
         events: how many events were judged.
         exit_code: the exit code of the run.
-        problems: sentences on why the run was incomplete.
+        problems: sentences on why the run is incomplete.
         known_failures: the entries of the run's list, if it had one.
-        explored: the exploration; `None` if there was none.
-        only: the rules and families that the run was limited to; empty if all.
-        at: when the run began, UTC, such as `2026-11-22T05:50:07Z`; empty if unknown.
-        seconds: how long it took, including judging; `None` if unknown.
-        again: the command that repeats it; empty if it was not a run of busproof.
+        explored: what the run explored; `None` if it did not explore.
+        only: the rules and families that the run was limited to; empty if it was not limited.
+        at: when the run began, in UTC, such as `2026-11-22T05:50:07Z`; empty if unknown.
+        seconds: how long the run took, with judging; `None` if unknown.
+        again: the command line that repeats the run; empty if busproof did not run it.
     """
 
     catalogue: str = ""

@@ -18,10 +18,10 @@ from busproof.history.decode_errors import Mismatch, one_of
 __all__ = ["ALWAYS", "INTEGERS", "frozen_map", "strict_converter", "tag_union"]
 
 ALWAYS: Final[Mapping[str, bool]] = {"always": True}
-"""Metadata of a field that is written even if it has its default value."""
+"""Metadata of a field that is written even with its default value."""
 
 INTEGERS: Final = (-(2**63), 2**63 - 1)
-"""Least and greatest integer that is read: 64 bits."""
+"""The least and the greatest integer that is read: those of 64 bits."""
 
 _Hook = Callable[[Any, Any], object]
 
@@ -30,7 +30,7 @@ def strict_converter(*, omit_defaults: bool) -> Converter:
     """Return a converter that accepts exactly what it writes.
 
     Args:
-        omit_defaults: whether fields with their default values are omitted in writing.
+        omit_defaults: whether to leave out fields with their default values when writing.
     """
     converter = Converter(forbid_extra_keys=True, omit_if_default=omit_defaults)
     for kind, hook in ((str, _text), (bool, _truth), (int, _number), (StrEnum, _member)):
@@ -50,15 +50,15 @@ def strict_converter(*, omit_defaults: bool) -> Converter:
 
 
 def frozen_map(entries: Mapping[str, str]) -> Map[str, str]:
-    """Return the same entries as an immutable map."""
+    """Return an immutable map with the same entries."""
     return Map(entries)
 
 
 def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str, type]) -> None:
-    """Write each member of `union` with its name in the field `tag`, and read it by that.
+    """Make a converter write each member of `union` with its name in the field `tag`.
 
-    The code for a member is generated at its first use: generating it for all commands and outcomes
-    would take a third of a second at every start.
+    Reading uses that name. The code for a member is generated at its first use: to generate it for
+    all commands and outcomes would take a third of a second at every start.
     """
     by_class = {kind: name for name, kind in names.items()}
 
@@ -76,7 +76,7 @@ def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str,
 
 
 def _tagged(value: object, tag: str, names: Mapping[str, type]) -> dict[str, Any]:
-    """Return a copy of the fields with one of the names in the field `tag`."""
+    """Return a copy of the fields, after checking that the field `tag` has one of the names."""
     if type(value) is not dict:
         raise Mismatch.of(value, "an object")
     if tag not in value:

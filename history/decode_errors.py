@@ -1,4 +1,4 @@
-"""Decode errors in one sentence: the field's path, the value, and the allowed values."""
+"""Decode errors as one sentence: the path of the field, its value, and the allowed values."""
 
 import difflib
 import re
@@ -22,13 +22,13 @@ _OUT_OF_BOUNDS: Final = re.compile(r"'(?P<field>\w+)' must be (?P<bound>\S+ \S+)
 """Pattern of attrs' message for a value out of bounds."""
 
 _NEAR: Final = 80
-"""Length of the prefix that is compared with known names."""
+"""How many characters of a value are compared with the allowed names."""
 
 _Found = tuple[str, Exception, type | None]
 
 
 class Mismatch(ValueError):  # noqa: N818 - raised inside the codec only, and never seen outside it
-    """A value that is not allowed; `field` names the part at fault, such as its tag, if not all."""
+    """A value that is not allowed; `field` is the part at fault, if not the whole value."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -36,12 +36,12 @@ class Mismatch(ValueError):  # noqa: N818 - raised inside the codec only, and ne
 
     @classmethod
     def of(cls, value: object, allowed: str, field: str = "") -> "Mismatch":
-        """Return the mismatch of `value` with the description `allowed`."""
+        """Return the mismatch of a value with the description of the allowed values."""
         return cls(f"is {excerpt(value)}, and must be {allowed}", field)
 
 
 def one_of(names: Iterable[str], near: object) -> str:
-    """Return all names in quotes, those that resemble `near` first."""
+    """Return all names in quotes, with those that are similar to `near` first."""
     known = list(names)
     close = difflib.get_close_matches(str(near)[:_NEAR], known, n=3, cutoff=0.5)
     ordered = [*close, *(name for name in known if name not in close)]
@@ -50,13 +50,13 @@ def one_of(names: Iterable[str], near: object) -> str:
 
 
 def complaint(error: Exception, what: str) -> str:
-    """Return one sentence on the first error in a cattrs exception.
+    """Return a sentence on the first error in an exception of cattrs.
 
-    An unknown field comes before a missing one, which it is usually a misspelling of.
+    An unknown field is named before a missing one, because it usually is the missing one, misspelt.
 
     Args:
         error: the exception.
-        what: the name of the whole, such as "the event".
+        what: the name of the whole value, such as "the event".
     """
     leaves = list(_leaves(error, "", None))
     unknown = [leaf for leaf in leaves if isinstance(leaf[1], ForbiddenExtraKeysError)]

@@ -1,4 +1,4 @@
-"""History files: one record per line, complete up to the moment of a crash."""
+"""History files: one record per line, so that a crash loses no complete record."""
 
 import os
 from collections.abc import Callable, Generator, Iterator
@@ -29,25 +29,25 @@ __all__ = ["HistoryReader", "HistoryWriter", "RecordTooLong", "load", "read", "s
 
 
 class RecordTooLong(HistoryError):  # noqa: N818 - says what is wrong
-    """A record longer than the maximum line length; its producer has to act.
+    """A record is longer than a line may be; whatever produces such records has to change.
 
-    Nothing of it was written, and the history continues.
+    Nothing of the record was written, and further records can be.
     """
 
 
 class HistoryWriter:
-    """Writer of records to a file, each at once, so that a killed run keeps its records.
+    """Writer of a history file; each record is written at once, so that a killed run keeps it.
 
-    The file is overwritten. Use it as a context manager, or call `close`.
+    An existing file is overwritten. Use the writer as a context manager, or call `close`.
 
     Args:
-        path: the file to write; its folder exists.
-        file: the same file, opened without a buffer, where it has no name; `path` is then what
-            messages call it.
+        path: the file to write, in an existing folder.
+        file: the file, already open and without a buffer, for systems where it has no name;
+            messages still use `path`.
 
     Raises:
-        HistoryError: the file cannot be written, here as in `write` and `close`. After a failed
-            write the file holds every record before it, and nothing more is written.
+        HistoryError: the file cannot be written; `write` and `close` raise this too. After a failed
+            write the file has every earlier record, and nothing more is written.
     """
 
     def __init__(self, path: str | os.PathLike[str], file: FileIO | None = None) -> None:
@@ -71,10 +71,10 @@ class HistoryWriter:
         self.close()
 
     def write(self, record: Record) -> None:
-        """Append one record and hand it to the operating system.
+        """Append a record, and pass it to the operating system.
 
         Raises:
-            RecordTooLong: no reader would take the line; the history stays as it was.
+            RecordTooLong: the line would be too long for readers; the file stays as it was.
         """
         if self._failure:
             raise HistoryError(self._failure)
@@ -91,7 +91,7 @@ class HistoryWriter:
         self._kept += len(line)
 
     def close(self) -> None:
-        """Close the file; safe to call twice."""
+        """Close the file; it may be called twice."""
         try:
             self._file.close()
         except OSError as error:
@@ -113,21 +113,21 @@ class HistoryWriter:
 
 
 class HistoryReader(Iterator[Record]):
-    """Reader of a history file, one record at a time, its header first.
+    """Reader of a history file: an iterator of its records, the header first.
 
     Args:
         path: the file.
-        growing: called at the end of the file, within a line or before one: waits a little and
-            returns whether more may still be written; by default nothing more is.
-        file: the same file, open for reading, where it has no name.
+        growing: called at the end of the file, also in the middle of a line; it waits a little and
+            returns whether more may still be written. By default nothing more is.
+        file: the file, already open for reading, for systems where it has no name.
 
     Attributes:
         path: the file.
-        line: the number of the line read last, from 1.
-        cut: whether the last line was cut off and left out; known once all records are read.
+        line: the number of the last line read, from 1 on.
+        cut: whether the last line was incomplete and left out; known once all records are read.
 
     Raises:
-        HistoryError: the file cannot be read, or is not a history; the message names file and line.
+        HistoryError: the file cannot be read or is not a history; the message names file and line.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class HistoryReader(Iterator[Record]):
         self._file.close()
 
     def wrong(self, message: str) -> HistoryError:
-        """Return an error about the line read last."""
+        """Return an error about the last line read."""
         return HistoryError(f"{self.path}:{self.line}: {message}")
 
     def _read(self) -> Generator[Record]:
@@ -188,7 +188,8 @@ class HistoryReader(Iterator[Record]):
         try:
             line = self._file.readline(LIMIT + 1)
             while self._growing is not None and len(line) <= LIMIT and not line.endswith(b"\n"):
-                # Called before the file is read again, so that nothing written by then is missed.
+                # This is called before the file is read again, so that no record written until then
+                # is missed.
                 if not self._growing():
                     self._growing = None
                 line += self._file.readline(LIMIT + 1 - len(line))
@@ -207,9 +208,9 @@ class HistoryReader(Iterator[Record]):
 
 
 class _Grouping:
-    """Collector of the open scenario's events.
+    """Collector of the events of the scenario that is being read.
 
-    Events may come without a scenario's start only if no scenario came before them.
+    Events without the start of a scenario are accepted only if the history has no scenarios.
     """
 
     def __init__(self, reader: HistoryReader) -> None:
@@ -219,7 +220,7 @@ class _Grouping:
         self._bare = True
 
     def add(self, event: v.Event) -> None:
-        """Add an event to the open scenario."""
+        """Add an event to the scenario that is being read."""
         if self._open is None:
             if not self._bare:
                 raise self._reader.wrong("an event outside of a scenario: begin one with started")
@@ -227,11 +228,11 @@ class _Grouping:
         self._events.append(event)
 
     def begin(self, scenario: Scenario) -> None:
-        """Open a scenario."""
+        """Start reading a scenario."""
         self._open, self._events, self._bare = scenario, PackedEvents(), False
 
     def end(self, ended: Ended | None) -> Iterator[Scenario]:
-        """Close the open scenario, if there is one."""
+        """Yield the scenario that was being read, if there was one."""
         if self._open is not None:
             yield attrs.evolve(self._open, events=packed(self._events), ended=ended)
         elif ended is not None:
@@ -240,17 +241,17 @@ class _Grouping:
 
 
 def read(path: str | os.PathLike[str], growing: Callable[[], bool] | None = None) -> HistoryReader:
-    """Yield the records of a history file; see `HistoryReader`, also for the errors."""
+    """Return a reader of a history file's records; see `HistoryReader` for the errors."""
     return HistoryReader(path, growing)
 
 
 def scenarios(reader: HistoryReader) -> Iterator[Scenario]:
-    """Yield the scenarios of the remaining records, each as soon as it is complete.
+    """Yield the scenarios in the remaining records, each as soon as it is complete.
 
-    A history of events only is one scenario.
+    A history that has only events is one scenario.
 
     Raises:
-        HistoryError: as `HistoryReader`, or if a record is outside of a scenario.
+        HistoryError: as from `HistoryReader`, or because a record is outside of a scenario.
     """
     grouping = _Grouping(reader)
     for record in reader:
@@ -268,11 +269,11 @@ def scenarios(reader: HistoryReader) -> Iterator[Scenario]:
 
 
 def load(path: str | os.PathLike[str], file: BinaryIO | None = None) -> History:
-    """Return a whole history in memory; raise `HistoryError` as `read` and `scenarios` do.
+    """Return a whole history; raise `HistoryError` as `read` and `scenarios` do.
 
     Args:
         path: the file.
-        file: the same file, open for reading, where it has no name; it is closed.
+        file: the file, already open for reading, for systems where it has no name; it is closed.
     """
     with closing(HistoryReader(path, file=file)) as reader:
         header = cast(Header, next(reader))
@@ -287,7 +288,7 @@ def _record(raw: bytes) -> Record:
 
 
 def _is_cut(raw: bytes) -> bool:
-    """Return whether an unreadable last line is an interrupted write."""
+    """Return whether a last line that cannot be read is the beginning of one."""
     try:
         decode_line(raw)
     except HistoryError:

@@ -1,4 +1,4 @@
-"""One JSON object per line: bytes to plain values and back, strictly and within a limit."""
+"""Lines of JSON: one object per line, converted strictly and with a maximum length."""
 
 import json
 from collections.abc import Sequence
@@ -9,13 +9,13 @@ from busproof.errors import HistoryError
 __all__ = ["LIMIT", "decode_line", "encode_line", "excerpt"]
 
 LIMIT: Final = 16 * 1024 * 1024
-"""Maximum length of a line in bytes, without its line end."""
+"""Maximum length of a line in bytes, without its line break."""
 
 _EXCERPT: Final = 80
 
 
 def excerpt(value: object) -> str:
-    """Return `value` as JSON, or bytes as text, shortened for a sentence."""
+    """Return `value` as JSON, or bytes as text, cut to a length that fits a sentence."""
     if isinstance(value, bytes):
         text = repr(value[: 2 * _EXCERPT].decode("utf-8", "replace").rstrip("\r\n"))
     else:
@@ -24,17 +24,17 @@ def excerpt(value: object) -> str:
 
 
 def encode_line(value: object) -> bytes:
-    """Return `value`, made of plain JSON values, as one line of ASCII with its line end."""
+    """Return plain JSON values as one line of ASCII, with its line break."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.encode("ascii") + b"\n"
 
 
 def decode_line(line: bytes) -> dict[str, Any]:
-    """Return the JSON object on one line; `line` may end in a line end.
+    """Return the JSON object on one line, which may end with a line break.
 
     Raises:
-        HistoryError: the line is not UTF-8, not JSON, not an object, or names a field twice; the
-            message is a clause, which a caller prefixes with the line's place.
+        HistoryError: the line is not UTF-8, not JSON or not an object, or has a field twice; the
+            message is a clause that a caller puts after the place of the line.
     """
     value = _json(_text(line))
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Events of a long history, in a hundredth of the memory that they take as objects."""
+"""Events of a long history, in a hundredth of the memory that objects take."""
 
 import pickle
 import zlib
@@ -10,10 +10,10 @@ from busproof import vocabulary as v
 __all__ = ["IN_A_CHUNK", "PackedEvents", "Reordered", "packed"]
 
 IN_A_CHUNK: Final = 5_000
-"""Number of events that are compressed together; a shorter history is not compressed."""
+"""Number of events that are compressed together; a history with fewer is not compressed."""
 
 _UNPACKED: Final = 2
-"""Number of chunks kept as objects, for readers that go back and forth between two."""
+"""Number of chunks kept uncompressed, for readers that go back and forth between two."""
 
 _FAST: Final = 1
 
@@ -21,7 +21,7 @@ _FAST: Final = 1
 class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
     """A sequence of events that keeps all but the latest compressed.
 
-    Reading in order, forwards or backwards, unpacks each chunk once.
+    A reader that goes through it in order, forwards or backwards, unpacks each chunk once.
     """
 
     def __init__(self, events: Iterable[v.Event] = ()) -> None:
@@ -40,7 +40,7 @@ class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
 
     @property
     def is_short(self) -> bool:
-        """Whether nothing is compressed yet."""
+        """Whether no event is compressed yet."""
         return not self._chunks
 
     def __len__(self) -> int:
@@ -83,11 +83,11 @@ class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
 
 
 class Reordered(Sequence[v.Event]):
-    """A view of some events in another order.
+    """The same events in another order, without a copy of them.
 
     Args:
         events: the events, compressed or not.
-        order: indices of those in the view.
+        order: the indices of the events, in the new order.
     """
 
     def __init__(self, events: Sequence[v.Event], order: Sequence[int]) -> None:
@@ -110,6 +110,6 @@ class Reordered(Sequence[v.Event]):
 
 
 def packed(events: Iterable[v.Event]) -> Sequence[v.Event]:
-    """Return the events: as a tuple, or compressed if there are many."""
+    """Return the events as a tuple, or compressed if there are many."""
     collected = events if isinstance(events, PackedEvents) else PackedEvents(events)
     return tuple(collected) if collected.is_short else collected

@@ -1,4 +1,4 @@
-"""Messages of the process protocol: requests of busproof, answers of the adapter."""
+"""Messages of the process protocol: requests of busproof, and answers of an adapter process."""
 
 from typing import Final, TypeVar
 
@@ -37,7 +37,7 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class Hello:
-    """The version of the protocol that busproof speaks."""
+    """The version of the protocol that busproof uses."""
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
 
@@ -67,9 +67,10 @@ class Declared:
 
 @attrs.frozen(kw_only=True)
 class Namespace:
-    """The part of a profile that an implementation needs.
+    """The part of a profile that an implementation needs to know.
 
-    A namespace that is not partitioned, or has one messaging unit, is sent without these fields.
+    The last two fields are left out for a namespace that is not partitioned, or that has one
+    messaging unit.
     """
 
     edition: str
@@ -97,7 +98,7 @@ class Nothing:
 
 @attrs.frozen(kw_only=True)
 class HelloRequest:
-    """Request the adapter's declaration. Sent once, first."""
+    """Request for the adapter's declaration. It is sent once, before all others."""
 
     id: int
     hello: Hello = attrs.field(factory=Hello, metadata=ALWAYS)
@@ -122,7 +123,7 @@ class CommandRequest:
 
 @attrs.frozen(kw_only=True)
 class ByeRequest:
-    """End of requests: answer, and exit."""
+    """End of the requests: the adapter answers, and exits."""
 
     id: int
     bye: Nothing = attrs.field(factory=Nothing, metadata=ALWAYS)
@@ -146,7 +147,7 @@ class StartedAnswer:
 
 @attrs.frozen(kw_only=True)
 class CommandAnswer:
-    """The answer to `CommandRequest`: the outcome, and the bus's choice if it was seen."""
+    """The answer to `CommandRequest`: the outcome, and the bus's choice if the adapter saw it."""
 
     id: int
     outcome: v.Outcome
@@ -170,7 +171,7 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "command": CommandRequest,
     "bye": ByeRequest,
 }
-"""The field that identifies each kind of request."""
+"""Kind of request by the field that identifies it."""
 
 ANSWERS: Final[dict[type[Request], type[Answer]]] = {
     HelloRequest: HelloAnswer,
@@ -178,7 +179,7 @@ ANSWERS: Final[dict[type[Request], type[Answer]]] = {
     CommandRequest: CommandAnswer,
     ByeRequest: ByeAnswer,
 }
-"""The answer to each kind of request."""
+"""Kind of request to the kind of its answer."""
 
 A = TypeVar("A", bound=Answer)
 
@@ -186,8 +187,8 @@ A = TypeVar("A", bound=Answer)
 def encode(message: Request | Answer) -> bytes:
     """Return a message as one line.
 
-    A command and a namespace are written without default values, so that an adapter need not know
-    fields of later releases; everything else is written in full.
+    Commands and namespaces are written without default values, so that an adapter need not know the
+    fields of later releases. Everything else is written in full.
     """
     fields = unstructure(message, full=True)
     if isinstance(message, CommandRequest):
@@ -198,7 +199,7 @@ def encode(message: Request | Answer) -> bytes:
 
 
 def decode_request(line: bytes) -> Request:
-    """Return the request on a line, for adapter processes in Python.
+    """Return the request on a line; for adapter processes written in Python.
 
     Raises:
         HistoryError: the line is not a request of this protocol.
@@ -211,15 +212,15 @@ def decode_request(line: bytes) -> Request:
 
 
 def decode_answer(line: bytes, kind: type[A], identity: int) -> A:
-    """Return the answer on a line.
+    """Return the answer on a line of an adapter process.
 
     Args:
-        line: the adapter's line.
-        kind: the answer that the request has, of `ANSWERS`.
+        line: the line.
+        kind: the kind of answer to the request, from `ANSWERS`.
         identity: the `id` of the request.
 
     Raises:
-        HistoryError: the line is not such an answer; the sentence names the difference.
+        HistoryError: the line is not that answer; the message says what differs.
     """
     fields = decode_line(line)
     _check_identity(fields, identity)

@@ -34,21 +34,21 @@ EXPLORATION: Final = "exploration"
 """Feature of a sequence that the exploration generated."""
 
 AGAIN: Final = "exploration, once more"
-"""Feature of a shrunk failure that is repeated to confirm it."""
+"""Feature of a replay that confirms a failure, after the failure was shrunk."""
 
 REPEATED: Final = "repeated"
-"""Feature of a repeated scenario that missed an answer, or showed nothing, before."""
+"""Feature of another attempt at a scenario that missed an answer, or showed nothing."""
 
 
 class Oracle(StrEnum):
-    """The oracle that judges: strict (with partitions), or client."""
+    """Kind of oracle that judges: strict (with partitions) or client (without)."""
 
     STRICT = "strict"
     CLIENT = "client"
 
 
 class ScenarioVerdict(StrEnum):
-    """Ending of a scenario."""
+    """End of a scenario."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -59,21 +59,21 @@ class ScenarioVerdict(StrEnum):
 
 @attrs.frozen(kw_only=True)
 class Header:
-    """The first record: the implementation, its profile, and its observability.
+    """The first record: the implementation, its profile, and what an observer sees of it.
 
     Attributes:
         protocol: the version of the wire format.
-        busproof: the version of busproof that wrote the history; empty for other programs.
-        adapter: the adapter's name as `--adapter` takes it.
+        busproof: the version of busproof that wrote the history; empty if another program did.
+        adapter: the name of the adapter, as `--adapter` takes it.
         oracle: the oracle that judged the run, if one did.
-        implementation: name, version and other details of the implementation.
+        implementation: name, version and other facts about the implementation.
         capabilities: the adapter's declared capabilities.
-        clock: whether time was virtual.
+        clock: whether time was virtual or real.
         slack: how much earlier or later than announced a timer may have fired, in microseconds.
         profile: the profile of the namespace.
         seed: the seed of the run's random choices, if there were any.
         planned: how many scenarios the run was to record, if known.
-        rules: the rules and families that the run was limited to; empty if all.
+        rules: the rules and families that the run was limited to; empty if it was not limited.
     """
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
@@ -92,7 +92,7 @@ class Header:
 
 @attrs.frozen(kw_only=True)
 class Started:
-    """The start of a scenario, with an empty namespace and virtual time 0."""
+    """The start of a scenario, in an empty namespace and at virtual time 0."""
 
     scenario: str
     rules: tuple[str, ...] = ()
@@ -100,12 +100,12 @@ class Started:
 
 
 SENTENCE: Final = "*"
-"""Keyword of the first step of a distilled sequence: its name, then what is wrong."""
+"""Keyword of the first step of a distilled sequence, which has its name and what is wrong."""
 
 
 @attrs.frozen(kw_only=True)
 class StepResult:
-    """One step of a scenario, as its feature words it, and its result."""
+    """One step of a scenario, in the words of its feature, and its result."""
 
     keyword: str
     text: str
@@ -114,7 +114,7 @@ class StepResult:
 
 @attrs.frozen(kw_only=True)
 class Ended:
-    """The end of a scenario; `cause` is the reason in a word, `detail` in a sentence."""
+    """The end of a scenario; `cause` is the reason in one word, `detail` in a sentence."""
 
     verdict: ScenarioVerdict
     cause: str = ""
@@ -133,8 +133,9 @@ def read_record(value: object) -> Record:
     """Return the record that `value` describes.
 
     Raises:
-        HistoryError: it is not a record, or an event that ended before it began. A judge that
-            believed such times would accuse a bus of what its recorder's clock did.
+        HistoryError: it does not describe a record, or describes an event that returned before it
+            was called. If a judge believed such times, a wrong clock of the recorder would make it
+            accuse the bus.
     """
     record = cast(Record, structure_union(value, Record, "the record"))
     if isinstance(record, v.Event) and _is_backwards(record):
@@ -154,11 +155,11 @@ class Scenario:
     """The recording of a scenario in a new namespace.
 
     Attributes:
-        name: the scenario's name; empty if the history has events only.
-        rules: ids of the rules it is about.
-        feature: its feature, if it has one.
+        name: the scenario's name; empty if the history has only events.
+        rules: the ids of the rules that it is about.
+        feature: its feature; empty if it has none.
         events: its events, in the order of recording.
-        ended: how it ended; `None` if the recording stops before that.
+        ended: how it ended; `None` if the recording stopped before its end.
     """
 
     name: str = ""
@@ -170,7 +171,7 @@ class Scenario:
 
 @attrs.frozen(kw_only=True)
 class History:
-    """A whole history file; `cut` means that its last line was cut off and left out."""
+    """A whole history file; `cut` is true if its last line was incomplete and left out."""
 
     header: Header
     scenarios: tuple[Scenario, ...] = ()

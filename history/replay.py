@@ -1,7 +1,7 @@
-"""Replayable commands: those of a run, without their answers.
+"""Commands of a run, without their answers, to be replayed.
 
-A lock token is known only once a receive has been answered, and another bus hands out other tokens.
-So a command that needs one names the receive: `@5` stands for the lock from command 5.
+A lock token is known only when a receive has been answered, and another bus gives other tokens. So
+a command that needs a token names the receive instead: `@5` is the lock that command 5 got.
 """
 
 import json
@@ -32,17 +32,17 @@ __all__ = [
 
 REFERENCE: Final = "@"
 IDLE: Final = 1000
-"""Minimum pause between two events on a real clock, in microseconds, that is replayed."""
+"""Least pause between two events on a real clock that is replayed, in microseconds."""
 
 
 @attrs.frozen(kw_only=True)
 class RecordedCommand:
-    """One command of a list.
+    """One command of a list of commands.
 
     Attributes:
-        number: its number, for references from others.
-        connection: its connection.
-        command: the command; a lock token in it is `@` and the number of a receive.
+        number: its number in the list; other commands refer to it.
+        connection: the connection that carries it.
+        command: the command; in place of a lock token it has `@` and the number of a receive.
     """
 
     number: int = attrs.field(metadata=ALWAYS, validator=attrs.validators.ge(1))
@@ -52,14 +52,14 @@ class RecordedCommand:
 
 @attrs.frozen(kw_only=True)
 class CommandFile:
-    """A list of commands in a file, and its origin.
+    """A list of commands in a file, and where it comes from.
 
     Attributes:
         protocol: the version of the wire format.
-        busproof: the version that wrote it.
+        busproof: the version of busproof that wrote the file.
         rule: the rule that an implementation broke with these commands.
         profile: the profile of that implementation.
-        commands: in order.
+        commands: the commands, in order.
     """
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS)
@@ -72,7 +72,7 @@ class CommandFile:
 def commands_of(
     events: Sequence[v.Event], clock: v.Clock = v.Clock.VIRTUAL
 ) -> tuple[RecordedCommand, ...]:
-    """Return the commands of events for a replay; on a real clock with the pauses in between."""
+    """Return the commands of events, for a replay; on a real clock with the pauses between them."""
     return numbered(tuple(_asked(events, clock)))
 
 
@@ -103,11 +103,11 @@ def _referring(command: v.Command, numbers: Mapping[str, int]) -> v.Command:
 
 
 def resolved(command: v.Command, tokens: Mapping[int, str]) -> v.Command | None:
-    """Return the command with the current locks of its receives; `None` if one of them got none.
+    """Return the command with real lock tokens; `None` if a receive that it refers to got none.
 
     Args:
-        command: the command of a list.
-        tokens: number of a receive to the lock that it got.
+        command: a command of the list.
+        tokens: the number of each receive to the lock token that it got.
     """
     real_tokens: list[str] = []
     for token in _tokens(command):
@@ -119,12 +119,12 @@ def resolved(command: v.Command, tokens: Mapping[int, str]) -> v.Command | None:
 
 
 def numbered(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
-    """Return the same commands, numbered from 1."""
+    """Return the commands, numbered from 1 on."""
     return joined(commands)
 
 
 def joined(*parts: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
-    """Return the commands of each part in turn, numbered from 1; a part refers to its own locks."""
+    """Return the commands of all parts, numbered from 1 on, with their references adapted."""
     commands: list[RecordedCommand] = []
     for part in parts:
         new = {recorded.number: place for place, recorded in enumerate(part, len(commands) + 1)}
@@ -153,7 +153,7 @@ def _referred(token: str) -> int | None:
 
 
 def _tokens(command: v.Command) -> tuple[str, ...]:
-    """Return the lock tokens that a command names; most commands name none."""
+    """Return the lock tokens in a command; most commands have none."""
     one = getattr(command, "lock_token", None)
     several: tuple[str, ...] = getattr(command, "lock_tokens", ())
     return several if one is None else (one,)
@@ -169,7 +169,7 @@ def _with_tokens(command: v.Command, tokens: Sequence[str]) -> v.Command:
 
 
 def write_commands(path: str | os.PathLike[str], commands: CommandFile) -> None:
-    """Write a list of commands.
+    """Write a list of commands to a file.
 
     Raises:
         HistoryError: the file cannot be written.
@@ -182,7 +182,7 @@ def write_commands(path: str | os.PathLike[str], commands: CommandFile) -> None:
 
 
 def read_commands(path: str | os.PathLike[str]) -> CommandFile:
-    """Read a list of commands.
+    """Return the list of commands in a file.
 
     Raises:
         HistoryError: the file cannot be read, or is not a list of commands.

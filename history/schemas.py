@@ -1,6 +1,6 @@
-"""JSON Schemas of histories and of the process protocol, generated from the classes.
+"""JSON Schemas of history files and of the process protocol, generated from the classes.
 
-`python -m busproof.history.schemas` rewrites the files.
+`python -m busproof.history.schemas` writes the files again.
 """
 
 import json
@@ -22,7 +22,7 @@ from busproof.history.records import Record
 __all__ = ["FOLDER", "history_schema", "protocol_schema", "render", "schemas", "write"]
 
 FOLDER: Final = Path(__file__).parent / "schemas"
-"""Folder of the files."""
+"""Folder of the schema files."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _BOUNDS: Final = {
@@ -31,19 +31,19 @@ _BOUNDS: Final = {
     "<=": ("maximum", 0),
     "<": ("maximum", -1),
 }
-"""Keyword of the schema for each attrs comparison, and the conversion to a whole number."""
+"""Keyword of the schema for each comparison of attrs, and the shift to a whole-number bound."""
 
 Schema = dict[str, Any]
 
 
 class _Definitions:
-    """Collector of class schemas, each once under its name."""
+    """Collector of the schemas of classes, each once under the class's name."""
 
     def __init__(self) -> None:
         self.named: Schema = {}
 
     def refer(self, kind: object) -> Schema:
-        """Return a schema for a field's type, by reference if it is one of our classes."""
+        """Return the schema for a field's type; for one of our classes, a reference."""
         union = union_of(kind)
         if union is not None:
             return self._union(union)
@@ -108,7 +108,7 @@ class _Definitions:
 
 
 def history_schema() -> Schema:
-    """Return the schema of one line of a history file."""
+    """Return the schema of a line in a history file."""
     definitions = _Definitions()
     record = definitions.refer(Record)
     definitions.named["Header"]["properties"]["protocol"] = {"const": PROTOCOL}
@@ -121,7 +121,7 @@ def history_schema() -> Schema:
 
 
 def protocol_schema() -> Schema:
-    """Return the schema of one line of the process protocol, in either direction."""
+    """Return the schema of a line of the process protocol, in either direction."""
     definitions = _Definitions()
     definitions.named |= {"Request": {}, "Answer": {}}
     definitions.named["Request"] = _any(definitions, list(REQUESTS.values()))
@@ -137,7 +137,7 @@ def protocol_schema() -> Schema:
 
 
 def schemas() -> dict[str, Schema]:
-    """Return every schema under the name of its file."""
+    """Return the name of each schema file with its schema."""
     return {
         "history.schema.json": history_schema(),
         "protocol.schema.json": protocol_schema(),
@@ -145,12 +145,12 @@ def schemas() -> dict[str, Schema]:
 
 
 def render(schema: Schema) -> str:
-    """Return a schema in the form of its file."""
+    """Return the text of a schema file."""
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def write(folder: Path = FOLDER) -> None:
-    """Write every schema's file; the folder is created if it is missing."""
+    """Write the schema files; create the folder if it is missing."""
     folder.mkdir(exist_ok=True)
     for name, schema in schemas().items():
         (folder / name).write_text(render(schema), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Mutants of the reference model: each breaks one rule, and a test of that rule must kill it.
+"""Mutants of the reference model: each breaks one rule, and a scenario of that rule must kill it.
 
 A mutant is the model with one of its functions replaced, together with the shortest run of commands
 that shows the fault. A module is named after the family of its rules.

@@ -1,4 +1,4 @@
-"""Mutants of FEAT: later features that work only on regular queues or in the first partition."""
+"""Mutants of FEAT: later features that only work on regular queues or in the first partition."""
 
 from typing import Final
 
@@ -41,7 +41,7 @@ LATER: Final = schedule("m1", 9, partition_key=KEY)
 
 
 def _is_elsewhere(thing: QueuedMessage | Session | None) -> bool:
-    """Return whether something is in another partition than the first."""
+    """Return whether a message or session is in another partition than the first."""
     return thing is not None and thing.partition > 0
 
 
@@ -81,7 +81,7 @@ def keyed_not_scheduled_when_partitioned(key: Key | None) -> bool:
 @mutant("FEAT-12", "scheduling.cancel", how=refuses("SCHED-05", v.Error.MESSAGE_NOT_FOUND))
 @run(create(), LATER, cancel(0))
 def scheduled_of_first_partition_cancelled(command: v.CancelScheduled) -> bool:
-    """Only what was scheduled in the first partition is cancelled."""
+    """Only messages that were scheduled in the first partition can be cancelled."""
     return command.sequence_number >> v.SEQUENCE_BITS > 0
 
 
@@ -118,4 +118,4 @@ def sessions_of_first_partition_listed(
 @mutant("FEAT-17", "partitions.in_session", how=does(peek_ignores_session, is_partitioned))
 @run(*HELD, send("m2", session_id="other"), PEEK)
 def sessions_not_peeked() -> None:
-    """A peek in a session of a partitioned queue shows other sessions."""
+    """A peek in a session of a partitioned queue shows messages of other sessions."""

@@ -23,13 +23,13 @@ COPY: Final[dict[str, Any]] = {"message_id": "x", **KEY}
 
 
 def batch(*bodies: str, within: str | None = None, **properties: Any) -> v.SendBatch:
-    """Send several messages that are alike."""
+    """Return a batch of messages that differ only in their bodies."""
     messages = tuple(v.Message(body=body, **properties) for body in bodies)
     return v.SendBatch(queue=QUEUE, messages=messages, transaction=within)
 
 
 def batch_of(*messages: v.Message) -> v.SendBatch:
-    """Send several messages."""
+    """Return a batch of these messages."""
     return v.SendBatch(queue=QUEUE, messages=messages)
 
 
@@ -87,7 +87,7 @@ def last_of_large_batch_lost(namespace: Namespace, command: v.SendBatch, connect
 
 @mutant("BATCH-02", "batches.send_batch", (create(), CONFLICT, receive()), deep=True)
 def refused_batch_stays_in_part(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
-    """The messages before the wrong one stay, although the batch is refused."""
+    """A batch is refused, but the messages before the wrong one arrive."""
     if command.transaction is not None or not command.messages:
         return RULES.batches.send_batch(namespace, command, *rest)
     namespace.rules.limits.check_batch(namespace, command.messages)
@@ -104,13 +104,13 @@ def refused_batch_stays_in_part(namespace: Namespace, command: v.SendBatch, *res
 
 @mutant("BATCH-03", "batches.send_batch", (create(), TWO, receive()))
 def batch_reversed(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
-    """The messages of a batch arrive last one first."""
+    """The messages of a batch arrive in reverse order."""
     return _sent(namespace, command, connection, lambda messages: messages[::-1])
 
 
 @mutant("BATCH-03", "batches.send_batch", SIX, deep=True)
 def large_batch_rotated(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
-    """The first message of a batch of more than 5 arrives behind the others."""
+    """The first message of a batch of more than 5 arrives after the others."""
     if len(command.messages) <= MANY // 4:
         return RULES.batches.send_batch(namespace, command, connection)
     return _sent(namespace, command, connection, lambda messages: (*messages[1:], messages[0]))
@@ -127,7 +127,7 @@ def _note_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> 
 
 @mutant("BATCH-04", "keys.place", AFTER_ONE, also={"batches.send_batch": _note_batch})
 def batch_by_turns(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
-    """The messages of a batch go to the partitions by turns."""
+    """The messages of a batch go to the partitions in turn, whatever their key."""
     if memory(namespace, set[str]):
         return RULES.keys.place_without_key(namespace, entity, *rest)
     return RULES.keys.place(namespace, entity, key, *rest)
@@ -162,13 +162,13 @@ def batch_of_any_size() -> None:
 
 @mutant("BATCH-08", "batches.send_batch", BUFFERED, asks)
 def batch_outside_transaction(command: v.SendBatch) -> v.SendBatch:
-    """A batch that is sent in a transaction arrives at once."""
+    """A batch sent in a transaction arrives at once."""
     return attrs.evolve(command, transaction=None)
 
 
 @mutant("BATCH-08", "batches.send_batch", ROLLED_BACK, afterwards, deep=True)
 def rolled_back_batch_leaves_one(namespace: Namespace, command: v.SendBatch, *rest: Any) -> None:
-    """The last message of a batch that is sent in a transaction arrives at once."""
+    """The last message of a batch sent in a transaction arrives at once."""
     if command.transaction is not None:
         last = v.Send(queue=command.queue, message=command.messages[-1])
         namespace.rules.messages.send(namespace, last, *rest)
@@ -176,7 +176,7 @@ def rolled_back_batch_leaves_one(namespace: Namespace, command: v.SendBatch, *re
 
 @mutant("BATCH-09", "batches.send_batch", COPY_OF_FIRST, instead)
 def batch_dropped_for_a_copy(namespace: Namespace, command: v.SendBatch) -> Answer | None:
-    """A batch with a copy of an earlier message is dropped whole."""
+    """A whole batch is dropped if it has a copy of an earlier message."""
     entity = namespace.rules.topics.sendable(namespace, command.queue)
     for message in command.messages:
         key = RULES.keys.effective_key(namespace, entity, message)
@@ -202,7 +202,7 @@ def _note_known(namespace: Namespace, command: v.SendBatch, connection: str) -> 
 def copies_within_a_batch_arrive(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
-    """A message that is in a batch twice arrives twice."""
+    """Two messages with one MessageId in the same batch both arrive."""
     known = memory(namespace, Known).get(entity.path)
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
     return is_copy and (known is None or (key, message.message_id) in known)
@@ -232,7 +232,7 @@ def batch_taken_as_far_as_there_is_room(
 def batch_goes_round_an_outage(
     namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
 ) -> int:
-    """While its key's partition is down, a batch goes to another one."""
+    """A batch whose key's partition is down goes to another partition."""
     try:
         return RULES.keys.place(namespace, entity, key, size, timeout)
     except Refusal as refusal:

@@ -18,7 +18,7 @@ from busproof.mutants.wrappers import alters, asks, beforehand, tells
 
 
 def several(count: int) -> v.ReceiveBatch:
-    """Receive several messages."""
+    """Return a request for this many messages."""
     return v.ReceiveBatch(queue=QUEUE, count=count)
 
 
@@ -58,7 +58,7 @@ def one_left_out_at_once(usual: Views) -> Views:
 
 @mutant("BATCH-14", RECEIVE, (*SENT, several(3)), GIVES)
 def one_lock_for_all(usual: Views) -> Views:
-    """The messages of a batch receive share one lock."""
+    """The messages of a batch receive have the same lock."""
     return tuple(attrs.evolve(view, lock_token=usual[0].lock_token) for view in usual)
 
 
@@ -84,7 +84,7 @@ def settling_one_settles_all(
 
 @mutant("FEAT-06", "batches.send_batch", (create(), TWO), beforehand)
 def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch) -> None:
-    """A partitioned queue takes no batches."""
+    """A partitioned queue refuses batches."""
     if namespace.rules.topics.sendable(namespace, command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
 
@@ -100,19 +100,19 @@ REGULAR: Final[Run] = (create(partitioned=False), send("m1"), send("m2"), send("
 
 
 def deleting(count: int, age: int | None = None) -> v.DeleteBatch:
-    """Delete several messages."""
+    """Return a request to delete this many messages."""
     return v.DeleteBatch(queue=QUEUE, count=count, age=age)
 
 
 @mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1)), asks)
 def one_more_deleted(command: v.DeleteBatch) -> v.DeleteBatch:
-    """A request deletes one message more than it asked for."""
+    """A request deletes one message more than requested, and reports it."""
     return attrs.evolve(command, count=command.count + 1)
 
 
 @mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(3), receive()))
 def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch) -> Answer:
-    """A request tells how many messages it deleted, and deletes none of them."""
+    """A request reports deleted messages, and deletes none."""
     entity = namespace.rules.topics.receivable(namespace, command.queue)
     namespace.rules.batches.check_deletion(namespace, entity, command.count)
     deletable = namespace.rules.batches.deletable(namespace, entity, command.age)
@@ -121,7 +121,7 @@ def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch) -> Answer:
 
 @mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1), TAKE, TAKE, TAKE), deep=True)
 def more_deleted_than_told(namespace: Namespace, command: v.DeleteBatch, *rest: Any) -> Answer:
-    """A request deletes one message more than it asked for and tells."""
+    """A request deletes one message more than requested, and does not report it."""
     more = attrs.evolve(command, count=command.count + 1)
     answer = RULES.batches.delete_batch(namespace, more, *rest)
     count = min(command.count, getattr(answer.outcome, "count", 0))
@@ -132,7 +132,7 @@ def more_deleted_than_told(namespace: Namespace, command: v.DeleteBatch, *rest: 
 def locked_ones_deleted(
     usual: list[QueuedMessage], namespace: Namespace, entity: Entity
 ) -> list[QueuedMessage]:
-    """A request deletes locked messages, too."""
+    """A request deletes locked messages as well."""
     locked = [queued for queued in entity.messages.values() if queued.state is State.LOCKED]
     for queued in locked:
         namespace.journal.touch(queued)
@@ -142,5 +142,5 @@ def locked_ones_deleted(
 
 @mutant("BATCH-17", "batches.deletable", (*REGULAR, deleting(9, 20 * v.MICROSECONDS)))
 def new_ones_deleted(namespace: Namespace, entity: Entity) -> list[QueuedMessage]:
-    """A request deletes messages of whatever age."""
+    """A request deletes messages of any age."""
     return RULES.batches.deletable(namespace, entity, None)

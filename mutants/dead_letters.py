@@ -83,7 +83,7 @@ def lost_lock_not_counted(namespace: Namespace, queued: QueuedMessage) -> None:
 
 @mutant("DLQ-02", "dead_letters.has_failed_too_often", (*SPENT, receive()))
 def delivered_once_too_often(queued: QueuedMessage) -> bool:
-    """A message has one delivery more than permitted."""
+    """A message can be delivered once more than permitted."""
     entity = queued.entity
     return entity.dead_letters is not None and queued.failed > entity.settings.max_delivery_count
 
@@ -109,7 +109,7 @@ def spent_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> b
 
 @mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD), with_other("reason"))
 def spent_for_another_reason(reason: str) -> str:
-    """It is dead-lettered for another reason."""
+    """A message that reached its delivery limit is dead-lettered with another reason."""
     is_spent = reason == "MaxDeliveryCountExceeded"
     return EXPIRED if is_spent else reason
 
@@ -158,7 +158,7 @@ def dead_lettered_after_expiry(namespace: Namespace, command: v.Settlement) -> A
 
 @mutant("LOCK-06", "locks.settle", (*DEAD_LETTERED, dead_letter(0)))
 def dead_lettered_twice(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
-    """A message can be dead-lettered twice, to no effect."""
+    """A message can be dead-lettered twice, the second time without effect."""
     used = memory(namespace, set[str])
     if not isinstance(command, v.DeadLetter):
         return RULES.locks.settle(namespace, command, connection)
@@ -177,7 +177,7 @@ def dead_letter_changed(message: v.Message) -> v.Message:
 
 @mutant("DLQ-09", "locks.release", TWICE, afterwards, deep=True)
 def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage) -> None:
-    """A dead letter that was released as often as its entity permits is lost."""
+    """A dead letter is lost once it was released as often as its entity permits deliveries."""
     is_dead_letter = queued.entity.dead_letters is None and queued.is_there
     if is_dead_letter and queued.failed >= queued.entity.settings.max_delivery_count:
         RULES.messages.remove(namespace, queued)
@@ -192,7 +192,7 @@ def dead_letter_not_given_back(namespace: Namespace, queued: QueuedMessage, acti
 
 @mutant("DLQ-12", "messages.next_available", DEAD_IN_ALL)
 def dead_letters_of_one_partition(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
-    """Only the dead letters of the first partition are ever given."""
+    """Only dead letters in the first partition can be received."""
     if entity.dead_letters is not None:
         return RULES.messages.next_available(namespace, entity)
     is_down = 0 in entity.base.down
@@ -216,7 +216,7 @@ def dead_lettered_again(queued: QueuedMessage, action: Action) -> Action:
 
 
 def _sent_anywhere(namespace: Namespace, command: v.Send) -> Answer:
-    """Take a message although it is for a dead-letter queue."""
+    """Accept a message that is sent to a dead-letter queue."""
     entity, message = namespace.rules.topics.readable(namespace, command.queue), command.message
     rules = namespace.rules
     if command.transaction is not None:

@@ -1,4 +1,4 @@
-"""Mutants of DEFER: messages that are set aside, and taken by their numbers."""
+"""Mutants of DEFER: messages that are set aside, and received by their numbers."""
 
 from typing import Any, Final
 
@@ -62,7 +62,7 @@ RECOVERED: Final[Run] = (*ASIDE, down(home("a")), up(home("a")), by_number(0))
 
 
 def _aside(entity: Entity, session: Session | None) -> list[QueuedMessage]:
-    """The messages that are deferred, in a session or in no session, and can be reached."""
+    """Return the deferred messages of a session, or of none, in partitions that are up."""
     return [
         queued
         for queued in entity.messages.values()
@@ -99,7 +99,7 @@ def deferred_given_elsewhere(
     mode: v.ReceiveMode,
     connection: str,
 ) -> v.MessageView | None:
-    """A deferred message is given to a receive over another connection."""
+    """A deferred message is given to a receive on another connection."""
     by = memory(namespace, dict[tuple[str, int], str])
     for queued in _aside(entity, session):
         if by.get((entity.path, queued.number), connection) != connection:
@@ -115,7 +115,7 @@ def deferred_is_lost() -> QueuedMessage:
 
 @mutant("DEFER-03", "deferral.receive_deferred", (*LOCKED, complete(0), by_number(0)))
 def unknown_number_empty(namespace: Namespace, command: v.ReceiveDeferred, *rest: Any) -> Answer:
-    """Receiving by a number that no message has gives an empty list."""
+    """Receiving by a number that no message has returns an empty list instead of a refusal."""
     try:
         return RULES.deferral.receive_deferred(namespace, command, *rest)
     except Refusal as refusal:
@@ -135,7 +135,7 @@ def _give_any(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) 
 def active_given_by_number(
     entity: Entity, number: int, session: Session | None
 ) -> QueuedMessage | None:
-    """An active message is given by its number."""
+    """A message that was not deferred can be received by its number."""
     queued = entity.messages.get(number)
     active = queued is not None and queued.state is ACTIVE and queued.session is session
     up = queued is not None and queued.partition not in entity.base.down
@@ -144,14 +144,14 @@ def active_given_by_number(
 
 @mutant("DEFER-05", "deferral.find", (*AGAIN, by_number(0)), beforehand)
 def locked_given_by_number(namespace: Namespace, entity: Entity, number: int) -> None:
-    """A deferred message is given while it is locked."""
+    """A deferred message can be received by its number while it is locked."""
     queued = entity.messages.get(number)
     if queued is not None and queued.state is State.DEFERRED_LOCKED:
         RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
 
 
 def _forget_deferral(namespace: Namespace, queued: QueuedMessage) -> None:
-    """Let a locked message be one that was never deferred."""
+    """Turn a locked deferred message into one that was never deferred."""
     if queued.state is State.DEFERRED_LOCKED:
         namespace.journal.touch(queued)
         queued.state = State.LOCKED
@@ -173,7 +173,7 @@ def expired_is_active(namespace: Namespace, queued: QueuedMessage, action: Actio
 
 @mutant("DEFER-07", "locks.apply", (*AGAIN, complete(1), by_number(0)), with_other("action"))
 def deferred_completed_comes_back(queued: QueuedMessage, action: Action) -> Action:
-    """A completed deferred message stays."""
+    """A deferred message that is completed stays, and can be received by its number."""
     if queued.state is State.DEFERRED_LOCKED and action is Action.COMPLETE:
         action = Action.DEFER
     return action
@@ -197,7 +197,7 @@ def deferred_dead_lettered_stays(
 
 @mutant("DEFER-08", "deferral.give", AGAIN, alters)
 def number_changes_when_deferred(usual: v.MessageView, queued: QueuedMessage) -> v.MessageView:
-    """A deferred message comes with a new number."""
+    """A deferred message is received with a new sequence number."""
     return attrs.evolve(usual, sequence_number=queued.number + 1000)
 
 

@@ -23,12 +23,12 @@ OUTAGE: Final[Run] = (down(home("x")), up(home("x")))
 
 
 def x(body: str, **properties: Any) -> v.Send:
-    """Send a message whose MessageId is x."""
+    """Return a send of a message whose MessageId is x."""
     return send(body, message_id="x", **properties)
 
 
 def window(seconds: int) -> v.CreateQueue:
-    """Create the queue with a window of its own."""
+    """Return the creation of the queue with a duplicate window of so many seconds."""
     return create(duplicate_detection=True, duplicate_window=seconds * v.MICROSECONDS)
 
 
@@ -73,14 +73,14 @@ def copies_never_forgotten() -> None:
 
 @mutant("DUP-01", "duplicates.remember", BETWEEN, deep=True)
 def window_prolonged_by_each_message(namespace: Namespace, entity: Entity, name: Name) -> None:
-    """Each message that is sent with any MessageId prolongs the window of all others."""
+    """Each send with a MessageId extends the windows of all other MessageIds."""
     for known in (*entity.duplicates, name):
         RULES.duplicates.remember(namespace, entity, known)
 
 
 @mutant("DUP-02", "duplicates.remember", (UNIQUE, x("m1"), wait(500), x("m2"), *BOTH))
 def default_window_of_minutes(namespace: Namespace, entity: Entity, name: Name) -> None:
-    """The window is 5 minutes by default."""
+    """The default duplicate window is 5 minutes."""
     lasts = min(entity.settings.duplicate_window, 300 * v.MICROSECONDS)
     _remember(namespace, entity, name, namespace.now + lasts)
 
@@ -99,7 +99,7 @@ def long_windows(window: int) -> int:
 
 @mutant("DUP-04", "duplicates.is_duplicate", ALIKE, alters)
 def alike_messages_dropped(usual: bool, entity: Entity, message: v.Message) -> bool:
-    """A message with another MessageId is dropped if it has the latest one's PartitionKey."""
+    """A message is dropped as a copy if it has the PartitionKey of the latest message."""
     keys = [queued.message.partition_key for queued in entity.messages.values()]
     alike = bool(keys) and message.partition_key == keys[-1] is not None
     return usual or (alike and entity.settings.duplicate_detection)
@@ -109,7 +109,7 @@ def alike_messages_dropped(usual: bool, entity: Entity, message: v.Message) -> b
 def keys_told_apart_on_regular(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
-    """On a regular queue, a copy with another PartitionKey is accepted."""
+    """On a regular queue a copy is accepted if it has another PartitionKey."""
     keys = (queued.message.partition_key for queued in entity.messages.values())
     same = entity.settings.partitioned or message.partition_key in keys
     return RULES.duplicates.is_duplicate(namespace, entity, message, key) and same
@@ -118,7 +118,7 @@ def keys_told_apart_on_regular(
 @mutant("DUP-07", "locks.apply", how=afterwards)
 @run(UNIQUE, x("m1"), receive(), complete(0), x("m2"), TAKE)
 def forgotten_when_completed(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """A message that was completed is not remembered."""
+    """The MessageId of a message is forgotten when the message is completed."""
     if action is Action.COMPLETE and queued.message.message_id is not None:
         _forget(namespace, queued.entity, queued.message.message_id)
 
@@ -126,7 +126,7 @@ def forgotten_when_completed(namespace: Namespace, queued: QueuedMessage, action
 @mutant("DUP-08", "messages.send", how=refuses_yet(in_transactions=False))
 @run(UNIQUE, down(home("x")), x("m1"), up(home("x")), x("m2"), TAKE)
 def refused_remembered(namespace: Namespace, command: v.Send) -> None:
-    """A message that was refused in an outage is remembered."""
+    """The MessageId of a message that was refused in an outage is remembered."""
     entity = namespace.entities.get(command.queue)
     if entity is not None and entity.base.down:
         key = RULES.keys.effective_key(namespace, entity, command.message)
@@ -173,7 +173,7 @@ def _queues(namespace: Namespace) -> list[Entity]:
 def copies_detected_anywhere(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
-    """A MessageId is remembered for all queues together."""
+    """Duplicate detection compares MessageIds across all queues."""
     anywhere = any((key, message.message_id) in queue.duplicates for queue in _queues(namespace))
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
     return is_copy or (anywhere and entity.settings.duplicate_detection)
@@ -183,7 +183,7 @@ def copies_detected_anywhere(
 def copies_detected_in_the_first_queue(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
-    """A message given by a namespace's first queue is a copy in every other one."""
+    """A message is a copy in any queue if the first queue has given one with its MessageId."""
     first = _queues(namespace)[0] if _queues(namespace) else entity
     taken = not first.messages and (key, message.message_id) in first.duplicates
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)

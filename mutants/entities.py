@@ -1,4 +1,4 @@
-"""Questions about entities and messages that the mutants of several families have."""
+"""Questions about entities and messages that mutants of several families ask."""
 
 from collections.abc import Iterator
 
@@ -21,12 +21,12 @@ def is_subscription(entity: Entity | None) -> bool:
 
 
 def is_partitioned(entity: Entity) -> bool:
-    """Return whether an entity has the option of partitions."""
+    """Return whether an entity is partitioned."""
     return entity.settings.partitioned
 
 
 def siblings(entity: Entity) -> tuple[Entity, ...]:
-    """Return all subscriptions of a subscription's topic, of anything else the entity alone."""
+    """Return all subscriptions of a subscription's topic; for any other entity, only itself."""
     there = entity.base.subscriptions if is_subscription(entity) else None
     return there or (entity,)
 
@@ -39,22 +39,22 @@ def partitions_up(entity: Entity) -> list[Partition]:
 
 
 def switched(namespace: Namespace, command: Switch) -> list[Entity]:
-    """Return the entities whose partition a command takes down or brings up."""
+    """Return the entities with the partition that a command takes down or brings up."""
     there = namespace.entities.values()
     return [entity for entity in there if entity.base.path == command.queue]
 
 
 def held(entity: Entity, partition: int) -> Iterator[QueuedMessage]:
-    """Yield the messages of a partition; none may be removed meanwhile."""
+    """Yield the messages in a partition; do not remove messages while iterating."""
     return (queued for queued in entity.messages.values() if queued.partition == partition)
 
 
 def message_of(entity: Entity | None, token: str) -> QueuedMessage | None:
-    """Return the message that was once locked under a token, whatever its lock now."""
+    """Return the message that a lock token was given for, whether or not it is still locked."""
     number = token.partition("/")[0]
     return entity.messages.get(int(number)) if entity and number.isdecimal() else None
 
 
 def once_locked(namespace: Namespace, command: v.Settlement | v.RenewLock) -> QueuedMessage | None:
-    """Return the message that was once locked under the token of a command, if it exists."""
+    """Return the message that the token in a command was given for, if it still exists."""
     return message_of(namespace.entities.get(command.queue), command.lock_token)

@@ -1,4 +1,4 @@
-"""Mutants of TTL: how long messages live, and what happens then."""
+"""Mutants of TTL: how long messages live, and what happens when they expire."""
 
 from typing import Any, Final
 
@@ -76,7 +76,7 @@ def expired_given_in_session(queued: QueuedMessage) -> bool:
 
 
 def _sooner(namespace: Namespace, expires_at: int | None) -> int | None:
-    """Half as much time from now."""
+    """Return the moment at half of the remaining time; `None` if there is no end."""
     return None if expires_at is None else namespace.now + (expires_at - namespace.now) // 2
 
 
@@ -88,7 +88,7 @@ def dies_early(usual: int | None, namespace: Namespace) -> int | None:
 
 @mutant("TTL-02", "locks.release", GIVEN_BACK, beforehand, deep=True)
 def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage) -> None:
-    """A message that has a time to live is dropped when its lock ends."""
+    """A message with a time to live is dropped when its lock ends."""
     if queued.expires_at is not None:
         namespace.journal.touch(queued)
         queued.expires_at = namespace.now
@@ -96,7 +96,7 @@ def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage) -> None:
 
 @mutant("TTL-02", EXPIRES_AT, (LETTERS, mortal(LONG), wait(40), receive(queue=DEAD)), alters)
 def dead_lettered_early(usual: int | None, namespace: Namespace, entity: Entity) -> int | None:
-    """A message is dead-lettered for its age when half its time to live is over."""
+    """A message is dead-lettered as expired when half its time to live is over."""
     return _sooner(namespace, usual) if entity.settings.dead_letter_expired else usual
 
 
@@ -107,7 +107,7 @@ def _lives(namespace: Namespace, entity: Entity, life: int | None) -> int | None
 
 @mutant("TTL-03", EXPIRES_AT, (create(time_to_live=SHORT), send("m1"), wait(6), receive()), alters)
 def entity_lifetime_ignored(usual: int | None, message: v.Message) -> int | None:
-    """A message without a time to live lives for ever, whatever its entity says."""
+    """A message without a time to live never expires, whatever its entity's settings say."""
     return None if message.time_to_live is None else usual
 
 
@@ -115,7 +115,7 @@ def entity_lifetime_ignored(usual: int | None, message: v.Message) -> int | None
 def subscription_lifetime_ignored(
     usual: int | None, namespace: Namespace, entity: Entity, message: v.Message
 ) -> int | None:
-    """A copy without a time to live lives for ever, whatever its subscription says."""
+    """A copy without a time to live never expires, whatever its subscription's settings say."""
     ignored = is_subscription(entity)
     return _lives(namespace, entity, message.time_to_live) if ignored else usual
 
@@ -124,14 +124,14 @@ def subscription_lifetime_ignored(
 def longer_lifetime_wins(
     usual: int | None, namespace: Namespace, entity: Entity, message: v.Message
 ) -> int | None:
-    """A message lives for longer than its entity says if it asks for that."""
+    """A message can have a longer time to live than its entity permits."""
     life = message.time_to_live
     return usual if life is None else _lives(namespace, entity, life)
 
 
 @mutant("TTL-04", EXPIRES_AT, (create(time_to_live=LONG), mortal(), wait(6), receive()), alters)
 def shorter_lifetime_ignored(usual: int | None, namespace: Namespace, entity: Entity) -> int | None:
-    """A message lives as long as its entity says although it asks for less."""
+    """A message has the time to live of its entity, even if its own is shorter."""
     life = entity.settings.time_to_live
     return usual if life is None else _lives(namespace, entity, life)
 
@@ -156,7 +156,7 @@ def expired_not_dead_lettered_by_hand(
 
 
 def _grow_young(namespace: Namespace, queued: QueuedMessage) -> None:
-    """Let a message that has expired live for ever."""
+    """Let a message that has expired live forever."""
     if _is_expired(namespace, queued):
         namespace.journal.touch(queued)
         queued.expires_at = None
@@ -164,7 +164,7 @@ def _grow_young(namespace: Namespace, queued: QueuedMessage) -> None:
 
 @mutant("TTL-06", "locks.release", (*KEPT, abandon(0), receive()), beforehand)
 def expired_comes_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """A message that expires while it is locked is given again once it is abandoned."""
+    """A message that expires while it is locked is delivered again after it is abandoned."""
     if action is Action.ABANDON:
         _grow_young(namespace, queued)
 
@@ -173,26 +173,26 @@ def expired_comes_back(namespace: Namespace, queued: QueuedMessage, action: Acti
 def expired_comes_back_by_itself(
     namespace: Namespace, queued: QueuedMessage, action: Action
 ) -> None:
-    """A message that expires while it is locked is given again once its lock has expired."""
+    """A message that expires while it is locked is delivered again after its lock has expired."""
     if action is Action.LOCK_ENDS:
         _grow_young(namespace, queued)
 
 
 @mutant("TTL-07", "expiry.expire", EXPIRED, literal=True)
 def expired_is_dropped(namespace: Namespace, queued: QueuedMessage) -> None:
-    """An expired message is dropped although its entity dead-letters such messages."""
+    """An expired message is dropped, although its entity dead-letters expired messages."""
     RULES.messages.consume(namespace, queued, Action.EXPIRE)
 
 
 @mutant("TTL-07", "dead_letters.dead_letter", FOUND_DEAD, with_other("reason"))
 def expired_for_another_reason(reason: str) -> str:
-    """An expired message is a dead letter with the reason of the delivery limit."""
+    """An expired message is dead-lettered with the reason of the delivery limit."""
     return "MaxDeliveryCountExceeded" if reason == REASON else reason
 
 
 @mutant("TTL-08", "expiry.expire", (create(), mortal(), wait(6), receive(queue=DEAD)))
 def expired_is_dead_lettered(namespace: Namespace, queued: QueuedMessage) -> None:
-    """An expired message becomes a dead letter although its entity does not ask for that."""
+    """An expired message becomes a dead letter, although its entity drops expired messages."""
     RULES.dead_letters.dead_letter(namespace, queued, REASON)
 
 
@@ -212,7 +212,7 @@ def _note_begin(namespace: Namespace, scheduled: ScheduledMessage) -> None:
 
 @mutant("TTL-12", "scheduling.activate", SCHEDULED, beforehand, also=_note_begin, literal=True)
 def scheduled_ages(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    """The time to live of a scheduled message runs from when it was scheduled."""
+    """The time to live of a scheduled message begins when the message is scheduled."""
     own, lives = scheduled.message.time_to_live, scheduled.entity.settings.time_to_live
     life = min((limit for limit in (own, lives) if limit is not None), default=None)
     begun = memory(namespace, dict[ScheduledMessage, int])[scheduled]
@@ -224,7 +224,7 @@ def scheduled_ages(namespace: Namespace, scheduled: ScheduledMessage) -> None:
 @mutant("TTL-13", "expiry.end", how=only_where, readings={"OUTAGE-CLOCK": "runs"}, deep=True)
 @run(*IN_OUTAGE)
 def outage_stops_the_clock(namespace: Namespace, queued: QueuedMessage) -> bool:
-    """A message does not grow older while its partition is down."""
+    """The time to live of a message stands still while its partition is down."""
     is_down = queued.partition in queued.entity.base.down
     if is_down:
         namespace.journal.touch(queued)

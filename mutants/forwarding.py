@@ -22,7 +22,7 @@ KEY_OF: Final = "forwarding.key_of"
 
 
 def end(queue: str = "end", **settings: Any) -> v.CreateQueue:
-    """Create a destination."""
+    """Return the creation of a destination."""
     return create(queue=queue, **settings)
 
 
@@ -32,12 +32,12 @@ def source(forward_to: str = "end", queue: str = QUEUE, **settings: Any) -> v.Cr
 
 
 def subscribe(name: str = "one", topic: str = QUEUE, **settings: Any) -> v.CreateSubscription:
-    """Create a subscription."""
+    """Return the creation of a subscription."""
     return v.CreateSubscription(topic=topic, subscription=name, **settings)
 
 
 def take(queue: str) -> v.Receive:
-    """Receive a message and delete it."""
+    """Return a receive that deletes the message."""
     return receive(delete=True, queue=queue)
 
 
@@ -71,24 +71,24 @@ ONTO_TOPIC: Final[Run] = (
 
 
 def destination_of(namespace: Namespace, source: Entity) -> Entity:
-    """Return the destination of an entity, or the entity itself if that does not exist."""
+    """Return the destination of an entity; the entity itself if there is no destination."""
     return namespace.entities.get(source.settings.forward_to or "", source)
 
 
 def _joins(namespace: Namespace, source: Entity, *, partitioned: tuple[bool, bool]) -> bool:
-    """Return whether the source and its destination are partitioned so."""
+    """Return whether source and destination are partitioned as in the given pair."""
     destination = destination_of(namespace, source)
     return (source.settings.partitioned, destination.settings.partitioned) == partitioned
 
 
 def keep(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -> None:
-    """Let a message stay where it should go on from."""
+    """Store a message in the entity that should forward it."""
     namespace.rules.messages.enqueue(namespace, source, message, *rest)
 
 
 @mutant("FWD-01", FORWARD, (REGULAR_END, source(), *SENT), only_where, literal=True)
 def last_partition_not_forwarded(namespace: Namespace, source: Entity, partition: int) -> bool:
-    """The last partition of a queue that forwards to a regular one keeps its messages."""
+    """A partitioned queue does not forward its last partition's messages to a regular queue."""
     onto_regular = _joins(namespace, source, partitioned=(True, False))
     return not (onto_regular and partition == len(source.partitions) - 1)
 
@@ -101,7 +101,7 @@ def regular_not_forwarded_to_partitioned(namespace: Namespace, source: Entity) -
 
 @mutant("FWD-03", FORWARD, (*PAIR, *SENT), only_where, literal=True)
 def first_partition_not_forwarded(namespace: Namespace, source: Entity, partition: int) -> bool:
-    """Between partitioned queues, the first partition's messages are lost."""
+    """Between partitioned queues, messages of the first partition are lost."""
     return partition > 0 or not _joins(namespace, source, partitioned=(True, True))
 
 
@@ -118,7 +118,7 @@ def body_changed_between_partitioned(
 @mutant("FWD-04", FORWARD, how=does(keep, is_subscription))
 @run(END, TOPIC, subscribe(forward_to="end"), send("m1"), TAKE_ONE)
 def subscription_does_not_forward() -> None:
-    """Subscriptions keep what they should forward."""
+    """A subscription keeps the messages that it should forward."""
 
 
 @mutant("FWD-04", "messages.arrive", ONTO_TOPIC, only_where, deep=True, literal=True)
@@ -151,7 +151,7 @@ def session_id_lost_at_second_hop(message: v.Message, onward: InTransit) -> v.Me
 
 @mutant("FWD-08", KEY_OF, (*PAIR, *MANY), alters)
 def key_ignored_at_destination(usual: Key | None) -> Key | None:
-    """At its destination a forwarded message is placed as if it had no key."""
+    """A forwarded message goes to any partition of its destination, despite its key."""
     return usual if usual is not None and usual.source == MESSAGE_ID else None
 
 
@@ -162,13 +162,13 @@ def _note_hops(namespace: Namespace, onward: InTransit) -> None:
 
 @mutant("FWD-08", KEY_OF, (*CHAIN, *MANY), alters, also=_note_hops, deep=True)
 def key_ignored_at_third_hop(usual: Key | None, namespace: Namespace) -> Key | None:
-    """At its third hop a message is placed as if it had no key."""
+    """At its third hop a message goes to any partition, despite its key."""
     return None if memory(namespace, Counter[str])["hops"] == 3 else usual
 
 
 @mutant("FWD-11", "forwarding.place", (*UNIQUE, *SPREAD, *DIRECT), with_other("key"), literal=True)
 def message_id_no_key_when_forwarded(key: Key | None) -> Key | None:
-    """A destination with duplicate detection spreads what is forwarded to it."""
+    """A destination with duplicate detection ignores the MessageId when it selects a partition."""
     if key is not None and key.source == MESSAGE_ID:
         key = None
     return key
@@ -178,7 +178,7 @@ def message_id_no_key_when_forwarded(key: Key | None) -> Key | None:
 def forwarded_copies_kept(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None, *rest: Any
 ) -> None:
-    """Duplicate detection does not look at forwarded messages."""
+    """Duplicate detection ignores forwarded messages."""
     transit: InTransit = rest[-1]
     if transit.hops:
         RULES.messages.arrive(namespace, entity, message, *rest)
@@ -194,22 +194,22 @@ def forwarded_twice(namespace: Namespace, source: Entity, *rest: Any) -> None:
 
 @mutant("FWD-14", FORWARD, (*PAIR, send("m1"), TAKE_SOURCE), afterwards)
 def copied_instead_of_moved(namespace: Namespace, source: Entity, *rest: Any) -> None:
-    """The source keeps and gives what it has forwarded."""
+    """A source keeps the messages that it has forwarded, and gives them to receivers."""
     keep(namespace, source, *rest)
 
 
 @mutant("FWD-15", "", (*PAIR, send("m1"), TAKE_SOURCE), also={FORWARD: keep})
 def source_gives() -> None:
-    """A source gives its messages and forwards none."""
+    """A source gives its messages to receivers, and forwards none."""
 
 
 @mutant("FWD-16", "forwarding.most_hops", (*CHAIN, *SENT), deep=True, literal=True)
 def third_hop_lost() -> int:
-    """A message does not pass its third hop."""
+    """A message is lost at its third hop."""
     return 2
 
 
 @mutant("FWD-18", "forwarding.most_hops", (*LONGER, *SENT), deep=True)
 def hops_without_end() -> int:
-    """A message is forwarded as often as it can be."""
+    """A message is forwarded any number of times."""
     return 100

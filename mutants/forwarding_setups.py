@@ -53,7 +53,7 @@ UPDATE: Final = "management.apply_update"
 
 
 def redirect(forward_to: str) -> v.UpdateQueue:
-    """Let the queue forward to another one, or to none."""
+    """Return an update that lets the queue forward to another one, or to none."""
     return v.UpdateQueue(queue=QUEUE, forward_to=forward_to)
 
 
@@ -88,20 +88,20 @@ def forwarded_out_of_session(namespace: Namespace, source: Entity) -> bool:
 
 @mutant("FWD-25", CHECK, (END, source(requires_session=True), IN_SESSION, TAKE))
 def session_source_forwards(namespace: Namespace, settings: EntitySettings) -> None:
-    """A source that requires sessions forwards."""
+    """A queue that requires sessions can forward."""
     settings = attrs.evolve(settings, requires_session=False)
     USUAL.check_settings(namespace, settings)
 
 
 @mutant("FWD-29", CHECK, (source(),), only_where)
 def source_of_nothing(namespace: Namespace, settings: EntitySettings) -> bool:
-    """A source of a queue that does not exist is created."""
+    """A queue can be created that forwards to one that does not exist."""
     return settings.forward_to is None or settings.forward_to in namespace.entities
 
 
 @mutant("FWD-27", DELIVER, (*SESSIONS_END, KEYED, *TAKE_IN_SESSION), with_other("message"))
 def session_made_up(namespace: Namespace, source: Entity, message: v.Message) -> v.Message:
-    """A forwarded message without SessionId is given one if its destination requires sessions."""
+    """A forwarded message without a SessionId gets one if its destination requires sessions."""
     required = destination_of(namespace, source).settings.requires_session
     if required and message.session_id is None:
         message = attrs.evolve(message, session_id=message.partition_key)
@@ -110,13 +110,13 @@ def session_made_up(namespace: Namespace, source: Entity, message: v.Message) ->
 
 @mutant("FWD-30", FORWARD, TWO_FORWARD, only_where, literal=True)
 def only_first_subscription_forwards(source: Entity) -> bool:
-    """Only the first of a topic's forwarding subscriptions forwards."""
+    """Only the first subscription of a topic that should forward does so."""
     earlier = takewhile(lambda sibling: sibling is not source, siblings(source))
     return not any(sibling.settings.forward_to is not None for sibling in earlier)
 
 
 def _forward_now(namespace: Namespace, sends: Iterable[BufferedSend]) -> None:
-    """Deliver what was sent to sources in a transaction."""
+    """Deliver the messages that a transaction sent to forwarding entities."""
     for buffered in sends:
         if buffered.entity.settings.forward_to is not None:
             RULES.transactions.deliver(namespace, buffered)
@@ -132,7 +132,7 @@ def _deliver_others(buffered: BufferedSend) -> bool:
 def forwarded_before_commit(
     namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
 ) -> Answer:
-    """A transaction's messages are forwarded at once."""
+    """Messages sent to a source in a transaction are forwarded before the commit."""
     transaction = running(namespace, name)
     before = len(transaction.sends)
     answer = RULES.transactions.send(namespace, entity, messages, name)
@@ -143,7 +143,7 @@ def forwarded_before_commit(
 @mutant("FWD-33", "transactions.roll_back", how=beforehand, deep=True)
 @run(*PAIR, BEGIN, BUFFERED, ROLL_BACK, TAKE)
 def forwarded_though_rolled_back(namespace: Namespace, command: v.RollBackTransaction) -> None:
-    """A rolled back transaction's messages to a source are forwarded anyway."""
+    """Messages sent to a source in a transaction are forwarded after its rollback."""
     _forward_now(namespace, running(namespace, command.transaction).sends)
 
 
@@ -151,7 +151,7 @@ def forwarded_though_rolled_back(namespace: Namespace, command: v.RollBackTransa
 def sessions_of_destination_required(
     namespace: Namespace, entity: Entity, message: v.Message
 ) -> bool:
-    """A transaction's messages need the SessionId that the destination requires."""
+    """In a transaction, a message needs the SessionId that its destination requires."""
     required = destination_of(namespace, entity).settings.requires_session
     return required and message.session_id is None
 
@@ -159,7 +159,7 @@ def sessions_of_destination_required(
 def _go_on_as_before(
     namespace: Namespace, entity: Entity, command: v.UpdateQueue, *, begins: bool
 ) -> None:
-    """Update all but the destination if forwarding begins with the update, or ends with it."""
+    """Apply an update without its destination, if it starts (or ends) forwarding."""
     before = entity.settings.forward_to
     RULES.management.apply_update(namespace, entity, command)
     if command.forward_to is not None and bool(command.forward_to) is begins:
@@ -170,7 +170,7 @@ def _go_on_as_before(
 def forwarding_not_begun_by_update(
     namespace: Namespace, entity: Entity, command: v.UpdateQueue
 ) -> None:
-    """A queue updated to forward shows the setting but keeps its messages."""
+    """An update that starts forwarding is reported, but the queue keeps its messages."""
     _go_on_as_before(namespace, entity, command, begins=True)
 
 
@@ -178,7 +178,7 @@ def forwarding_not_begun_by_update(
 def forwarding_not_ended_by_update(
     namespace: Namespace, entity: Entity, command: v.UpdateQueue
 ) -> None:
-    """A source goes on forwarding after an update that ends it."""
+    """A source still forwards after an update that ends forwarding."""
     _go_on_as_before(namespace, entity, command, begins=False)
 
 
@@ -186,7 +186,7 @@ def forwarding_not_ended_by_update(
 def key_does_not_wait_at_destination(
     namespace: Namespace, destination: Entity, message: v.Message, key: Key | None
 ) -> int | None:
-    """A forwarded message whose partition is down goes to another one."""
+    """A forwarded message whose partition is down goes to another partition."""
     down = destination.base.down
     place = USUAL.place(namespace, destination, message, key)
     up = (number for number in range(len(destination.partitions)) if number not in down)
@@ -206,7 +206,7 @@ def reason_lost_with_dead_letters(transit: InTransit) -> InTransit:
 
 @mutant("FWD-36", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)), afterwards)
 def dead_letters_copied(namespace: Namespace, source: Entity, *rest: Any) -> None:
-    """A dead letter is forwarded and stays in its dead-letter queue, which gives it."""
+    """A dead letter is forwarded, and can still be received from its dead-letter queue."""
     keep(namespace, source, *rest)
 
 
@@ -266,7 +266,7 @@ def due_in_outage_not_forwarded(source: Entity, partition: int) -> bool:
 
 @mutant("FWD-32", "dead_letters.dead_letter", (*LETTER, STUCK), afterwards)
 def dead_letters_among_transfers(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
-    """A message dead-lettered on request is among the transfer dead letters as well."""
+    """A message dead-lettered on request is also among the transfer dead letters."""
     message, transit = queued.message, DIRECT._replace(reason=reason)
     transfers = queued.entity.transfers
     if transfers is not None:

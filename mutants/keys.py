@@ -1,4 +1,4 @@
-"""Mutants of KEY: keys, their partitions, their order, and duplicates."""
+"""Mutants of KEY: keys, the partitions that they select, their order, and duplicates."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -45,7 +45,7 @@ TWO_IDS: Final[Run] = (
 def copy_in_second_partition(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """Each message is put into two partitions."""
+    """Each message is stored in two partitions."""
     RULES.messages.arrive(namespace, entity, message, partition, transit)
     if len(entity.partitions) > 1:
         second = (partition + 1) % len(entity.partitions)
@@ -72,7 +72,7 @@ def key_moves_late(namespace: Namespace, entity: Entity, key: Key) -> int:
 
 
 def message_id(entity: Entity, message: v.Message) -> Key | None:
-    """The MessageId as the key, or no key at all, where another property should be it."""
+    """Return the MessageId as the key, or `None` without one, in place of another property."""
     if not entity.settings.partitioned or message.message_id is None:
         return None
     return Key(MESSAGE_ID, message.message_id)
@@ -89,7 +89,7 @@ def session_id_not_a_key(usual: Key | None, entity: Entity, message: v.Message) 
 
 @mutant("KEY-05", "keys.effective_key", TWO_IN_SESSION, alters)
 def session_split(usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
-    """On a session-aware queue a session is spread: the MessageId is the key, or nothing."""
+    """On a queue with sessions the MessageId is the key instead of the SessionId."""
     return message_id(entity, message) if entity.settings.requires_session else usual
 
 
@@ -102,12 +102,12 @@ def partition_key_not_a_key(usual: Key | None, entity: Entity, message: v.Messag
 
 @mutant("KEY-08", "keys.check_agreement", MISMATCH)
 def mismatch_accepted() -> None:
-    """SessionId and PartitionKey may differ."""
+    """A message whose SessionId and PartitionKey differ is accepted."""
 
 
 @mutant("KEY-08", "keys.check_agreement", MISMATCH, refuses_as(v.Error.OTHER))
 def mismatch_wrong_error() -> None:
-    """Keys that differ are refused, with another error."""
+    """A message whose SessionId and PartitionKey differ is refused with another error."""
 
 
 @mutant("KEY-08", "messages.send", (*MISMATCH, receive()), refuses_yet("KEY-08"))
@@ -135,7 +135,7 @@ def mismatch_accepted_in_other_case(message: v.Message) -> bool:
 @mutant("KEY-09", "keys.check_agreement")
 @run(create(), send("m1", session_id="a", partition_key="a"))
 def equal_refused(entity: Entity, message: v.Message) -> None:
-    """SessionId and PartitionKey may not both be set."""
+    """A message with both a SessionId and a PartitionKey is refused, even if they are equal."""
     if entity.settings.partitioned and None not in (message.session_id, message.partition_key):
         raise Refusal(v.Error.INVALID_OPERATION, "KEY-08")
 
@@ -143,7 +143,7 @@ def equal_refused(entity: Entity, message: v.Message) -> None:
 @mutant("KEY-10", "keys.place", how=with_other("key"))
 @run(UNIQUE, send("m1", message_id="1"), send("m2", message_id="1"))
 def message_id_not_a_key(key: Key | None) -> Key | None:
-    """With duplicate detection a MessageId selects no partition: all of them take their turns."""
+    """With duplicate detection, messages with a MessageId only go to the partitions in turn."""
     return None if key is not None and key.source == MESSAGE_ID else key
 
 
@@ -151,7 +151,7 @@ def message_id_not_a_key(key: Key | None) -> Key | None:
 def message_id_before_partition_key(
     usual: Key | None, entity: Entity, message: v.Message
 ) -> Key | None:
-    """With duplicate detection the MessageId is the key, whatever else is set."""
+    """With duplicate detection the MessageId is the key, even if other properties are set."""
     first = message_id(entity, message) if entity.settings.duplicate_detection else None
     return first or usual
 
@@ -217,7 +217,7 @@ NEXT: Final = "messages.next_available"
 
 
 def _of_its_key(queued: QueuedMessage) -> list[QueuedMessage]:
-    """The available messages that have the key of this one."""
+    """Return the available messages that have the same key as this one."""
     entity, message = queued.entity, queued.message
     key = message.session_id or message.partition_key
     there = entity.partitions[queued.partition].line.available(entity.messages)
@@ -287,7 +287,7 @@ def key_order_lost_after_outage(
 
 @mutant("KEY-11", "duplicates.is_duplicate", COPIES)
 def duplicates_kept() -> bool:
-    """No message is ever taken for a copy."""
+    """No message is dropped as a copy."""
     return False
 
 
@@ -311,11 +311,11 @@ def duplicates_forgotten_early(
 
 @mutant("KEY-12", "messages.accept", NOT_UNIQUE, only_where)
 def duplicates_dropped_without_detection(entity: Entity, message: v.Message) -> bool:
-    """A message is eliminated if one with its MessageId is in the queue, detection or not."""
+    """Without duplicate detection, a message is dropped if its MessageId is in the queue."""
     there = (queued.message.message_id for queued in entity.messages.values())
     return message.message_id is None or message.message_id not in there
 
 
 @mutant("KEY-13", "", PLAIN, needs=frozenset({v.Capability.CLIENT_LIBRARY}))
 def id_not_assigned() -> None:
-    """The client library leaves a missing MessageId missing."""
+    """The client library assigns no MessageId to a message without one."""

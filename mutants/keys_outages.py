@@ -1,4 +1,4 @@
-"""Mutants of KEY: messages with and without key while partitions are down."""
+"""Mutants of KEY: messages with and without a key while partitions are down."""
 
 from collections import Counter
 from typing import Final
@@ -67,25 +67,25 @@ def dead_partition_refuses_yet_stores(namespace: Namespace, command: v.Send) -> 
 @mutant("KEY-12", "keys.effective_key", how=alters)
 @run(create(), down(home("1")), send("m1", message_id="1"))
 def message_id_pins(usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
-    """Without duplicate detection the MessageId is the key where no other property is."""
+    """Without duplicate detection, the MessageId is the key of a message without another key."""
     return usual or message_id(entity, message)
 
 
 @mutant("KEY-14", "keys.any_partition", NO_TURN, with_other("down"))
 def last_partition_unused(entity: Entity, down: frozenset[int]) -> frozenset[int]:
-    """The last partition gets no message without key."""
+    """The last partition gets no messages without a key."""
     last = {len(entity.partitions) - 1} if len(entity.partitions) > 1 else set()
     return down | last
 
 
 @mutant("KEY-14", "keys.any_partition", NO_TURN)
 def all_in_one_partition(entity: Entity, down: frozenset[int]) -> int | None:
-    """All messages without key go to one partition."""
+    """All messages without a key go to one partition."""
     return next((number for number in range(len(entity.partitions)) if number not in down), None)
 
 
 def next_turn(namespace: Namespace, entity: Entity) -> int:
-    """Return the next partition by this bus' own count."""
+    """Return the next partition in turn, counted by the mutant itself."""
     turns = memory(namespace, Counter[str])
     turns[entity.path] += 1
     return (turns[entity.path] - 1) % len(entity.partitions)
@@ -93,14 +93,14 @@ def next_turn(namespace: Namespace, entity: Entity) -> int:
 
 @mutant("KEY-15", PLACE, (create(), down(0), send("m1")), ROUTE_REFUSED)
 def no_rerouting(namespace: Namespace, entity: Entity) -> bool:
-    """A message without key whose turn falls on a partition that is down is refused."""
+    """A message without a key is refused if its turn is that of a partition that is down."""
     is_down = next_turn(namespace, entity) in entity.base.down
     return is_down and entity.settings.partitioned
 
 
 @mutant("KEY-15", PLACE, (create(), down(0), down(1), send("m1")), ROUTE_REFUSED, deep=True)
 def no_rerouting_with_many_down(namespace: Namespace, entity: Entity) -> bool:
-    """A message without key is refused where two partitions that follow each other are down."""
+    """A message without a key is refused if both the next partition and the one after are down."""
     turn, down = next_turn(namespace, entity), entity.base.down
     both = turn in down and (turn + 1) % len(entity.partitions) in down
     return both and entity.settings.partitioned
@@ -108,13 +108,13 @@ def no_rerouting_with_many_down(namespace: Namespace, entity: Entity) -> bool:
 
 @mutant("KEY-25", PLACE, (create(), send("m1", seconds=15)), ROUTE_REFUSED)
 def short_timeout_fails(entity: Entity, timeout: int) -> bool:
-    """With a timeout of 15 s or less a message without key is refused, even with all up."""
+    """With a timeout of at most 15 s a message without a key is refused, even without an outage."""
     return timeout <= SHORT_TIMEOUT and entity.settings.partitioned
 
 
 @mutant("KEY-20", "keys.place", IN_OUTAGE, instead)
 def rerouted_with_key(namespace: Namespace, entity: Entity, key: Key | None) -> int | None:
-    """A message whose partition is down goes to another one, in spite of its key."""
+    """A message with a key goes to another partition while its own is down."""
     down = entity.base.down
     others = [number for number in range(len(entity.partitions)) if number not in down]
     is_down = key is not None and namespace.rules.keys.home(namespace, entity, key) in down

@@ -52,7 +52,7 @@ RENEWED_TWICE: Final[Run] = (*LOCKED, wait(40), renew(0), wait(40), renew(0), wa
 
 
 def lock_again(namespace: Namespace, queued: QueuedMessage, token: str) -> None:
-    """Lock a message that nobody holds under an earlier token."""
+    """Lock a message that no receiver has locked, with an earlier token."""
     namespace.journal.touch(queued)
     deferred = queued.state is State.DEFERRED
     queued.state, queued.token = State.DEFERRED_LOCKED if deferred else State.LOCKED, token
@@ -61,14 +61,14 @@ def lock_again(namespace: Namespace, queued: QueuedMessage, token: str) -> None:
 
 
 def has_run_out(namespace: Namespace, queued: QueuedMessage) -> bool:
-    """Return whether the time of a message's lock is over, or that of its session's."""
+    """Return whether the time of a message's lock, or of its session's, is over."""
     until = queued.locked_until if queued.session is None else queued.session.locked_until
     return until <= namespace.now
 
 
 @mutant("LOCK-01", "locks.lock", LOCKED, afterwards)
 def lock_ends_early(queued: QueuedMessage) -> None:
-    """A lock lasts half as long as its queue says."""
+    """A lock lasts half as long as its queue's lock duration."""
     if queued.session is None:
         queued.locked_until -= queued.entity.settings.lock_duration // 2
         queued.entity.look_at("locks.end", queued.locked_until, queued, queued.number)
@@ -93,12 +93,12 @@ def default_lock_shorter(settings: EntitySettings) -> EntitySettings:
 
 @mutant("LOCK-03", "locks.check_duration", LONG_LOCK)
 def locks_without_end() -> None:
-    """A lock duration has no limit."""
+    """A lock duration can be of any length."""
 
 
 @mutant("LOCK-04", "locks.renew", (*LOCKED, wait(40), renew(0), wait(40), complete(0)))
 def renewal_forgotten(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
-    """A renewed lock ends when it would have ended."""
+    """A renewed lock ends as if it had not been renewed."""
     queued = once_locked(namespace, command)
     until = 0 if queued is None else queued.locked_until
     answer = RULES.locks.renew(namespace, command, connection)
@@ -120,7 +120,7 @@ def renewed_once_only(namespace: Namespace, command: v.RenewLock, connection: st
 
 @mutant("LOCK-05", "locks.renew", (*LOCKED, wait(61), renew(0)), instead_of(v.Error.LOCK_LOST))
 def lost_lock_renewed(namespace: Namespace, command: v.RenewLock) -> Answer:
-    """A lock that has expired is renewed, to no effect."""
+    """The renewal of an expired lock succeeds without effect."""
     duration = namespace.entities[command.queue].settings.lock_duration
     return Answer(v.Renewed(locked_until=namespace.now + duration))
 
@@ -134,7 +134,7 @@ def settled_lock_renewed(namespace: Namespace, command: v.RenewLock) -> None:
 
 
 def _current(namespace: Namespace, command: v.Settlement | v.RenewLock) -> str:
-    """Return the token of a message's current lock, otherwise that of the command."""
+    """Return the token of a message's current lock; if it has none, the token in the command."""
     queued = once_locked(namespace, command)
     return command.lock_token if queued is None or queued.token is None else queued.token
 
@@ -154,7 +154,7 @@ def older_lock_renews(namespace: Namespace, command: v.RenewLock) -> v.RenewLock
 @mutant("LOCK-08", "locks.apply", how=only_where, deep=True)
 @run(*LOCKED, wait(55), complete(0), wait(10), receive())
 def completed_late_comes_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> bool:
-    """A message that is completed in the last fifth of its lock is redelivered anyway."""
+    """A message completed in the last fifth of its lock's time is delivered again."""
     until = queued.locked_until if queued.session is None else queued.session.locked_until
     late = until - namespace.now <= queued.entity.settings.lock_duration // 5
     return action is not Action.COMPLETE or not late
@@ -171,7 +171,7 @@ def refused_is_lost(namespace: Namespace, command: v.Settlement) -> None:
 
 @mutant("LOCK-10", "locks.apply", (*TWO, complete(0), complete(1)), afterwards)
 def settling_frees_others(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """Completing a message ends the locks of all others."""
+    """Completing a message ends the locks of all other messages."""
     for other in tuple(queued.entity.messages.values()) if action is Action.COMPLETE else ():
         if other.token is not None:
             namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
@@ -179,7 +179,7 @@ def settling_frees_others(namespace: Namespace, queued: QueuedMessage, action: A
 
 @mutant("LOCK-10", "locks.renew", (*TWO, renew(0), complete(1)), afterwards, deep=True)
 def renewing_ends_others(namespace: Namespace, command: v.RenewLock) -> None:
-    """Renewing a lock ends those of the other messages with its key."""
+    """Renewing a lock ends the locks of other messages with the same key."""
     queued = once_locked(namespace, command)
     key = None if queued is None else queued.message.partition_key
     for other in tuple(namespace.entities[command.queue].messages.values()):
@@ -198,7 +198,7 @@ ACROSS: Final[Run] = (
 
 @mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1), complete(1)), asks)
 def first_settled_alone(command: v.SettleBatch) -> v.SettleBatch:
-    """A request to settle several messages settles the first one and succeeds."""
+    """A request to settle several messages settles only the first one, and succeeds."""
     return attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
 
 
@@ -209,7 +209,7 @@ def several_always_refused(command: v.SettleBatch) -> bool:
 
 
 def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
-    """Return the request for only those messages that are in the partition of the first one."""
+    """Return the request without messages that are in another partition than the first one."""
     entity = namespace.entities[command.queue]
     where = {
         token: queued.partition

@@ -1,4 +1,4 @@
-"""Mutants of LOCK: settling in a transaction."""
+"""Mutants of LOCK: settlements in a transaction."""
 
 from typing import Final
 
@@ -36,7 +36,7 @@ SENT_AND_LOST: Final[Run] = (
 def settled_before_the_commit(
     namespace: Namespace, entity: Entity, command: v.Settlement, name: str
 ) -> Answer:
-    """A settlement in a transaction takes effect at once, whatever its end."""
+    """A settlement in a transaction takes effect at once, even if the transaction rolls back."""
     running(namespace, name)
     return RULES.locks.settle(namespace, attrs.evolve(command, transaction=None), "")
 
@@ -54,7 +54,7 @@ def abandoned_before_the_commit(
 def _commit(
     namespace: Namespace, transaction: Transaction, settlements: tuple[EnlistedSettlement, ...]
 ) -> None:
-    """Commit with these settlements in place of the requested ones."""
+    """Commit a transaction with these settlements instead of its own."""
     namespace.journal.touch(transaction)
     transaction.settlements = settlements
     RULES.transactions.apply(namespace, transaction)
@@ -102,7 +102,7 @@ def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction) -> No
 
 @mutant("LOCK-12", "transactions.roll_back", GIVEN_BACK, beforehand, deep=True)
 def rollback_counts_a_delivery(namespace: Namespace, command: v.RollBackTransaction) -> None:
-    """A rollback counts a delivery of the messages settled in its transaction."""
+    """A rollback counts one more delivery of the messages settled in its transaction."""
     for _, queued in _still_locked(running(namespace, command.transaction)):
         namespace.journal.touch(queued)
         queued.failed += 1
@@ -117,7 +117,7 @@ def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> No
 @mutant("LOCK-13", "transactions.settle", how=alters, also=_commit_what_is_locked)
 @run(*LOST)
 def lost_lock_enlisted(usual: Answer) -> Answer:
-    """A settlement with a lost lock, and its commit, are accepted without effect."""
+    """A settlement with a lost lock succeeds without effect, and so does its commit."""
     return Answer(DONE) if usual.outcome == v.Refused(error=v.Error.LOCK_LOST) else usual
 
 

@@ -1,4 +1,4 @@
-"""Mutants of LIFE and SEQ: the life of a message, and its sequence numbers."""
+"""Mutants of LIFE: the life of a message."""
 
 from itertools import chain
 from typing import Any, Final
@@ -47,7 +47,7 @@ ONE_EACH: Final[Run] = (*SENT_EACH, *(receive(),) * PARTITIONS)
 
 @shown("LIFE-01", (create(), send("m1", partition_key="a"), receive()))
 def property_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """A message comes back without its PartitionKey."""
+    """A received message lacks its PartitionKey."""
     return attrs.evolve(view, partition_key=None)
 
 
@@ -59,7 +59,7 @@ def property_lost_at_redelivery(queued: QueuedMessage, view: v.MessageView) -> v
 
 @shown("LIFE-01", (create(), send("m1", properties={"n": 2**53 + 1}), receive()))
 def large_numbers_rounded(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """Whole numbers beyond 2^53 come back as the nearest floating-point number."""
+    """Integers beyond 2^53 are received as the nearest floating-point number."""
     greatest = 2**63 - 1024  # the greatest of these that fits into 64 bits
     rounded = {
         name: min(int(float(value)), greatest) if type(value) is int else value
@@ -72,7 +72,7 @@ def large_numbers_rounded(queued: QueuedMessage, view: v.MessageView) -> v.Messa
 def locked_given_again(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
-    """A locked message is given to the next receive."""
+    """A locked message is given to the next receive as well."""
     for queued in entity.messages.values():
         locked = queued.state is State.LOCKED and queued.session is session
         if locked and queued.partition not in entity.base.down:
@@ -90,7 +90,7 @@ def completed_comes_back(action: Action) -> Action:
 
 @mutant("LIFE-03", "messages.consume", (create(), send("m1"), receive(delete=True), receive()))
 def deleted_comes_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """A message received in receive-and-delete mode can be received once more."""
+    """A message received in ReceiveAndDelete can be received once more."""
     before, name = memory(namespace, set[tuple[str, int]]), (queued.entity.path, queued.number)
     if action is Action.EXPIRE or name in before:
         RULES.messages.consume(namespace, queued, action)
@@ -126,7 +126,7 @@ def settles_after_expiry(namespace: Namespace, command: v.Settlement, connection
 
 @mutant("LIFE-06", "locks.settle", (*LOCKED, complete(0), complete(0)))
 def settles_twice(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
-    """A lock that a settlement has used up settles once more, to no effect."""
+    """A lock token that has settled its message settles it again, without effect."""
     used, name = memory(namespace, set[tuple[str, str]]), (command.queue, command.lock_token)
     if name in used:
         return Answer(DONE)
@@ -145,7 +145,7 @@ def _peeked_messages(namespace: Namespace, command: v.Peek, answer: Answer) -> l
 
 @mutant("LIFE-07", "partitions.peek", PEEKED, alters)
 def peek_removes(usual: Answer, namespace: Namespace, command: v.Peek) -> Answer:
-    """A message that was peeked is lost."""
+    """A peek removes the messages that it shows."""
     for queued in _peeked_messages(namespace, command, usual):
         namespace.rules.messages.remove(namespace, queued)
     return usual
@@ -153,7 +153,7 @@ def peek_removes(usual: Answer, namespace: Namespace, command: v.Peek) -> Answer
 
 @mutant("LIFE-07", "partitions.peek", PEEKED, alters)
 def peek_locks(usual: Answer, namespace: Namespace, command: v.Peek) -> Answer:
-    """A message that was peeked is locked."""
+    """A peek locks the messages that it shows."""
     for queued in _peeked_messages(namespace, command, usual):
         if queued.state is ACTIVE:
             namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
@@ -191,7 +191,7 @@ def cache_never_expires(
 
 @mutant("LIFE-09", "messages.next_available", ONE_EACH)
 def last_partition_never_read(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
-    """The messages of the last partition are never given."""
+    """Messages in the last partition are never received."""
     last = len(entity.partitions) - 1
     for _ in entity.partitions:
         queued = RULES.messages.next_available(namespace, entity)
@@ -202,7 +202,7 @@ def last_partition_never_read(namespace: Namespace, entity: Entity) -> QueuedMes
 
 @mutant("LIFE-10", "sessions.accept", (*HELD, over("c2", ACCEPT)))
 def session_given_twice(namespace: Namespace, command: v.AcceptSession, connection: str) -> Answer:
-    """A session that is locked can be locked by another."""
+    """A locked session can be locked by another connection."""
     session = session_of(namespace, command)
     holder = None if session is None else session.holder
     answer = RULES.sessions.accept(namespace, command, holder or connection)
@@ -215,7 +215,7 @@ def session_given_twice(namespace: Namespace, command: v.AcceptSession, connecti
 def session_read_without_lock(
     namespace: Namespace, entity: Entity, name: str | None, connection: str
 ) -> Session | None:
-    """While a session is locked, every connection is given its messages."""
+    """Any connection can receive from a locked session."""
     session = entity.sessions.get(name or "")
     holder = None if session is None else session.holder
     return RULES.sessions.of_receive(namespace, entity, name, holder or connection)

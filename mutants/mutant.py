@@ -1,4 +1,4 @@
-"""The class of mutants, and the decorator that collects them."""
+"""The class of mutants, and the decorators that make and collect them."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -27,18 +27,18 @@ class Mutant:
     """The model with one function replaced, so that it breaks one rule.
 
     Attributes:
-        id: a slug.
-        rule: id of the rule that is broken; a test of that very rule must kill the mutant.
+        id: its name, in lower case with hyphens.
+        rule: the id of the rule that it breaks; a scenario of this rule must kill it.
         summary: the fault, in a sentence.
-        family: name of its module.
+        family: the name of its module.
         rules: the model's rules with the fault.
         run: the shortest run that shows the fault, in a namespace of `runs.PARTITIONS` partitions.
-        readings: other than the default ones, if `run` needs them to show it to the judge.
-        needs: the capabilities that it declares beyond those of the model.
-        deep: whether it shows only in a longer or a rarer run of commands.
+        readings: the readings that the judge needs to see the fault in `run`, beside the defaults.
+        needs: the capabilities that the mutant declares and the model does not.
+        deep: whether the fault shows only in longer or rarer runs.
         equivalent: why no test can distinguish it from a conforming bus; empty if one can.
-        literal: whether no single answer breaks a rule, and only a scenario's own words detect it:
-            an event without a time limit never comes.
+        literal: whether no single answer breaks a rule, so that only a scenario's own assertion
+            notices the fault: something without a time limit never happens.
     """
 
     id: str
@@ -57,11 +57,11 @@ class Mutant:
 _COLLECTED: Final[dict[str, list[Mutant]]] = {}
 """The mutants of each module, in their order."""
 _RUNS: Final[dict[Rule, Run]] = {}
-"""The runs of functions that are about to become mutants."""
+"""The runs of functions that become mutants next, by function."""
 
 
 def run(*requests: Request) -> Callable[[Function], Function]:
-    """Return the decorator of a mutant's function that has its run, where that is long."""
+    """Return a decorator that gives a mutant's function a run too long for `mutant`."""
 
     def remember(function: Function) -> Function:
         _RUNS[function] = requests
@@ -79,18 +79,18 @@ def mutant(
     also: Mapping[str, Rule] | None = None,
     **more: Any,
 ) -> Callable[[Function], Function]:
-    """Return the decorator of a function that breaks a rule.
+    """Return a decorator that makes a mutant from a function that breaks a rule.
 
-    Its name becomes the mutant's id, its docstring describes the fault. It names those arguments of
-    the rule that it needs, as a test of pytest names its fixtures; or it takes all of them, at
-    their places. It may call the model's own rule as `RULES.family.rule`.
+    The function's name becomes the mutant's id, and its docstring the description of the fault. Its
+    parameters are those of the rule that it needs, by name as for fixtures of pytest, or all of
+    them in order. It may call the model's own rule as `RULES.family.rule`.
 
     Args:
-        rule: id of the rule that is broken.
-        replaces: the replaced function of the model, as `family.function`; none if the fault is not
-            in the bus.
-        run: the shortest run that shows it; none if the decorator `run` has it.
-        how: combines the function and the rule that it replaces; without, the function itself is
+        rule: the id of the rule that the mutant breaks.
+        replaces: the replaced function of the model, as `family.function`; empty if the fault is
+            not in the bus.
+        run: the shortest run that shows the fault; empty if the decorator `run` names it.
+        how: the wrapper that combines the function and the rule; without one, the function is
             the replacement.
         also: other replaced functions, each with its replacement.
         more: other attributes of the mutant.
@@ -115,22 +115,22 @@ def mutant(
 
 
 def beside(place: str, how: Wrapper | None = None) -> Callable[[Rule], Mapping[str, Rule]]:
-    """Return the decorator of a function that replaces another rule: it makes it a value of `also`.
+    """Return a decorator that makes a value for `also` from a function that replaces another rule.
 
     Args:
         place: the replaced function of the model, as `family.function`.
-        how: combines the function and the rule, as for `mutant`.
+        how: the wrapper that combines the function and the rule, as for `mutant`.
     """
     return lambda function: {place: _replacement(place, function, how)}
 
 
 def mutants_of(*modules: ModuleType) -> tuple[Mutant, ...]:
-    """Return the mutants of these modules, in their order."""
+    """Return the mutants of these modules, in the order of definition."""
     return tuple(chain.from_iterable(_COLLECTED[module.__name__] for module in modules))
 
 
 def _replacement(place: str, function: Rule, how: Wrapper | None) -> Rule:
-    """Return what stands at a place of the model's rules instead of its own rule."""
+    """Return the function that replaces one of the model's rules."""
     family, _, name = place.partition(".")
     usual = getattr(getattr(RULES, family), name)
     named = _by_name(place, list(inspect.signature(usual).parameters), function)
@@ -138,10 +138,10 @@ def _replacement(place: str, function: Rule, how: Wrapper | None) -> Rule:
 
 
 def _by_name(place: str, names: list[str], function: Rule) -> Rule:
-    """Return a function of all arguments of a rule that gives a function those that it names.
+    """Return a function with all parameters of a rule, which passes on those that `function` has.
 
     Raises:
-        TypeError: the rule has no such argument.
+        TypeError: the function has a parameter that the rule lacks.
     """
     wanted = inspect.signature(function).parameters
     takes_all = USUAL not in wanted and len(wanted) == len(names)
@@ -160,7 +160,7 @@ def _by_name(place: str, names: list[str], function: Rule) -> Rule:
 
 
 def replaced(places: Mapping[str, Callable[..., Any]]) -> Rules:
-    """Return the model's rules with some functions replaced."""
+    """Return the model's rules with these functions replaced."""
     rules = RULES
     for place, function in places.items():
         family, _, name = place.partition(".")

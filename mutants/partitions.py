@@ -1,4 +1,4 @@
-"""Mutants of PART: outages of partitions, front ends with caches, peeks."""
+"""Mutants of PART: outages of partitions, and front ends with caches."""
 
 from collections import Counter
 from itertools import chain
@@ -65,7 +65,7 @@ HUNDRED: Final[Run] = (
 
 @mutant("PART-01", "keys.place_without_key", (REGULAR, down(0), send("m1")), instead)
 def regular_sends_go_round(entity: Entity) -> int | None:
-    """A queue that is not partitioned takes messages without key while its store is down."""
+    """A regular queue accepts messages without a key while its store is down."""
     return 0 if not entity.settings.partitioned else None
 
 
@@ -73,7 +73,7 @@ def regular_sends_go_round(entity: Entity) -> int | None:
 def regular_is_read_in_its_outage(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> View | None:
-    """A queue without partitions gives messages while its store is down."""
+    """A regular queue gives messages while its store is down."""
     if entity.settings.partitioned or not entity.base.down:
         return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     line = entity.partitions[0].line if session is None else session.line
@@ -98,7 +98,7 @@ STOPPED: Final = refuses("KEY-03", v.Error.UNAVAILABLE)
 
 @mutant("PART-02", "keys.place", FIVE_OUTAGES, STOPPED, also=_count_outages, deep=True)
 def outage_stops_the_next_partition(namespace: Namespace, entity: Entity, key: Key | None) -> bool:
-    """A partition that is down takes the one after it along, once four of them were down before."""
+    """After four outages, messages for the partition after one that is down are refused, too."""
     if key is None or memory(namespace, Counter[str])[""] <= 4:
         return False
     before = namespace.rules.keys.home(namespace, entity, key) - 1
@@ -111,20 +111,20 @@ def _is_all_down(entity: Entity) -> bool:
 
 @mutant("PART-03", "keys.place_without_key", (create(), *ALL_DOWN, send("m1")), instead)
 def taken_with_all_down(entity: Entity) -> int | None:
-    """With every partition down, a message without key is accepted into the first one."""
+    """A message without a key is accepted while every partition is down."""
     return 0 if _is_all_down(entity) else None
 
 
 @mutant("PART-03", "messages.send", KEPT, refuses_yet(in_transactions=False), deep=True)
 def refused_with_all_down_and_kept(namespace: Namespace, command: v.Send) -> None:
-    """A message refused while every partition is down arrives once one is up again."""
+    """A message refused while every partition is down arrives after the outage."""
     entity = namespace.entities.get(command.queue)
     if entity is not None and _is_all_down(entity):
         RULES.messages.arrive(namespace, entity, command.message, 0, DIRECT)
 
 
 def _recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
-    """Return the messages of a partition that comes up again."""
+    """Return the messages of the partition that a command brings up."""
     entity = namespace.entities.get(command.queue)
     if not isinstance(command, v.BringPartitionUp) or entity is None:
         return []
@@ -134,7 +134,7 @@ def _recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
 
 @mutant("PART-04", "partitions.switch", (*KEYED, *ALL_DOWN, *ALL_UP, receive()), beforehand)
 def outage_empties_its_partition(namespace: Namespace, command: Switch) -> None:
-    """A partition comes back without messages."""
+    """A partition loses its messages in an outage."""
     for queued in _recovered(namespace, command):
         RULES.messages.remove(namespace, queued)
 
@@ -150,14 +150,14 @@ def _note_locked(namespace: Namespace, command: Switch) -> None:
 
 @mutant("PART-04", "locks.release", LOCKED, afterwards, also=_note_locked, deep=True)
 def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage) -> None:
-    """A message that is locked when its partition goes down is lost once its lock ends."""
+    """A message that is locked when its partition goes down is lost when its lock ends."""
     if queued in memory(namespace, set[QueuedMessage]) and queued.is_there:
         RULES.messages.remove(namespace, queued)
 
 
 @mutant("PART-04", "partitions.switch", TWICE_DOWN, beforehand, deep=True)
 def outage_doubles_messages(namespace: Namespace, command: Switch) -> None:
-    """After a partition's second outage its messages are received twice."""
+    """After its second outage, a partition delivers its messages twice."""
     outages = memory(namespace, Counter[tuple[str, int]])
     recovered, which = _recovered(namespace, command), (command.queue, command.partition)
     outages[which] += isinstance(command, v.TakePartitionDown)
@@ -168,7 +168,7 @@ def outage_doubles_messages(namespace: Namespace, command: Switch) -> None:
 @mutant("PART-05", "partitions.switch", how=beforehand)
 @run(*TWO_QUEUES, *ALL_DOWN, send("m2", queue=OTHER))
 def outage_hits_every_entity(namespace: Namespace, command: Switch, connection: str) -> None:
-    """An outage affects every queue and topic."""
+    """An outage of one entity affects every queue and topic."""
     for other in namespace.entities.values():
         if other.base is other and command.partition < len(other.partitions):
             RULES.partitions.switch(namespace, attrs.evolve(command, queue=other.path), connection)
@@ -176,7 +176,7 @@ def outage_hits_every_entity(namespace: Namespace, command: Switch, connection: 
 
 @mutant("PART-05", "messages.next_available", LATEST, only_where, deep=True)
 def outage_hits_the_latest_entity(namespace: Namespace, entity: Entity) -> bool:
-    """While all partitions of one queue are down, nothing is received from the one created last."""
+    """While all partitions of some queue are down, the queue created last gives no messages."""
     queues = [other for other in namespace.entities.values() if other.kind is EntityKind.QUEUE]
     return entity not in queues[-1:] or not any(map(_is_all_down, queues))
 
@@ -185,7 +185,7 @@ Caches = dict[tuple[str, str], list[QueuedMessage]]
 
 
 def _cached(namespace: Namespace, entity: Entity, connection: str) -> list[QueuedMessage]:
-    """Return the answers of partitions to a connection's first receive: one message each."""
+    """Return the front end's cache: what each partition answered to the first receive."""
     caches = memory(namespace, Caches)
     if (entity.path, connection) not in caches:
         heads = (partition.line.first(entity.messages) for partition in partitions_up(entity))
@@ -201,7 +201,7 @@ def cached_is_never_given(
     mode: v.ReceiveMode,
     connection: str,
 ) -> View | None:
-    """A front end hands out only one of the messages that it cached at first."""
+    """A front end gives only one of the messages that it cached at first."""
     is_first = (entity.path, connection) not in memory(namespace, Caches)
     cached = _cached(namespace, entity, connection)
     if is_first or session is not None or len(entity.partitions) == 1:
@@ -224,7 +224,7 @@ def _note_cache(
 def cache_is_given_twice(
     namespace: Namespace, queued: QueuedMessage, action: Action
 ) -> bool | None:
-    """A message from a front end's cache is handed out again after its completion."""
+    """A message in a front end's cache is given again after it was completed."""
     caches = memory(namespace, Caches)
     kept = next((cache for cache in caches.values() if queued in cache[1:]), None)
     if kept is None or action is not Action.COMPLETE:
@@ -242,7 +242,7 @@ def two_front_ends_lock_one_message(
     mode: v.ReceiveMode,
     connection: str,
 ) -> View | None:
-    """A message that one connection has locked is given to every other."""
+    """A message that one connection has locked is given to every other connection."""
     if session is not None or not entity.settings.partitioned:
         return RULES.messages.give_next(namespace, entity, session, mode, connection)
     holders = memory(namespace, dict[str, str])
@@ -258,7 +258,7 @@ def two_front_ends_lock_one_message(
 
 @mutant("PART-12", "locks.locked_under", SECOND_SETTLED, alters)
 def settles_by_place(usual: QueuedMessage, entity: Entity) -> QueuedMessage:
-    """A settlement finds its message by its position within the partition."""
+    """A settlement finds its message by its position in the partition, not by its lock token."""
     if not entity.settings.partitioned:
         return usual
     return next(queued for queued in entity.messages.values() if queued.token is not None)
@@ -266,7 +266,7 @@ def settles_by_place(usual: QueuedMessage, entity: Entity) -> QueuedMessage:
 
 @mutant("PART-12", "locks.settle", HUNDRED, beforehand, deep=True)
 def settles_in_the_first_partition(namespace: Namespace, command: v.Settlement) -> None:
-    """After 99 settlements, a queue knows only the locks of its first partition."""
+    """After 99 settlements, a queue accepts only lock tokens of its first partition."""
     settled = memory(namespace, Counter[str])
     settled[command.queue] += 1
     if settled[command.queue] >= 100:

@@ -1,4 +1,4 @@
-"""Mutants of PART: which messages a peek shows, from where, and in an outage."""
+"""Mutants of PART: which messages a peek shows, from where on, and in an outage."""
 
 from collections.abc import Callable
 from itertools import chain, islice
@@ -28,7 +28,7 @@ Hidden = Callable[[Entity, View, list[int]], bool]
 
 
 def _hiding(namespace: Namespace, command: v.Peek, connection: str, is_hidden: Hidden) -> Answer:
-    """Return a peek that skips hidden messages, given all numbers of a partition."""
+    """Return a peek without the messages that `hidden` selects from a partition's numbers."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
     numbers: dict[int, list[int]] = {}
     for number in sorted(entity.messages):
@@ -52,7 +52,7 @@ def _partition(view: View) -> int:
 def regular_peek_misses_the_oldest(
     namespace: Namespace, command: v.Peek, connection: str
 ) -> Answer:
-    """A peek into a queue that is not partitioned begins with its second message."""
+    """A peek into a regular queue begins with its second message."""
 
     def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
         is_oldest = len(numbers) > 1 and view.sequence_number == numbers[0]
@@ -65,7 +65,7 @@ def regular_peek_misses_the_oldest(
 def regular_peek_misses_what_is_locked(
     namespace: Namespace, command: v.Peek, connection: str
 ) -> Answer:
-    """A peek into a queue that is not partitioned leaves out what is locked."""
+    """A peek into a regular queue does not show locked messages."""
 
     def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
         queued = entity.messages.get(view.sequence_number or 0)
@@ -77,7 +77,7 @@ def regular_peek_misses_what_is_locked(
 
 @mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), PEEK), tells("messages"))
 def regular_peek_shows_nothing(usual: Views, namespace: Namespace, command: v.Peek) -> Views:
-    """A peek into a queue without partitions is empty."""
+    """A peek into a regular queue shows nothing."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
     return usual if entity.settings.partitioned else ()
 
@@ -86,7 +86,7 @@ def regular_peek_shows_nothing(usual: Views, namespace: Namespace, command: v.Pe
 def peek_begins_with_a_partitions_second(
     namespace: Namespace, command: v.Peek, connection: str
 ) -> Answer:
-    """A peek leaves out the oldest message of each partition that has several."""
+    """A peek does not show the oldest message of a partition with several messages."""
 
     def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
         is_oldest = len(numbers) > 1 and view.sequence_number == numbers[0]
@@ -99,7 +99,7 @@ def peek_begins_with_a_partitions_second(
 def peek_forgets_the_oldest_of_many(
     namespace: Namespace, command: v.Peek, connection: str
 ) -> Answer:
-    """A partition that has taken more than six messages shows its latest six only."""
+    """A peek shows only the latest six messages of a partition that had more."""
 
     def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
         return view.sequence_number in numbers[:-6] and len(entity.partitions) > 1
@@ -109,26 +109,26 @@ def peek_forgets_the_oldest_of_many(
 
 @mutant("PART-19", "partitions.peek", (create(), send("m1"), send("m2"), PEEK), asks)
 def peek_shows_one_more(command: v.Peek) -> v.Peek:
-    """A peek shows one message more than it was asked for."""
+    """A peek shows one message more than requested."""
     return attrs.evolve(command, count=command.count + 1)
 
 
 @mutant("PART-19", "partitions.peek", how=tells("messages"), deep=True)
 @run(create(), *SEVEN_OF_ONE, PEEK_FOUR)
 def peek_shows_one_twice(usual: Views) -> Views:
-    """A peek of four or more ends with the message before the last once more."""
+    """A peek of at least four messages shows the last but one again at its end."""
     return (*usual[:-1], usual[-2]) if len(usual) >= 4 else usual
 
 
 @mutant("PART-20", "partitions.peek", (create(), *SEVEN_OF_ONE, FROM_THIRD), asks)
 def peek_begins_anew(command: v.Peek) -> v.Peek:
-    """A peek that starts at a number starts at the beginning instead."""
+    """A peek from a sequence number on starts at the first message instead."""
     return attrs.evolve(command, from_sequence_number=None)
 
 
 @mutant("PART-20", "partitions.peek", PEEK_ALL, tells("messages"), deep=True, literal=True)
 def peek_on_ends_with_its_partition(usual: Views, command: v.Peek) -> Views:
-    """A peek that starts at a number ends with the partition of that number."""
+    """A peek from a sequence number on shows only that number's partition."""
     start = command.from_sequence_number
     if start is None:
         return usual

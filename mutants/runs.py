@@ -18,7 +18,7 @@ REASON: Final = "unreadable"
 
 @attrs.frozen
 class Known:
-    """Messages that earlier answers of a run gave, and the numbers of scheduled ones."""
+    """Messages that earlier answers of a run returned, and numbers of scheduled ones."""
 
     messages: list[v.MessageView] = attrs.field(factory=list)
     scheduled: list[int] = attrs.field(factory=list)
@@ -28,7 +28,7 @@ class Known:
         return self.messages[receive].lock_token or "none"
 
     def learn(self, outcome: v.Outcome) -> None:
-        """Add what an answer gives."""
+        """Add the messages and numbers in an answer."""
         if isinstance(outcome, v.Received):
             self.messages.append(outcome.message)
         if isinstance(outcome, v.ReceivedSeveral):
@@ -39,7 +39,7 @@ class Known:
 
 @attrs.frozen
 class Settling:
-    """Settle the message from the receive with this number, counted from 0."""
+    """A settlement of the message from the receive with this number, counted from 0."""
 
     kind: type[v.Settlement | v.RenewLock]
     receive: int
@@ -47,7 +47,7 @@ class Settling:
     within: str | None = None
 
     def asked(self, known: Known) -> v.Command:
-        """Return the request, once the lock is known."""
+        """Return the command, with the lock token that the receive returned."""
         token = known.token(self.receive)
         if issubclass(self.kind, v.RenewLock):
             return v.RenewLock(queue=self.queue, lock_token=token)
@@ -60,14 +60,14 @@ class Settling:
 
 @attrs.frozen
 class ByNumber:
-    """Receive, by their sequence numbers, the messages from these receives."""
+    """A receive, by their sequence numbers, of the messages from these receives."""
 
     receives: tuple[int, ...]
     session_id: str | None = None
     delete: bool = False
 
     def asked(self, known: Known) -> v.Command:
-        """Return the request, once the sequence numbers are known."""
+        """Return the command, with the sequence numbers that the receives returned."""
         mode = v.ReceiveMode.RECEIVE_AND_DELETE if self.delete else v.ReceiveMode.PEEK_LOCK
         views = (known.messages[receive] for receive in self.receives)
         numbers = tuple(view.sequence_number or 0 for view in views)
@@ -78,13 +78,13 @@ class ByNumber:
 
 @attrs.frozen
 class Together:
-    """Settle the messages from these receives in one request, or renew their locks."""
+    """One request that settles the messages from these receives, or renews their locks."""
 
     receives: tuple[int, ...]
     disposition: v.Disposition | None
 
     def asked(self, known: Known) -> v.Command:
-        """Return the request, once the locks are known."""
+        """Return the command, with the lock tokens that the receives returned."""
         tokens = tuple(map(known.token, self.receives))
         if self.disposition is None:
             return v.RenewLocks(queue=QUEUE, lock_tokens=tokens)
@@ -95,18 +95,18 @@ class Together:
 
 @attrs.frozen
 class Cancelling:
-    """Cancel the scheduled message with this number, counted from 0."""
+    """A cancellation of the scheduled message with this number, counted from 0."""
 
     scheduled: int
 
     def asked(self, known: Known) -> v.Command:
-        """Return the cancellation, with the sequence number that the bus assigned."""
+        """Return the command, with the sequence number that the bus assigned."""
         return v.CancelScheduled(queue=QUEUE, sequence_number=known.scheduled[self.scheduled])
 
 
 @attrs.frozen
 class Over:
-    """Ask over another connection."""
+    """A request over another connection."""
 
     connection: str
     request: "Once"
@@ -130,7 +130,7 @@ def send(
     queue: str = QUEUE,
     **properties: Any,
 ) -> v.Send:
-    """Send a message; `within` names a transaction, `seconds` is the sender's timeout."""
+    """Return a send; `within` names its transaction, `seconds` is the sender's timeout."""
     message = v.Message(body=body, **properties)
     return v.Send(
         queue=queue, message=message, transaction=within, timeout=seconds * v.MICROSECONDS
@@ -140,82 +140,82 @@ def send(
 def schedule(
     body: str, seconds: int, *, within: str | None = None, **properties: Any
 ) -> v.Schedule:
-    """Schedule a message for this many seconds from now."""
+    """Return a request that schedules a message for so many seconds from now."""
     message = v.Message(body=body, **properties)
     delay = seconds * v.MICROSECONDS
     return v.Schedule(queue=QUEUE, message=message, delay=delay, transaction=within)
 
 
 def cancel(scheduled: int) -> Cancelling:
-    """Cancel the scheduled message with this number, counted from 0."""
+    """Return a cancellation of the scheduled message with this number, counted from 0."""
     return Cancelling(scheduled)
 
 
 def receive(
     session_id: str | None = None, *, delete: bool = False, queue: str = QUEUE
 ) -> v.Receive:
-    """Receive a message."""
+    """Return a receive."""
     mode = v.ReceiveMode.RECEIVE_AND_DELETE if delete else v.ReceiveMode.PEEK_LOCK
     return v.Receive(queue=queue, session_id=session_id, mode=mode)
 
 
 def complete(receive: int, queue: str = QUEUE, *, within: str | None = None) -> Settling:
-    """Complete the message from this receive; `within` names a transaction."""
+    """Return a completion of the message from this receive; `within` names its transaction."""
     return Settling(v.Complete, receive, queue, within)
 
 
 def abandon(receive: int, queue: str = QUEUE, *, within: str | None = None) -> Settling:
-    """Abandon the message from this receive; `within` names a transaction."""
+    """Return an abandon of the message from this receive; `within` names its transaction."""
     return Settling(v.Abandon, receive, queue, within)
 
 
 def dead_letter(receive: int, queue: str = QUEUE) -> Settling:
-    """Dead-letter the message from this receive."""
+    """Return a request that dead-letters the message from this receive."""
     return Settling(v.DeadLetter, receive, queue)
 
 
 def defer(receive: int) -> Settling:
-    """Defer the message from this receive."""
+    """Return a request that defers the message from this receive."""
     return Settling(v.Defer, receive)
 
 
 def together(*receives: int, disposition: v.Disposition = v.Disposition.COMPLETE) -> Together:
-    """Settle the messages from these receives in one request."""
+    """Return one request that settles the messages from these receives."""
     return Together(receives, disposition)
 
 
 def renew_together(*receives: int) -> Together:
-    """Renew the locks of the messages from these receives in one request."""
+    """Return one request that renews the locks of the messages from these receives."""
     return Together(receives, None)
 
 
 def by_number(*receives: int, session_id: str | None = None, delete: bool = False) -> ByNumber:
-    """Receive the messages from these receives by their sequence numbers."""
+    """Return a receive, by their sequence numbers, of the messages from these receives."""
     return ByNumber(receives, session_id, delete)
 
 
 def renew(receive: int) -> Settling:
-    """Renew the lock of the message from this receive."""
+    """Return a renewal of the lock on the message from this receive."""
     return Settling(v.RenewLock, receive)
 
 
 def down(partition: int, queue: str = QUEUE) -> v.TakePartitionDown:
-    """Take a partition down."""
+    """Return a request that takes a partition down."""
     return v.TakePartitionDown(queue=queue, partition=partition)
 
 
 def up(partition: int, queue: str = QUEUE) -> v.BringPartitionUp:
-    """Bring a partition up."""
+    """Return a request that brings a partition up."""
     return v.BringPartitionUp(queue=queue, partition=partition)
 
 
 def wait(seconds: int) -> v.AdvanceClock:
-    """Let time pass."""
+    """Return a request that lets time pass."""
     return v.AdvanceClock(duration=seconds * v.MICROSECONDS)
 
 
 def over(connection: str, request: Once) -> Over:
-    """Ask over another connection than the usual one."""
+    """Return the request, sent over a second connection."""
     return Over(connection, request)
 
 
@@ -225,7 +225,7 @@ def home(key: str) -> int:
 
 
 class Observed(Protocol):
-    """The observation of a command."""
+    """Result of a command: the outcome, and the witness."""
 
     @property
     def outcome(self) -> v.Outcome:
@@ -233,18 +233,18 @@ class Observed(Protocol):
 
     @property
     def witness(self) -> v.Witness | None:
-        """The witness of an observer inside the bus."""
+        """The partition that an observer inside the bus saw."""
 
 
 class Bus(Protocol):
-    """Something that accepts one command after another."""
+    """A bus that executes one command after another."""
 
     def do(self, command: v.Command, connection: str) -> Observed:
         """Execute one command over the named connection."""
 
 
 def play(adapter: Bus, run: Iterable[Request]) -> Iterator[v.Event]:
-    """Execute one request after another and yield the outcomes."""
+    """Execute the requests in order, and yield their outcomes."""
     known = Known()
     for request in run:
         connection, wanted = "c1", request

@@ -76,13 +76,13 @@ def scheduled_comes_at_once(command: v.Schedule) -> v.Schedule:
 
 
 def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
-    """Return the entities with a partition that comes up, if one does."""
+    """Return the entities with the partition that a command brings up."""
     return switched(namespace, command) if isinstance(command, v.BringPartitionUp) else []
 
 
 @mutant("SCHED-01", "partitions.switch", (*LATER, DOWN, UP, receive()), afterwards, deep=True)
 def recovery_brings_forward(namespace: Namespace, command: Switch) -> None:
-    """A scheduled message becomes active when a partition comes up again."""
+    """A scheduled message becomes active early when a partition comes up again."""
     for entity in _is_up_again(namespace, command):
         for scheduled in entity.scheduled.values():
             namespace.journal.touch(scheduled)
@@ -97,7 +97,7 @@ def scheduled_never_comes() -> None:
 
 @mutant("SCHED-03", "scheduling.cancel", (*LATER, cancel(0)))
 def cancel_refused(namespace: Namespace, command: v.CancelScheduled, connection: str) -> Answer:
-    """Cancelling by the returned number is refused."""
+    """Cancelling by the number that scheduling returned is refused."""
     RULES.scheduling.cancel(namespace, command, connection)
     raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
 
@@ -116,7 +116,7 @@ def _note_cancelled(namespace: Namespace, scheduled: ScheduledMessage, action: A
 
 @mutant("SCHED-04", "partitions.switch", CANCELLED, afterwards, also=_note_cancelled, deep=True)
 def cancelled_comes_after_outage(namespace: Namespace, command: Switch) -> None:
-    """A cancelled message comes if its partition was down after that."""
+    """A cancelled message arrives if its partition goes down and up after the cancellation."""
     entities = _is_up_again(namespace, command)
     cancelled = memory(namespace, list[ScheduledMessage])
     for scheduled in tuple(cancelled):
@@ -129,7 +129,7 @@ def cancelled_comes_after_outage(namespace: Namespace, command: Switch) -> None:
 
 
 def _is_due(namespace: Namespace, scheduled: ScheduledMessage) -> bool:
-    """Return whether a message still waits although it is due."""
+    """Return whether a message is due, and still scheduled."""
     waits = scheduled.entity.scheduled.get(scheduled.number) is scheduled
     return waits and scheduled.due <= namespace.now
 
@@ -155,7 +155,7 @@ def _note_number(namespace: Namespace, scheduled: ScheduledMessage) -> None:
 
 @mutant("SCHED-05", "scheduling.cancel", LATE_CANCEL, also={"scheduling.activate": _note_number})
 def late_cancel_removes(namespace: Namespace, command: v.CancelScheduled, *rest: Any) -> Answer:
-    """Cancelling by the number of a message that has become active removes it."""
+    """Cancelling a message that has become active removes it."""
     numbers = memory(namespace, Numbers)
     number = numbers.get((command.queue, command.sequence_number), 0)
     entity = namespace.rules.topics.sendable(namespace, command.queue)
@@ -173,7 +173,7 @@ def _show_noted_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageV
 
 @mutant("SCHED-06", "scheduling.activate", (*DUE, receive()), also=showing(_show_noted_number))
 def number_stays(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    """A message keeps the number it was scheduled under."""
+    """An active message keeps the sequence number that it was scheduled under."""
     if _activated(namespace, scheduled):
         numbers = memory(namespace, Numbers)
         numbers[scheduled.entity.path, _last_number(scheduled)] = scheduled.number
@@ -181,7 +181,7 @@ def number_stays(namespace: Namespace, scheduled: ScheduledMessage) -> None:
 
 @mutant("SCHED-07", "scheduling.activate", SENT_BETWEEN, also=showing(_show_noted_number))
 def scheduled_keeps_its_place(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    """A scheduled message comes before what was sent after its scheduling."""
+    """A scheduled message comes before messages that were sent after it was scheduled."""
     if not _is_due(namespace, scheduled):
         return
     # It is put where its number belongs, and shown under the one that it should have got.
@@ -203,13 +203,13 @@ def scheduled_shown_as_active(usual: Views) -> Views:
 
 @mutant("SCHED-08", "partitions.peek", (*LATER, PEEK), tells("messages"), literal=True)
 def scheduled_not_shown(usual: Views) -> Views:
-    """A peek shows no scheduled messages."""
+    """A peek does not show scheduled messages."""
     return without(usual, v.MessageState.SCHEDULED)
 
 
 @mutant("SCHED-09", "scheduling.activate", TWO_LATER)
 def scheduled_goes_anywhere(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    """A scheduled message takes the next partition by turns, whatever its key."""
+    """A scheduled message goes to the partitions in turn, whatever its key."""
     if _is_due(namespace, scheduled):
         rules, entity = namespace.rules, scheduled.entity
         rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
@@ -218,7 +218,7 @@ def scheduled_goes_anywhere(namespace: Namespace, scheduled: ScheduledMessage) -
 
 
 def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> ScheduledMessage:
-    """Schedule a message in a partition that was refused."""
+    """Schedule a message whose scheduling was refused, in this partition."""
     rules, message = namespace.rules, command.message
     entity = rules.topics.sendable(namespace, command.queue)
     key = rules.keys.effective_key(namespace, entity, message)
@@ -236,13 +236,13 @@ def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> Schedule
 )
 @run(*REFUSED)
 def refused_in_outage_comes(namespace: Namespace, command: v.Schedule) -> None:
-    """A message whose scheduling was refused in an outage comes later."""
+    """A message whose scheduling was refused in an outage arrives when it is due."""
     _plan(namespace, command, min(namespace.entities[command.queue].base.down))
 
 
 @mutant("SCHED-11", "scheduling.activate", DUE_IN_OUTAGE, beforehand, deep=True, literal=True)
 def due_in_outage_is_lost(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    """A message that is due while its partition is down never comes."""
+    """A message that is due while its partition is down never arrives."""
     if scheduled.partition in scheduled.entity.base.down and _is_due(namespace, scheduled):
         namespace.rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
 
@@ -267,13 +267,13 @@ def conflicting_is_scheduled(namespace: Namespace, command: v.Schedule, connecti
 )
 @run(*CONFLICTING, wait(6), receive())
 def refused_conflict_comes(namespace: Namespace, command: v.Schedule) -> None:
-    """A message that is refused for its keys arrives when it would have been due."""
+    """A message whose scheduling was refused for its keys arrives when it is due."""
     _plan(namespace, command, 0)
 
 
 @mutant("SCHED-13", "sessions.free", (*IN_SESSION, v.AcceptNextSession(queue=QUEUE)))
 def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[Session]:
-    """A session with only a scheduled message is accepted as the next."""
+    """A session with scheduled messages only is returned as the next session."""
     known, scheduled = namespace.rules.sessions.known, tuple(entity.scheduled.values())
     sessions = [
         known(namespace, entity, later.message.session_id, later.partition)
@@ -288,7 +288,7 @@ def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[
 def holder_is_given_scheduled(
     namespace: Namespace, entity: Entity, session: Session | None
 ) -> None:
-    """A session's holder is given its scheduled messages early."""
+    """The holder of a session receives its scheduled messages before they are due."""
     for scheduled in tuple(entity.scheduled.values()) if session is not None else ():
         if session is not None and scheduled.message.session_id == session.name:
             namespace.journal.touch(scheduled)
@@ -304,7 +304,7 @@ def past_is_refused(command: v.Schedule) -> bool:
 
 @mutant("SCHED-14", "scheduling.schedule", (*PAST, receive()), asks, literal=True)
 def past_never_comes(command: v.Schedule) -> v.Schedule:
-    """A message that is scheduled for a time that has passed never comes."""
+    """A message that is scheduled for a time that has passed never arrives."""
     if command.delay < 0:
         command = attrs.evolve(command, delay=NEVER)
     return command

@@ -1,4 +1,4 @@
-"""Mutants of LIFE and SEQ: the sequence numbers of messages."""
+"""Mutants of SEQ and LIFE: the sequence numbers of messages."""
 
 from typing import Final
 
@@ -38,12 +38,12 @@ SECOND_COMMIT: Final[Run] = (
 
 
 def _numbered(queued: QueuedMessage, view: v.MessageView, number: int) -> v.MessageView:
-    """Show a message under another number of its partition."""
+    """Return a view of a message with another number of the same partition."""
     return attrs.evolve(view, sequence_number=(queued.partition << v.SEQUENCE_BITS) + number)
 
 
 def _number(queued: QueuedMessage) -> int:
-    """The number of a message within its partition."""
+    """Return the sequence number of a message without the bits of its partition."""
     return queued.number - (queued.partition << v.SEQUENCE_BITS)
 
 
@@ -64,7 +64,7 @@ def sequence_number_names_other_partition(
 
 @shown("SEQ-01", (*TWO, *RECEIVE_TWO))
 def numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """Each number that a partition assigns is below the one before."""
+    """A partition assigns falling sequence numbers."""
     if not queued.entity.settings.partitioned:
         return view
     return _numbered(queued, view, MANY - _number(queued))
@@ -84,7 +84,7 @@ def _note_outage(
 
 @shown("SEQ-01", RECOVERED, also={"partitions.switch": _note_outage}, deep=True)
 def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """A partition that was down continues with lower numbers than before."""
+    """After an outage a partition assigns lower numbers than before it."""
     known = memory(queued.entity.namespace, dict[tuple[str, int], int])
     last = known.get((queued.entity.path, queued.partition), MANY)
     return view if _number(queued) > last else _numbered(queued, view, MANY + _number(queued))
@@ -92,7 +92,7 @@ def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) 
 
 @shown("SEQ-05", REGULAR)
 def regular_numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """An entity that is not partitioned counts backwards."""
+    """A regular entity assigns falling sequence numbers."""
     if queued.entity.settings.partitioned:
         return view
     return _numbered(queued, view, MANY - _number(queued))
@@ -100,37 +100,37 @@ def regular_numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.Messag
 
 @shown("SEQ-03", FORTY_ONE, deep=True)
 def number_given_again(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """After 40 messages the numbers begin again."""
+    """After 40 messages a partition assigns the same numbers again."""
     return _numbered(queued, view, (_number(queued) - 1) % 40 + 1)
 
 
 @shown("SEQ-03", (*TWO, *RECEIVE_TWO))
 def two_with_one_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """Every other message has the number of the one before."""
+    """Every second message has the same sequence number as the one before."""
     return _numbered(queued, view, _number(queued) - (_number(queued) + 1) % 2)
 
 
 @shown("SEQ-04", PEEKED)
 def peek_tells_another_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """A message that nobody received has another number."""
+    """A peek shows another sequence number for a message that was not received yet."""
     return view if queued.deliveries else _numbered(queued, view, MANY + _number(queued))
 
 
 @shown("SEQ-04", (create(), send("m1"), receive(), abandon(0), receive()))
 def abandoned_is_numbered_anew(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """An abandoned message has a new number."""
+    """An abandoned message is delivered with a new sequence number."""
     return _numbered(queued, view, _number(queued) + MANY * max(queued.deliveries - 1, 0))
 
 
 @attrs.define
 class _Commits:
-    """The numbers that each commit gave out in a partition, first and last of them."""
+    """The first and the last sequence number that a partition assigned in each commit."""
 
     numbers: dict[tuple[str, int], list[tuple[int, int]]] = attrs.field(factory=dict)
     rolled_back: bool = False
 
     def of(self, queued: QueuedMessage) -> tuple[int, int]:
-        """Those of the commit that a message came with, or its own."""
+        """Return the numbers of the commit that a message came with; without one, only its own."""
         number = _number(queued)
         groups = self.numbers.get((queued.entity.path, queued.partition), ())
         own = (group for group in groups if group[0] <= number <= group[1])
@@ -152,7 +152,7 @@ def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection:
 
 @shown("SEQ-07", (create(), *COMMIT_TWO, *RECEIVE_TWO), also={"transactions.commit": _note_commit})
 def commit_numbers_backwards(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """A commit numbers its messages from the last on."""
+    """A commit assigns falling sequence numbers to its messages."""
     first, last = memory(queued.entity.namespace, _Commits).of(queued)
     return _numbered(queued, view, first + last - _number(queued))
 
@@ -169,7 +169,7 @@ def _note_rollback(namespace: Namespace, command: v.RollBackTransaction, connect
 )
 @run(*SECOND_COMMIT)
 def commit_numbers_its_first_last(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """After a transaction was rolled back, the first message of a later one is numbered last."""
+    """After a rollback, each later commit gives its first message the last of its numbers."""
     commits, number = memory(queued.entity.namespace, _Commits), _number(queued)
     first, last = commits.of(queued)
     if not commits.rolled_back or first == last:

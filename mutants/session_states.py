@@ -1,4 +1,4 @@
-"""Mutants of SESS: the state of a session, lists of sessions, and what else stands in one."""
+"""Mutants of SESS: the states of sessions, lists of sessions, and outages."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -51,7 +51,7 @@ def state_empty_text(usual: str | None) -> str:
 
 @mutant("SESS-17", "sessions.set_state", (*EMPTY, SET, ANOTHER, GET), asks)
 def state_of_first(namespace: Namespace, command: v.SetSessionState) -> v.SetSessionState:
-    """The first state that is set stays."""
+    """A session state cannot be changed after it was set."""
     session = session_of(namespace, command)
     if session is not None and None not in (session.state, command.state):
         command = attrs.evolve(command, state=session.state)
@@ -60,7 +60,7 @@ def state_of_first(namespace: Namespace, command: v.SetSessionState) -> v.SetSes
 
 @mutant("SESS-18", "sessions.set_state", (*EMPTY, SET, CLEAR, GET), asks)
 def state_not_cleared(namespace: Namespace, command: v.SetSessionState) -> v.SetSessionState:
-    """Setting nothing leaves the state as it is."""
+    """Removing a session state has no effect."""
     session = session_of(namespace, command)
     if session is not None and command.state is None:
         command = attrs.evolve(command, state=session.state)
@@ -76,7 +76,7 @@ def state_dies_with_session(namespace: Namespace, command: v.CloseSession, *rest
 
 @mutant("SESS-19", "partitions.switch", RECOVERED, afterwards, deep=True)
 def state_lost_in_outage(namespace: Namespace, command: Switch) -> None:
-    """An outage loses the states of its sessions."""
+    """Session states are lost in an outage."""
     entities = switched(namespace, command)
     for session in chain.from_iterable(tuple(entity.sessions.values()) for entity in entities):
         if session.partition == command.partition:
@@ -97,7 +97,7 @@ def state_shared(namespace: Namespace, command: v.SetSessionState, connection: s
 
 
 def _holder_of(namespace: Namespace, command: OfSession, connection: str) -> str:
-    """Return the holder of the session, in place of a connection."""
+    """Return the holder of a session, as if it were the connection that sent the request."""
     session = session_of(namespace, command)
     return connection if session is None or session.holder is None else session.holder
 
@@ -109,21 +109,21 @@ def _set_by_anybody(namespace: Namespace, command: v.SetSessionState, connection
 
 @mutant("SESS-21", "sessions.get_state", FOREIGN, also={"sessions.set_state": _set_by_anybody})
 def state_for_everybody(namespace: Namespace, command: v.GetSessionState, *rest: Any) -> Answer:
-    """Any connection gets and sets the state."""
+    """Any connection can get and set a session state."""
     holder = _holder_of(namespace, command, *rest)
     return RULES.sessions.get_state(namespace, command, holder)
 
 
 @mutant("SESS-22", "sessions.list_sessions", (*EMPTY, SET, LIST), tells("session_ids"))
 def list_forgets_states(namespace: Namespace, command: v.ListSessions) -> tuple[str, ...]:
-    """The list names sessions with messages only."""
+    """The list of sessions leaves out those that have only a state."""
     there = namespace.entities[command.queue].sessions.values()
     return tuple(sorted(session.name for session in there if session.messages))
 
 
 @mutant("SESS-22", "sessions.list_sessions", (*EMPTY, LIST), tells("session_ids"))
 def list_remembers_all(namespace: Namespace, command: v.ListSessions) -> tuple[str, ...]:
-    """The list names sessions that were ever held."""
+    """The list of sessions includes those that were ever held."""
     return tuple(sorted(namespace.entities[command.queue].sessions))
 
 
@@ -131,20 +131,20 @@ def list_remembers_all(namespace: Namespace, command: v.ListSessions) -> tuple[s
 def peek_ignores_session(
     namespace: Namespace, entity: Entity, up: Iterable[Partition], session_id: str, start: int
 ) -> Iterator[QueuedMessage]:
-    """A peek in a session shows every session."""
+    """A peek in a session shows messages of all sessions."""
     return chain.from_iterable(partition.line.behind(entity.messages, start) for partition in up)
 
 
 @mutant("SESS-24", "sessions.accept", OTHER_DOWN, afterwards)
 def outage_stops_sessions(namespace: Namespace, command: v.AcceptSession) -> None:
-    """While any partition is down, no session is given."""
+    """While any partition is down, no session can be accepted."""
     if namespace.entities[command.queue].base.down:
         raise namespace.rules.partitions.outage(namespace, "SESS-24")
 
 
 @mutant("SESS-26", "transactions.apply", COMMITTED, beforehand)
 def one_session_committed(namespace: Namespace, transaction: Transaction) -> None:
-    """A commit keeps the messages of its first session."""
+    """A commit delivers only the messages of its first session."""
     sends = transaction.sends
     namespace.journal.touch(transaction)
     transaction.sends = tuple(

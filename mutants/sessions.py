@@ -1,4 +1,4 @@
-"""Mutants of SESS: the holder of a session, its messages, and its state."""
+"""Mutants of SESS: who holds a session, and its messages."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -48,13 +48,13 @@ ABANDONED: Final[Run] = (*TAKEN_OF_TWO, abandon(0), receive("s"))
 
 
 def session_of(namespace: Namespace, command: OfSession) -> Session | None:
-    """The session of a command, if it is known."""
+    """Return the session in a command, if it exists."""
     entity = namespace.entities.get(command.queue)
     return None if entity is None else entity.sessions.get(command.session_id)
 
 
 def name_of(session: Session) -> tuple[str, str]:
-    """Return the path of a session's entity and its own name."""
+    """Return the path of a session's entity, and the session's id."""
     return session.entity.path, session.name
 
 
@@ -77,7 +77,7 @@ def _keep_sessionless(namespace: Namespace, entity: Entity, message: v.Message, 
 def sessionless_given(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
-    """A message without SessionId is given to every session."""
+    """A message without a SessionId is given to the holder of any session."""
     up = partitions_up(entity) if session is not None else ()
     strays = (partition.line.first(entity.messages) for partition in up)
     stray = next((queued for queued in strays if queued is not None), None)
@@ -89,7 +89,7 @@ def sessionless_given(
 @mutant("SESS-02", "sessions.of_receive", how=instead)
 @run(CREATE, send("m1", session_id="s"), receive())
 def received_in_no_session(entity: Entity, name: str | None) -> Session | None:
-    """A receive without a session returns nothing instead of a refusal."""
+    """A receive without a session is answered as empty instead of refused."""
     missing = name is None and entity.settings.requires_session
     return Session(entity, "", -1) if missing else None
 
@@ -104,7 +104,7 @@ def empty_session_refused(session: Session) -> bool:
 def session_closed_to_others(
     namespace: Namespace, command: v.AcceptSession, connection: str
 ) -> None:
-    """A session belongs to its first connection forever."""
+    """Only the first connection that held a session can ever hold it."""
     owners = memory(namespace, dict[tuple[str, str], str])
     if owners.setdefault((command.queue, command.session_id), connection) != connection:
         raise Refusal(v.Error.SESSION_CANNOT_BE_LOCKED, "SESS-03")
@@ -114,7 +114,7 @@ def session_closed_to_others(
 def other_session_given(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
-    """A receiver is given the oldest message of any session."""
+    """A receiver gets the oldest message of any session."""
     locked = [candidate for candidate in entity.sessions.values() if candidate.holder is not None]
     up = [candidate for candidate in locked if candidate.partition not in entity.base.down]
     first = [candidate.line.first(entity.messages) for candidate in up]
@@ -132,7 +132,7 @@ def _note_arrivals(namespace: Namespace, session: Session) -> None:
 
 @mutant("SESS-05", "messages.give_next", SENT_LATER, only_where, also=_note_arrivals)
 def later_messages_held_back(namespace: Namespace, entity: Entity, session: Session | None) -> bool:
-    """A holder is given only messages from before its lock."""
+    """The holder of a session receives only messages from before its lock."""
     queued = None if session is None else session.line.first(entity.messages)
     came_with = memory(namespace, dict[tuple[str, str], int])
     return session is None or not queued or queued.arrival <= came_with[name_of(session)]
@@ -140,14 +140,14 @@ def later_messages_held_back(namespace: Namespace, entity: Entity, session: Sess
 
 @mutant("SESS-06", "sessions.free", (*HELD, send("m2", session_id="t"), NEXT), instead)
 def next_session_missed(entity: Entity) -> Iterator[Session] | None:
-    """The next session is never found while any session is held."""
+    """No next session is found while any session is held."""
     is_held = any(session.holder is not None for session in entity.sessions.values())
     return iter(()) if is_held else None
 
 
 @mutant("SESS-07", "sessions.free", (*HELD, over("c2", NEXT)))
 def next_session_held(entity: Entity) -> Iterator[Session]:
-    """The next session may be one that another holds."""
+    """The next session may be one that another connection holds."""
     up = (
         session for session in entity.sessions.values() if session.partition not in entity.base.down
     )
@@ -155,7 +155,7 @@ def next_session_held(entity: Entity) -> Iterator[Session]:
 
 
 def _is_given_up(session: Session, counts: bool) -> bool:
-    """Return whether its holder closes a session, or accepts it anew; else its lock has expired."""
+    """Return whether the holder has ended its lock; otherwise the lock has expired."""
     return not counts or session.holder is not None
 
 
@@ -166,7 +166,7 @@ def closing_keeps_locks(session: Session, *, counts: bool) -> bool:
 
 
 def _put_last(namespace: Namespace, queued: QueuedMessage) -> None:
-    """Place a message behind all that have arrived so far."""
+    """Put a message after all that have arrived so far."""
     places = memory(namespace, dict[tuple[str, int], float])
     places[queued.entity.path, queued.number] = namespace.arrivals + 0.5
 
@@ -189,20 +189,20 @@ def _by_places(
 @mutant("SESS-08", "sessions.give_back", how=beforehand, also=_by_places, deep=True)
 @run(*CLOSED)
 def closing_reorders(namespace: Namespace, session: Session, *, counts: bool) -> None:
-    """A closed session releases its messages in last place."""
+    """Closing a session puts its released messages after all others."""
     for queued in session.locked.values() if _is_given_up(session, counts) else ():
         _put_last(namespace, queued)
 
 
 @mutant("SESS-09", "sessions.give_back", (*TAKEN, CLOSE, ACCEPT, receive("s")))
 def closing_counts(namespace: Namespace, session: Session) -> None:
-    """A delivery that ends with a closed session counts."""
+    """A delivery that ends by closing the session counts."""
     RULES.sessions.give_back(namespace, session, counts=True)
 
 
 @mutant("SESS-10", "sessions.release", (*TAKEN, wait(61), ACCEPT, receive("s")))
 def expiry_not_counted(namespace: Namespace, session: Session) -> None:
-    """A delivery that ends with a session's lock is forgotten."""
+    """A delivery that ends because the session's lock expires does not count."""
     RULES.sessions.release(namespace, session, counts=False)
 
 
@@ -220,7 +220,7 @@ def _note_holder(namespace: Namespace, session: Session, connection: str) -> Non
 def lost_session_read(
     namespace: Namespace, entity: Entity, name: str | None, connection: str
 ) -> Session | None:
-    """A receiver reads on after its session's lock has expired."""
+    """A connection can receive from a session after its lock has expired."""
     session = entity.sessions.get(name or "")
     holders = memory(namespace, dict[tuple[str, str], str])
     lost = session is not None and session.holder is None
@@ -234,12 +234,12 @@ def lost_session_read(
 )
 @run(*HELD, wait(61), RENEW)
 def lost_session_other_error() -> None:
-    """A renewal that comes too late is an invalid operation."""
+    """The renewal of a lost session lock is refused as an invalid operation."""
 
 
 @mutant("SESS-13", "sessions.renew", (*HELD, wait(40), RENEW, wait(40), over("c2", ACCEPT)))
 def renewal_ignored(namespace: Namespace, command: v.RenewSessionLock, connection: str) -> Answer:
-    """A renewal is accepted and changes nothing."""
+    """The renewal of a session lock succeeds without effect."""
     session = session_of(namespace, command)
     until = 0 if session is None else session.locked_until
     answer = RULES.sessions.renew(namespace, command, connection)
@@ -258,7 +258,7 @@ def _end_in_session(namespace: Namespace, queued: QueuedMessage) -> None:
 def renewal_forgets_messages(
     namespace: Namespace, command: v.RenewSessionLock, connection: str
 ) -> Answer:
-    """A renewal keeps the session and loses its messages."""
+    """The renewal of a session lock does not renew the locks of its messages."""
     session = session_of(namespace, command)
     until = 0 if session is None else session.locked_until
     answer = RULES.sessions.renew(namespace, command, connection)
@@ -270,6 +270,6 @@ def renewal_forgets_messages(
 
 @mutant("SESS-15", "locks.apply", ABANDONED, beforehand, also=_by_places)
 def abandoned_comes_last(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """An abandoned message comes behind the others."""
+    """An abandoned message of a session comes after the others."""
     if action is Action.ABANDON:
         _put_last(namespace, queued)

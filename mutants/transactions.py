@@ -1,4 +1,4 @@
-"""Mutants of TXN: sends in a transaction, and its end."""
+"""Mutants of TXN: sends in a transaction, and how it ends."""
 
 from typing import Final
 
@@ -59,35 +59,35 @@ SCHEDULED: Final[Run] = (
 
 @mutant("TXN-01", "transactions.key_of", KEYED, refuses("TXN-01"))
 def keyed_refused_in_transaction(entity: Entity) -> bool:
-    """No message is accepted in a transaction."""
+    """A transaction refuses every message."""
     return entity.settings.partitioned
 
 
 @mutant("TXN-02", "transactions.check_same_key", TWO)
 def second_refused_in_transaction() -> None:
-    """A transaction takes no second message, whatever its key."""
+    """A transaction refuses a second message, whatever its key."""
     raise Refusal(v.Error.INVALID_OPERATION, "TXN-02")
 
 
 @mutant("TXN-03", "transactions.key_of", KEYLESS, instead_of("TXN-03"))
 def keyless_accepted() -> None:
-    """A message without key is accepted in a transaction."""
+    """A transaction accepts a message without a key."""
 
 
 @mutant("TXN-03", "transactions.key_of", KEYLESS, refuses_as(v.Error.UNAVAILABLE, "TXN-03"))
 def keyless_wrong_error() -> None:
-    """A message without key is refused in a transaction, with another error."""
+    """A transaction refuses a message without a key with another error."""
 
 
 @mutant("TXN-04", "transactions.check_same_key", OTHER_KEY, only_where)
 def other_key_accepted(earlier: Key, key: Key) -> bool:
-    """A transaction takes messages with different keys."""
+    """A transaction accepts messages with different keys."""
     return earlier.source == key.source == SESSION_ID
 
 
 @mutant("TXN-04", "transactions.check_other_sends", THIRD_KEY, only_where, deep=True)
 def other_key_accepted_third(entity: Entity, transaction: Transaction, key: Key) -> bool:
-    """Only the second message of a transaction is compared with the first."""
+    """A transaction compares only the key of its second message with the first."""
     alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
     return len(alike) < 2 or key.source == SESSION_ID
 
@@ -96,7 +96,7 @@ def other_key_accepted_third(entity: Entity, transaction: Transaction, key: Key)
 def other_key_accepted_in_same_partition(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
 ) -> Transaction:
-    """A transaction takes another key if it selects the same partition."""
+    """A transaction accepts another key that selects the same partition."""
     home = namespace.rules.keys.home(namespace, entity, key)
     together = key.source != SESSION_ID
     others = (
@@ -109,7 +109,7 @@ def other_key_accepted_in_same_partition(
 
 @mutant("TXN-05", "transactions.place", PINNED, alters)
 def unpinned_in_transaction(usual: int, entity: Entity) -> int:
-    """A transaction's messages go to one partition, whatever their key."""
+    """The messages of a transaction go to the partition after the one that their key selects."""
     return (usual + 1) % len(entity.partitions)
 
 
@@ -117,7 +117,7 @@ def unpinned_in_transaction(usual: int, entity: Entity) -> int:
 def session_missing_accepted(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
-    """A session-aware queue takes a message without SessionId in a transaction."""
+    """In a transaction a queue with sessions accepts a message without a SessionId."""
     try:
         return RULES.transactions.key_of(namespace, entity, transaction, message)
     except Refusal as refusal:
@@ -131,7 +131,7 @@ def session_missing_accepted(
 
 @mutant("TXN-07", "transactions.key_of", MISMATCH, with_other("message"))
 def mismatch_accepted_in_transaction(message: v.Message) -> v.Message:
-    """In a transaction SessionId and PartitionKey may differ."""
+    """In a transaction a message whose SessionId and PartitionKey differ is accepted."""
     if message.session_id is not None:
         message = attrs.evolve(message, partition_key=None)
     return message
@@ -139,7 +139,7 @@ def mismatch_accepted_in_transaction(message: v.Message) -> v.Message:
 
 @mutant("TXN-08", "transactions.check_same_key", (*SESSIONS, *TWO_SESSIONS), only_where)
 def two_sessions_accepted(earlier: Key, key: Key) -> bool:
-    """A transaction takes messages of several sessions."""
+    """A transaction accepts messages of several sessions."""
     return not earlier.source == key.source == SESSION_ID
 
 
@@ -147,7 +147,7 @@ def two_sessions_accepted(earlier: Key, key: Key) -> bool:
 def two_sessions_refused_on_regular(
     entity: Entity, transaction: Transaction, message: v.Message
 ) -> bool:
-    """A transaction takes messages of one session only, even on a regular queue."""
+    """A transaction accepts messages of one session only, even on a regular queue."""
     sessions = {buffered.message.session_id for buffered in transaction.sends}
     return not entity.settings.partitioned and bool(sessions - {None, message.session_id})
 
@@ -167,14 +167,14 @@ def partition_key_refused_in_transaction(usual: Key | None) -> Key | None:
 
 
 def _deliver_nothing(namespace: Namespace, buffered: BufferedSend) -> None:
-    """Let the commit add nothing to what was delivered before it."""
+    """Let a commit deliver nothing beyond what was delivered before it."""
 
 
 @mutant("TXN-12", "transactions.send", RECEIVED, also={"transactions.deliver": _deliver_nothing})
 def visible_before_commit(
     namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
 ) -> Answer:
-    """A message sent in a transaction is receivable before the commit."""
+    """A message sent in a transaction can be received before the commit."""
     transaction = running(namespace, name)
     before = len(transaction.sends)
     answer = RULES.transactions.send(namespace, entity, messages, name)
@@ -185,21 +185,21 @@ def visible_before_commit(
 
 @mutant("TXN-12", "transactions.apply", (*TWO, COMMIT, receive(), receive()), beforehand)
 def lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
-    """The last message of a transaction is lost at its commit."""
+    """A commit loses the last message of its transaction."""
     namespace.journal.touch(transaction)
     transaction.sends = transaction.sends[:-1]
 
 
 @mutant("TXN-13", "transactions.roll_back", (*KEYED, ROLL_BACK, receive()))
 def rollback_keeps(namespace: Namespace, command: v.RollBackTransaction, connection: str) -> Answer:
-    """Rolling a transaction back commits it."""
+    """A rollback commits its transaction."""
     commit = v.CommitTransaction(transaction=command.transaction)
     return namespace.rules.transactions.commit(namespace, commit, connection)
 
 
 @mutant("TXN-13", "transactions.roll_back", (*TWO, ROLL_BACK, receive()), beforehand, deep=True)
 def rollback_keeps_the_first(namespace: Namespace, command: v.RollBackTransaction) -> None:
-    """Rolling back a transaction of several messages delivers the first one anyway."""
+    """A rollback delivers the first of several messages."""
     sends = running(namespace, command.transaction).sends
     if len(sends) > 1:
         namespace.rules.transactions.deliver(namespace, sends[0])
@@ -207,7 +207,7 @@ def rollback_keeps_the_first(namespace: Namespace, command: v.RollBackTransactio
 
 @mutant("TXN-13", "transactions.roll_back", SCHEDULED, beforehand)
 def scheduled_outside_transaction(namespace: Namespace, command: v.RollBackTransaction) -> None:
-    """A message scheduled in a rolled back transaction arrives anyway."""
+    """A message scheduled in a transaction arrives after its rollback."""
     for buffered in running(namespace, command.transaction).sends:
         if buffered.scheduled is not None:
             namespace.rules.scheduling.plan(namespace, buffered.scheduled)
@@ -215,7 +215,7 @@ def scheduled_outside_transaction(namespace: Namespace, command: v.RollBackTrans
 
 @mutant("TXN-14", "transactions.key_of", KEYLESS_ON_REGULAR, refuses("TXN-03"))
 def keyless_refused_on_regular(entity: Entity, message: v.Message) -> bool:
-    """A message without key is refused in a transaction, even on a regular queue."""
+    """A transaction refuses a message without a key, even on a regular queue."""
     keyless = message.session_id is None and message.partition_key is None
     return keyless and not entity.settings.partitioned
 
@@ -225,7 +225,7 @@ def keyless_refused_on_regular(entity: Entity, message: v.Message) -> bool:
 def other_key_refused_on_regular(
     entity: Entity, transaction: Transaction, message: v.Message
 ) -> bool:
-    """A transaction takes one PartitionKey only, even on a regular queue."""
+    """A transaction accepts one PartitionKey only, even on a regular queue."""
     keys = {buffered.message.partition_key for buffered in transaction.sends}
     return not entity.settings.partitioned and bool(keys - {message.partition_key})
 
@@ -233,4 +233,4 @@ def other_key_refused_on_regular(
 @mutant("TXN-15", "transactions.check_other_entities", readings={"TXN-ENTITIES": "refused"})
 @run(*TWO_QUEUES)
 def second_entity_accepted() -> None:
-    """A transaction sends to any number of queues."""
+    """A transaction accepts messages for any number of queues."""

@@ -1,4 +1,4 @@
-"""Faults in what is shown of messages, wherever they are received or peeked."""
+"""Faults in the views of messages, alike in receives and in peeks."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ Views = tuple[v.MessageView, ...]
 def showing(
     change: Callable[[QueuedMessage, v.MessageView], v.MessageView],
 ) -> Mapping[str, Callable[..., Any]]:
-    """Return replacements of the functions that show messages, which change what is shown."""
+    """Return replacements for the functions that make views, which change the views by `how`."""
 
     def shows(usual: Callable[..., v.MessageView]) -> Callable[..., v.MessageView]:
         def show(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> v.MessageView:
@@ -41,12 +41,12 @@ def showing(
 
 
 def without(views: Views, state: v.MessageState) -> Views:
-    """Show no messages in this state."""
+    """Return the views without those of messages in this state."""
     return tuple(view for view in views if view.state is not state)
 
 
 def as_active(views: Views, state: v.MessageState) -> Views:
-    """Show the messages in this state as active."""
+    """Return the views, with messages in this state shown as active."""
     active = v.MessageState.ACTIVE
     return tuple(
         attrs.evolve(view, state=active) if view.state is state else view for view in views
@@ -54,7 +54,7 @@ def as_active(views: Views, state: v.MessageState) -> Views:
 
 
 def shown(rule: v.RuleId, run: Run = (), **more: Any) -> Callable[[Function], Function]:
-    """Return the decorator of a function that changes what is shown of a message."""
+    """Return the decorator of a function that changes a view of a message."""
 
     def collect(change: Function) -> Function:
         also = {**showing(change), **more.pop("also", {})}

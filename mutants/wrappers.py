@@ -1,7 +1,7 @@
-"""Wrappers: ways in which the function of a mutant and the rule that it replaces work together.
+"""Wrappers: how the function of a mutant and the rule that it replaces work together.
 
-Each wrapper takes the model's own rule and the function of a mutant, and makes the replacement of
-both. A mutant without a wrapper replaces the rule by its function as it is.
+Each wrapper takes the model's own rule and the mutant's function, and makes the replacement from
+both. Without a wrapper, the mutant's function is the replacement.
 """
 
 import inspect
@@ -23,7 +23,7 @@ Cause = v.RuleId | v.Error
 
 
 def asks(usual: Rule, change: Rule) -> Rule:
-    """Apply the rule to another command: the function makes it from the one that came."""
+    """Apply the rule to another command, which the function makes from the real one."""
 
     def replacement(namespace: Any, command: Any, *rest: Any) -> Any:
         return usual(namespace, change(namespace, command, *rest), *rest)
@@ -32,7 +32,7 @@ def asks(usual: Rule, change: Rule) -> Rule:
 
 
 def with_other(name: str) -> Wrapper:
-    """Apply the rule with another argument of this name: the function makes it."""
+    """Apply the rule with another value of this argument, which the function returns."""
 
     def wrap(usual: Rule, change: Rule) -> Rule:
         place = list(inspect.signature(usual).parameters).index(name)
@@ -46,7 +46,7 @@ def with_other(name: str) -> Wrapper:
 
 
 def alters(usual: Rule, change: Rule) -> Rule:
-    """Answer with something else: the function gets what is `usual`."""
+    """Answer with what the function returns; its argument `usual` is the rule's own answer."""
 
     def replacement(*args: Any, **named: Any) -> Any:
         return change(*args, **named, **{USUAL: usual(*args, **named)})
@@ -55,7 +55,7 @@ def alters(usual: Rule, change: Rule) -> Rule:
 
 
 def tells(name: str) -> Wrapper:
-    """Answer with another value of this field of the outcome: the function gets what is `usual`."""
+    """Replace one field of the outcome by what the function returns for its `usual` value."""
 
     def wrap(usual: Rule, change: Rule) -> Rule:
         def replacement(*args: Any, **named: Any) -> Any:
@@ -71,7 +71,7 @@ def tells(name: str) -> Wrapper:
 
 
 def does(wrong: Rule, where: Callable[[Any], bool] | None = None) -> Wrapper:
-    """Do what another function does, everywhere or where the entity is of a kind."""
+    """Call `wrong` instead of the rule, for every entity or for those that `where` selects."""
 
     def wrap(usual: Rule, _: Rule) -> Rule:
         def replacement(namespace: Any, entity: Any, *rest: Any, **named: Any) -> Any:
@@ -84,7 +84,7 @@ def does(wrong: Rule, where: Callable[[Any], bool] | None = None) -> Wrapper:
 
 
 def instead(usual: Rule, answer: Rule) -> Rule:
-    """Answer by the function, and as usual where that gives nothing."""
+    """Answer by the function, and by the rule if the function returns nothing."""
 
     def replacement(*args: Any, **named: Any) -> Any:
         wrong = answer(*args, **named)
@@ -94,7 +94,7 @@ def instead(usual: Rule, answer: Rule) -> Rule:
 
 
 def afterwards(usual: Rule, effect: Rule) -> Rule:
-    """Answer as usual, and have another effect after that."""
+    """Apply the rule, and then the function."""
 
     def replacement(*args: Any, **named: Any) -> Any:
         answer = usual(*args, **named)
@@ -105,7 +105,7 @@ def afterwards(usual: Rule, effect: Rule) -> Rule:
 
 
 def beforehand(usual: Rule, effect: Rule) -> Rule:
-    """Have another effect first, and then answer as usual."""
+    """Apply the function, and then the rule."""
 
     def replacement(*args: Any, **named: Any) -> Any:
         effect(*args, **named)
@@ -115,7 +115,7 @@ def beforehand(usual: Rule, effect: Rule) -> Rule:
 
 
 def only_where(usual: Rule, holds: Rule) -> Rule:
-    """Do as usual where the function says so, and nothing elsewhere."""
+    """Apply the rule only where the function returns true, and do nothing elsewhere."""
 
     def replacement(*args: Any, **named: Any) -> Any:
         return usual(*args, **named) if holds(*args, **named) else None
@@ -124,7 +124,7 @@ def only_where(usual: Rule, holds: Rule) -> Rule:
 
 
 def refuses(rule: v.RuleId, error: v.Error = v.Error.INVALID_OPERATION) -> Wrapper:
-    """Refuse, for this rule, where the function says so."""
+    """Refuse by this rule where the function returns true."""
 
     def wrap(usual: Rule, refused: Rule) -> Rule:
         def replacement(*args: Any, **named: Any) -> Any:
@@ -138,7 +138,7 @@ def refuses(rule: v.RuleId, error: v.Error = v.Error.INVALID_OPERATION) -> Wrapp
 
 
 def refuses_as(error: v.Error, cause: Cause | None = None) -> Wrapper:
-    """Refuse what is refused for this cause, or for any, with another error."""
+    """Refuse with another error what the rule refuses for this cause, or for any."""
 
     def wrap(usual: Rule, _: Rule) -> Rule:
         def replacement(*args: Any) -> Any:
@@ -155,7 +155,7 @@ def refuses_as(error: v.Error, cause: Cause | None = None) -> Wrapper:
 
 
 def instead_of(cause: Cause) -> Wrapper:
-    """Answer by the function instead of a refusal for this cause."""
+    """Answer by the function where the rule refuses for this cause."""
 
     def wrap(usual: Rule, otherwise: Rule) -> Rule:
         def replacement(*args: Any) -> Any:
@@ -172,7 +172,7 @@ def instead_of(cause: Cause) -> Wrapper:
 
 
 def refuses_yet(cause: Cause | None = None, *, in_transactions: bool = True) -> Wrapper:
-    """Refuse for this cause, or for any, but have an effect, which outlasts the refusal."""
+    """Apply the function when the rule refuses for this cause, or for any; the effect stays."""
 
     def wrap(usual: Rule, effect: Rule) -> Rule:
         def replacement(namespace: Any, command: Any, *rest: Any) -> Any:

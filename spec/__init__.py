@@ -1,4 +1,4 @@
-"""The rule catalogue: rules, their sources, and what the documents leave open."""
+"""The rule catalogue: rules, where they are stated, and what the documents leave open."""
 
 from busproof.spec.catalogue import Catalogue
 from busproof.spec.documents import verify_documents

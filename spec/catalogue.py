@@ -1,4 +1,4 @@
-"""The catalogue: every rule, edition and ambiguity, and queries of them."""
+"""The catalogue: all rules, editions and ambiguities, with queries of them."""
 
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
@@ -35,17 +35,17 @@ _T = TypeVar("_T", bound=_Identified)
 
 @attrs.frozen(kw_only=True)
 class Catalogue:
-    """The rules of a bus, as loaded from a folder and checked.
+    """All rules for a bus, loaded from a folder and checked.
 
     Attributes:
-        families: the groups of rules, in the order of the rules.
-        rules: by family and number.
-        ambiguities: in the register's order.
-        editions: the states of the article, oldest first.
-        default_edition: id of the edition of a run that names none.
-        sources: those outside the editions.
-        statements: what the documents say, in our words, in the order of the article.
-        releases: its versions, newest first.
+        families: the families of rules, in the order of the rules.
+        rules: the rules, by family and number.
+        ambiguities: the ambiguities, in the order of the register.
+        editions: the editions of the article, oldest first.
+        default_edition: the id of the edition that applies if a run names none.
+        sources: the sources other than editions.
+        statements: the statements of the documents, in our words and in the order of the article.
+        releases: the versions of the catalogue, newest first.
     """
 
     families: tuple[Family, ...]
@@ -59,25 +59,25 @@ class Catalogue:
 
     @property
     def version(self) -> str:
-        """The version of the catalogue."""
+        """The version of the catalogue, that of its newest release."""
         return self.releases[0].version
 
     def link(self, citation: Citation) -> str | None:
-        """Return the current address of a citation, as far as it is known."""
+        """Return the current address of a citation; `None` if it is not known."""
         if citation.source in self._editions:
             return self._editions[citation.source].link_to(citation.anchor)
         source = self._sources.get(citation.source)
         return None if source is None else source.link
 
     def english(self, citation: Citation) -> str | None:
-        """Return the address of a citation in English, as near to its date as is known."""
+        """Return the address of a citation in English, of the known state nearest to its date."""
         address = self.english_text(citation.source)
         return f"{address}#{citation.anchor}" if address and citation.anchor else address
 
     def english_text(self, source: str) -> str | None:
-        """Return the address of an edition or outside source in English, if it is known.
+        """Return the address of an edition or source in English; `None` if it is not known.
 
-        An edition without a snapshot is read in the article as it stands today.
+        For an edition without a snapshot, this is the address of the article as it is today.
         """
         cited = self._editions.get(source) or self._sources.get(source)
         if cited is None or cited.snapshot is not None:
@@ -87,7 +87,7 @@ class Catalogue:
         return next((edition.link for edition in self.editions if edition.language == "en"), None)
 
     def says(self, rule: Rule) -> tuple[Statement, ...]:
-        """Return what the documents say on a rule, in our words: each statement that it covers."""
+        """Return the statements of the documents that a rule covers, in our words."""
         return tuple(statement for statement in self.statements if statement.id in rule.covers)
 
     @cached_property
@@ -110,7 +110,7 @@ class Catalogue:
         """Return the rule with this id.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such rule.
         """
         return _found("rule", rule, self._rules, "`busproof rules` lists all")
 
@@ -118,7 +118,7 @@ class Catalogue:
         """Return the edition with this id.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such edition.
         """
         return _found("edition", edition, self._editions, f"use one of {', '.join(self._editions)}")
 
@@ -126,7 +126,7 @@ class Catalogue:
         """Return the entry of the register with this id.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such entry.
         """
         advice = "`busproof rules --ambiguities` lists all"
         return _found("ambiguity", ambiguity, self._ambiguities, advice)
@@ -135,7 +135,7 @@ class Catalogue:
         """Return the family with this id.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such family.
         """
         families = _by_id(self.families)
         return _found("family", family, families, f"use one of {', '.join(families)}")
@@ -171,7 +171,7 @@ class Catalogue:
         }
 
     def in_force(self, edition: str, tier: str) -> frozenset[str]:
-        """Return ids of the rules that this edition (or none) states and that hold in this tier.
+        """Return the ids of the rules in force: this edition or none states them, for this tier.
 
         Raises:
             UsageError: there is no such edition or tier.
@@ -184,7 +184,7 @@ class Catalogue:
         )
 
     def silent(self, edition: str, tier: str) -> frozenset[str]:
-        """Return ids of all other rules: they neither allow nor forbid anything there.
+        """Return the ids of the rules that are not in force, and so allow and forbid nothing.
 
         Raises:
             UsageError: there is no such edition or tier.

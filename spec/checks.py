@@ -1,4 +1,4 @@
-"""Checks of a catalogue's entries beyond the type of a single field."""
+"""Checks of entries of the catalogue that concern more than the type of one field."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -27,34 +27,34 @@ _FEWEST_READINGS = 2
 
 @attrs.frozen(kw_only=True)
 class Origins:
-    """Sources that can be cited: the editions, oldest first, and the outside sources."""
+    """Sources that citations may name: the editions, oldest first, and other sources."""
 
     editions: tuple[Edition, ...]
     sources: tuple[Source, ...]
 
     @property
     def edition_ids(self) -> tuple[str, ...]:
-        """Return ids of the editions, oldest first."""
+        """The ids of the editions, oldest first."""
         return tuple(edition.id for edition in self.editions)
 
     def stating(self, citations: Iterable[Citation]) -> tuple[str, ...]:
-        """Return the editions that are cited, or that a cited page belongs to, oldest first."""
+        """Return the editions that are cited or whose page is cited, oldest first."""
         cited = {citation.source for citation in citations}
         cited |= {source.beside for source in self.sources if source.id in cited and source.beside}
         return tuple(edition for edition in self.edition_ids if edition in cited)
 
     def is_outside(self, citations: Iterable[Citation]) -> bool:
-        """Return whether no edition is cited, but a page that belongs to none of them."""
+        """Return whether a source that belongs to no edition is cited, and no edition is."""
         cited = {citation.source for citation in citations}
         general = any(source.id in cited and not source.beside for source in self.sources)
         return general and not any(edition in cited for edition in self.edition_ids)
 
     def place(self, fields: Fields) -> tuple[str, str | None]:
-        """Read the fields `source` and `anchor`: an edition and its section, or an outside source.
+        """Read the fields `source` and `anchor`: an edition with a section, or another source.
 
         Raises:
-            SpecificationError: the source is unknown, the edition has no such section, or an
-                outside source has one.
+            SpecificationError: the source is unknown, the edition lacks the section, or a source
+                that is not an edition has a section.
         """
         anchors = {edition.id: edition.anchors for edition in self.editions}
         source = fields.choice("source", (*anchors, *(source.id for source in self.sources)))
@@ -67,10 +67,10 @@ class Origins:
 
 
 def matching(fields: Fields, field: str, pattern: str) -> str:
-    """Read a text that the pattern matches as a whole.
+    """Read a text that matches the pattern as a whole.
 
     Raises:
-        SpecificationError: it does not.
+        SpecificationError: the text does not match.
     """
     value = fields.text(field)
     if not re.fullmatch(pattern, value):
@@ -79,10 +79,10 @@ def matching(fields: Fields, field: str, pattern: str) -> str:
 
 
 def matching_or_none(fields: Fields, field: str, pattern: str) -> str | None:
-    """Read a text that the pattern matches as a whole, or `None` if the field is missing.
+    """Read a text that matches the pattern as a whole, or `None` if the field is missing.
 
     Raises:
-        SpecificationError: it does not.
+        SpecificationError: the text does not match.
     """
     value = fields.text_or_none(field)
     if value is not None and not re.fullmatch(pattern, value):
@@ -91,10 +91,10 @@ def matching_or_none(fields: Fields, field: str, pattern: str) -> str | None:
 
 
 def rule_id(fields: Fields, family: str) -> str:
-    """Read the field `id` of a rule: its family and two digits.
+    """Read the field `id` of a rule: its family, a hyphen and two digits.
 
     Raises:
-        SpecificationError: it is something else, or names another family.
+        SpecificationError: the value has another form, or names another family.
     """
     value = matching(fields, "id", r"[A-Z]+-\d\d")
     if value.partition("-")[0] != family:
@@ -103,10 +103,10 @@ def rule_id(fields: Fields, family: str) -> str:
 
 
 def date_or_none(fields: Fields, field: str) -> str | None:
-    """Read a day as text, or `None` if the field is missing.
+    """Read a date as text, or `None` if the field is missing.
 
     Raises:
-        SpecificationError: it is not a day, or is unquoted (YAML then gives no text).
+        SpecificationError: it is not a date, or has no quotes, so that YAML reads it as no text.
     """
     value = fields.text_or_none(field)
     if value is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", value):
@@ -127,10 +127,10 @@ def choice_or_none(fields: Fields, field: str, allowed: Collection[str]) -> str 
 
 
 def check_unique(top: Fields, field: str, values: Iterable[str]) -> None:
-    """Reject a value that a field has in two entries of one file.
+    """Raise an error if two entries of a file have the same value in this field.
 
     Raises:
-        SpecificationError: there is one.
+        SpecificationError: two entries have the same value.
     """
     earlier: set[str] = set()
     for value in values:
@@ -142,10 +142,10 @@ def check_unique(top: Fields, field: str, values: Iterable[str]) -> None:
 
 
 def check_rule(fields: Fields, rule: Rule, *, longest_title: int) -> None:
-    """Reject a rule with contradictory fields or unknown references.
+    """Raise an error for a rule whose fields contradict each other, or refer to unknown entries.
 
     Raises:
-        SpecificationError: it has some.
+        SpecificationError: the rule has such fields.
     """
     if len(rule.title) > longest_title:
         raise fields.wrong("title", rule.title, f"at most {longest_title} characters")
@@ -186,10 +186,10 @@ def _check_needs(fields: Fields, rule: Rule) -> None:
 
 
 def check_conditions(rules: Iterable[Rule], register: Iterable[Ambiguity]) -> None:
-    """Reject a rule that depends on a reading that the register lacks.
+    """Raise an error for a rule that depends on a reading that the register does not have.
 
     Raises:
-        SpecificationError: there is one.
+        SpecificationError: there is such a rule.
     """
     readings = {
         entry.id: [f"{entry.id}={reading}" for reading in entry.readings] for entry in register
@@ -224,7 +224,7 @@ def _check_citations(fields: Fields, rule: Rule) -> None:
 
 
 def check_ambiguity(fields: Fields, ambiguity: Ambiguity) -> None:
-    """Reject an ambiguity without alternatives, or without rules.
+    """Raise an error for an ambiguity that has no alternatives, or concerns no rules.
 
     Raises:
         SpecificationError: it has fewer than two readings, or no rule.

@@ -1,4 +1,4 @@
-"""Verification of the catalogue against the documents it cites, for those who have them."""
+"""Comparison of the catalogue with the documents that it cites, for users who have them."""
 
 import hashlib
 import re
@@ -14,11 +14,11 @@ _LONGEST_HEADING = 200
 
 
 def verify_documents(catalogue: Catalogue, folder: Path) -> list[str]:
-    """Return errors in the editions' hashes or anchors, compared with the documents in `folder`.
+    """Return errors in the editions' hashes or anchors, found by comparison with the documents.
 
-    A document is identified by its SHA-256, not its file's name; one that a commit names is where
-    its snapshot is, and not looked for. An empty list means that all are
-    there and have exactly the sections that the catalogue lists, in its order.
+    A document in `folder` is identified by its SHA-256 and not by its name. An edition that a
+    commit identifies is not looked for, because its snapshot is public. An empty list means that
+    all documents are there, and have exactly the sections that the catalogue lists, in its order.
 
     Raises:
         UsageError: the folder cannot be read.
@@ -68,9 +68,9 @@ def _named(document: str) -> list[str]:
 
 
 def _headed(edition: Edition, document: str) -> list[str]:
-    """Return the listed anchors that end heading lines.
+    """Return those of the edition's anchors that occur at the end of a heading line.
 
-    A heading line contains both languages, and one heading may end with another's words, so the
+    A heading line has both languages, and one heading may end with the words of another, so the
     longest anchor counts.
     """
     headings = []

@@ -1,4 +1,4 @@
-"""Conformance levels: the sets of capabilities that an implementation can claim as a whole."""
+"""Conformance levels: sets of capabilities that an implementation can claim as a whole."""
 
 from functools import cache
 from pathlib import Path
@@ -19,13 +19,13 @@ _ID: Final = r"[a-z]+(-[a-z]+)*"
 
 @attrs.frozen(kw_only=True)
 class Level:
-    """A set of capabilities.
+    """A conformance level.
 
     Attributes:
-        id: name of the level for `--require`.
-        title: name of the level, short enough for a badge.
-        summary: its subject, in a sentence.
-        capabilities: those that the whole level requires.
+        id: the name of the level for `--require`.
+        title: the name of the level on a badge.
+        summary: a sentence on what the level is about.
+        capabilities: the capabilities that the level requires.
     """
 
     id: str
@@ -36,18 +36,18 @@ class Level:
 
 @attrs.frozen(kw_only=True)
 class Levels:
-    """The levels, the most basic first.
+    """All levels, the most basic first.
 
     Attributes:
-        all: each level.
-        beside: the capabilities that are in none.
+        all: the levels.
+        beside: the capabilities that no level has.
     """
 
     all: tuple[Level, ...]
     beside: tuple[str, ...]
 
     def of(self, rule: Rule) -> Level:
-        """Return the level of a rule: the last one with a capability that it needs."""
+        """Return the level of a rule: the highest one with a capability that the rule needs."""
         places = [min(self._place(name) for name in need.split("|")) for need in rule.needs]
         return self.all[max(places, default=0)]
 
@@ -57,10 +57,10 @@ class Levels:
 
 
 def load_levels(folder: Path | None = None) -> Levels:
-    """Load the levels in `folder`, or busproof's own, which are read once.
+    """Load the levels in `folder`; without it busproof's own, which are read only once.
 
     Raises:
-        SpecificationError: a field is wrong, or a capability is not listed exactly once.
+        SpecificationError: a field is wrong, or a capability is listed twice or not at all.
     """
     return _own() if folder is None else _loaded(folder)
 

@@ -1,4 +1,4 @@
-"""Loading a catalogue from its folder: rules, ambiguities, their sources, and its versions."""
+"""Loading of a catalogue from its folder: rules, ambiguities, sources and versions."""
 
 import re
 from functools import cache
@@ -30,11 +30,11 @@ _MOST: Final = 999
 
 
 def load(folder: Path | None = None) -> Catalogue:
-    """Load the catalogue in `folder`, or busproof's own, which is read once.
+    """Load the catalogue in `folder`; without it busproof's own, which is read only once.
 
     Raises:
-        SpecificationError: an entry is broken or inconsistent; the message names file, entry,
-            field, value and the allowed values.
+        SpecificationError: an entry is broken or contradicts another; the message names file,
+            entry, field, value and the allowed values.
     """
     return _own() if folder is None else _loaded(folder)
 
@@ -62,7 +62,7 @@ def _loaded(folder: Path) -> Catalogue:
 
 
 def _statements(top: Fields, editions: tuple[str, ...]) -> tuple[Statement, ...]:
-    """Return each statement and its editions; where they make it is for the tests of citations."""
+    """Return the statements with their editions; only tests read where the editions make them."""
     return tuple(
         _statement(name, entry, editions) for name, entry in top.named_entries("statements").items()
     )
@@ -239,7 +239,7 @@ def _citation(fields: Fields, known: checks.Origins) -> Citation:
 def _register(
     folder: Path, known: checks.Origins, rules: tuple[Rule, ...]
 ) -> tuple[Ambiguity, ...]:
-    """Return the entries of all files, by the number of their question."""
+    """Return the entries of all files of the register, by the number of their question."""
     tops = [read_file(folder, name) for name in _files(folder, "ambiguities")]
     rule_ids = [rule.id for rule in rules]
     ambiguities = [ambiguity for top in tops for ambiguity in _ambiguities(top, known, rule_ids)]

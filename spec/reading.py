@@ -1,4 +1,4 @@
-"""Reader of one YAML file and the fields of its entries.
+"""Reader of a YAML file, and of the fields of its entries.
 
 Every error names the file, the entry, the field, the value and the allowed values.
 """
@@ -62,7 +62,8 @@ def _parsed(text: str, name: str) -> object:
 def _value(node: yaml.Node, loader: yaml.SafeLoader) -> object:
     """Return the value of a node.
 
-    Texts, lists and mappings are most of a catalogue, and YAML's own loader is slow with them.
+    Texts, lists and mappings, which are most of a catalogue, are handled here, because YAML's own
+    loader is slow with them.
     """
     if node.tag == _TEXT and isinstance(node, yaml.ScalarNode):
         return node.value
@@ -78,7 +79,7 @@ def _is_named(node: yaml.MappingNode) -> bool:
 
 
 def _refuse_repeated_keys(node: yaml.Node | None, name: str) -> None:
-    """Reject equal keys; YAML's loader would silently take the last one."""
+    """Raise an error for a key that occurs twice; YAML's loader would silently take the last."""
     if isinstance(node, yaml.MappingNode):
         earlier: set[str] = set()
         for key, value in node.value:
@@ -95,13 +96,13 @@ def _refuse_repeated_keys(node: yaml.Node | None, name: str) -> None:
 
 
 class Fields:
-    """The fields of one entry, each taken once; `end` rejects those that were not taken."""
+    """The fields of one entry; each is taken once, and `end` rejects those that are left."""
 
     def __init__(self, where: str, data: object) -> None:
-        """Set the start of error messages (`where`) and the entry's data.
+        """Set the entry's fields, and `where`, the beginning of its error messages.
 
         Raises:
-            SpecificationError: the entry is not a mapping with texts as field names.
+            SpecificationError: the entry is not a mapping whose keys are texts.
         """
         self.where = where
         if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
@@ -109,7 +110,7 @@ class Fields:
         self._left: dict[str, object] = dict(data)
 
     def wrong(self, field: str, value: object, allowed: str) -> SpecificationError:
-        """Return the error that `field` has a value that is not allowed; the caller raises it."""
+        """Return the error for a field whose value is not allowed; the caller raises it."""
         return SpecificationError(
             f"{self.where}: {field}: {value!r} is not allowed; allowed: {allowed}."
         )
@@ -131,7 +132,7 @@ class Fields:
         return self.text(field) if field in self._left else None
 
     def date_or_none(self, field: str) -> date | None:
-        """Return a day, written as `2027-01-31`, or `None` if the field is missing."""
+        """Return a date, written as `2027-01-31`, or `None` if the field is missing."""
         if field not in self._left:
             return None
         value = self._take(field)
@@ -144,7 +145,7 @@ class Fields:
         return value
 
     def number(self, field: str, lowest: int, highest: int) -> int:
-        """Return a whole number of the range, both ends included."""
+        """Return a whole number in this range, which includes both ends."""
         value = self._take(field)
         # bool is an int in Python, but "true" is not a number in the file.
         if type(value) is not int or not lowest <= value <= highest:
@@ -159,7 +160,7 @@ class Fields:
         return value
 
     def texts(self, field: str, allowed: Collection[str] | None = None) -> tuple[str, ...]:
-        """Return a list of texts without duplicates; only allowed texts, if any are listed."""
+        """Return a list of different texts; if `allowed` is given, only of those."""
         values = self._list(field)
         texts = tuple(value for value in values if isinstance(value, str) and value.strip())
         if len(texts) < len(values) or len(set(texts)) < len(texts):
@@ -174,7 +175,7 @@ class Fields:
         return self.texts(field) if field in self._left else ()
 
     def entries(self, field: str, key: str | None = None) -> tuple["Fields", ...]:
-        """Return a list of entries, not empty; each is named by its field `key` or its position."""
+        """Return a list of entries, at least one; errors name each by `key` or its position."""
         values = self._list(field)
         if not values:
             raise self.wrong(field, values, "a list with at least one entry")
@@ -184,7 +185,7 @@ class Fields:
         )
 
     def entries_if_any(self, field: str, key: str | None = None) -> tuple["Fields", ...]:
-        """Return a list of entries like `entries`, which may be empty but not missing."""
+        """Return a list of entries as `entries` does; it may be empty, but not missing."""
         if self._left.get(field) == []:
             self._take(field)
             return ()
@@ -216,10 +217,10 @@ class Fields:
         return value
 
     def end(self) -> None:
-        """Reject fields that were not taken.
+        """Raise an error if fields are left that were not taken.
 
         Raises:
-            SpecificationError: there are some.
+            SpecificationError: a field was not taken.
         """
         for field in self._left:
             raise SpecificationError(f"{self.where}: {field}: there is no such field.")

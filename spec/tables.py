@@ -1,6 +1,6 @@
 """The catalogue as tables for a terminal.
 
-This module imports rich, which is slow: import it late, and only to print a table.
+This module imports rich, which is slow, so import it only in order to print a table.
 """
 
 import os
@@ -20,11 +20,11 @@ __all__ = ["print_ambiguities", "print_changes", "print_diff", "print_rule", "pr
 
 _WIDTH_WITHOUT_TERMINAL: Final = 160
 _NARROW: Final = 100
-"""Width below which a rule's needs are printed under its title, not in a column."""
+"""Width in characters below which a rule's needs are printed under its title."""
 
 
 def print_rules(catalogue: Catalogue, rules: Sequence[Rule]) -> None:
-    """Print one line for each rule, under headings of families."""
+    """Print a line for each rule, under the headings of families."""
     console = _console()
     narrow = console.width < _NARROW
     columns = ("id", "title", "modality", "shown by", "editions", "needs")
@@ -68,7 +68,7 @@ def _marks(catalogue: Catalogue, rule: Rule) -> str:
 
 
 def print_ambiguities(ambiguities: Iterable[Ambiguity]) -> None:
-    """Print each question with its readings and their meanings, the default one marked."""
+    """Print each question with its readings and what they mean; the default is marked."""
     table = _table("id", "question, readings, rules", whole=("id",))
     for ambiguity in ambiguities:
         readings = (
@@ -136,8 +136,8 @@ def print_rule(catalogue: Catalogue, rule: Rule, evidence: Mapping[str, Any]) ->
     """Print one rule with its citations, ambiguities and evidence.
 
     Keys of `evidence`:
-        scenarios, distilled: entries with `file` and `name`.
-        faults: entries with `id` and `summary`.
+        scenarios, distilled: scenarios and sequences, with `file` and `name`.
+        faults: mutants, with `id` and `summary`.
         generated: how many generated faults were tried (`of`), and how many of them were noticed.
         tla: `operators` and `properties` with `module` and `name`, `edges` with `graph` and
             `edges`, `mutants` with `name`, `module` and `killed_by`.
@@ -159,7 +159,7 @@ def print_rule(catalogue: Catalogue, rule: Rule, evidence: Mapping[str, Any]) ->
 
 
 def _print_addresses(console: Console, catalogue: Catalogue, rule: Rule) -> None:
-    """Print an address for each citation whole, so that a terminal makes a link of it."""
+    """Print an address for each citation on one line, so that a terminal makes it a link."""
     read = {citation: catalogue.english(citation) for citation in rule.citations}
     width = max((len(citation.source) for citation in read), default=0)
     console.print()
@@ -242,14 +242,14 @@ def _specified(specs: Mapping[str, Iterable[Mapping[str, Any]]]) -> Table:
 
 
 def _console() -> Console:
-    """Return a console that prints texts literally, and is wide without a terminal."""
+    """Return a console that prints texts as they are, and is wide if it is not a terminal."""
     screen = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = None if screen else _WIDTH_WITHOUT_TERMINAL
     return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 def _table(*headers: str, whole: Sequence[str], headed: bool = True) -> Table:
-    """Return a table whose columns named in `whole` are neither wrapped nor cut."""
+    """Return a table; columns named in `whole` are neither wrapped nor cut."""
     table = Table(
         box=box.SIMPLE_HEAD,
         show_edge=False,

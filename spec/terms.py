@@ -1,4 +1,4 @@
-"""The vocabulary of a catalogue: the allowed values of its fields."""
+"""The vocabulary of a catalogue: the values that its fields may have."""
 
 from typing import Final
 
@@ -19,17 +19,19 @@ __all__ = [
 ]
 
 PARTITIONED_PREMIUM: Final = "partitioned-premium"
-"""A Premium namespace that was created with partitions, which all of its entities have."""
+"""Tier name for a Premium namespace with partitions, which all of its entities have."""
 TIERS: Final = ("basic", "standard", "premium", PARTITIONED_PREMIUM)
-"""Where a rule can hold; `premium` is a Premium namespace without partitions."""
+"""The tiers in which a rule may hold; `premium` is a Premium namespace without partitions."""
 STATUSES: Final = ("documented", "observed", "inferred")
 ORACLES: Final = ("strict", "client")
 TRANSLATIONS: Final = ("machine", "human", "original")
 SOURCE_KINDS: Final = ("public-documentation", "issue-tracker")
 
 ANCHORED_BY: Final = ("name", "heading", "markdown")
-"""How a document's sections are found: by named anchors, by the slug of the English heading in a
-text of two languages, or by the slug of a Markdown heading.
+"""Ways to find the sections of a document.
+
+They are named anchors, the slug of the English heading in a text of two languages, or the slug of a
+Markdown heading.
 """
 
 SHOWN_BY: Final = ("always", "allowed", "never")
@@ -41,10 +43,10 @@ MODALITIES: Final = {
     "should": ("allowed", "never"),
     "informative": ("never",),
 }
-"""The modalities, and how a rule with each can be shown."""
+"""Modality of a rule to the ways in which it can be shown."""
 
 ANY_ERROR: Final = "any"
-"""A refusal of undocumented kind."""
+"""Stands for a refusal whose error the documents do not name."""
 
 ERRORS: Final = (
     "invalid-operation",
@@ -60,7 +62,7 @@ ERRORS: Final = (
     "entity-disabled",
     "other",
 )
-"""The refusals of the vocabulary; a test keeps both the same."""
+"""Errors of refusals; a test compares them with the vocabulary's."""
 
 CAPABILITIES: Final = (
     "witness",
@@ -109,7 +111,7 @@ CAPABILITIES: Final = (
     "sizes",
     "amqp",
 )
-"""Capabilities that an adapter can declare; a test keeps both the same."""
+"""Capabilities that an adapter can declare; a test compares them with the vocabulary's."""
 
 STATEMENTS: Final = {"A": 14, "B": 14, "C": 19, "D": 8, "E": 3, "F": 14, "G": 9, "H": 3}
-"""Number of statements of the documents in each section of the checklist."""
+"""Number of statements of the documents, by section of the checklist."""

@@ -1,4 +1,4 @@
-"""Values of a catalogue: editions, outside sources, rules, ambiguities."""
+"""Values of a catalogue: editions, sources, rules, ambiguities, differences."""
 
 from collections.abc import Collection, Mapping
 
@@ -22,13 +22,13 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class Snapshot:
-    """A text in a public repository on GitHub, as one commit has it.
+    """A text in a public repository on GitHub, in the state of one commit.
 
     Attributes:
-        repository: its owner and name.
-        path: of the file in it.
-        commit: in hexadecimal.
-        dated: the date in the text, `None` if its edition or source gives it.
+        repository: the repository's owner and name.
+        path: the path of the file.
+        commit: the commit, in hexadecimal.
+        dated: the date in the text; `None` if the edition or source has the date.
     """
 
     repository: str
@@ -44,22 +44,22 @@ class Snapshot:
 
 @attrs.frozen(kw_only=True)
 class Edition:
-    """One state of the article on partitioned entities.
+    """One state of the article on partitioned entities, in one language.
 
     Attributes:
         id: language and date, such as `de-2021-04`.
-        mark: one letter for tables.
+        mark: one letter that stands for it in tables.
         order: position among the editions, 1 for the oldest.
-        language: two letters.
-        translation: `machine` or `human`; `original` of a text that is not translated.
-        dated: its date, `None` without one.
-        handed_off: when its translation was handed off, `None` if unknown.
-        sha256: of the document, in hexadecimal; `None` where a commit names it.
-        anchored_by: how its sections are found, see `terms.ANCHORED_BY`.
-        anchors: of its headings, in document order.
+        language: the code of the language, two letters.
+        translation: `machine` or `human`; `original` if the text is not translated.
+        dated: its date; `None` if it has none.
+        handed_off: when it was given to translators; `None` if unknown.
+        sha256: the hash of the document, in hexadecimal; `None` if a commit identifies it.
+        anchored_by: how its sections are found (`terms.ANCHORED_BY`).
+        anchors: the anchors of its headings, in document order.
         link: the article's current address in that language; its text may have changed since.
-        snapshot: the English article of its date or the nearest one that a public repository has.
-        note: a remark for readers of its citations, if any.
+        snapshot: the English article of its date, or the nearest one in a public repository.
+        note: a remark for readers of its citations; `None` if there is none.
     """
 
     id: str
@@ -77,29 +77,29 @@ class Edition:
     note: str | None
 
     def link_to(self, anchor: str | None) -> str | None:
-        """Return the address of a section, as far as the article still has it."""
+        """Return the address of a section, or of the article if the section has none."""
         if self.link is None or anchor is None or not self.has_named_sections:
             return self.link
         return f"{self.link}#{anchor}"
 
     @property
     def has_named_sections(self) -> bool:
-        """Whether an address can name a section of the article in its language."""
+        """Whether sections of the article have addresses in this language."""
         return self.anchored_by != "heading"
 
 
 @attrs.frozen(kw_only=True)
 class Source:
-    """A source outside the editions.
+    """A source that is not an edition of the article.
 
     Attributes:
-        id: begins with `facts-`.
-        kind: see `terms.SOURCE_KINDS`.
-        title: of the page, or its content.
+        id: its id, which begins with `facts-`.
+        kind: its kind (`terms.SOURCE_KINDS`).
+        title: the title of the page, or what it is about.
         as_of: the year, month or day of the state that was read.
-        status: of its statements.
-        link: its current address, `None` if unknown.
-        beside: id of the edition that the page belongs to, `None` if it belongs to all of them.
+        status: the status of its statements.
+        link: its current address; `None` if unknown.
+        beside: the id of the edition that it belongs to; `None` if it belongs to all of them.
         snapshot: the state that was read, if a public repository has it.
     """
 
@@ -119,9 +119,9 @@ class Release:
 
     Attributes:
         version: `major.minor.patch`; `changes.yaml` explains the numbers.
-        dated: its date, as `2027-01-31`.
-        sha256: of its rules and its register, in hexadecimal.
-        changes: the differences from the version before, a sentence each.
+        dated: its date, such as `2027-01-31`.
+        sha256: the hash of its rules and its register, in hexadecimal.
+        changes: the differences from the version before, one sentence each.
     """
 
     version: str
@@ -132,13 +132,13 @@ class Release:
 
 @attrs.frozen(kw_only=True)
 class Citation:
-    """A place that states a rule.
+    """A place in the documents that states a rule.
 
     Attributes:
-        source: id of an edition or of an outside source.
-        anchor: of the section; `None` for an outside source.
-        remark: how the wording differs there; one that opens with "slip" describes a translation
-            error.
+        source: the id of an edition or of another source.
+        anchor: the anchor of the section; `None` for a source that is not an edition.
+        remark: how the wording differs there; a remark that begins with "slip" is about a
+            translation error.
     """
 
     source: str
@@ -153,7 +153,7 @@ class Statement:
     Attributes:
         id: a letter and a number, such as `C6`; rules cover it by this id.
         says: the statement.
-        editions: those that make it, oldest first.
+        editions: the ids of the editions that make it, oldest first.
     """
 
     id: str
@@ -163,7 +163,7 @@ class Statement:
 
 @attrs.frozen(kw_only=True)
 class Family:
-    """A group of rules with one subject, and one file."""
+    """A family of rules: those on one subject, in one file."""
 
     id: str
     title: str
@@ -171,27 +171,28 @@ class Family:
 
 @attrs.frozen(kw_only=True)
 class Rule:
-    """A requirement, prohibition or permission for implementations.
+    """A rule for implementations: a requirement, a prohibition or a permission.
 
     Attributes:
         id: family and number, such as `KEY-03`.
-        title: fits a table.
+        title: a title short enough for a table.
         statement: the rule, in our own words.
         modality: `must`, `must-not`, `may`, `should` or `informative`.
-        shown_by: `always` (the situation arose and it held), `allowed` (the situation arose and the
-            answer was permitted) or `never`.
+        shown_by: `always` (the situation arose and the rule held), `allowed` (the situation arose
+            and the answer was permitted) or `never`.
         why_never: why it cannot be shown; `None` unless `shown_by` is `never`.
         status: `documented`, `observed` or `inferred`.
         tiers: the tiers in which it holds.
-        error: the refusal that it requires or permits, `any` for an undocumented kind, `None`
-            without one.
+        error: the error of the refusal that it requires or permits; `any` if the documents do not
+            name it, `None` if it is not about a refusal.
         needs: the capabilities that it requires; `a|b` means either of the two.
-        unless: what prevents its situation: a capability, or `AMBIGUITY=reading`.
-        oracles: which of `strict` and `client` can judge it.
-        covers: the numbered statements that it tests.
+        unless: what keeps its situation from arising: a capability, or `AMBIGUITY=reading`.
+        oracles: the oracles that can judge it, of `strict` and `client`.
+        covers: the ids of the statements that it tests.
         citations: the places that state it.
         editions: the editions in which it is in force, oldest first.
-        outside: whether no edition states it, nor a page beside one; it is then in force in all.
+        outside: whether neither an edition states it nor a page that belongs to one; then it is in
+            force in all.
     """
 
     id: str
@@ -213,7 +214,7 @@ class Rule:
 
     @property
     def family(self) -> str:
-        """The id of the family, the part of the rule's id before the number."""
+        """The id of the rule's family, the part of its id before the number."""
         return self.id.partition("-")[0]
 
     def unmet(self, capabilities: Collection[str]) -> tuple[str, ...]:
@@ -231,7 +232,7 @@ class Rule:
 
 @attrs.frozen(kw_only=True)
 class Said:
-    """The statement of one source on an ambiguity; `anchor` is `None` for an outside source."""
+    """The statement of one source on an ambiguity; `anchor` is `None` if it has no sections."""
 
     source: str
     anchor: str | None
@@ -243,16 +244,16 @@ class Ambiguity:
     """A question that the documents leave open or answer in two ways.
 
     Attributes:
-        id: such as `ROUND-ROBIN`.
-        number: of the entry in the list of open questions, 1 to 33.
+        id: its id, such as `ROUND-ROBIN`.
+        number: the number of its entry in the list of open questions, 1 to 33.
         question: the open question.
-        said: the statements of sources.
-        readings: name of each reading and its meaning, in the register's order.
-        default: the reading taken where a profile names none.
-        why: why that one.
+        said: the statements of the sources.
+        readings: the name of each reading to its meaning, in the order of the register.
+        default: the name of the reading that applies unless a profile names another.
+        why: why this reading is the default.
         told_apart_by: the experiment whose outcome differs between the readings.
-        rules: ids of the rules that it concerns.
-        out_of_reach: why no run can distinguish the readings, if that is so.
+        rules: the ids of the rules that it concerns.
+        out_of_reach: why no run can distinguish the readings; `None` if a run can.
     """
 
     id: str
@@ -268,13 +269,13 @@ class Ambiguity:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The readings for a run: all, or only the default if none can be distinguished."""
+        """The readings that a run can choose: only the default if no run can distinguish them."""
         return tuple(self.readings) if self.out_of_reach is None else (self.default,)
 
 
 @attrs.frozen(kw_only=True)
 class Change:
-    """A rule that two editions cite from different sections or with different remarks."""
+    """A rule that two editions cite from different sections, or with different remarks."""
 
     rule: str
     in_a: tuple[Citation, ...]
@@ -283,16 +284,16 @@ class Change:
 
 @attrs.frozen(kw_only=True)
 class Diff:
-    """The differences between the editions `a` and `b`; rules of outside sources never differ.
+    """The differences between two editions, `a` and `b`; rules from other sources never differ.
 
     Attributes:
-        a: id of the one edition.
-        b: id of the other.
-        only_in_a: ids of rules.
-        only_in_b: ids of rules.
-        changed: rules of both that are cited differently.
-        gone: statements that `a` makes and `b` does not.
-        new: statements that `b` makes and `a` does not.
+        a: the id of the one edition.
+        b: the id of the other edition.
+        only_in_a: the ids of rules that only `a` states.
+        only_in_b: the ids of rules that only `b` states.
+        changed: the rules that both state, and that are cited differently.
+        gone: the statements that `a` makes and `b` does not.
+        new: the statements that `b` makes and `a` does not.
     """
 
     a: str

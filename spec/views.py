@@ -14,8 +14,8 @@ __all__ = ["view_ambiguity", "view_diff", "view_release", "view_rule"]
 def view_rule(catalogue: Catalogue, rule: Rule) -> dict[str, Any]:
     """Return a rule with its citations; missing fields are `null`.
 
-    `says` has what the documents say, in our words; each citation has the address of an English
-    text.
+    `says` has the statements of the documents, in our words. Each citation has the address of an
+    English text.
     """
     citations = [
         attrs.asdict(citation) | {"english": catalogue.english(citation)}
@@ -28,12 +28,12 @@ def view_rule(catalogue: Catalogue, rule: Rule) -> dict[str, Any]:
 
 
 def view_ambiguity(ambiguity: Ambiguity) -> dict[str, Any]:
-    """Return an entry of the register, its readings in the register's order."""
+    """Return an entry of the register; its readings are in the register's order."""
     return attrs.asdict(ambiguity)
 
 
 def view_diff(diff: Diff) -> dict[str, Any]:
-    """Return the differences between two editions, both named."""
+    """Return the differences between two editions, with the names of both."""
     return {
         "a": diff.a,
         "b": diff.b,

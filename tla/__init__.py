@@ -1,1 +1,1 @@
-"""The TLA+ modules, their configurations, and the expected results of checking them."""
+"""The TLA+ modules, their configurations, and the results that are expected of checking them."""

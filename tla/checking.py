@@ -1,4 +1,4 @@
-"""Check a configuration against its entry in the manifest; any deviation fails."""
+"""Check of a configuration against its entry in the manifest; any deviation is a failure."""
 
 import re
 from collections.abc import Iterator
@@ -19,33 +19,33 @@ _SECTION: Final = re.compile(
     r"|INVARIANTS?|PROPERTY|PROPERTIES)\b"
 )
 _BRIEF: Final = 3
-"""Expected seconds up to which a run uses only Java's first compiler.
+"""Expected duration in seconds, up to which a run uses only Java's first compiler.
 
-In such short runs the optimizing compiler costs more than it gains, by a third.
+In such short runs the optimizing compiler takes a third more time than it saves.
 """
 
 _COVERAGE_COSTS: Final = 100_000
-"""Number of distinct states at which a run stops counting states per action.
+"""Largest number of distinct states for which a run counts the states of each action.
 
-Counting slows down large runs, and smaller configurations have the same actions.
+Counting slows large runs down, and smaller configurations have the same actions.
 """
 
 
 @attrs.frozen(kw_only=True)
 class Checked:
-    """The result of a configuration, compared with the manifest.
+    """Result of checking a configuration, compared with the manifest.
 
     Attributes:
         configuration: the configuration that was run.
         result: `success`, or the kind of violation.
-        violated: name of the violated property.
-        distinct: distinct states, as reported by TLC.
-        generated: generated states, as reported by TLC.
-        depth: depth of the search, or length of the counterexample.
-        seconds: duration of the run.
-        deviations: differences from the manifest, as sentences; empty if it passed.
-        trace: the counterexample, if there is one.
-        actions: action to the (distinct, generated) states that it produced.
+        violated: the name of the violated property; empty if none is violated.
+        distinct: the number of distinct states that TLC reports.
+        generated: the number of generated states that TLC reports.
+        depth: the depth of the search, or the length of the counterexample.
+        seconds: the duration of the run.
+        deviations: the differences from the manifest, as sentences; empty if the check passed.
+        trace: the states of the counterexample; empty if there is none.
+        actions: each action to the numbers of (distinct, generated) states that it produced.
     """
 
     configuration: Configuration
@@ -61,7 +61,7 @@ class Checked:
 
     @property
     def rate(self) -> float:
-        """Distinct states per second."""
+        """Number of distinct states per second."""
         return self.distinct / self.seconds if self.seconds else 0.0
 
 
@@ -74,7 +74,7 @@ def checked(
     heap: str | None = None,
     progress: Progress | None = None,
 ) -> Checked:
-    """Run a configuration and compare the result with the manifest.
+    """Run a configuration, and compare the result with the manifest.
 
     Raises:
         TlcError: TLC gave no verdict.
@@ -91,7 +91,7 @@ def task_of(
     timeout: float | None = None,
     heap: str | None = None,
 ) -> Task:
-    """Return the task for a configuration, with one worker where TLC is unsound with more."""
+    """Return the task for a configuration; it has one worker where TLC is unsound with more."""
     alone = configuration.workers == 1 or _is_temporal(manifest, configuration)
     return Task(
         module=manifest.folder / f"{configuration.module}.tla",
@@ -106,9 +106,9 @@ def task_of(
 
 
 def _is_temporal(manifest: Manifest, configuration: Configuration) -> bool:
-    """Return whether a run may check liveness, which needs one worker.
+    """Return whether a run may check liveness, and so needs a single worker.
 
-    Safety properties of the form `[][A]_v` are safe with several workers.
+    Safety properties of the form `[][A]_v` can be checked with several workers.
     """
     if configuration.kind in (Kind.LIVENESS, Kind.UNFAIR, Kind.GRAPH):
         return True
@@ -127,7 +127,7 @@ def properties_of(text: str, *sections: str) -> tuple[str, ...]:
 
 
 def judged(manifest: Manifest, configuration: Configuration, ended: Ended) -> Checked:
-    """Compare the result of a run with the manifest."""
+    """Return the result of a run, compared with the manifest."""
     reading = ended.reading
     violated = _violated(manifest, configuration, reading)
     checked = Checked(
@@ -147,7 +147,7 @@ def judged(manifest: Manifest, configuration: Configuration, ended: Ended) -> Ch
 def _violated(manifest: Manifest, configuration: Configuration, reading: Reading) -> str:
     """Return the name of the violated property.
 
-    TLC does not name a violated liveness property, so the configuration must list exactly one.
+    TLC does not name a violated liveness property, so the configuration must list only one.
     """
     if reading.violation != "liveness":
         return reading.violated
@@ -174,7 +174,7 @@ def _deviations(checked: Checked) -> Iterator[str]:
     if checked.result == SUCCESS:
         yield from _counts(checked, "distinct", "generated")
         yield from _idle_actions(checked)
-    # With several workers the order of the search, and so the reported depth, varies.
+    # With several workers, the order of the search and so the reported depth vary.
     if configuration.workers == 1 and configuration.depth:
         yield from _counts(checked, "depth")
 
@@ -187,9 +187,9 @@ def _counts(checked: Checked, *names: str) -> Iterator[str]:
 
 
 def _idle_actions(checked: Checked) -> Iterator[str]:
-    """Report actions that generate no state, and actions that are wrongly listed as idle.
+    """Yield a sentence for each action that generates no state, or is wrongly listed as idle.
 
-    An action that never generates a state checks nothing, so the manifest must list it as idle.
+    An action that never generates a state checks nothing, so the manifest must list it.
     """
     idle = checked.configuration.idle
     for name, (_, generated) in checked.actions.items():

@@ -1,4 +1,4 @@
-"""Coverage of the rules by the specs: operators, properties, edges and mutants, read from data."""
+"""Coverage of rules by the specs: operators, properties, edges and mutants, read from files."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +14,11 @@ __all__ = ["Shown", "reasons_in", "shown_in"]
 OPERATORS: Final = "operators.toml"
 
 Shown = dict[str, list[dict[str, Any]]]
-"""`operators`, `properties`, `edges` and `mutants`, each a list of records for JSON."""
+"""Lists of records for JSON: `operators`, `properties`, `edges` and `mutants`."""
 
 
 def shown_in(folder: Path = FOLDER) -> dict[str, Shown]:
-    """Return the coverage of each rule that the specs mention, by rule id.
+    """Return what the specs have on each rule, by rule id.
 
     Raises:
         SpecificationError: one of the files is broken.
@@ -31,7 +31,7 @@ def shown_in(folder: Path = FOLDER) -> dict[str, Shown]:
 
 
 def reasons_in(folder: Path = FOLDER) -> dict[str, str]:
-    """Return why a rule has no operator, by rule id.
+    """Return the reasons for rules without an operator, by rule id.
 
     Raises:
         SpecificationError: the file is broken.
@@ -70,7 +70,7 @@ def _has(folder: Path, name: str) -> bool:
 
 
 def _operators(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield operators by rule; an operator that a configuration checks is a property."""
+    """Yield the operators of each rule; one that a configuration checks counts as a property."""
     if not _has(folder, OPERATORS):
         return
     checked = _checked(folder)
@@ -88,7 +88,7 @@ def _operators(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def _checked(folder: Path) -> set[str]:
-    """Return the names of all properties that some configuration checks."""
+    """Return the names of all properties that any configuration checks."""
     names: set[str] = set()
     for path in sorted(folder.glob("*.cfg")):
         text = path.read_text(encoding="utf-8")

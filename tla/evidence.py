@@ -1,6 +1,7 @@
-"""Recorded results of checks, graph comparisons and mutants.
+"""Recorded results of checks, of graph comparisons and of mutants.
 
-Other commands read them without Java. A record is void once the sources behind it change.
+Other commands read them without Java. A record is void once the sources that it depends on have
+changed.
 """
 
 import json
@@ -50,7 +51,7 @@ def load_evidence(folder: Path) -> dict[str, Any]:
 
 
 def record_configurations(manifest: Manifest, runs: Sequence[Ran]) -> None:
-    """Record passed configurations, and drop records of removed configurations."""
+    """Record the configurations that passed, and drop the records of removed ones."""
     kept = load_evidence(manifest.folder)
     for ran in runs:
         name = ran.configuration.name
@@ -77,7 +78,7 @@ def record_configurations(manifest: Manifest, runs: Sequence[Ran]) -> None:
 
 
 def _hash_of(manifest: Manifest, configuration: Configuration) -> str:
-    """Return the hash of everything that decides a configuration's result, except TLC itself."""
+    """Return the hash of all that decides a configuration's result, except TLC itself."""
     expected = attrs.evolve(configuration, seconds=0, title="")
     text = manifest.text(configuration)
     return sources_hash(manifest.folder, configuration.module, text, repr(expected))
@@ -86,9 +87,9 @@ def _hash_of(manifest: Manifest, configuration: Configuration) -> str:
 def to_check(
     manifest: Manifest, configurations: tuple[Configuration, ...]
 ) -> tuple[Configuration, ...]:
-    """Return all graphs, and the configurations without a valid record.
+    """Return the graphs, and the configurations that have no valid record.
 
-    Graphs are always compared again: a record does not cover the sources of the model.
+    Graphs are compared every time, because a record does not depend on the sources of the model.
     """
     recorded = load_evidence(manifest.folder)["checks"]
     return tuple(
@@ -100,13 +101,14 @@ def to_check(
 
 
 def _record_paths(manifest: Manifest, runs: Sequence[Ran]) -> None:
-    """Save the paths of graphs in the gate; paths of larger graphs would take too long to run."""
+    """Save the paths of graphs in the gate; those of larger graphs would take too long to run."""
     path = manifest.folder / paths.FILE
     suites = {load_suite.configuration: load_suite for load_suite in paths.load_suites(path)}
     for ran in runs:
         setting = ran.configuration.graph
         small = ran.configuration.size is Size.GATE and ran.comparison is not None
-        # Graphs compared with the oracle get no paths: specs that refine theirs have them.
+        # A graph that is compared with the oracle gets no paths: the specs that refine its spec
+        # have some.
         small = small and setting is not None and setting.beside == "model"
         if ran.passed and small and ran.graph is not None and setting is not None:
             name = ran.configuration.name
@@ -122,7 +124,7 @@ def _record_paths(manifest: Manifest, runs: Sequence[Ran]) -> None:
 
 
 def record_mutants(manifest: Manifest, fates: Sequence[Fate]) -> None:
-    """Record the killed mutants with their killers."""
+    """Record the mutants that were killed, each with its killer."""
     kept = load_evidence(manifest.folder)
     for fate in fates:
         kept["mutants"].pop(fate.mutant.name, None)
@@ -143,7 +145,7 @@ def _write(folder: Path, kept: dict[str, Any]) -> None:
 
 
 def changed(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[Mutant, ...]:
-    """Return the mutants without a valid record."""
+    """Return the mutants that have no valid record."""
     recorded = load_evidence(manifest.folder)["mutants"]
     return tuple(
         mutant
@@ -153,7 +155,7 @@ def changed(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[Mutant, ..
 
 
 def stale(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
-    """Return the names of all checks, graphs and mutants without a valid record."""
+    """Return the names of all checks, graphs and mutants that have no valid record."""
     recorded = load_evidence(manifest.folder)["graphs"]
     checks = [
         configuration.name

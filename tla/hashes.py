@@ -1,4 +1,4 @@
-"""Hashes of the sources behind a recorded result; the result is valid while its hash matches."""
+"""Hashes of the sources of a recorded result, which is valid while its hash is the same."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ _INSTANCE: Final = re.compile(r"\bINSTANCE\s+(\w+)")
 
 
 def sources_hash(folder: Path, module: str, *texts: str) -> str:
-    """Return the hash of a module, the local modules that it uses, and further texts."""
+    """Return the hash of a module, of the local modules that it uses, and of further texts."""
     digest = hashlib.sha256()
     for name in sorted(_reached(folder, module)):
         digest.update(name.encode())
@@ -23,7 +23,7 @@ def sources_hash(folder: Path, module: str, *texts: str) -> str:
 
 
 def _reached(folder: Path, module: str) -> set[str]:
-    """Return the modules of the folder that a module needs, including itself."""
+    """Return the modules of the folder that a module uses, directly or not, with itself."""
     reached: set[str] = set()
     waiting = [module]
     while waiting:

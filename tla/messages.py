@@ -1,4 +1,4 @@
-"""Parse the output of TLC with `-tool`: numbered messages between marks, and printed lines."""
+"""Parser of TLC's output with `-tool`: numbered messages between marks, and printed lines."""
 
 import re
 from collections.abc import Callable
@@ -39,7 +39,7 @@ VIOLATIONS: Final = {
     Code.DEADLOCK: "deadlock",
     Code.TEMPORAL: "liveness",
 }
-"""Message number to the kind of violation that it reports."""
+"""Number of a message to the kind of violation that it reports."""
 
 ERRORS: Final = 1
 """The severity of error messages."""
@@ -73,22 +73,22 @@ class State:
 
 @attrs.define
 class Reading:
-    """The output of a run so far.
+    """The output of a run as far as it has come.
 
     Attributes:
-        distinct: distinct states found so far.
-        generated: states generated so far, including initial ones.
-        initial: number of initial states.
-        depth: depth of the search; 0 until it is complete.
+        distinct: the number of distinct states found so far.
+        generated: the number of states generated so far, including initial ones.
+        initial: the number of initial states.
+        depth: the depth of the search; 0 until the search is complete.
         success: whether TLC has reported that it found no error.
-        violation: the kind of violation, empty if there is none.
-        violated: name of the violated property, if TLC reports it.
-        trace: states of the counterexample.
-        loop: for a liveness violation, number of the state where the loop begins.
-        actions: action to the (distinct, all) states that it generated.
+        violation: the kind of violation; empty if there is none.
+        violated: the name of the violated property, if TLC reports it.
+        trace: the states of the counterexample.
+        loop: for a violation of liveness, the number of the state where the loop begins.
+        actions: action to the numbers of (distinct, all) states that it generated.
         errors: messages with the severity of an error, in order.
-        parsing: output of the parser SANY.
-        printed: number of lines printed by the spec.
+        parsing: the output of the parser SANY.
+        printed: how many lines the spec has printed.
     """
 
     distinct: int = 0
@@ -107,11 +107,11 @@ class Reading:
 
 
 class Listener:
-    """A parser of TLC's output, fed line by line.
+    """Parser of TLC's output, line by line.
 
     Args:
         printed: called with each line that the spec prints before a violation; after one, TLC
-            evaluates the spec again for the counterexample and repeats lines.
+            evaluates the spec again for the counterexample, and repeats lines.
     """
 
     def __init__(self, printed: Callable[[str], None] | None = None) -> None:
@@ -121,7 +121,7 @@ class Listener:
         self._in_sany = False
 
     def hear(self, line: str) -> None:
-        """Parse one line, given without its end."""
+        """Parse one line, without its line break."""
         if line.startswith('"') and not self._open:
             self._take_printed(line)
         elif "@!@!@" in line:
@@ -149,7 +149,7 @@ class Listener:
         elif _END.search(line) and self._open:
             code, severity, lines = self._open.pop()
             if self._open:
-                # TLC nests the message of an evaluation error in the message about the failure.
+                # TLC puts the message of an evaluation error inside the message about the failure.
                 self._open[-1][2].extend(lines)
             else:
                 self._take(Message(code, severity, "\n".join(lines).strip("\n")))
@@ -187,7 +187,9 @@ class Listener:
         first, *rest = message.text.splitlines()
         if message.code != Code.STATE:
             number = _int(first.partition(":")[0]) if ":" in first else 0
-            # The behavior ends in a loop; if TLC names no state to return to, the last one repeats.
+            # The behaviour ends in a loop; if TLC names no state to go back to, the last one
+            # repeats.
+            # repeats.
             self.reading.loop = number - 1 if message.code == Code.STUTTERING else number
             return
         step = _STEP.match(first)

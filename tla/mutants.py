@@ -1,7 +1,7 @@
-"""Mutants of the specs: each breaks one rule, and a check must fail on it.
+"""Mutants of the specs: each breaks one rule, and a check has to fail on it.
 
-A mutant replaces one piece of text in one module and runs one configuration, reduced to the
-property that must fail. Otherwise the killer would be the violation that TLC happens to find first.
+A mutant replaces one piece of text in one module, and runs one configuration that is reduced to the
+property that has to fail. Otherwise the killer would be the violation that TLC finds first.
 """
 
 from difflib import get_close_matches
@@ -36,14 +36,14 @@ class Mutant:
     """A mutant of a spec.
 
     Attributes:
-        name: unique name.
-        rule: the rule that it breaks.
-        module: the changed module.
+        name: its name, which no other mutant has.
+        rule: the id of the rule that it breaks.
+        module: the module that it changes.
         old: the replaced text, which occurs exactly once in the module.
-        new: the replacement.
-        killed_by: the invariant or property that must fail; for a graph, a label.
-        killer: kind of that property.
-        configuration: the configuration that must kill it.
+        new: the text in its place.
+        killed_by: the invariant or property that has to fail; for a graph, a label.
+        killer: the kind of that property.
+        configuration: the name of the configuration that has to kill it.
     """
 
     name: str
@@ -58,13 +58,13 @@ class Mutant:
 
 @attrs.frozen(kw_only=True)
 class Fate:
-    """The result of running a mutant.
+    """Result of running a mutant.
 
     Attributes:
         mutant: the mutant.
         killed: whether the expected killer noticed it.
-        killer: the killer, or what happened instead.
-        sources: hash of everything that decided the result.
+        killer: what killed it, or what happened instead.
+        sources: the hash of all that decided the result.
         seconds: duration of the run.
     """
 
@@ -76,7 +76,7 @@ class Fate:
 
 
 def load_mutants(manifest: Manifest) -> tuple[Mutant, ...]:
-    """Return the mutants of a folder of specs.
+    """Return the mutants in a folder of specs.
 
     Raises:
         SpecificationError: an entry is broken, or its text does not occur exactly once in its
@@ -102,7 +102,7 @@ def load_mutants(manifest: Manifest) -> tuple[Mutant, ...]:
 
 
 def chosen(mutants: tuple[Mutant, ...], names: tuple[str, ...]) -> tuple[Mutant, ...]:
-    """Return the mutants with these names, modules or rules; all mutants if none are named.
+    """Return the mutants whose name, module or rule is named; all if nothing is named.
 
     Raises:
         UsageError: a name matches no mutant.
@@ -134,7 +134,7 @@ def _mutated(manifest: Manifest, mutant: Mutant) -> str:
 
 
 def hash_of(manifest: Manifest, mutant: Mutant) -> str:
-    """Return the hash of everything that decides a mutant's result; a record with it is valid."""
+    """Return the hash of all that decides a mutant's result; a record with it is valid."""
     configuration = manifest.configuration(mutant.configuration)
     text = manifest.text(configuration)
     return sources_hash(manifest.folder, configuration.module, text, repr(mutant))
@@ -148,7 +148,7 @@ def tried(
     timeout: float | None = None,
     heap: str | None = None,
 ) -> Fate:
-    """Run a mutant.
+    """Run a mutant; return whether its check killed it.
 
     Raises:
         TlcError: TLC gave no verdict, for example because the mutant does not parse.
@@ -209,7 +209,7 @@ def _task(
 def _by_graph(
     fate: Fate, configuration: Configuration, graph: Graph, deviations: tuple[str, ...]
 ) -> Fate:
-    """Return the fate of a graph mutant: killed by the model, else by the pinned counts."""
+    """Return the result of a graph mutant: killed by the model, or by the pinned numbers."""
     setting = configuration.graph
     if setting is not None:
         comparison = compared(graph, configuration, first=True)

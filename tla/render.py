@@ -1,4 +1,4 @@
-"""Render a counterexample: as commands with replies, and as a scenario in Gherkin."""
+"""Rendering of a counterexample as commands with replies, and as a scenario in Gherkin."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -22,14 +22,14 @@ __all__ = ["Exchange", "exchanges_in", "gherkin", "story"]
 
 @attrs.frozen
 class Exchange:
-    """A step of a counterexample: a command of the spec and its reply."""
+    """A step of a counterexample: a command of the spec, and its reply."""
 
     command: Mapping[str, Any]
     reply: Mapping[str, Any]
 
 
 def exchanges_in(trace: Iterable[State]) -> tuple[Exchange, ...]:
-    """Return the commands and replies of a trace; none if the spec has no variable `said`."""
+    """Return the commands and replies of a trace; none if the spec lacks the variable `said`."""
     exchanges = []
     for state in list(trace)[1:]:
         value: Value = parse(state.variables["said"]) if "said" in state.variables else Map()
@@ -44,13 +44,13 @@ def _words(record: Any) -> dict[str, Any]:
 
 @attrs.define
 class _Progress:
-    """The values that later commands refer to, collected from the steps so far.
+    """Values that later commands refer to, collected from the steps so far.
 
     Attributes:
-        sent: number of accepted sends.
-        commands: number of commands so far; a scenario names locks by these numbers.
-        receipts: message to the numbers of the receives that returned it.
-        dead: messages received from a dead-letter queue.
+        sent: how many sends were accepted.
+        commands: how many commands there were; a scenario names locks by their numbers.
+        receipts: message number to the numbers of the receives that returned it.
+        dead: the numbers of messages received from a dead-letter queue.
     """
 
     sent: int = 0
@@ -62,7 +62,7 @@ class _Progress:
         return body_of(self.sent + 1)
 
     def token(self, message: int, *, is_held: bool) -> str | None:
-        """Return the latest lock or, unless `is_held`, the one before it, which is lost."""
+        """Return the latest lock, or the lost one before it if not `is_held`."""
         received = self.receipts.get(message)
         if received is None:
             return None
@@ -73,11 +73,11 @@ class _Progress:
         return message in self.dead
 
     def scheduled(self, message: int) -> int | None:  # noqa: ARG002 - required by Known
-        """Return no number; see `number`."""
+        """Return `None`: a bus's sequence numbers are not known in advance."""
         return None
 
     def number(self, message: int) -> int | None:  # noqa: ARG002 - required by Known
-        """Return no number: the sequence numbers of a bus are not known in advance."""
+        """Return `None`: a bus's sequence numbers are not known in advance."""
         return None
 
     def heard(self, exchange: Exchange) -> None:
@@ -106,7 +106,7 @@ def story(steps: Sequence[Exchange], setting: Setting | None = None) -> tuple[st
 
 
 def _asked(exchange: Exchange, setting: Setting, progress: _Progress) -> v.Command | None:
-    """Return the command in the vocabulary; `None` if the vocabulary lacks it."""
+    """Return the command in the vocabulary; `None` if the vocabulary does not have it."""
     try:
         return asked(exchange.command, setting, progress)
     except (ConformanceError, KeyError):
@@ -135,7 +135,7 @@ def _reply_words(reply: Mapping[str, Any]) -> str:
 def gherkin(name: str, steps: Sequence[Exchange], setting: Setting | None = None) -> str:
     """Return the steps as a scenario for a bus, with the spec's replies as comments.
 
-    Commands that the vocabulary lacks also become comments, so that no step is missing.
+    A command that the vocabulary lacks becomes a comment as well, so that no step is missing.
     """
     setting = setting or Setting(edges=0)
     created = _created(steps, setting)
@@ -157,7 +157,7 @@ def gherkin(name: str, steps: Sequence[Exchange], setting: Setting | None = None
 
 
 def _created(steps: Sequence[Exchange], setting: Setting) -> list[v.CreateQueue]:
-    """Return the commands that create the queues of the steps, if any step can be replayed."""
+    """Return the commands that create the queues in the steps; none if no step can be replayed."""
     commands = [
         exchange.command for exchange in steps if _asked(exchange, setting, _Progress()) is not None
     ]
@@ -174,7 +174,7 @@ def _line(exchange: Exchange, command: v.Command | None, number: int) -> str:
 
 
 def _joined(lines: Sequence[str]) -> Iterator[str]:
-    """Replace a repeated `When` with `And`."""
+    """Replace a `When` after another by `And`."""
     before = False
     for line in lines:
         yield f"And{line.removeprefix('When')}" if before and line.startswith("When") else line

@@ -1,4 +1,4 @@
-"""Run configurations and mutants in sequence; a failed run does not stop the others."""
+"""Runs of configurations and mutants, one after the other; a failed run does not end the others."""
 
 import time
 from collections import Counter
@@ -23,7 +23,7 @@ Progress = Callable[[str, Reading, float], None]
 
 @attrs.frozen(kw_only=True)
 class Limits:
-    """The user's limits for each run; `None` uses the manifest's."""
+    """The user's limits for each run; `None` means the manifest's."""
 
     workers: int | None = None
     timeout: float | None = None
@@ -32,17 +32,17 @@ class Limits:
 
 @attrs.frozen(kw_only=True)
 class Ran:
-    """The result of running a configuration, with or without a verdict.
+    """Result of running a configuration, with or without a verdict.
 
     Attributes:
         configuration: the configuration.
         checked: the result of TLC; `None` if it gave no verdict.
-        comparison: for a graph, its comparison with the model.
+        comparison: for a graph, its comparison with the counterpart.
         graph: for a graph, the graph itself.
-        comparing: duration of the comparison in seconds.
-        error: why there is no verdict.
-        sources: hash of the sources that decided the result.
-        setting: how to replay its steps on the model, if known.
+        comparing: how many seconds the comparison took.
+        error: why there is no verdict; empty if there is one.
+        sources: the hash of the sources that decided the result.
+        setting: the setting for replaying its steps on the model; `None` if there is none.
     """
 
     configuration: Configuration
@@ -56,7 +56,7 @@ class Ran:
 
     @property
     def deviations(self) -> tuple[str, ...]:
-        """Differences from the manifest; empty if it passed or has no verdict."""
+        """The differences from the manifest; empty if there are none, or no verdict."""
         deviations = () if self.checked is None else self.checked.deviations
         if self.comparison is not None and self.comparison.disagreeing:
             number = self.comparison.disagreeing
@@ -74,7 +74,7 @@ class Ran:
 
     @property
     def rules(self) -> Counter[str]:
-        """Rule id to the number of edges of a compared graph that exercise it."""
+        """Rule id to how many edges of a compared graph the rule decided."""
         counted: Counter[str] = Counter()
         if self.comparison is not None:
             for (rule, _), number in self.comparison.rules.items():
@@ -88,7 +88,7 @@ def configurations(
     limits: Limits,
     progress: Progress | None = None,
 ) -> Iterator[Ran]:
-    """Run each configuration; one that TLC cannot check yields an error."""
+    """Run each configuration; yield an error for one that TLC cannot check."""
     for configuration in chosen:
         try:
             yield _ran(manifest, configuration, limits, progress)

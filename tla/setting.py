@@ -1,4 +1,4 @@
-"""Settings of a graph's comparison: its counterpart, its setup, and the known differences."""
+"""Settings of a graph's comparison: its counterpart, its queues, and the known differences."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ __all__ = ["Difference", "Pin", "Setting"]
 
 @attrs.frozen(kw_only=True)
 class Pin:
-    """A choice of the model that is fixed during a comparison.
+    """A choice of the model that has only one candidate during a comparison.
 
     Attributes:
-        to: index of the only allowed candidate.
-        why: why the spec lacks the other candidates.
+        to: the position of that candidate.
+        why: why the spec does not have the others.
     """
 
     to: int
@@ -23,14 +23,14 @@ class Pin:
 
 @attrs.frozen(kw_only=True)
 class Difference:
-    """Edges that only the spec or only the model has, where the documents leave the behavior open.
+    """Edges that only one side has, where the documents leave the behaviour open.
 
     Attributes:
         only: the side that has them.
-        op: the command's operation.
-        edges: number of such edges.
+        op: the operation of the command.
+        edges: how many such edges there are.
         why: what the documents leave open.
-        reply: the kind of reply; empty for any.
+        reply: the kind of reply; empty for any kind.
     """
 
     only: str = attrs.field(validator=attrs.validators.in_(("spec", "model")))
@@ -57,23 +57,23 @@ class Setting:
     """The setting of a graph's comparison.
 
     Attributes:
-        edges: number of edges of the graph.
-        beside: the counterpart: the `model`, state by state, or the client `oracle`, reply by
-            reply.
-        looser: for the oracle, operation to why it may accept more replies than the spec has.
-        bounded: operations that the spec may leave out even where they would have an effect.
-        pinned: choice of the model to its fixed candidate.
-        differences: edges that only one side has.
-        unreached: number of graph states that the model does not reach because of the differences.
-        partitions: number of partitions of a partitioned queue.
-        readings: ambiguity to the reading that the spec takes.
+        edges: how many edges the graph has.
+        beside: the counterpart: the `model`, compared state by state, or the client `oracle`,
+            compared reply by reply.
+        looser: for the oracle, each operation that it may accept more replies to, with the reason.
+        bounded: the operations that the spec may lack even where they would have an effect.
+        pinned: the name of each choice of the model that is fixed, with its candidate.
+        differences: the edges that only one side has.
+        unreached: how many states of the graph the model does not reach because of the differences.
+        partitions: how many partitions a partitioned queue has.
+        readings: each ambiguity with the reading that the spec takes.
         places: partition key to its partition.
         queue: settings of all queues.
-        queues: queue to its additional settings.
-        elsewhere: queue to the partitions of keys, where they differ from `places`.
-        silent: operations that no client requests; the model performs them at once.
-        lock_ticks: length of a lock in ticks of the spec's clock.
-        window_ticks: length of a duplicate detection window in ticks of the spec's clock.
+        queues: name of a queue to its further settings.
+        elsewhere: name of a queue to the partitions of keys that differ from `places` there.
+        silent: the operations that no client requests, and that the model does at once.
+        lock_ticks: how many ticks of the spec's clock a lock lasts.
+        window_ticks: how many ticks of the spec's clock a duplicate window lasts.
     """
 
     edges: int = attrs.field(validator=attrs.validators.ge(0))

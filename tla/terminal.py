@@ -1,4 +1,4 @@
-"""Print results of model checking as tables and counterexamples; this module imports rich."""
+"""Results of model checking on a terminal, as tables and counterexamples; it imports rich."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ __all__ = ["print_configurations", "print_fates", "print_list", "print_ran"]
 
 _WIDTH_WITHOUT_TERMINAL: Final = 160
 _NARROW: Final = 110
-"""Console width below which tables omit the columns that the manifest pins."""
+"""Width in characters below which tables leave out the columns that the manifest pins."""
 
 _COLUMNS: Final = (
     "configuration", "kind", "result", "distinct", "generated", "depth", "s", "states/s", "",
@@ -105,11 +105,11 @@ def _cells(ran: Ran) -> tuple[str, ...]:
 
 
 def print_ran(ran: Ran, *, trace: bool) -> None:
-    """Print the details of a configuration's result, if there are any.
+    """Print the details of a configuration's result, if it has any.
 
     Args:
         ran: the result.
-        trace: whether to print a counterexample that was expected.
+        trace: whether to print a counterexample that was expected, too.
     """
     console = _console()
     if ran.error:

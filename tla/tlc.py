@@ -1,7 +1,7 @@
-"""Run TLC as a child process in temporary folders, with a time limit.
+"""Runs of TLC as a child process, in temporary folders and with a time limit.
 
 TLC 2.15 is unsound for liveness with several workers (tlaplus #971), and with `-continue` it exits
-with 0 despite violations; this module uses neither.
+with 0 despite violations. This module uses neither.
 """
 
 import os
@@ -27,7 +27,7 @@ Progress = Callable[[Reading, float], None]
 
 _CONFIG: Final = "Run.cfg"
 _PATIENCE: Final = 5.0
-"""Seconds between terminating and killing TLC."""
+"""Number of seconds between terminating TLC and killing it."""
 
 _TOLD_EVERY: Final = 0.2
 _OUT_OF_MEMORY: Final = "OutOfMemoryError"
@@ -40,16 +40,16 @@ class Task:
     """A run of TLC.
 
     Attributes:
-        module: file of the root module; the modules that it extends are in the same folder.
-        name: name of the run in messages.
-        config: text of the configuration.
-        files: file name to the text of a module that replaces or extends those of the folder.
-        workers: number of threads; 1 for liveness, graphs and traces.
+        module: the file of the root module; the modules that it extends are in the same folder.
+        name: the name of the run in messages.
+        config: the text of the configuration.
+        files: file name to the text of a module that is added to the folder, or replaces one there.
+        workers: the number of threads; 1 for liveness, graphs and traces.
         deadlock: whether a state without a successor is a violation.
-        coverage: whether to count the states of each action, at some cost.
+        coverage: whether to count the states of each action, which takes time.
         brief: whether the run takes only seconds, so that Java need not optimize much.
-        timeout: time limit in seconds.
-        heap: maximum heap size, such as `4g`; by default a quarter of the machine's memory.
+        timeout: the time limit in seconds.
+        heap: the maximum heap size, such as `4g`; by default a quarter of the machine's memory.
     """
 
     module: Path
@@ -82,7 +82,7 @@ def run(
 
     Args:
         task: the run.
-        printed: called with each line that the spec prints, as TLC writes it.
+        printed: called with each line that the spec prints, as soon as TLC writes it.
         progress: called several times a second with the output so far and the elapsed seconds.
 
     Raises:
@@ -100,7 +100,7 @@ def run(
 
 
 def _command(task: Task, java: Path, jar: Path, folder: Path) -> list[str]:
-    """Return the command line, after copying the specs to the run's own folders."""
+    """Return the command line, after copying the specs to the folders of the run."""
     specs, temporary = folder / "specs", folder / "tmp"
     for directory in (specs, temporary, folder / "states"):
         directory.mkdir()
@@ -136,7 +136,7 @@ def _watch(
     progress: Progress | None,
     begun: float,
 ) -> Ended:
-    # Its own process group: Ctrl-C reaches only busproof, which then ends TLC.
+    # In a process group of its own, TLC does not get Ctrl-C; busproof does, and ends TLC.
     process = subprocess.Popen(  # noqa: S603 - the user's Java, our arguments
         command,
         cwd=folder / "specs",
@@ -164,7 +164,7 @@ def _watch(
 
 @contextmanager
 def _ended(process: "subprocess.Popen[str]") -> Iterator[None]:
-    """Ensure on exit that the process has ended."""
+    """Ensure that the process has ended when the block is left."""
     try:
         yield
     finally:
@@ -190,7 +190,7 @@ def _kill(process: "subprocess.Popen[str]") -> None:
 def _limited(
     process: "subprocess.Popen[str]", seconds: float, overdue: threading.Event
 ) -> Iterator[None]:
-    """Kill the process after this many seconds, and set `overdue`."""
+    """Kill the process after so many seconds, and set `overdue`."""
 
     def end() -> None:
         overdue.set()
@@ -207,7 +207,7 @@ def _limited(
 
 @contextmanager
 def _told(reading: Reading, progress: Progress | None, begun: float) -> Iterator[None]:
-    """Report progress from a thread, because TLC may be silent for a minute."""
+    """Report progress from a thread, because TLC may print nothing for a minute."""
     over = threading.Event()
 
     def tell() -> None:
@@ -224,7 +224,7 @@ def _told(reading: Reading, progress: Progress | None, begun: float) -> Iterator
 
 
 def _refuse_broken(task: Task, ended: Ended) -> None:
-    """Raise an error unless TLC reports success or a violation."""
+    """Raise an error unless TLC has reported success or a violation."""
     reading, name = ended.reading, task.name
     output = _said(reading)
     if _OUT_OF_MEMORY in output:

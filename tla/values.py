@@ -25,7 +25,7 @@ __all__ = ["Function", "ModelValue", "Value", "parse"]
 
 
 class ModelValue(str):
-    """A model value, which equals only itself, by its name."""
+    """A model value, which has a name and equals only itself."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ _WORDS: Final[dict[str, bool]] = {"TRUE": True, "FALSE": False}
 
 
 def parse(text: str) -> Value:
-    """Parse a value that TLC has printed.
+    """Return the value that TLC has printed as this text.
 
     Raises:
         TlcError: the text is not a TLA+ value.
@@ -60,7 +60,7 @@ def parse(text: str) -> Value:
 
 
 class _Tokens:
-    """The tokens of a text; `kind` and `word` have the next one, and are empty at the end."""
+    """Tokens of a text; `kind` and `word` are those of the next one, and empty at the end."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -80,7 +80,7 @@ class _Tokens:
             yield kind, match[kind]
 
     def take(self) -> str:
-        """Return the next word and advance."""
+        """Return the next word, and go on to the one after it."""
         taken = getattr(self, "word", "")
         self.kind, self.word = next(self._tokens, ("", ""))
         return taken

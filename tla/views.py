@@ -13,7 +13,7 @@ __all__ = ["view_configuration", "view_fate", "view_ran"]
 
 
 def view_configuration(configuration: Configuration) -> dict[str, Any]:
-    """Return a configuration with its manifest fields."""
+    """Return a configuration, with the fields of the manifest."""
     return attrs.asdict(configuration)
 
 

@@ -1,11 +1,11 @@
 """The vocabulary: what a client requests of a bus, and what it sees.
 
-A `Command` is one request, an `Outcome` is its result, an `Event` records both. All other rooms
+A `Command` is one request, an `Outcome` is its result, and an `Event` records both. All other rooms
 translate to and from these two closed unions. The values are frozen and contain no rules. All times
 and durations are whole numbers of microseconds.
 
 Use it as a module: `from busproof import vocabulary as v`, then `v.Send`, `v.Refused`, `v.Command`.
-Each module lists in `__all__` what it adds.
+Each module lists in `__all__` the names that it adds.
 """
 
 from busproof.vocabulary.addressing import *

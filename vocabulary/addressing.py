@@ -32,7 +32,7 @@ def created_path(command: Creation) -> str:
 
 
 def destinations(command: object) -> tuple[str, ...]:
-    """Return the forwarding destinations that a command sets, for messages or dead letters."""
+    """Return the destinations that a command sets for forwarding messages or dead letters."""
     kind: Any = type(command)
     fields = _forwarding_fields(kind)
     if not fields:
@@ -42,20 +42,20 @@ def destinations(command: object) -> tuple[str, ...]:
 
 @cache
 def _forwarding_fields(kind: type) -> tuple[str, ...]:
-    """Return the forwarding fields of a kind of command; most have none, so this is cached."""
+    """Return the forwarding fields of a kind of command; cached, because most have none."""
     both = ("forward_to", "forward_dead_letters_to")
     return tuple(field for field in both if hasattr(kind, field))
 
 
 def concerned(command: Command) -> str | None:
-    """Return the entity that has to exist for this command; `None` if none has to."""
+    """Return the path of the entity that has to exist for this command; `None` if none has to."""
     kind: Any = type(command)
     return _how_concerned(kind)(command)
 
 
 @cache
 def _how_concerned(kind: type) -> Callable[[Any], str | None]:
-    """Return how a kind of command names its entity; cached, because every request needs it."""
+    """Return the function that finds a command's entity; cached, because every request needs it."""
     if issubclass(kind, CreateQueue | CreateTopic):
         return _nobody
     if issubclass(

@@ -1,4 +1,4 @@
-"""Capabilities that an implementation can declare."""
+"""Capabilities that an adapter can declare."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ __all__ = ["Capability"]
 
 
 class Capability(StrEnum):
-    """Something that an implementation supports; undeclared capabilities are not tested."""
+    """Something that an implementation supports; if it is not declared, it is not tested."""
 
     WITNESS = "witness"
     OUTAGES = "outages"

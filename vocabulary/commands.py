@@ -1,7 +1,7 @@
-"""Requests of a client: one small class for each.
+"""Requests to a bus, each a small class.
 
-`TakePartitionDown`, `BringPartitionUp`, `RestoreQueue` and `AdvanceClock` come from a test, not
-from a client.
+`TakePartitionDown`, `BringPartitionUp`, `RestoreQueue` and `AdvanceClock` are requests of a test
+and not of a client.
 """
 
 import attrs
@@ -139,8 +139,8 @@ class RollBackTransaction:
 class TakePartitionDown:
     """Make one partition of a queue or topic unavailable; partitions are numbered from 0.
 
-    A topic's partition includes the matching partitions of its subscriptions. For a queue that does
-    not exist, the command concerns the partition that the queue would have.
+    The partition of a topic includes those of the same number in its subscriptions. If the queue
+    does not exist, the partition is that of a queue created later under this name.
     """
 
     queue: str

@@ -63,7 +63,7 @@ class CreateQueue:
 
 @attrs.frozen(kw_only=True)
 class RestoreQueue:
-    """Start with a partitioned queue from when the namespace's tier still permitted it.
+    """Start with a partitioned queue from the time when the namespace's tier still permitted it.
 
     `max_size` is in GB, per partition.
     """
@@ -88,11 +88,11 @@ class ListQueues:
 
 @attrs.frozen(kw_only=True)
 class UpdateQueue:
-    """Change a queue or a subscription; `None` keeps a setting.
+    """Change the settings of a queue or a subscription; `None` keeps a setting.
 
-    Times are in microseconds. `forward_to` names the queue or topic to which its messages are
-    forwarded; an empty name ends forwarding. `status` disables sending, receiving or both, or
-    enables the entity again.
+    Times are in microseconds. `forward_to` names the queue or topic that messages are forwarded to;
+    an empty name ends forwarding. `status` disables sending, receiving or both, or enables the
+    entity again.
     """
 
     queue: str
@@ -158,7 +158,7 @@ class ListTopics:
 
 @attrs.frozen(kw_only=True)
 class UpdateTopic:
-    """Change a topic; `None` keeps a setting, `time_to_live` is in microseconds.
+    """Change the settings of a topic; `None` keeps a setting, `time_to_live` is in microseconds.
 
     `status` disables sending, or enables it again.
     """
@@ -181,7 +181,7 @@ class DeleteTopic:
 
 @attrs.frozen(kw_only=True)
 class ListSubscriptions:
-    """List the names of a topic's subscriptions, in the case used at their creation."""
+    """List the names of a topic's subscriptions, spelt as at their creation."""
 
     topic: str
 
@@ -194,7 +194,7 @@ TopicManagement = GetTopic | UpdateTopic | DeleteTopic | ListSubscriptions
 class CreateSubscription:
     """Create a subscription of a topic; `lock_duration` and `time_to_live` are in microseconds.
 
-    Its address is `topic/subscriptions/name` wherever a queue's name can stand.
+    Its path is `topic/subscriptions/name`, which commands accept where they accept a queue's name.
     """
 
     topic: str
@@ -212,9 +212,9 @@ class CreateSubscription:
 
 @attrs.frozen(kw_only=True)
 class AddRule:
-    """Add a rule to a subscription, in a transaction if one is named.
+    """Add a rule to a subscription; if a transaction is named, with its commit.
 
-    `action` changes properties in the rule's copy of a message, in the service's dialect of SQL.
+    `action` changes properties of the copies that the rule makes, in the service's dialect of SQL.
     """
 
     topic: str
@@ -227,7 +227,7 @@ class AddRule:
 
 @attrs.frozen(kw_only=True)
 class RemoveRule:
-    """Remove a rule from a subscription, in a transaction if one is named."""
+    """Remove a rule from a subscription; if a transaction is named, with its commit."""
 
     topic: str
     subscription: str

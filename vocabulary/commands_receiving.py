@@ -25,7 +25,7 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class Receive:
-    """Receive one message that is available now, from one session if the queue requires it."""
+    """Receive one message that is available now, from a session if the queue requires sessions."""
 
     queue: str
     mode: ReceiveMode = ReceiveMode.PEEK_LOCK
@@ -47,9 +47,9 @@ class ReceiveBatch:
 
 @attrs.frozen(kw_only=True)
 class Complete:
-    """Settle a locked message: it was processed and is removed.
+    """Settle a locked message: it was processed, and is removed.
 
-    If a transaction is named, this happens with its commit, as for every settlement.
+    If a transaction is named, its commit does this, as for every settlement.
     """
 
     queue: str
@@ -101,7 +101,7 @@ class SettleBatch:
     reason: str = ""
 
     def settlements(self) -> tuple[Settlement, ...]:
-        """Return the settlements of the single messages, each once."""
+        """Return a settlement for each token, without repetitions."""
         return tuple(map(self._settlement, dict.fromkeys(self.lock_tokens)))
 
     def _settlement(self, token: str) -> Settlement:
@@ -122,7 +122,7 @@ class SettleBatch:
 class DeleteBatch:
     """Delete up to `count` messages that are not locked, in one request; maybe fewer.
 
-    With an age, only those that were enqueued at least that many microseconds ago.
+    With an `age`, only messages that were enqueued at least so many microseconds ago.
     """
 
     queue: str
@@ -156,7 +156,7 @@ class RenewLocks:
     lock_tokens: tuple[str, ...]
 
     def renewals(self) -> tuple[RenewLock, ...]:
-        """Return the renewals of the single locks, each once."""
+        """Return a renewal for each token, without repetitions."""
         return tuple(
             RenewLock(queue=self.queue, lock_token=token)
             for token in dict.fromkeys(self.lock_tokens)
@@ -165,7 +165,7 @@ class RenewLocks:
 
 @attrs.frozen(kw_only=True)
 class Peek:
-    """Browse up to `count` messages from the start of the queue, without locking them.
+    """Browse up to `count` messages without locking them, from the first message on.
 
     With a session id, browse the messages of that session, which need not be locked. With a
     sequence number, start at that number.

@@ -16,14 +16,14 @@ __all__ = [
 ]
 
 DEFAULT_TIMEOUT: Final = 60 * MICROSECONDS
-"""The operation timeout of a sender that sets none (KEY-19)."""
+"""The operation timeout in microseconds of a sender that sets none (KEY-19)."""
 
 
 @attrs.frozen(kw_only=True)
 class Send:
-    """Send one message to a queue or topic, in a transaction if one is named.
+    """Send one message to a queue or topic; if a transaction is named, in that transaction.
 
-    `timeout` is the sender's, in microseconds.
+    `timeout` is the sender's operation timeout, in microseconds.
     """
 
     queue: str
@@ -36,7 +36,7 @@ class Send:
 class SendBatch:
     """Send several messages in one request, which is accepted as a whole or not at all.
 
-    `timeout` is the sender's, in microseconds. A transaction may be named.
+    `timeout` is the sender's operation timeout, in microseconds. A transaction may be named.
     """
 
     queue: str
@@ -47,7 +47,7 @@ class SendBatch:
 
 @attrs.frozen(kw_only=True)
 class Schedule:
-    """Send a message to be enqueued `delay` microseconds from now; at once if that is past."""
+    """Send a message that is enqueued `delay` microseconds later; at once if that is past."""
 
     queue: str
     message: Message

@@ -1,4 +1,4 @@
-"""Settings of entities that are neither a number nor a name."""
+"""Settings of entities that have a few named values."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ __all__ = ["Availability", "EntityStatus"]
 
 
 class Availability(StrEnum):
-    """Availability of an entity's partitions, as its description shows it."""
+    """Availability of an entity's partitions, as a description reports it."""
 
     AVAILABLE = "available"
     LIMITED = "limited"

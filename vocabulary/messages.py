@@ -1,4 +1,4 @@
-"""Messages as their senders write them, and as receivers see them."""
+"""Messages: as their senders write them, and as receivers see them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -25,7 +25,7 @@ def frozen_properties(properties: Mapping[str, PropertyValue]) -> Map[str, Prope
 
 
 SEQUENCE_BITS: Final = 48
-"""Bits below the partition in a sequence number of a partitioned entity (observed)."""
+"""Number of bits below the partition in a sequence number of a partitioned entity (observed)."""
 
 
 class MessageState(StrEnum):
@@ -68,7 +68,7 @@ class Message:
 
     @classmethod
     def of(cls, *values: Any) -> "Message":
-        """Return a message with a value for each field, in their order, which must be valid."""
+        """Return a message with these values for all fields in order, without checking them."""
         message = object.__new__(cls)
         for setter, value in zip(_SETTERS_OF_MESSAGE, values, strict=True):
             setter(message, value)
@@ -79,11 +79,11 @@ class Message:
 class MessageView:
     """A message as a receiver or a peek sees it.
 
-    `sequence_number`, `delivery_count` and the lock are `None` where a client does not learn them.
+    `sequence_number`, `delivery_count` and the lock are `None` if the client does not learn them.
     `delivery_count` includes this delivery; `locked_until` is a time on the recording's clock.
-    `dead_letter_reason` is the reason for which a message was dead-lettered; `state` is the state
-    shown by a peek, `None` if it shows none; `size`, `stands_in` and `time_to_live` may be copied
-    from the sent message.
+    `dead_letter_reason` is why the message was dead-lettered. `state` is the state that a peek
+    shows, `None` if it shows none. `size`, `stands_in` and `time_to_live` may be copied from the
+    sent message.
     """
 
     body: str

@@ -1,4 +1,4 @@
-"""Observability: how much of an implementation a client can see."""
+"""Observability: how much of a bus an observer can see."""
 
 from collections.abc import Collection
 
@@ -11,23 +11,23 @@ __all__ = ["Observability", "observability_from"]
 
 @attrs.frozen(kw_only=True)
 class Observability:
-    """Visibility of one implementation for its clients, as its adapter declares it.
+    """Properties of a bus that decide how much an observer sees, as its adapter declares them.
 
     Attributes:
-        clock: whether time is virtual.
+        clock: whether time is virtual or real.
         slack: how much earlier or later than announced a timer may fire, in microseconds.
         partitions: whether partitions can be identified, by a witness or by taking them down.
         witness: whether the partition that took a message is known, from the witness of a send or
             from the top 16 bits of a sequence number.
-        partial: whether the history is only a part of what happened, so that a peek need not have
-            shown everything.
-        left_out: connections with receives that a partial history omits; what those may have put
-            into caches stays possible.
+        partial: whether the history has only a part of the events, so that a peek may lack messages
+            that seem to be there.
+        left_out: connections whose receives a partial history leaves out; their front ends may have
+            cached any message.
         assigns_message_ids: whether the client library sets a MessageId if the sender sets none.
-        limits: whether the adapter declares that requests beyond a documented limit are refused
-            (LIMIT); otherwise they may be refused or accepted.
-        dead_letters: whether the adapter declares dead-lettering; otherwise a message that was
-            delivered too often may be given up or delivered again.
+        limits: whether the bus has to refuse requests beyond a documented limit (LIMIT); otherwise
+            it may accept them.
+        dead_letters: whether the bus dead-letters messages; otherwise one that was delivered too
+            often may be dropped or delivered again.
     """
 
     clock: Clock = Clock.VIRTUAL
@@ -42,7 +42,7 @@ class Observability:
 
 
 def observability_from(clock: Clock, slack: int, capabilities: Collection[str]) -> Observability:
-    """Return the observability of an implementation with these capabilities."""
+    """Return the observability of a bus whose adapter declares these capabilities."""
     return Observability(
         clock=clock,
         slack=slack,

@@ -104,7 +104,7 @@ class Renewed:
 
 @attrs.frozen(kw_only=True)
 class RenewedSeveral:
-    """Several locks were renewed; their ends in the order of the request, if known."""
+    """Several locks were renewed; the ends are in the order of the request, if they are known."""
 
     locked_until: tuple[int | None, ...] = ()
 
@@ -118,7 +118,7 @@ class Deleted:
 
 @attrs.frozen(kw_only=True)
 class Scheduled:
-    """The message was scheduled; this number cancels it, if one was returned."""
+    """The message was scheduled; the number, if one was returned, cancels it."""
 
     sequence_number: int | None = None
 
@@ -131,17 +131,18 @@ class QueueDescription:
     belong to its topic.
 
     Attributes:
-        queue: its name, or its path.
+        queue: its path.
         partitioned: whether it is partitioned.
         requires_session: whether it requires sessions.
         duplicate_detection: whether it detects duplicates.
-        duplicate_window: the length of the detection window, in microseconds.
-        lock_duration: in microseconds.
+        duplicate_window: the length of the duplicate detection window, in microseconds.
+        lock_duration: the lock duration, in microseconds.
         max_delivery_count: the number of deliveries before a message is dead-lettered.
         time_to_live: the default time to live of messages, in microseconds.
         max_size: the maximum size of the whole queue, all partitions together, in GB.
-        message_count: messages in all partitions, including locked ones, excluding dead letters.
-        size: their size in bytes.
+        message_count: the number of messages in all partitions, with locked ones and without dead
+            letters.
+        size: the number of bytes that these messages use.
         availability: whether all partitions are available.
         transfer_dead_letters: the number of messages in the transfer dead-letter queue.
     """
@@ -176,7 +177,7 @@ class TopicDescription:
         topic: its name.
         partitioned: whether it is partitioned.
         duplicate_detection: whether it detects duplicates.
-        duplicate_window: the length of the detection window, in microseconds.
+        duplicate_window: the length of the duplicate detection window, in microseconds.
         time_to_live: the default time to live of messages, in microseconds.
         max_size: the maximum size of the whole topic, all partitions together, in GB.
         subscription_count: the number of its subscriptions.
@@ -220,7 +221,7 @@ class Refused:
 
 @attrs.frozen(kw_only=True)
 class Indeterminate:
-    """No answer arrived: the request may take effect now, later or never."""
+    """No answer arrived; the request may take effect now, later or never."""
 
     detail: str = ""
 
@@ -259,8 +260,7 @@ Outcome = (
 class Witness:
     """A choice of the bus that the adapter saw: the partition that took a sent message.
 
-    The judge checks that the choice was allowed and agrees with later observations, and does not
-    trust it.
+    The judge does not trust it, but checks that it was allowed and agrees with later observations.
     """
 
     partition: int = attrs.field(validator=attrs.validators.ge(0))
@@ -271,10 +271,10 @@ class Event:
     """One request and its outcome.
 
     Attributes:
-        client: the sender of the request; requests of one client never overlap.
-        connection: its connection; a connection stays with one front end.
+        client: the client that sent the request; its requests never overlap.
+        connection: the connection that carried it; one front end serves a connection.
         called: when the request was made, in microseconds.
-        returned: when the answer arrived; `None` if none did.
+        returned: when the answer arrived, in microseconds; `None` if none arrived.
         command: the request.
         outcome: the result that the client saw.
         witness: the choice that the adapter saw, if any.

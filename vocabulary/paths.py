@@ -17,7 +17,7 @@ __all__ = [
 DEAD_LETTERS: Final = "/$deadletterqueue"
 """Suffix of an entity's path for its dead-letter queue."""
 TRANSFERS: Final = f"/$transfer{DEAD_LETTERS}"
-"""Suffix for its transfer dead-letter queue, which holds messages that it could not forward."""
+"""Suffix of an entity's path for its transfer dead-letter queue, for failed forwards."""
 DEAD_LETTER_SUFFIXES: Final = (DEAD_LETTERS, TRANSFERS)
 
 
@@ -26,12 +26,12 @@ SUBSCRIPTIONS: Final = "/subscriptions/"
 
 
 def subscription_path(topic: str, subscription: str) -> str:
-    """Return the path of a subscription, which can stand wherever a queue's name can."""
+    """Return the path of a subscription, which commands accept like a queue's name."""
     return f"{topic}{SUBSCRIPTIONS}{subscription}"
 
 
 _PATHS_KNOWN: Final = 1_024
-"""Number of entities whose paths are cached; each request needs them several times."""
+"""Number of entities whose paths are cached, because each request needs them several times."""
 
 
 def is_dead_letter_queue(name: str) -> bool:
@@ -41,7 +41,7 @@ def is_dead_letter_queue(name: str) -> bool:
 
 @lru_cache(maxsize=_PATHS_KNOWN)
 def owner_of(name: str) -> str:
-    """Return the owner of a dead-letter queue's path; any other path as it is."""
+    """Return the path of a dead-letter queue's entity; any other path as it is."""
     return name.removesuffix(TRANSFERS).removesuffix(DEAD_LETTERS)
 
 

@@ -1,4 +1,4 @@
-"""The rules that apply to a namespace: edition, tier, readings, rules in force."""
+"""Profile: the edition, tier and readings that apply to a namespace."""
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
@@ -23,7 +23,7 @@ __all__ = [
 PARTITIONED_PREMIUM: Final = "partitioned-premium"
 """The kind of a partitioned Premium namespace, as the rules' `tiers` name it."""
 NAMESPACE_PARTITIONS: Final = (1, 2, 4)
-"""PREM-14: how many partitions a Premium namespace can have; one with 1 is not partitioned."""
+"""PREM-14: possible numbers of partitions of a Premium namespace; with 1 it is not partitioned."""
 
 
 def _frozen_map(readings: Mapping[str, str]) -> Map[str, str]:
@@ -32,13 +32,14 @@ def _frozen_map(readings: Mapping[str, str]) -> Map[str, str]:
 
 @attrs.frozen(kw_only=True)
 class Profile:
-    """The rules that apply to a namespace: edition, tier and readings of ambiguities.
+    """The rules that apply to a namespace: its edition, its tier, and readings of ambiguities.
 
     Attributes:
         edition: id of the edition of the documents.
         tier: the namespace's tier.
-        readings: ambiguity id to the reading taken, for every ambiguity of the register.
-        silent: rules that this edition or tier does not state; they neither allow nor forbid.
+        readings: the reading of each ambiguity in the register, by its id.
+        silent: rules that this edition or tier does not state, so that they allow and forbid
+            nothing.
         partitions: how many partitions a partitioned entity has.
         namespace_partitions: how many partitions the namespace itself was created with; more than 1
             only in Premium, where every entity then has as many (PREM-14, PREM-16).
@@ -55,17 +56,17 @@ class Profile:
 
     @property
     def numbers_name_partitions(self) -> bool:
-        """Whether a partition can be read from a sequence number (SEQUENCE-EXPOSES)."""
+        """Whether a sequence number shows its partition (SEQUENCE-EXPOSES)."""
         return self.readings.get("SEQUENCE-EXPOSES") != "opaque"
 
     @property
     def is_partitioned(self) -> bool:
-        """Whether the namespace is partitioned as a whole, so that all of its entities are."""
+        """Whether the namespace is partitioned as a whole, and so are all of its entities."""
         return self.namespace_partitions > 1
 
     @property
     def is_premium(self) -> bool:
-        """Whether the namespace is one of Premium, partitioned or not."""
+        """Whether the tier is Premium, with or without partitions."""
         return self.tier is Tier.PREMIUM
 
     @property
@@ -75,14 +76,15 @@ class Profile:
 
     @property
     def kind(self) -> str:
-        """The kind of namespace, as the rules name it: its tier, or `partitioned-premium`."""
+        """The kind of namespace, as `tiers` of rules name it: the tier or `partitioned-premium`."""
         return PARTITIONED_PREMIUM if self.is_partitioned else self.tier.value
 
 
 def namespace_of(tiers: Collection[str]) -> tuple[Tier, int]:
-    """Return the tier and the partitions of a namespace where a rule of these tiers holds.
+    """Return the tier and the number of partitions of a namespace for a rule that holds in these.
 
-    It is one of Standard if the rule holds there, and partitioned only if it holds nowhere else.
+    The tier is Standard if the rule holds there, and the namespace is partitioned only if the rule
+    holds nowhere else.
     """
     tier = Tier.STANDARD if Tier.STANDARD in tiers else next(iter(tiers))
     return (Tier.PREMIUM, 2) if tier == PARTITIONED_PREMIUM else (Tier(tier), 1)
@@ -101,7 +103,7 @@ def profile_for(
     """Return the profile of an edition (the default one if none is named) and tier, with readings.
 
     Args:
-        catalogue: the rules.
+        catalogue: the catalogue of rules.
         edition: id of the edition; by default the catalogue's own.
         tier: the namespace's tier.
         readings: readings other than the defaults.
@@ -111,7 +113,7 @@ def profile_for(
         messaging_units: messaging units of a Premium namespace; by default one for each partition.
 
     Raises:
-        UsageError: an unknown edition, ambiguity or reading, or a namespace that cannot be.
+        UsageError: the edition, an ambiguity or a reading is unknown, or no namespace can be so.
     """
     _check_namespace(tier, namespace_partitions, messaging_units)
     partitioned = namespace_partitions > 1

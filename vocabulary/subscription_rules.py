@@ -1,4 +1,4 @@
-"""Subscription rules: their filters and actions, as data."""
+"""Subscription rules: their filters and actions, as plain values."""
 
 import attrs
 from immutables import Map
@@ -31,7 +31,7 @@ class FalseFilter:
 
 @attrs.frozen(kw_only=True)
 class CorrelationFilter:
-    """A filter for messages that have all of the given values; `subject` is the label."""
+    """A filter that matches messages with all of the given values; `subject` is the label."""
 
     message_id: str | None = None
     session_id: str | None = None

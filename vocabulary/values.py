@@ -23,7 +23,7 @@ class Tier(StrEnum):
 
 
 class Clock(StrEnum):
-    """Kind of clock: virtual (moved by `AdvanceClock`) or real."""
+    """Kind of clock: virtual (only `AdvanceClock` moves it) or real."""
 
     VIRTUAL = "virtual"
     REAL = "real"
@@ -37,7 +37,7 @@ class ReceiveMode(StrEnum):
 
 
 class Disposition(StrEnum):
-    """The settlement that one request applies to several messages."""
+    """Kind of settlement that one request applies to several messages."""
 
     COMPLETE = "complete"
     ABANDON = "abandon"
@@ -46,7 +46,7 @@ class Disposition(StrEnum):
 
 
 class Error(StrEnum):
-    """Error of a refusal, as far as the documents let a client distinguish them."""
+    """Error of a refusal; the kinds are those that the documents let a client distinguish."""
 
     INVALID_OPERATION = "invalid-operation"
     UNAVAILABLE = "unavailable"

@@ -1,1 +1,1 @@
-"""Commands, outcomes and events as text."""
+"""Rendering of commands, outcomes and events as text."""

@@ -1,4 +1,4 @@
-"""Rendering of requests in the words of the domain, one per line."""
+"""Rendering of commands as text, in the words of the domain, one per line."""
 
 from typing import assert_never
 

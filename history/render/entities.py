@@ -1,4 +1,4 @@
-"""Rendering of requests about entities, and of descriptions."""
+"""Rendering of commands about entities, and of descriptions, as text."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final, assert_never
@@ -25,7 +25,7 @@ _OfTopics = v.GetTopic | v.ListTopics | v.UpdateTopic | v.DeleteTopic | v.ListSu
 
 
 def create_words(command: v.CreateQueue) -> str:
-    """Return the text of a queue's creation, with the named settings."""
+    """Return the text of a queue's creation, with the settings that it names."""
     return f"Create queue {named(command.queue)}: {_settings_words(command)}"
 
 
@@ -40,7 +40,7 @@ def _settings_words(command: v.CreateQueue) -> str:
 
 
 def _request_parts(command: v.CreateQueue | v.CreateTopic) -> Iterator[str]:
-    """Return the texts of a request's size and api-version."""
+    """Yield the texts of the size and the api-version in a creation."""
     if command.max_size is not None:
         yield f"size {command.max_size} GB"
     if command.api_version is not None:
@@ -66,7 +66,7 @@ def subscription_words(command: v.CreateSubscription) -> str:
 
 
 def _receiving_parts(command: v.CreateQueue | v.CreateSubscription) -> list[str]:
-    """Return the texts of an entity's settings that are not defaults; sessions come first."""
+    """Return the texts of an entity's settings other than defaults; that of sessions is first."""
     defaults = attrs.fields_dict(type(command))
     parts = ["requires sessions" if command.requires_session else ""]
     if command.lock_duration != defaults["lock_duration"].default:
@@ -85,7 +85,7 @@ def _receiving_parts(command: v.CreateQueue | v.CreateSubscription) -> list[str]
 
 
 def management_words(command: _Management) -> str:
-    """Return the text of a request about a queue as a whole."""
+    """Return the text of a command about a queue as a whole."""
     match command:
         case v.RestoreQueue(queue=queue):
             return f"Begin with queue {named(queue)}: {_restored_words(command)}"
@@ -103,7 +103,7 @@ def management_words(command: _Management) -> str:
 
 
 def topic_management_words(command: _OfTopics) -> str:
-    """Return the text of a request about a topic as a whole, or its subscriptions."""
+    """Return the text of a command about a topic as a whole, or about its subscriptions."""
     match command:
         case v.GetTopic(topic=topic):
             return f"Get topic {named(topic)}"
@@ -130,13 +130,13 @@ def _is_told(field: "attrs.Attribute[object]", value: object) -> bool:
 
 
 def description_words(description: v.QueueDescription) -> str:
-    """Return the text of a queue's description, as far as it has values."""
+    """Return the text of a queue's description, with the values that it has."""
     parts = _told_words(attrs.asdict(description, filter=_is_told))
     return f"{named(description.queue)}: {parts}" if parts else named(description.queue)
 
 
 def topic_description_words(description: v.TopicDescription) -> str:
-    """Return the text of a topic's description, as far as it has values."""
+    """Return the text of a topic's description, with the values that it has."""
     parts = _told_words(attrs.asdict(description, filter=_is_told))
     return f"{named(description.topic)}: {parts}" if parts else named(description.topic)
 
@@ -146,7 +146,7 @@ def _told_words(settings: dict[str, object]) -> str:
 
 
 def rule_words(command: v.AddRule | v.RemoveRule | v.ListRules) -> str:
-    """Return the text of a request about the rules of a subscription."""
+    """Return the text of a command about the rules of a subscription."""
     of = f"subscription {named(command.subscription)} of topic {named(command.topic)}"
     if isinstance(command, v.ListRules):
         return f"List the rules of {of}"
@@ -187,4 +187,4 @@ _SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
     "subscription_count": lambda count: counted(count, "subscription"),
     "transfer_dead_letters": lambda count: counted(count, "transfer dead letter"),
 }
-"""Texts of the settings and values in a description."""
+"""Text of each setting in a description."""

@@ -1,4 +1,4 @@
-"""Rendering of events in the words of the domain, one per line."""
+"""Rendering of events as text, in the words of the domain, one per line."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,7 +14,7 @@ __all__ = ["EventWords", "event_words", "story"]
 
 @attrs.frozen(kw_only=True)
 class EventWords:
-    """One event of a story: client and time, if they matter, the request and the outcome."""
+    """One event as text: client and time where they matter, the command and the outcome."""
 
     who: str = ""
     request: str
@@ -26,12 +26,12 @@ class EventWords:
 
 
 def event_words(event: v.Event) -> str:
-    """Return the text of request and outcome; `story` also has clients and times."""
+    """Return the text of an event without client and time; `story` adds those."""
     return str(_words_of(event, who="", partitioned=True))
 
 
 def story(events: Iterable[v.Event]) -> tuple[EventWords, ...]:
-    """Return the events in order; clients and times are named where they differ."""
+    """Return the events as text, in order; clients and times are named where they differ."""
     return tuple(_story(list(events)))
 
 

@@ -1,7 +1,7 @@
-"""Commands as sentences of Gherkin, and back: one wording for all, made of their fields.
+"""Commands as sentences of Gherkin, and back; the wording is made from the fields.
 
-`c1 asks: Send, queue "q1", message body "m1", timeout 10 s` stands for a `Send` over connection c1.
-Omitted fields have their defaults.
+`c1 asks: Send, queue "q1", message body "m1", timeout 10 s` is a `Send` over the connection c1. A
+field that is left out has its default.
 """
 
 import json
@@ -21,7 +21,7 @@ from busproof.history.replay import RecordedCommand
 __all__ = ["ASKS", "VERDICT", "request_of", "scenario_of", "sentence"]
 
 ASKS: Final = r"(?P<connection>\S+) asks: (?P<request>.+)"
-"""The pattern of a sentence."""
+"""Pattern of a sentence."""
 
 VERDICT: Final = "every answer was allowed"
 
@@ -41,7 +41,7 @@ _KINDS: Final[Mapping[str, type[Any]]] = {_words(kind): kind for kind in get_arg
 
 
 def sentence(recorded: RecordedCommand) -> str:
-    """Return a command as a sentence."""
+    """Return the sentence for a command."""
     fields = unstructure(recorded.command)
     fields.pop("type")
     parts = [_words(type(recorded.command)), *_parts(fields)]
@@ -65,10 +65,10 @@ def _value(name: str, value: object) -> str:
 
 
 def request_of(text: str) -> v.Command:
-    """Return the command of a sentence, without `c1 asks: `.
+    """Return the command in a sentence, which is given without `c1 asks: `.
 
     Raises:
-        HistoryError: the sentence has no known command.
+        HistoryError: the sentence does not describe a command.
     """
     words, comma, rest = text.partition(",")
     if words not in _KINDS:
@@ -104,7 +104,7 @@ def _read(rest: str, place: int) -> tuple[object, int]:
 
 
 def _put(fields: dict[str, Any], kind: type[Any], words: str, value: object) -> None:
-    """Set a field by its name, within another field if the name begins with that."""
+    """Set a field by its name; a name may begin with that of an outer field."""
     name = words.replace(" ", "_")
     known = {field.name for field in attrs.fields(kind)}
     outer = next((prefix for prefix in known if name.startswith(f"{prefix}_")), None)
@@ -115,7 +115,7 @@ def _put(fields: dict[str, Any], kind: type[Any], words: str, value: object) -> 
 
 
 def scenario_of(rule: v.RuleId, commands: Sequence[RecordedCommand], name: str) -> str:
-    """Return a scenario with these commands, to be put into a feature."""
+    """Return a scenario with these commands, to be copied into a feature file."""
     keywords = ["When", *["And"] * (len(commands) - 1)]
     steps = [
         f"{word} {sentence(recorded)}" for word, recorded in zip(keywords, commands, strict=True)

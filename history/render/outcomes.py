@@ -1,4 +1,4 @@
-"""Rendering of outcomes in the words of the domain, one per line."""
+"""Rendering of outcomes as text, in the words of the domain, one per line."""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -29,7 +29,7 @@ def outcome_words(  # noqa: PLR0911 - one return a case
 
     Args:
         outcome: the outcome.
-        partitioned: whether the upper bits of sequence numbers are partitions.
+        partitioned: whether the upper bits of sequence numbers name partitions.
     """
     match outcome:
         case v.Done():

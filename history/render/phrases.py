@@ -1,6 +1,6 @@
-"""Building blocks of sentences: names, quotes, times, counts.
+"""Parts of sentences: names, quotes, times, counts.
 
-Texts from the wire are quoted and escaped, so that a line stays a line.
+Texts that come from a bus are quoted and escaped, so that they never begin a new line.
 """
 
 import re
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+$-]{1,64}")
-"""Pattern of a name that needs no quotes."""
+"""Pattern of names that need no quotes."""
 
 
 PROPERTIES: Final = {
@@ -38,7 +38,7 @@ PROPERTIES: Final = {
     "ReplyToSessionId": "reply_to_session_id",
     "ContentType": "content_type",
 }
-"""Properties that a sender can set, as the documents call them."""
+"""Properties that a sender can set, with their names in the documents."""
 
 
 PARTITIONED: Final = {True: "partitioned", False: "not partitioned", None: "partitioned or not"}
@@ -54,7 +54,7 @@ _TAIL: Final = 16
 
 
 def seconds(duration: int) -> str:
-    """Return a time or duration in microseconds as seconds, exactly."""
+    """Return a number of microseconds as seconds, without rounding."""
     whole, rest = divmod(abs(duration), v.MICROSECONDS)
     fraction = f".{rest:06d}".rstrip("0") if rest else ""
     return f"{'-' if duration < 0 else ''}{whole}{fraction} s"
@@ -69,12 +69,12 @@ def one_line(text: str) -> str:
 
 
 def named(text: str) -> str:
-    """Return a name, in quotes if it needs them."""
+    """Return a name, in quotes unless it is a plain one."""
     return text if _PLAIN.fullmatch(text) else quoted(text)
 
 
 def quoted(text: str) -> str:
-    """Return a text in quotes; for a long one its two ends and its length."""
+    """Return a text in quotes; of a long text, both ends and the length."""
     if len(text) <= _LONGEST:
         return repr(text)
     return f"{text[:_HEAD] + '…' + text[-_TAIL:]!r} of {len(text)} characters"
@@ -86,23 +86,23 @@ def counted(count: int, noun: str) -> str:
 
 
 def bracketed(detail: str) -> str:
-    """Return the parts in brackets; nothing if there are none."""
+    """Return a detail in brackets; an empty text without a detail."""
     return f" ({one_line(detail)})" if detail else ""
 
 
 def session_of(queue: str, session: str) -> str:
-    """Return a session and its entity."""
+    """Return the text for a session with its entity."""
     return f"session {quoted(session)} of {named(queue)}"
 
 
 def plain_number(number: int) -> str:
-    """Return a sequence number as text, with its partition unless that is 0."""
+    """Return the text of a sequence number, with its partition unless that is 0."""
     partition, within = divmod(number, 1 << v.SEQUENCE_BITS)
     return f"{within} of partition {partition}" if partition > 0 else str(number)
 
 
 def properties(message: v.Message | v.MessageView | v.CorrelationFilter) -> Iterator[str]:
-    """Return the texts of the properties that are set."""
+    """Yield the texts of the properties that are set."""
     for name, field in PROPERTIES.items():
         value = getattr(message, field, None)
         if value is not None:

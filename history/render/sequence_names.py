@@ -1,6 +1,6 @@
-"""The name of a sequence of commands that a machine found, made of the commands alone.
+"""Name of a sequence of commands that a machine found, made from the commands alone.
 
-The same sequence always has the same name.
+So the same sequence always has the same name.
 """
 
 import re
@@ -53,7 +53,7 @@ _NOUNS: Final = {
     "CreateTopic": "creation of a topic",
     "CreateSubscription": "creation of a subscription",
 }
-"""What came before the last command, by its kind; other kinds are their own words."""
+"""Words for an earlier command, by its kind; other kinds are named by their class."""
 
 _VERBS: Final = {
     "Complete": "Complete a message",
@@ -77,7 +77,7 @@ _VERBS: Final = {
     "AdvanceClock": "Wait",
     "Peek": "Peek",
 }
-"""The last command, by its kind; other kinds are their own words."""
+"""Words for the last command, by its kind; other kinds are named by their class."""
 _CREATES: Final = (v.CreateQueue, v.CreateTopic, v.CreateSubscription, v.RestoreQueue)
 _DEFAULTS: Final = {
     "partitioned": "partitioned",
@@ -87,15 +87,15 @@ _DEFAULTS: Final = {
     "forward_to": "forwards",
     "forward_dead_letters_to": "forwards dead letters",
 }
-"""Settings that are named without a value."""
+"""Settings that are named without their value."""
 TIMES: Final = ("lock_duration", "time_to_live", "duplicate_window")
 
 
 def sequence_name(commands: Sequence[v.Command]) -> str:
-    """Return the last command of a sequence, what it is about, and what came before it.
+    """Return a name: the last command, its entity, and the kinds of commands before it.
 
     Args:
-        commands: at least one.
+        commands: the commands, at least one.
     """
     *before, last = commands
     about = _entity_of(last)
@@ -118,7 +118,7 @@ def _last(last: v.Command, about: str, created: Sequence[v.Command]) -> str:
 
 
 def _is_within(command: v.Command) -> bool:
-    """Return whether a command takes part in a transaction."""
+    """Return whether a command is part of a transaction, other than by beginning or ending it."""
     ends = isinstance(command, v.BeginTransaction | v.CommitTransaction | v.RollBackTransaction)
     return not ends and getattr(command, "transaction", None) is not None
 
@@ -129,7 +129,7 @@ def joined(parts: Sequence[str]) -> str:
 
 
 def _past(before: Iterable[v.Command], about: str, last: v.Command) -> Iterator[str]:
-    """Yield what came before, without the first creation of what the last one is about."""
+    """Yield words for the earlier commands, without the one that created the last one's entity."""
     created = set[str]()
     nouns = []
     for command in before:
@@ -150,7 +150,7 @@ def _creates(command: v.Command, about: str, last: v.Command) -> bool:
 
 
 def noun(command: v.Command) -> str:
-    """Return a command as something that happened, such as `send in a transaction`."""
+    """Return a noun for a command, such as `send in a transaction`."""
     if isinstance(command, v.AdvanceClock):
         return f"a wait of {seconds(command.duration)}"
     kind = type(command).__name__
@@ -174,7 +174,7 @@ def _preposition(command: v.Command) -> str:
 
 
 def _asked(command: v.Command) -> str:  # noqa: PLR0911 - one return a case
-    """Return a command with the values that matter, without its entity."""
+    """Return words for a command with the values that matter, without its entity."""
     match command:
         case v.Send(message=message):
             return f"Send {_message_words(message)}"
@@ -213,7 +213,7 @@ def _changes(command: v.Command) -> str:
 
 
 def _settings(command: Any, names: Iterable[str]) -> Iterator[str]:
-    """Yield the settings of a request that are not its defaults."""
+    """Yield words for the settings in a command that differ from the defaults."""
     for name in names:
         field = attrs.fields_dict(type(command)).get(name)
         value: Any = getattr(command, name, None)
@@ -230,7 +230,7 @@ def _settings(command: Any, names: Iterable[str]) -> Iterator[str]:
 
 
 def _message_words(message: v.Message) -> str:
-    """Return what distinguishes a message: its keys, its size, its time to live."""
+    """Return words for what is special about a message: its keys, its size, its time to live."""
     parts = list(_key_words(message))
     others = [name for name, field in PROPERTIES.items() if getattr(message, field) is not None]
     keys = ("MessageId", "SessionId", "PartitionKey")
@@ -258,7 +258,7 @@ def _key_words(message: v.Message) -> Iterator[str]:
 
 
 def _long(name: str, value: str) -> str:
-    """Return a property's name, with the length of its value if that is none or large."""
+    """Return the name of a property, with a remark if its value is empty or long."""
     if not value:
         return f"empty {name}"
     return f"{name} of {len(value)} characters" if len(value) > _LONG else name
@@ -268,7 +268,7 @@ _LONG: Final = 40
 
 
 def _entity_of(command: v.Command) -> str:
-    """Return the path that a command addresses; empty if it addresses none."""
+    """Return the path of the entity in a command; empty if there is none."""
     topic = getattr(command, "topic", None)
     subscription = getattr(command, "subscription", None)
     if topic is not None:
@@ -277,7 +277,7 @@ def _entity_of(command: v.Command) -> str:
 
 
 def _entity_words(path: str, created: Sequence[v.Command]) -> str:
-    """Return the kind of an entity with its settings, as they were created."""
+    """Return words for an entity: its kind, and the settings that it was created with."""
     owner = v.owner_of(path)
     requests = [command for command in created if f"{owner}/".startswith(f"{_entity_of(command)}/")]
     kind = "subscription" if v.SUBSCRIPTIONS in owner else "queue"

@@ -1,4 +1,4 @@
-"""Rendering of a wrong answer, beside a right one, in a clause."""
+"""Rendering of a wrong answer as a clause, compared with a right one."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ __all__ = ["what_is_wrong"]
 
 
 def what_is_wrong(wrong: v.Event, right: v.Event, *, last: bool) -> str:
-    """Return a wrong answer in a clause, such as `it is refused as not-found`.
+    """Return a clause about a wrong answer, such as `it is refused as not-found`.
 
     Args:
         wrong: the event with the wrong answer.
-        right: the same command, answered as the documents have it.
+        right: the same command with an answer that the documents allow.
         last: whether the command is the last one of its sequence.
     """
     subject = "it" if last else f"the earlier {noun(wrong.command)}"
@@ -51,7 +51,7 @@ def _said(wrong: v.Event, usual: v.Outcome) -> str:  # noqa: PLR0911 - one retur
 
 
 def _views_words(wrong: v.Outcome, usual: v.Outcome) -> str:
-    """Return the messages of a wrong answer; their values if the messages are right."""
+    """Return words for the messages of a wrong answer, or for values if the messages are right."""
     views, right = _views_of(wrong), _views_of(usual)
     bodies = [quoted(view.body) for view in views]
     if bodies and bodies == [quoted(view.body) for view in right]:

@@ -1,4 +1,4 @@
-"""Contexts that limit a generated mutant: it is wrong inside and right outside."""
+"""Contexts of generated mutants: such a mutant is wrong inside its context, and right outside."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -51,7 +51,7 @@ def contexts_for(parameters: Sequence[str]) -> tuple[str, ...]:
 
 
 def may_arise(context: str, commands: Iterable[v.Command]) -> bool:
-    """Return whether commands may come to a context, or none is needed."""
+    """Return whether the commands can lead to the context."""
     needed = NEEDS.get(context)
     return needed is None or any(isinstance(command, needed) for command in commands)
 

@@ -1,12 +1,12 @@
-"""Generated mutants: one place of one rule of the model is changed.
+"""Generated mutants: the model with one place of one rule changed.
 
-Handwritten faults look like faults. Here each condition, comparison, effect, error and number of
-the model's rules is changed in turn, so that survivors show where no test looks. A change of an
-effect is also made in one context only, such as while a partition is down.
+Faults written by hand look like faults. Here each condition, comparison, effect, error and number
+of the model's rules is changed in turn, so that mutants that survive show where no test looks. A
+changed effect also has variants that are limited to one context, such as an outage.
 
 Mutation tools such as mutmut and cosmic-ray write each mutant to a file and start the tests anew.
 Here a mutant is a record of rules in the running process, which answers a scenario within a
-millisecond, and which can be right outside of a context.
+millisecond, and can be right outside of its context.
 """
 
 import ast
@@ -125,9 +125,10 @@ def rules_of(mutant: GeneratedMutant) -> Rules:
 
 
 def rules_reporting(mutant: GeneratedMutant, report: Callable[[], None]) -> Rules:
-    """Return the model's rules, which call `report` wherever a mutant would be wrong.
+    """Return the model's rules, which call `report` wherever the mutant would be wrong.
 
-    Its function must be one that other rules call; otherwise any call of its family counts.
+    The mutant's function must be one that other rules call; otherwise any call to its family
+    counts.
     """
     usual = getattr(RULES, mutant.family)
     names = [field.name for field in attrs.fields(type(usual))]
@@ -148,7 +149,7 @@ def _reporting(function: Callable[..., Any], report: Callable[[], None]) -> Call
 
 
 def _in_context(context: str, usual: Any, changed: Any) -> Any:
-    """Return the record of a family whose functions are the changed ones in a context."""
+    """Return a family's record, whose functions are the changed ones inside the context only."""
     names = [field.name for field in attrs.fields(type(usual))]
     functions = {
         name: _either(context, getattr(usual, name), getattr(changed, name)) for name in names
@@ -202,7 +203,7 @@ def _mutants(
 
 
 def _name_of(statement: ast.stmt) -> str | None:
-    """Return the name of a function or of a constant that has a number."""
+    """Return the name of the function, or the constant with a number, that a statement defines."""
     match statement:
         case ast.FunctionDef(name=name):
             return name
@@ -222,9 +223,9 @@ def _parameters(root: ast.stmt) -> list[str]:
 def _nodes(
     root: ast.AST, path: Path, statement: ast.stmt
 ) -> Iterator[tuple[Path, ast.AST, ast.stmt]]:
-    """Yield what runs of a function or statement: neither annotations nor defaults.
+    """Yield the nodes of a function or statement that run, without annotations and defaults.
 
-    Each node has its path and its statement.
+    Each node comes with its path and its statement.
     """
     yield path, root, statement
     for name, value in ast.iter_fields(root):
@@ -239,7 +240,7 @@ def _nodes(
 
 
 def _lines(node: ast.AST, root: ast.stmt) -> frozenset[int]:
-    """Return the lines of a node; a statement with a body begins with its own."""
+    """Return the lines of a node; of a statement with a body, only its first line."""
     first = getattr(node, "lineno", root.lineno)
     last = first if hasattr(node, "body") else getattr(node, "end_lineno", first)
     return frozenset(range(first, last + 1))
@@ -252,7 +253,7 @@ def _uses(name: str, tree: ast.Module) -> frozenset[int]:
 
 
 def _shown(node: ast.AST, new: ast.AST) -> tuple[str, str]:
-    """Return the code before and after a change; of a change of order what changes places."""
+    """Return the code before and after a change; if the order was changed, the moved statements."""
     before, after = _head(node), _head(new)
     if before == after:
         pairs = zip(node.body, new.body, strict=True)  # type: ignore[attr-defined]
@@ -262,7 +263,7 @@ def _shown(node: ast.AST, new: ast.AST) -> tuple[str, str]:
 
 
 def _head(node: ast.AST) -> str:
-    """Return the code of a node, of a statement with a body only its beginning."""
+    """Return the code of a node; of a statement with a body, only its first line."""
     return ast.unparse(node).partition("\n")[0]
 
 

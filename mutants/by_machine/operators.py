@@ -1,6 +1,6 @@
-"""Ways to change a rule by machine: each takes a node of its syntax tree, and makes another.
+"""Operators that change a rule by machine: each makes another node from one of its syntax tree.
 
-The names of operators are part of the names of mutants.
+The names of the operators are parts of the names of mutants.
 """
 
 import ast

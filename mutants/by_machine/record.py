@@ -1,9 +1,9 @@
-"""Recorded results of generated mutants: an audited sample, and arguments of equivalence.
+"""Recorded results of generated mutants: an audited sample, and arguments for equivalence.
 
 `busproof audit --generated --record` writes `sample.jsonl`. The score of a sample is that of the
-suite which was audited; what kills a survivor since is noted beside it, and changes no score.
-`equivalent.toml` is written by hand: ids of mutants that no judge can distinguish from the model,
-each with the reason.
+suite that was audited. If a survivor has been killed since, that is noted beside it and changes no
+score. `equivalent.toml` is written by hand: it has the ids of mutants that no judge can distinguish
+from the model, each with the reason.
 """
 
 import json
@@ -66,7 +66,7 @@ class Fate:
 
     @property
     def family(self) -> str:
-        """Its family, with which the id begins."""
+        """The family of the rule, which the id begins with."""
         return self.id.partition(".")[0]
 
 
@@ -89,13 +89,13 @@ class Sample:
     fates: tuple[Fate, ...]
 
     def noticed(self, rule: str) -> tuple[int, int]:
-        """Return how many mutants that break a rule the suite noticed, and of how many."""
+        """Return how many mutants that break this rule were noticed, and how many there are."""
         breaking = [fate for fate in self.fates if rule in fate.rules]
         return sum(fate.part in NOTICED for fate in breaking), len(breaking)
 
 
 def fate_from(values: Mapping[str, Any]) -> Fate:
-    """Return the result from a line of JSON, in which empty attributes may be missing."""
+    """Return the result that a line of JSON describes; empty attributes may be missing there."""
     lists = {name: tuple(values.get(name, ())) for name in ("rules", "commands")}
     return Fate(**{**values, "result": Result(values["result"]), **lists})
 
@@ -115,7 +115,7 @@ def recorded() -> Sample:
 
 
 def write(sample: Sample, path: Path = SAMPLE) -> None:
-    """Write a sample, a line for each mutant in the order of ids.
+    """Write a sample: a line for each mutant, in the order of ids.
 
     Raises:
         HistoryError: the file cannot be written.
@@ -136,6 +136,6 @@ def _lines(fates: Iterable[Fate]) -> Iterable[dict[str, Any]]:
 
 @cache
 def equivalents() -> Mapping[str, str]:
-    """Return the reasons of the mutants that are argued to be equivalent, by id."""
+    """Return the reason for each mutant that is argued to be equivalent, by id."""
     reasons: dict[str, str] = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))
     return reasons

@@ -1,1 +1,1 @@
-"""Mutants of entities: their options, sizes, limits and numbers, in each tier."""
+"""Mutants of management: entities' options, sizes, limits and numbers, in each tier."""

@@ -1,4 +1,4 @@
-"""Mutants of LIMIT: limits of lengths, sizes and counts in one request."""
+"""Mutants of LIMIT: limits on lengths, sizes and counts in one request."""
 
 from typing import Final
 
@@ -45,13 +45,13 @@ CHECK_SIZE: Final = "limits.check_size"
 
 
 def several(number: int) -> Run:
-    """Send this many messages in one transaction."""
+    """Return a run that sends this many messages in one transaction."""
     sent = (send(f"m{place}", partition_key="a", within="t") for place in range(number))
     return (create(), BEGIN, *sent)
 
 
 def stored(size: int) -> Run:
-    """Store a session state of this size."""
+    """Return a run that stores a session state of this size."""
     state = v.SetSessionState(queue=QUEUE, session_id="a", state="x" * size)
     accept = v.AcceptSession(queue=QUEUE, session_id="a")
     return (create(requires_session=True), accept, state)
@@ -66,7 +66,7 @@ def small_messages_only(size: int) -> bool:
 
 @mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT, only_where)
 def any_message_size(namespace: Namespace) -> bool:
-    """A message of more than 256 KB is taken."""
+    """A message of more than 256 KB is accepted."""
     return namespace.profile.tier is v.Tier.PREMIUM
 
 
@@ -78,7 +78,7 @@ def too_large_called_full() -> None:
 @mutant("LIMIT-02", "messages.send", how=refuses_yet(v.Error.MESSAGE_TOO_LARGE))
 @run(*TOO_LARGE_SENT, receive())
 def too_large_is_kept(namespace: Namespace, command: v.Send) -> None:
-    """A message that is too large is refused, and kept."""
+    """A message that is too large is refused, but arrives."""
     entity = namespace.rules.topics.addressed(namespace, command.queue)
     namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
 
@@ -86,13 +86,13 @@ def too_large_is_kept(namespace: Namespace, command: v.Send) -> None:
 @mutant("LIMIT-03", CHECK_SIZE, how=refuses("LIMIT-03", v.Error.MESSAGE_TOO_LARGE))
 @run(REGULAR, send("m", size=995_904))
 def premium_limit_of_standard(size: int) -> bool:
-    """Premium takes no message of more than 256 KB."""
+    """In Premium a message of more than 256 KB is refused."""
     return size > 256 * KB
 
 
 @mutant("LIMIT-04", "limits.check_size", (REGULAR, send("m", size=100 * KB * KB + 1)), only_where)
 def any_message_size_in_premium(namespace: Namespace) -> bool:
-    """Premium takes messages of any size."""
+    """In Premium a message of any size is accepted."""
     return namespace.profile.tier is not v.Tier.PREMIUM
 
 
@@ -120,7 +120,7 @@ def _schedule_any(namespace: Namespace, message: v.Message) -> v.Message:
 @mutant("LIMIT-21", "transactions.send", how=with_other("messages"), also=_schedule_any)
 @run(create(), BEGIN, LARGE_IN_TRANSACTION)
 def too_large_in_transaction(namespace: Namespace, messages: Messages) -> Messages:
-    """A message of any size is taken in a transaction."""
+    """A message of any size is accepted in a transaction."""
     return tuple(_of_any_size(namespace, message) for message in messages)
 
 
@@ -144,41 +144,41 @@ def short_partition_keys_only(key: str, rule: v.RuleId) -> bool:
 
 @mutant("LIMIT-08", CHECK_KEY, (create(), send("m", message_id=LONG)), only_where)
 def any_message_id(rule: v.RuleId) -> bool:
-    """A MessageId of more than 128 characters is taken."""
+    """A MessageId of more than 128 characters is accepted."""
     return rule != "LIMIT-08"
 
 
 @mutant("LIMIT-10", CHECK_KEY, (create(), send("m", session_id=LONG)), only_where)
 def any_session_id(rule: v.RuleId) -> bool:
-    """A SessionId of more than 128 characters is taken."""
+    """A SessionId of more than 128 characters is accepted."""
     return rule != "LIMIT-10"
 
 
 @mutant("LIMIT-12", CHECK_KEY, (create(), send("m", partition_key=LONG)), only_where)
 def any_partition_key(rule: v.RuleId) -> bool:
-    """A PartitionKey of more than 128 characters is taken."""
+    """A PartitionKey of more than 128 characters is accepted."""
     return rule != "LIMIT-12"
 
 
 @mutant("LIMIT-13", PROPERTIES, (create(), LARGE_PROPERTY), instead_of("LIMIT-13"))
 def any_property() -> None:
-    """A property of more than 32 KB is taken."""
+    """A property of more than 32 KB is accepted."""
 
 
 @mutant("LIMIT-14", PROPERTIES, (create(), THREE_PROPERTIES), instead_of("LIMIT-14"))
 def any_properties() -> None:
-    """Properties of more than 64 KB together are taken."""
+    """Properties of more than 64 KB together are accepted."""
 
 
 @mutant("LIMIT-15", "limits.check_count", several(100), refuses("LIMIT-15"))
 def small_transactions_only(count: int) -> bool:
-    """A transaction takes 64 messages."""
+    """A transaction accepts only 64 messages."""
     return count >= 64
 
 
 @mutant("LIMIT-16", "limits.check_count", several(101))
 def any_transaction() -> None:
-    """A transaction takes any number of messages."""
+    """A transaction accepts any number of messages."""
 
 
 @mutant("LIMIT-17", "limits.check_name", (create(queue="x" * 260),), refuses("LIMIT-17"))
@@ -189,16 +189,16 @@ def short_names_only(name: str) -> bool:
 
 @mutant("LIMIT-18", "limits.check_name", (create(queue="x" * 261),))
 def any_name() -> None:
-    """A name of more than 260 characters is taken."""
+    """A name of more than 260 characters is accepted."""
 
 
 @mutant("LIMIT-19", "limits.check_state", how=refuses("LIMIT-19", v.Error.MESSAGE_TOO_LARGE))
 @run(*stored(62_000))
 def small_states_only(state: str | None) -> bool:
-    """A session's state of more than 32 KB is refused."""
+    """A session state of more than 32 KB is refused."""
     return len((state or "").encode()) > 32 * KB
 
 
 @mutant("LIMIT-20", "limits.check_state", stored(256 * KB + 1))
 def any_state() -> None:
-    """A session's state of more than 256 KB is taken."""
+    """A session state of more than 256 KB is accepted."""

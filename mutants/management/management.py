@@ -47,7 +47,7 @@ CREATED_TWICE: Final[Run] = (create(), send("m1"), create(), receive())
 
 
 def fixed(**changes: Any) -> Run:
-    """An update of what is fixed at creation."""
+    """Return a run that updates settings that are fixed at creation."""
     return (create(), v.UpdateQueue(queue=QUEUE, **changes), GET)
 
 
@@ -62,7 +62,7 @@ def partitioning_not_told(usual: v.QueueDescription) -> v.QueueDescription:
 
 @mutant("MGMT-01", "premium.partitioned", (create(), GET))
 def option_ignored(namespace: Namespace, wanted: bool | None, version: str | None = None) -> bool:
-    """A queue that is created with the option has no partitions."""
+    """A queue that is created with partitions is described so, but has none."""
     RULES.premium.partitioned(namespace, wanted, version)
     return False
 
@@ -82,12 +82,12 @@ def no_partitions_with_sessions_and_detection(command: v.CreateQueue) -> bool:
 
 @mutant("MGMT-03", "premium.partitioned", (create(partitioned=None), GET), with_other("wanted"))
 def partitioned_unasked(wanted: bool | None) -> bool | None:
-    """A queue is partitioned unless the option says no."""
+    """A queue is partitioned if its creation leaves the option out."""
     return wanted is not False
 
 
 def changes_fixed(name: str) -> Rule:
-    """Return the function that applies an update, and changes a fixed setting with it."""
+    """Return a function that applies an update, and changes a fixed setting as requested."""
 
     def change(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
         other: Any = {name: None}
@@ -117,7 +117,7 @@ def update_changes_detection() -> None:
 
 @beside("management.delete", afterwards)
 def remember_deleted(namespace: Namespace, entity: Entity) -> None:
-    """Keep a deleted entity for its namesake."""
+    """Remember a deleted entity, for a later one of its name."""
     memory(namespace, dict[str, Entity])[entity.path] = entity
 
 
@@ -126,7 +126,7 @@ def remember_deleted(namespace: Namespace, entity: Entity) -> None:
 def created_again_as_before(
     namespace: Namespace, path: str, settings: EntitySettings, topic: Entity | None = None
 ) -> EntitySettings:
-    """A queue that is created again has the partitioning option of its deleted namesake."""
+    """A queue that is created again is partitioned if the deleted queue of its name was."""
     before = memory(namespace, dict[str, Entity]).get(path)
     if before is None or topic is not None:
         return settings
@@ -135,18 +135,18 @@ def created_again_as_before(
 
 @mutant("MGMT-06", "premium.partitioned", (create(api_version="2013-10"),), refuses("MGMT-06"))
 def first_version_refused(wanted: bool | None, version: str | None = None) -> bool:
-    """api-version 2013-10 is too old for partitions."""
+    """A request with api-version 2013-10 cannot create a partitioned queue."""
     return bool(wanted) and version is not None and version <= PARTITIONS_SINCE
 
 
 @mutant("MGMT-07", "premium.partitioned", (create(api_version="2014-01"),), refuses("MGMT-07"))
 def later_version_refused(wanted: bool | None, version: str | None = None) -> bool:
-    """Only api-version 2013-10 knows partitions."""
+    """Only a request with api-version 2013-10 can create a partitioned queue."""
     return bool(wanted) and version not in (None, PARTITIONS_SINCE)
 
 
 def name_again(namespace: Namespace, path: str, kind: EntityKind) -> None:
-    """Check a name, and delete the entity of this kind that has it."""
+    """Check a name after deleting the entity of this kind that has it."""
     known = namespace.entities.get(path)
     if known is not None and known.kind is kind:
         namespace.rules.management.delete(namespace, known)
@@ -155,19 +155,19 @@ def name_again(namespace: Namespace, path: str, kind: EntityKind) -> None:
 
 @mutant("MGMT-09", "management.check_name", (create(), create()))
 def second_creation_replaces(namespace: Namespace, path: str) -> None:
-    """A queue that is created once more starts empty."""
+    """Creating an existing queue again succeeds, and leaves it empty."""
     name_again(namespace, path, EntityKind.QUEUE)
 
 
 def empty(namespace: Namespace, entity: Entity) -> None:
-    """Lose all messages of an entity."""
+    """Remove all messages of an entity."""
     for queued in tuple(entity.messages.values()):
         namespace.rules.messages.remove(namespace, queued)
 
 
 @mutant("MGMT-09", "management.create_queue", CREATED_TWICE, deep=True)
 def second_creation_empties(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
-    """Creating a queue once more is refused, but empties it."""
+    """Creating an existing queue again is refused, but removes its messages."""
     known = namespace.entities.get(command.queue)
     if known is None or known.kind is not EntityKind.QUEUE:
         return RULES.management.create_queue(namespace, command, *rest)
@@ -177,7 +177,7 @@ def second_creation_empties(namespace: Namespace, command: v.CreateQueue, *rest:
 
 @mutant("MGMT-10", "messages.send", (send("m1"),), instead_of("MGMT-10"))
 def missing_queue_swallows() -> Answer:
-    """A queue that does not exist accepts messages."""
+    """A send to a queue that does not exist succeeds."""
     return Answer(DONE)
 
 
@@ -186,7 +186,7 @@ UNAVAILABLE: Final = refuses_as(v.Error.UNAVAILABLE, "MGMT-10")
 
 @beside("topics.sendable", UNAVAILABLE)
 def _unsendable() -> None:
-    """Take nothing with that error, too."""
+    """Refuse sends with that error as well."""
 
 
 @mutant("MGMT-10", "topics.readable", (GET,), UNAVAILABLE, also=_unsendable)
@@ -197,7 +197,7 @@ def missing_queue_unavailable() -> None:
 @mutant("MGMT-11", "management.get_queue", how=tells("description"))
 @run(create(lock_duration=5 * v.MICROSECONDS), GET)
 def default_lock_told(usual: v.QueueDescription) -> v.QueueDescription:
-    """Every queue is described with locks of a minute."""
+    """Every queue is described with a lock duration of one minute."""
     return attrs.evolve(usual, lock_duration=60 * v.MICROSECONDS)
 
 
@@ -241,7 +241,7 @@ def _note_outage(namespace: Namespace, command: Switch) -> None:
 @mutant("MGMT-20", "management.count", also=_note_outage, readings=AT_ONCE, deep=True)
 @run(*ONE_EACH, down(LAST), up(LAST), GET)
 def recovered_partition_not_counted(namespace: Namespace, entity: Entity) -> int:
-    """A partition that was down once is never counted again."""
+    """The messages of a partition that was down once are not counted any more."""
     lost, path = memory(namespace, set[tuple[str, int]]), entity.base.path
     return sum(
         partition.messages
@@ -258,7 +258,7 @@ def never_limited() -> v.Availability:
 
 @mutant("MGMT-22", "management.availability", RECOVERED, readings=AT_ONCE, deep=True)
 def limited_for_good(namespace: Namespace, entity: Entity) -> v.Availability:
-    """After an outage availability stays limited."""
+    """After an outage the availability is reported as limited forever."""
     was_down = entity.base.path in namespace.down
     return v.Availability.LIMITED if was_down else v.Availability.AVAILABLE
 
@@ -288,7 +288,7 @@ def disabled_gives(namespace: Namespace, path: str) -> Entity:
 
 @mutant("MGMT-27", UPDATE, (create(), send("m1"), CLOSED, OPEN, receive()), afterwards)
 def disabling_empties(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
-    """A queue that is disabled loses its messages."""
+    """A queue loses its messages when it is disabled."""
     if command.status is not None and not command.status.gives:
         empty(namespace, entity)
 

@@ -1,4 +1,4 @@
-"""Mutants of MGMT: updates, names that are used again, and what is done in part."""
+"""Mutants of MGMT: updates, names that are used again, and requests carried out in part."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,7 +37,7 @@ UPDATED_TWICE: Final[Run] = (*ONE_EACH, down(LAST), SHORTER, up(LAST), SHORTER, 
 
 
 def namesake(namespace: Namespace, entity: Entity) -> Entity | None:
-    """The entity of the same path and kind that was deleted, if one was."""
+    """Return the deleted entity of the same path and kind, if there was one."""
     before = memory(namespace, dict[str, Entity]).get(entity.path)
     return before if before is not None and before.kind is entity.kind else None
 
@@ -47,13 +47,13 @@ Former = dict[Entity | tuple[Entity, int], EntitySettings]
 
 
 def keep_settings(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
-    """Put an update into force, and keep the settings with which the entity was created."""
+    """Apply an update, but let the entity's settings at creation stay in force."""
     memory(namespace, Former).setdefault(entity, entity.settings)
     RULES.management.apply_update(namespace, entity, command)
 
 
 def miss_last(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
-    """Put an update into force, but not in the last partition."""
+    """Apply an update to all partitions except the last one."""
     before, last = entity.settings, len(entity.partitions) - 1
     RULES.management.apply_update(namespace, entity, command)
     if last:
@@ -62,7 +62,7 @@ def miss_last(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> N
 
 @contextmanager
 def before_update(namespace: Namespace, entity: Entity, partition: int = -1) -> Iterator[None]:
-    """Let an entity have its former settings for a while."""
+    """Give an entity its former settings inside the block."""
     former, in_force = memory(namespace, Former), entity.settings
     entity.settings = former.get(entity) or former.get((entity, partition)) or in_force
     try:
@@ -72,7 +72,7 @@ def before_update(namespace: Namespace, entity: Entity, partition: int = -1) -> 
 
 
 def lock_as_before(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """Lock a message for as long as the former settings say."""
+    """Lock a message for the former lock duration."""
     with before_update(namespace, queued.entity, queued.partition):
         RULES.locks.lock(namespace, queued, action)
 
@@ -84,19 +84,19 @@ KEEPING: Final = {UPDATE: keep_settings}
 @mutant("MGMT-12", "", also={**KEEPING, **LOCKING})
 @run(create(), send("m1"), SHORTER, receive())
 def update_not_in_force() -> None:
-    """An update of the lock duration is reported but not in force."""
+    """An update of the lock duration is reported, but not in force."""
 
 
 @mutant("MGMT-12", "expiry.expires_at", DIES, also=KEEPING, deep=True)
 def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
-    """An update of the time to live is reported but not in force."""
+    """An update of the time to live is reported, but not in force."""
     with before_update(namespace, entity):
         return RULES.expiry.expires_at(namespace, entity, *rest)
 
 
 @mutant("MGMT-12", UPDATE, THERE_BEFORE, afterwards, deep=True)
 def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity) -> None:
-    """An update of the time to live also applies to earlier messages."""
+    """An update of the time to live also applies to messages that arrived before."""
     for queued in entity.messages.values():
         until = namespace.rules.expiry.expires_at(namespace, entity, queued.message, DIRECT)
         if until is not None:
@@ -107,14 +107,14 @@ def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity) -> 
 
 @mutant("MGMT-12", UPDATE, (create(), SHORTER, GET))
 def update_forgotten(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
-    """An update is accepted and changes nothing."""
+    """An update succeeds, but changes nothing."""
     mark = namespace.journal.mark()
     RULES.management.apply_update(namespace, entity, command)
     namespace.journal.undo(mark)
 
 
 def inherit_messages(namespace: Namespace, entity: Entity, partition: int | None = None) -> None:
-    """Give an entity what its deleted namesake held, in all partitions or in one."""
+    """Give an entity the messages of the deleted one of its name, in all partitions or in one."""
     before = namesake(namespace, entity)
     for queued in before.messages.values() if before is not None else ():
         if partition in (None, queued.partition):
@@ -123,7 +123,7 @@ def inherit_messages(namespace: Namespace, entity: Entity, partition: int | None
 
 
 def inherit_ids(namespace: Namespace, entity: Entity) -> None:
-    """Let an entity remember the MessageIds that its deleted namesake remembered."""
+    """Let an entity remember the MessageIds that the deleted one of its name remembered."""
     before = namesake(namespace, entity)
     for name, known in before.duplicates.items() if before is not None else ():
         entry = DuplicateEntry(entity, name, known.until)
@@ -133,13 +133,13 @@ def inherit_ids(namespace: Namespace, entity: Entity) -> None:
 
 @mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=remember_deleted)
 def deleted_comes_again(namespace: Namespace, entity: Entity) -> None:
-    """A queue that is created again has its former messages."""
+    """A queue that is created again has the messages of the deleted one."""
     inherit_messages(namespace, entity)
 
 
 @mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=remember_deleted, deep=True)
 def deleted_remembers_ids(namespace: Namespace, entity: Entity) -> None:
-    """Duplicate detection remembers MessageIds of a deleted queue."""
+    """A queue that is created again remembers MessageIds of the deleted one."""
     inherit_ids(namespace, entity)
 
 
@@ -179,7 +179,7 @@ def update_misses_last_partition() -> None:
 
 
 def refuse_for_good(namespace: Namespace, entity: Entity) -> None:
-    """Delete an entity, unless its deletion was refused once."""
+    """Delete an entity, unless an earlier deletion of it was refused."""
     refused = memory(namespace, set[Entity])
     if entity in refused:
         raise namespace.rules.partitions.outage(namespace, "MGMT-18")
@@ -209,7 +209,7 @@ def refused_update_stays_half_done(namespace: Namespace, entity: Entity, *rest: 
 
 @mutant("MGMT-19", "management.create", (down(LAST), create(), up(LAST), create()), deep=True)
 def refused_creation_sticks(namespace: Namespace, path: str, *rest: Any) -> Entity:
-    """A name can never be used after its creation was refused in an outage."""
+    """A name cannot be used any more after a creation was refused in an outage."""
     spoilt = memory(namespace, set[str])
     if path in spoilt:
         raise namespace.rules.partitions.outage(namespace, "MGMT-18")

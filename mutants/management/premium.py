@@ -42,7 +42,7 @@ TWO_KEYS: Final[Run] = (
 
 
 def together(*messages: v.Message) -> v.SendBatch:
-    """Send messages in one batch."""
+    """Return a batch of these messages."""
     return v.SendBatch(queue=QUEUE, messages=messages)
 
 
@@ -61,7 +61,7 @@ def premium_partitions(wanted: bool) -> bool:
 
 
 def create_partitioned(namespace: Namespace, command: v.CreateQueue) -> Answer:
-    """Create a queue with the requested partitions."""
+    """Create a queue that is partitioned as the request says."""
     rules = namespace.rules
     rules.management.check_name(namespace, command.queue)
     size = rules.sizes.granted_size(namespace, command.max_size)
@@ -80,31 +80,31 @@ def premium_partitions_sessions(namespace: Namespace, command: v.CreateQueue) ->
 
 @beside("management.restore_queue", beforehand)
 def remember(namespace: Namespace, command: v.RestoreQueue) -> None:
-    """Remember the name of a queue that is there from before."""
+    """Remember that a queue existed before Premium stopped creating partitioned ones."""
     memory(namespace, set[str]).add(command.queue)
 
 
 def is_old(namespace: Namespace, path: str) -> bool:
-    """Return whether a queue of this name was there from before."""
+    """Return whether the queue of this name existed before Premium stopped creating such."""
     return path in memory(namespace, set[str])
 
 
 @mutant("PREM-03", "messages.send", (OLD, send("m1")), refuses("PREM-03"), also=remember)
 def old_takes_nothing(namespace: Namespace, command: v.Send) -> bool:
-    """A partitioned queue from before refuses what is sent."""
+    """An existing partitioned queue refuses messages in Premium."""
     return is_old(namespace, command.queue)
 
 
 @mutant("PREM-03", "messages.receive", how=refuses("PREM-03"), also=remember)
 @run(OLD, send("m1"), receive())
 def old_gives_nothing(namespace: Namespace, command: v.Receive) -> bool:
-    """A partitioned queue from before gives no message."""
+    """An existing partitioned queue gives no messages in Premium."""
     return is_old(namespace, command.queue)
 
 
 @mutant("PREM-03", "keys.effective_key", OLD_TWO, alters, also=remember, deep=True)
 def old_forgets_keys(usual: Key | None, namespace: Namespace, entity: Entity) -> Key | None:
-    """In a partitioned queue from before a key selects no partition."""
+    """In an existing partitioned queue in Premium, keys select no partition."""
     forgotten = usual is not None and usual.source != SESSION_ID and is_old(namespace, entity.path)
     return None if forgotten else usual
 
@@ -113,39 +113,39 @@ def old_forgets_keys(usual: Key | None, namespace: Namespace, entity: Entity) ->
 def old_told_regular(
     usual: v.QueueDescription, namespace: Namespace, command: v.GetQueue
 ) -> v.QueueDescription:
-    """A partitioned queue from before is described as regular."""
+    """An existing partitioned queue is described as regular in Premium."""
     return attrs.evolve(usual, partitioned=False) if is_old(namespace, command.queue) else usual
 
 
 @mutant("PREM-04", "management.list_queues", (OLD, v.ListQueues()), tells("names"), also=remember)
 def old_not_listed(usual: tuple[str, ...], namespace: Namespace) -> tuple[str, ...]:
-    """A partitioned queue from before is not listed."""
+    """An existing partitioned queue is not listed in Premium."""
     return tuple(name for name in usual if not is_old(namespace, name))
 
 
 @mutant("PREM-04", "management.delete", (OLD, DELETE), refuses("PREM-04"), also=remember)
 def old_never_deleted(namespace: Namespace, entity: Entity) -> bool:
-    """A partitioned queue from before cannot be deleted."""
+    """An existing partitioned queue cannot be deleted in Premium."""
     return is_old(namespace, entity.path)
 
 
 @mutant("PREM-06", "management.create_queue", how=instead, also=remember, deep=True)
 @run(OLD, DELETE, create(), GET)
 def old_comes_back(namespace: Namespace, command: v.CreateQueue) -> Answer | None:
-    """A partitioned queue from before that was deleted can be created again."""
+    """In Premium a partitioned queue that was deleted can be created again."""
     again = command.partitioned and is_old(namespace, command.queue)
     return create_partitioned(namespace, command) if again else None
 
 
 @mutant("PREM-07", "sizes.granted_size", (LARGE,), refuses("PREM-07"))
 def premium_as_standard(wanted: int | None) -> bool:
-    """Premium has no queues of more than 5 GB."""
+    """In Premium a queue cannot have more than 5 GB."""
     return wanted is not None and wanted > 5
 
 
 @mutant("PREM-07", "sizes.granted_size", (LARGE, GET))
 def premium_size_forgotten(namespace: Namespace, wanted: int | None) -> int:
-    """In Premium a queue has 1 GB, whatever the request says."""
+    """In Premium every queue has 1 GB, whatever the request says."""
     RULES.sizes.granted_size(namespace, wanted)
     return 1
 
@@ -211,41 +211,41 @@ def premium_transaction_of_one_key(transaction: Transaction, message: v.Message)
 
 @mutant("PREM-14", "premium.in_partitioned", (create(), GET))
 def regular_in_partitioned(namespace: Namespace, wanted: bool | None, version: str | None) -> bool:
-    """In a partitioned namespace queues are created that are not partitioned."""
+    """A partitioned namespace creates queues that are not partitioned."""
     RULES.premium.in_partitioned(namespace, wanted, version)
     return False
 
 
 @mutant("PREM-14", "premium.in_partitioned", (create(partitioned=None), GET), deep=True)
 def unasked_is_regular(namespace: Namespace, wanted: bool | None, version: str | None) -> bool:
-    """In a partitioned namespace a queue that is created without the option is not partitioned."""
+    """A partitioned namespace creates a regular queue if the request leaves the option out."""
     return wanted is not None and RULES.premium.in_partitioned(namespace, wanted, version)
 
 
 @mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
 def either_kind_in_partitioned(wanted: bool | None) -> bool:
-    """A partitioned namespace creates whatever is requested."""
+    """A partitioned namespace creates partitioned and regular queues, as requested."""
     return bool(wanted)
 
 
 @mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
 def option_ignored_in_partitioned() -> bool:
-    """A partitioned namespace partitions a queue that is to have no partitions."""
+    """A partitioned namespace creates a partitioned queue if a regular one is requested."""
     return True
 
 
 @mutant("PREM-16", "sizes.partition_count", (create(), *EIGHT))
 def sixteen_in_partitioned(partitioned: bool) -> int:
-    """A queue of a partitioned namespace has 16 partitions, as one of Standard."""
+    """In a partitioned namespace a queue has 16 partitions, as in Standard."""
     return 16 if partitioned else 1
 
 
 @mutant("PREM-17", "batches.check_keys", (create(), TWO_KEYS_AT_ONCE))
 def batch_of_any_keys() -> None:
-    """A partitioned namespace takes a batch with several PartitionKeys or SessionIds."""
+    """A partitioned namespace accepts a batch with several PartitionKeys or SessionIds."""
 
 
 @mutant("PREM-17", "batches.check_keys", (create(), TWO_SESSIONS_AT_ONCE), only_where, deep=True)
 def batch_of_any_sessions(messages: tuple[v.Message, ...]) -> bool:
-    """A partitioned namespace takes a batch with several SessionIds."""
+    """A partitioned namespace accepts a batch with several SessionIds."""
     return len({message.session_id for message in messages}) == 1

@@ -16,13 +16,13 @@ from busproof.mutants.wrappers import afterwards, alters, beforehand, only_where
 
 
 def queues(count: int, *, partitioned: bool = True) -> Iterator[v.CreateQueue]:
-    """Create this many queues."""
+    """Return a run that creates this many queues."""
     kind = "p" if partitioned else "r"
     return (create(queue=f"{kind}{number}", partitioned=partitioned) for number in range(count))
 
 
 def topics(count: int) -> Run:
-    """Create this many partitioned topics."""
+    """Return a run that creates this many partitioned topics."""
     return tuple(v.CreateTopic(topic=f"t{number}") for number in range(count))
 
 
@@ -37,7 +37,7 @@ UNIT: Final[Run] = tuple(queues(1_000, partitioned=False))
 
 
 def _check_with(namespace: Namespace, kind: EntityKind, more: int) -> None:
-    """Check as if there were this many more partitioned entities of this kind."""
+    """Check the quota as if there were so many more partitioned entities of this kind."""
     counts = namespace.counts
     name = "partitioned_queues" if kind is EntityKind.QUEUE else "partitioned_topics"
     there = getattr(counts, name)
@@ -50,18 +50,18 @@ def _check_with(namespace: Namespace, kind: EntityKind, more: int) -> None:
 
 @mutant("QUOTA-01", "quotas.check_partitioned", HUNDRED)
 def one_partitioned_too_few(namespace: Namespace, kind: EntityKind) -> None:
-    """A namespace takes 99 partitioned queues."""
+    """A namespace may have only 99 partitioned queues."""
     _check_with(namespace, kind, 1)
 
 
 @mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE)
 def partitioned_without_end() -> None:
-    """A namespace takes any number of partitioned entities."""
+    """A namespace may have any number of partitioned entities."""
 
 
 @mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE, refuses_as(v.Error.INVALID_OPERATION))
 def too_many_called_invalid() -> None:
-    """A queue beyond the quota is refused as invalid."""
+    """A queue beyond the quota is refused as an invalid operation."""
 
 
 @beside("quotas.check_partitioned", only_where)
@@ -80,7 +80,7 @@ def one_too_many_with_sessions(namespace: Namespace, settings: EntitySettings) -
 
 @beside("quotas.check_partitioned")
 def _note_refusal(namespace: Namespace, kind: EntityKind) -> None:
-    """Create an entity beyond the quota, and remember that it is refused."""
+    """Create an entity beyond the quota, and remember to refuse it."""
     try:
         RULES.quotas.check_partitioned(namespace, kind)
     except Refusal as refusal:
@@ -100,19 +100,19 @@ def refused_and_created(usual: Answer, namespace: Namespace) -> Answer:
 
 @mutant("QUOTA-03", "quotas.check_partitioned", topics(101), only_where)
 def topics_without_end(kind: EntityKind) -> bool:
-    """A namespace takes any number of partitioned topics."""
+    """A namespace may have any number of partitioned topics."""
     return kind is not EntityKind.TOPIC
 
 
 @mutant("QUOTA-03", "quotas.check_partitioned", topics(51))
 def half_as_many_topics(namespace: Namespace, kind: EntityKind) -> None:
-    """A namespace takes 50 partitioned topics."""
+    """A namespace may have only 50 partitioned topics."""
     _check_with(namespace, kind, MOST_PARTITIONED // 2 if kind is EntityKind.TOPIC else 0)
 
 
 @beside("quotas.count", afterwards)
 def _count_up(namespace: Namespace, entity: Entity, one: int) -> None:
-    """Remember deleted partitioned entities."""
+    """Remember partitioned entities that are deleted."""
     gone = one < 0 and entity.settings.partitioned
     memory(namespace, Counter[EntityKind])[entity.kind] += gone
 
@@ -120,13 +120,13 @@ def _count_up(namespace: Namespace, entity: Entity, one: int) -> None:
 @mutant("QUOTA-05", "quotas.check_partitioned", also=_count_up, deep=True)
 @run(*HUNDRED, DELETED, create())
 def deleted_still_counts(namespace: Namespace, kind: EntityKind) -> None:
-    """A partitioned queue that was deleted counts among the 100 for good."""
+    """A partitioned queue counts towards the quota of 100 after its deletion."""
     _check_with(namespace, kind, memory(namespace, Counter[EntityKind])[kind])
 
 
 @mutant("QUOTA-05", "quotas.check_partitioned", (*ONE_MORE, DELETED, create()), deep=True)
 def refused_counts(namespace: Namespace, kind: EntityKind) -> None:
-    """A partitioned queue whose creation was refused counts towards the quota of 100."""
+    """A partitioned queue counts towards the quota of 100 even if its creation was refused."""
     refused = memory(namespace, Counter[EntityKind])
     try:
         _check_with(namespace, kind, refused[kind])
@@ -137,13 +137,13 @@ def refused_counts(namespace: Namespace, kind: EntityKind) -> None:
 
 @mutant("QUOTA-06", "quotas.check_partitioned", (*queues(101, partitioned=False), create()))
 def regular_counts(namespace: Namespace, kind: EntityKind) -> None:
-    """Regular queues and topics count among the 100 as well."""
+    """Regular queues and topics count towards the quota of 100."""
     _check_with(namespace, kind, namespace.counts.regular)
 
 
 @mutant("QUOTA-06", "quotas.check_entities", (*HUNDRED, REGULAR), beforehand)
 def hundred_of_any_kind(namespace: Namespace, kind: EntityKind) -> None:
-    """With 100 partitioned ones nothing more is created."""
+    """A namespace with 100 partitioned entities creates no further entity of any kind."""
     counts = namespace.counts
     there = counts.partitioned_queues + counts.partitioned_topics
     if kind is not EntityKind.SUBSCRIPTION and there >= MOST_PARTITIONED:
@@ -151,7 +151,7 @@ def hundred_of_any_kind(namespace: Namespace, kind: EntityKind) -> None:
 
 
 def _limit(namespace: Namespace, kind: EntityKind, weight: int, rule: v.RuleId) -> None:
-    """Accept 10,000 queues and topics; the new one counts as `weight` of them."""
+    """Allow 10,000 queues and topics; the new one counts as `weight` entities."""
     counts = namespace.counts
     there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
     if kind is not EntityKind.SUBSCRIPTION and there + weight > MOST_ENTITIES:
@@ -160,38 +160,38 @@ def _limit(namespace: Namespace, kind: EntityKind, weight: int, rule: v.RuleId) 
 
 @mutant("QUOTA-07", "quotas.check_entities", (*MANY, REGULAR), deep=True)
 def one_entity_too_few(namespace: Namespace, kind: EntityKind) -> None:
-    """A namespace takes 9,999 queues and topics."""
+    """A namespace may have only 9,999 queues and topics."""
     _limit(namespace, kind, 2, "QUOTA-07")
 
 
 @mutant("QUOTA-08", "quotas.check_entities", (*MANY, *queues(1), REGULAR), deep=True)
 def entities_without_end() -> None:
-    """A namespace takes any number of queues."""
+    """A namespace may have any number of queues."""
 
 
 @mutant("QUOTA-09", "quotas.check_entities", (*MANY, create()), deep=True)
 def each_partition_counts(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
-    """A partitioned queue needs room for each of its partitions among the 10,000."""
+    """Each partition of a queue counts towards the 10,000 entities."""
     _limit(namespace, kind, partitions, "QUOTA-09")
 
 
 @mutant("QUOTA-12", "quotas.check", CROWDED, only_where, readings=COUNTING, deep=True)
 def premium_without_end(namespace: Namespace) -> bool:
-    """In Premium a namespace takes any number of queues, where the 10,000 are read to hold."""
+    """In Premium a namespace may have any number of queues, against the reading of 10,000."""
     return namespace.profile.tier is not v.Tier.PREMIUM
 
 
 @mutant("QUOTA-13", "quotas.check", how=beforehand, readings={"QUOTA-PREMIUM": "quota"}, deep=True)
 @run(*CROWDED)
 def quota_in_premium(namespace: Namespace, kind: EntityKind) -> None:
-    """In Premium the 10,001st queue is refused, where no number is read to hold."""
+    """In Premium the 10,001st queue is refused, against the reading without a limit."""
     if namespace.profile.tier is v.Tier.PREMIUM:
         _limit(namespace, kind, 1, "QUOTA-13")
 
 
 @mutant("QUOTA-14", "quotas.check_premium", UNIT, deep=True)
 def a_unit_too_small(namespace: Namespace) -> None:
-    """Premium takes 999 queues and topics for each messaging unit."""
+    """In Premium a namespace may have only 999 queues and topics per messaging unit."""
     counts = namespace.counts
     there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
     if there >= (A_UNIT - 1) * namespace.profile.messaging_units:
@@ -201,4 +201,4 @@ def a_unit_too_small(namespace: Namespace) -> None:
 @mutant("QUOTA-15", "quotas.check_premium", readings={"QUOTA-PREMIUM": "per-unit"}, deep=True)
 @run(*UNIT, create(queue="more", partitioned=False))
 def units_without_end() -> None:
-    """Premium takes any number of queues, where its messaging units are read to limit them."""
+    """In Premium a namespace may have any number of queues, against the reading per unit."""

@@ -1,4 +1,4 @@
-"""Mutants of SIZE: sizes of entities, and which of them are full."""
+"""Mutants of SIZE: sizes of entities, and when a partition is full."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -61,7 +61,7 @@ IN_TRANSACTION: Final[Run] = (
 
 
 def each(dealt_with: Callable[[int], Settling] | None = None) -> Run:
-    """Accept separately what just fits; then send two more messages."""
+    """Return a run that fills the queue, receives and handles the messages, and sends two more."""
     run: list[Request] = [REGULAR, *SENT[:FITTING], *(receive() for _ in range(FITTING))]
     if dealt_with is not None:
         run += [dealt_with(number) for number in range(FITTING)]
@@ -70,13 +70,13 @@ def each(dealt_with: Callable[[int], Settling] | None = None) -> Run:
 
 @mutant("SIZE-01", "sizes.granted_size", (LARGEST,), refuses("SIZE-01"))
 def largest_size_refused(wanted: int | None) -> bool:
-    """A queue cannot have 5 GB."""
+    """A queue of 5 GB is refused."""
     return wanted == 5
 
 
 @mutant("SIZE-01", "sizes.granted_size", (LARGEST, GET))
 def size_forgotten(namespace: Namespace, wanted: int | None) -> int:
-    """A queue has 1 GB, whatever it was created with."""
+    """Every queue has 1 GB, whatever size it was created with."""
     RULES.sizes.granted_size(namespace, wanted)
     return 1
 
@@ -95,13 +95,13 @@ def large_by_default(wanted: int | None) -> int | None:
 
 @mutant("SIZE-04", "sizes.greatest_size", (create(), GET))
 def one_partition_told(entity: Entity) -> int:
-    """A partitioned queue is described as large as one partition."""
+    """A partitioned queue is described with the size of one partition."""
     return entity.settings.max_size
 
 
 @mutant("SIZE-07", "sizes.capacity", FULL, alters)
 def size_divided(usual: int, namespace: Namespace, *, partitioned: bool) -> int:
-    """The partitions share the size given, instead of having each."""
+    """The partitions share the requested size, instead of each having it."""
     return usual // (namespace.profile.partitions if partitioned else 1)
 
 
@@ -113,7 +113,7 @@ def one_partition_too_many(usual: int, *, partitioned: bool) -> int:
 
 @mutant("SIZE-05", "sizes.partition_count", (create(max_size=2), *SMALL), deep=True)
 def partitions_by_size(namespace: Namespace, *, partitioned: bool, size: int) -> int:
-    """A queue of several GB has that many times the partitions."""
+    """A queue of several GB has as many times the partitions."""
     return namespace.profile.partitions * size if partitioned else 1
 
 
@@ -125,7 +125,7 @@ def regular_told_as_partitioned(namespace: Namespace, entity: Entity) -> int:
 
 @mutant("SIZE-07", "sizes.has_room", FULL)
 def partitions_pooled(namespace: Namespace, entity: Entity, size: int) -> bool:
-    """A partition takes room from others that have some."""
+    """A full partition uses storage that other partitions have left."""
     whole = entity.capacity * len(entity.partitions)
     return RULES.sizes.used(namespace, entity) + (size or 1) <= whole
 
@@ -135,7 +135,7 @@ def partitions_pooled(namespace: Namespace, entity: Entity, size: int) -> bool:
     create(requires_session=True), *(send(f"m{n}", session_id="a", **BULKY) for n in range(ENOUGH))
 )
 def session_never_full(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
-    """A session's messages are taken although their partition is full."""
+    """A message of a session is accepted although its partition is full."""
     try:
         return RULES.keys.place(namespace, entity, key, *rest)
     except Refusal as refusal:
@@ -150,7 +150,7 @@ def session_never_full(namespace: Namespace, entity: Entity, key: Key | None, *r
     send("elsewhere", partition_key=ELSEWHERE, **BULKY),
 )
 def one_full_all_full(namespace: Namespace, entity: Entity, size: int) -> bool:
-    """While one partition is full, every key is refused."""
+    """While one partition is full, messages with any key are refused."""
     has_room = RULES.sizes.has_room
     return all(
         has_room(namespace, entity, partition.number, size) for partition in entity.partitions
@@ -159,7 +159,7 @@ def one_full_all_full(namespace: Namespace, entity: Entity, size: int) -> bool:
 
 @mutant("SIZE-10", "sizes.has_room", FULL_REGULAR)
 def regular_never_full(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
-    """A regular queue takes whatever is sent to it."""
+    """A regular queue accepts messages although it is full."""
     regular = len(entity.partitions) == 1
     return regular or RULES.sizes.has_room(namespace, entity, partition, size)
 
@@ -167,19 +167,19 @@ def regular_never_full(namespace: Namespace, entity: Entity, partition: int, siz
 @mutant("SIZE-10", "messages.send", how=refuses_yet(v.Error.QUOTA_EXCEEDED), deep=True)
 @run(*FULL_REGULAR, *(receive() for _ in range(ENOUGH)))
 def full_keeps_what_it_refused(namespace: Namespace, command: v.Send) -> None:
-    """A full queue refuses a message and keeps it."""
+    """A full queue refuses a message, but stores it."""
     entity = namespace.rules.topics.addressed(namespace, command.queue)
     namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
 
 
 @mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.UNAVAILABLE, QUOTA))
 def full_called_down() -> None:
-    """A full entity is reported as unavailable."""
+    """A send to a full entity is refused as unavailable."""
 
 
 @mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.INVALID_OPERATION, QUOTA))
 def full_called_invalid() -> None:
-    """A send to a full entity is refused as invalid."""
+    """A send to a full entity is refused as an invalid operation."""
 
 
 def _is_full(namespace: Namespace, entity: Entity) -> bool:
@@ -199,12 +199,12 @@ def full_gives_nothing(namespace: Namespace, command: v.Receive) -> bool:
 @mutant("SIZE-11", "management.availability", how=instead, readings={"GET-LAG": "at-once"})
 @run(*FULL_REGULAR, GET)
 def full_is_limited(namespace: Namespace, entity: Entity) -> v.Availability | None:
-    """A full queue is described as partly available."""
+    """A full queue is described as having limited availability."""
     return v.Availability.LIMITED if _is_full(namespace, entity) else None
 
 
 def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
-    """Count removed messages as if they were there."""
+    """Count removed messages as if they still used storage."""
     size = queued.message.size or 0
     namespace.rules.sizes.charge(namespace, queued.entity, queued.partition, size)
 
@@ -232,7 +232,7 @@ def _has_room_without(
     partition: int,
     size: int,
 ) -> bool:
-    """Return whether there is room if some of the messages use none."""
+    """Return whether there is room if some of the messages use no storage."""
     there = sum(queued.message.size or 0 for queued in ignored if queued.partition == partition)
     return RULES.sizes.has_room(namespace, entity, partition, size - there)
 
@@ -253,7 +253,7 @@ def deferred_takes_no_room(namespace: Namespace, entity: Entity, partition: int,
 
 @mutant("SIZE-13", "sizes.has_room", each(dead_letter))
 def dead_takes_no_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
-    """A dead letter uses no storage of its queue."""
+    """Dead letters do not count towards the size of their queue."""
     dead = () if entity.dead_letters is None else entity.dead_letters.messages.values()
     return _has_room_without(dead, namespace, entity, partition, size)
 
@@ -273,7 +273,7 @@ def _place_alone(
     message: v.Message,
     key: Key | None,
 ) -> int:
-    """Place a message as if no other one waited for the commit."""
+    """Select the partition for a message as if no other message waited for the commit."""
     return namespace.rules.keys.place(namespace, entity, key, message.size or 0, PLENTY)
 
 
@@ -282,12 +282,12 @@ ALONE: Final = {"transactions.place": _place_alone}
 
 @mutant("SIZE-14", "transactions.check_commit", IN_TRANSACTION, instead_of("SIZE-14"), also=ALONE)
 def transaction_never_full() -> None:
-    """A transaction is committed whether it fits or not."""
+    """A transaction is committed although its messages do not fit."""
 
 
 @mutant("SIZE-14", "transactions.commit", (*IN_TRANSACTION, receive()), also=ALONE, deep=True)
 def transaction_in_part(namespace: Namespace, command: v.CommitTransaction, *rest: Any) -> Answer:
-    """A transaction that does not fit stores the messages that do."""
+    """The commit of a transaction that does not fit stores the messages that do."""
     answer, rules = RULES.transactions.commit(namespace, command, *rest), namespace.rules
     for sent in namespace.transactions[command.transaction].sends:
         size = sent.message.size or 0

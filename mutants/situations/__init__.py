@@ -1,1 +1,1 @@
-"""Mutants that are right for one message, and wrong late, beside others or after something else."""
+"""Mutants that are right in simple runs, and wrong late, in outages or after other requests."""

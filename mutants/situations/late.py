@@ -1,4 +1,4 @@
-"""Mutants that are right at first, and wrong after hours or past the hundredth, or when full."""
+"""Mutants that are right at first, and wrong after hours, past the hundredth time, or when full."""
 
 import zlib
 from collections import Counter
@@ -51,7 +51,7 @@ STATEFUL: Final[Run] = (
 
 
 def _within(number: int) -> Run:
-    """Send a message in a transaction, and commit it."""
+    """Return a run that sends a message in a transaction and commits it."""
     name = f"t{number}"
     return (
         v.BeginTransaction(transaction=name),
@@ -86,7 +86,7 @@ def dead_letter_is_lost_after_a_day(
 @mutant("DEFER-02", "deferral.find", how=alters, deep=True)
 @run(*KEYED, receive(), defer(0), wait(HOUR + 1), by_number(0))
 def number_is_forgotten_after_an_hour(usual: QueuedMessage, namespace: Namespace) -> QueuedMessage:
-    """The number of a deferred message is unknown an hour after it was given."""
+    """An hour after its delivery, a deferred message cannot be received by its number."""
     if namespace.now > usual.locked_until + HOUR * v.MICROSECONDS - 60 * v.MICROSECONDS:
         raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-02")
     return usual
@@ -94,7 +94,7 @@ def number_is_forgotten_after_an_hour(usual: QueuedMessage, namespace: Namespace
 
 @mutant("SESS-19", "sessions.get_state", STATEFUL, alters, deep=True)
 def state_is_forgotten_after_an_hour(usual: Answer, namespace: Namespace) -> Answer:
-    """The state of a session is forgotten an hour after the start."""
+    """Session states are lost an hour after the start."""
     if namespace.now > HOUR * v.MICROSECONDS and isinstance(usual.outcome, v.SessionState):
         return Answer(v.SessionState(), rules=usual.rules)
     return usual
@@ -107,7 +107,7 @@ def state_is_forgotten_after_an_hour(usual: Answer, namespace: Namespace) -> Ans
     *(receive(delete=True), receive(delete=True)),
 )
 def window_is_a_day_at_most(namespace: Namespace, entity: Entity, name: Any) -> None:
-    """A MessageId is forgotten after a day, however long the window."""
+    """A MessageId is forgotten after a day, even in a longer duplicate window."""
     entry = entity.duplicates[name]
     namespace.journal.touch(entry)
     entry.until = min(entry.until, namespace.now + DAY * v.MICROSECONDS)
@@ -117,7 +117,7 @@ def window_is_a_day_at_most(namespace: Namespace, entity: Entity, name: Any) -> 
 @mutant("TXN-12", "transactions.apply", how=only_where, deep=True)
 @run(create(), *_repeated(MANY + 1, _within), *(receive(delete=True),) * (MANY + 1))
 def commit_past_a_hundred_is_lost(namespace: Namespace) -> bool:
-    """The hundred and first transaction is acknowledged, and its messages are lost."""
+    """The 101st transaction commits successfully, but its messages are lost."""
     counts = memory(namespace, Counter[str])
     counts["commits"] += 1
     return counts["commits"] <= MANY
@@ -135,7 +135,7 @@ def _counted_to_a_hundred(queued: QueuedMessage, view: v.MessageView) -> v.Messa
     receive(),
 )
 def deliveries_are_counted_to_a_hundred() -> None:
-    """The delivery count of a message does not exceed a hundred."""
+    """Delivery counts stop at 100."""
 
 
 @mutant("LOCK-04", "locks.renew", how=refuses("LOCK-04", v.Error.LOCK_LOST), deep=True)
@@ -164,7 +164,7 @@ IN_TRANSACTION: Final[Run] = (
 
 
 def _waste(namespace: Namespace, entity: Entity, partition: int, message: v.Message) -> None:
-    """Count a removed message as if it were there."""
+    """Count a removed message as if it still used storage."""
     namespace.rules.sizes.charge(namespace, entity, partition, message.size or 0)
 
 
@@ -175,13 +175,13 @@ def _waste(namespace: Namespace, entity: Entity, partition: int, message: v.Mess
 def unkeyed_messages_fill_one_partition_only(
     namespace: Namespace, entity: Entity, size: int
 ) -> bool:
-    """Messages without key fill a partitioned queue as soon as they exceed one partition."""
+    """A message without a key is refused when those before it would fill one partition."""
     return namespace.rules.sizes.used(namespace, entity) + size > entity.capacity
 
 
 @mutant("SIZE-10", "keys.place_without_key", (create(), *SENT), instead, deep=True)
 def unkeyed_messages_always_fit(namespace: Namespace, entity: Entity, size: int) -> int | None:
-    """A message without key is accepted although every one of several partitions is full."""
+    """A message without a key is accepted although every partition is full."""
     numbers, sizes = range(len(entity.partitions)), namespace.rules.sizes
     room = any(sizes.has_room(namespace, entity, number, size) for number in numbers)
     chosen = namespace.rules.keys.next_partition(namespace, entity, entity.base.down)
@@ -189,7 +189,7 @@ def unkeyed_messages_always_fit(namespace: Namespace, entity: Entity, size: int)
 
 
 def _keeps_room(is_kept: Callable[[QueuedMessage], bool]) -> Mapping[str, Callable[..., Any]]:
-    """Return the replaced rule with which such messages use storage after their completion."""
+    """Return a replacement that counts such messages as using storage after their completion."""
 
     @beside("locks.apply")
     def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: str) -> None:
@@ -213,18 +213,18 @@ ENLISTED: Final = _keeps_room(lambda queued: queued.enlisted is not None)
 @mutant("SIZE-12", "", also=OF_DEAD_LETTERS, deep=True, literal=True)
 @run(*FULL, receive(), dead_letter(0), receive(queue=DEAD), complete(1, DEAD), MORE)
 def completed_dead_letter_keeps_room() -> None:
-    """A dead letter that was completed uses storage forever."""
+    """A completed dead letter uses storage forever."""
 
 
 @mutant("SIZE-12", "", also=DEFERRED, deep=True, literal=True)
 @run(*FULL, receive(), defer(0), by_number(0), complete(1), MORE)
 def completed_deferred_message_keeps_room() -> None:
-    """A deferred message that was completed uses storage forever."""
+    """A completed deferred message uses storage forever."""
 
 
 @mutant("SIZE-12", "", IN_TRANSACTION, also=ENLISTED, deep=True, literal=True)
 def message_completed_in_a_transaction_keeps_room() -> None:
-    """A message that was completed in a transaction uses storage forever."""
+    """A message completed in a transaction uses storage forever."""
 
 
 @mutant("SIZE-12", "scheduling.drop", how=afterwards, deep=True, literal=True)
@@ -237,7 +237,7 @@ def message_completed_in_a_transaction_keeps_room() -> None:
 def cancelled_message_keeps_room(
     namespace: Namespace, scheduled: ScheduledMessage, action: Action
 ) -> None:
-    """A scheduled message that was cancelled uses storage forever."""
+    """A cancelled scheduled message uses storage forever."""
     if action is Action.CANCEL:
         _waste(namespace, scheduled.entity, scheduled.partition, scheduled.message)
 
@@ -249,7 +249,7 @@ def cancelled_message_keeps_room(
     *(wait(61), receive(), MORE),
 )
 def expired_message_keeps_room(namespace: Namespace, queued: QueuedMessage) -> None:
-    """A message that expired uses storage forever, also behind its dead letter."""
+    """An expired message uses storage forever, beside its dead letter."""
     _waste(namespace, queued.entity, queued.partition, queued.message)
 
 
@@ -292,7 +292,7 @@ def _waste_refused(namespace: Namespace, command: Any) -> None:
     send("more", partition_key="a", **BULKY),
 )
 def refused_message_takes_room(namespace: Namespace, command: v.Send, connection: str) -> Answer:
-    """A message that was refused uses storage forever."""
+    """A refused message uses storage forever."""
     return _wastes_what_it_refuses(RULES.messages.send)(namespace, command, connection)
 
 
@@ -307,7 +307,7 @@ def refused_message_takes_room(namespace: Namespace, command: v.Send, connection
 def rolled_back_message_keeps_room(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:
-    """A message of a transaction that was rolled back uses storage forever."""
+    """A message of a rolled back transaction uses storage forever."""
     answer = RULES.transactions.roll_back(namespace, command, connection)
     for buffered in namespace.transactions[command.transaction].sends:
         _waste(namespace, buffered.entity, buffered.partition, buffered.message)

@@ -1,7 +1,7 @@
-"""Mutants that are right for one message, and wrong late, in an outage or after something else.
+"""Mutants that are right for simple messages, and wrong in combinations of situations.
 
-Each stands for a kind: what is lost past a number, what an outage frees or forgets, what an update
-or a refusal takes along, a value that changes on its way.
+Each stands for a kind of fault: messages lost past a number, locks or values lost in an outage,
+other things changed by an update or a refusal, and values changed on the way.
 """
 
 from collections import Counter
@@ -55,7 +55,7 @@ LATE: Final[Run] = (create(), *MANY_SENT, *(TAKE,) * (MANY + 1))
 
 
 def _dead_letter(number: int) -> Run:
-    """Send a message and dead-letter it."""
+    """Return a run that sends a message and dead-letters it."""
     return (send(f"m{number}", partition_key="a"), receive(), dead_letter(number))
 
 
@@ -77,7 +77,7 @@ Change = Callable[[QueuedMessage, v.MessageView], v.MessageView]
 @mutant("TXN-12", "transactions.apply", how=only_where, deep=True)
 @run(create(), BEGIN, SENT_WITHIN, down(HOME), COMMIT, up(HOME), TAKE)
 def commit_in_an_outage_is_lost(transaction: Transaction) -> bool:
-    """A commit is acknowledged while the partition of its messages is down, and they are lost."""
+    """A commit succeeds while its messages' partition is down, and the messages are lost."""
     return not any(buffered.entity.base.down for buffered in transaction.sends)
 
 
@@ -86,7 +86,7 @@ def commit_in_an_outage_is_lost(transaction: Transaction) -> bool:
 def completed_in_an_outage_comes_again(
     namespace: Namespace, command: v.Settlement
 ) -> Answer | None:
-    """A completion is acknowledged while the partition is down, and its message comes again."""
+    """A message completed while its partition is down is delivered again."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
     lost = isinstance(command, v.Complete) and entity.base.down and command.transaction is None
     return Answer(DONE) if lost else None
@@ -94,7 +94,7 @@ def completed_in_an_outage_comes_again(
 
 @mutant("LIFE-09", "messages.arrive", LATE, only_where, deep=True)
 def message_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> bool:
-    """The hundred and first message of a queue is accepted and lost."""
+    """The 101st message of a queue is accepted and lost."""
     counts = memory(namespace, Counter[str])
     counts[entity.path] += 1
     return counts[entity.path] != MANY + 1
@@ -102,7 +102,7 @@ def message_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> bool
 
 @mutant("DLQ-05", "dead_letters.enqueue", LATE_DEAD, only_where, deep=True)
 def dead_letter_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> bool:
-    """The hundred and first dead letter of a queue is lost."""
+    """The 101st dead letter of a queue is lost."""
     counts = memory(namespace, Counter[str])
     counts[entity.path] += 1
     return counts[entity.path] != MANY + 1
@@ -110,7 +110,7 @@ def dead_letter_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> 
 
 @shown("LIFE-01", (create(), send("m1", properties={"yes": True}), receive()), deep=True)
 def truth_becomes_a_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """A property that is true comes back as 1."""
+    """A property with the value true is received as 1."""
     numbers = {
         name: int(value) if isinstance(value, bool) else value
         for name, value in view.properties.items()
@@ -120,14 +120,14 @@ def truth_becomes_a_number(queued: QueuedMessage, view: v.MessageView) -> v.Mess
 
 @shown("LIFE-01", (create(), send("m1", properties={"none": ""}), receive()), deep=True)
 def empty_text_is_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """A property that is an empty text does not come back."""
+    """A property with an empty text is lost."""
     kept = {name: value for name, value in view.properties.items() if value != ""}
     return attrs.evolve(view, properties=kept)
 
 
 @shown("LIFE-01", (create(), send("m1", subject="ñ"), receive()), deep=True)
 def letters_are_replaced(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """Letters of a label that are not ASCII come back as question marks."""
+    """Letters of a label outside of ASCII are received as question marks."""
     if view.subject is None:
         return view
     return attrs.evolve(view, subject=view.subject.encode("ascii", "replace").decode())
@@ -135,14 +135,14 @@ def letters_are_replaced(queued: QueuedMessage, view: v.MessageView) -> v.Messag
 
 @mutant("BATCH-01", "batches.send_batch", (create(), TWO_VALUES, TAKE, TAKE), asks, deep=True)
 def batch_shares_the_label_of_its_first(command: v.SendBatch) -> v.SendBatch:
-    """Every message of a batch has the label of the first."""
+    """Every message of a batch gets the label of the first one."""
     subjects = [message.subject for message in command.messages[:1]]
     alike = (attrs.evolve(message, subject=subjects[0]) for message in command.messages)
     return attrs.evolve(command, messages=tuple(alike))
 
 
 def _recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
-    """Return what is held in the partition if it is up again."""
+    """Return the messages of the partition that a command brings up."""
     entity = namespace.entities.get(command.queue)
     up_again = entity is not None and isinstance(command, v.BringPartitionUp)
     return list(held(entity, command.partition)) if entity is not None and up_again else []
@@ -151,7 +151,7 @@ def _recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
 @mutant("DLQ-01", "partitions.switch", how=afterwards, deep=True)
 @run(*KEYED, receive(), wait(61), *IN_OUTAGE, receive())
 def outage_forgets_deliveries(namespace: Namespace, command: Switch) -> None:
-    """After an outage the deliveries of what its partition holds are counted from the start."""
+    """After an outage the delivery counts of its partition's messages start again."""
     for queued in _recovered(namespace, command):
         namespace.journal.touch(queued)
         queued.failed = 0
@@ -160,7 +160,7 @@ def outage_forgets_deliveries(namespace: Namespace, command: Switch) -> None:
 @mutant("LIFE-10", "partitions.switch", how=afterwards, deep=True)
 @run(*HELD, *SESSION_OUTAGE, over("c2", ACCEPT))
 def outage_frees_sessions(namespace: Namespace, command: Switch) -> None:
-    """After an outage nobody holds the sessions of its partition any more."""
+    """An outage ends the locks on the sessions of its partition."""
     recovered = _recovered(namespace, command)
     for session in {queued.session for queued in recovered if queued.session is not None}:
         if session.holder is not None:
@@ -175,7 +175,7 @@ def outage_frees_sessions(namespace: Namespace, command: Switch) -> None:
 def state_set_in_an_outage_is_lost(
     namespace: Namespace, command: v.SetSessionState
 ) -> Answer | None:
-    """A session's state is accepted while its partition is down, and is lost."""
+    """A session state set while its partition is down is lost."""
     entity = namespace.entities.get(command.queue)
     return Answer(DONE) if entity is not None and entity.base.down else None
 
@@ -183,7 +183,7 @@ def state_set_in_an_outage_is_lost(
 @mutant("MGMT-12", "management.apply_update", how=afterwards, deep=True)
 @run(create(max_delivery_count=4), UPDATE_LOCKS, wait(200), v.GetQueue(queue=QUEUE))
 def update_of_locks_forgets_deliveries(entity: Entity, command: v.UpdateQueue) -> None:
-    """An update of the lock duration sets the maximum delivery count to the default."""
+    """An update of the lock duration resets the delivery limit to the default."""
     if command.lock_duration is not None:
         entity.settings = attrs.evolve(entity.settings, max_delivery_count=10)
 
@@ -193,7 +193,7 @@ def update_of_locks_forgets_deliveries(entity: Entity, command: v.UpdateQueue) -
 def update_of_locks_shortens_those_under_way(
     namespace: Namespace, entity: Entity, command: v.UpdateQueue
 ) -> None:
-    """An update of the lock duration changes the end of the locks under way."""
+    """An update of the lock duration changes the ends of current locks."""
     RULES.management.apply_update(namespace, entity, command)
     if command.lock_duration is None:
         return
@@ -207,7 +207,7 @@ def update_of_locks_shortens_those_under_way(
 @mutant("LOCK-01", "management.update_queue", how=refuses_yet(), deep=True)
 @run(*KEYED, receive(), v.UpdateQueue(queue=QUEUE, partitioned=False), complete(0))
 def refused_update_frees_locks(namespace: Namespace, command: v.UpdateQueue) -> None:
-    """An update that is refused takes all locks away."""
+    """A refused update ends all locks of its queue."""
     entity = namespace.entities.get(command.queue)
     for queued in tuple(entity.messages.values()) if entity is not None else ():
         if queued.token is not None and queued.session is None:
@@ -217,7 +217,7 @@ def refused_update_frees_locks(namespace: Namespace, command: v.UpdateQueue) -> 
 @mutant("MGMT-20", "management.count", how=alters, readings={"GET-LAG": "at-once"}, deep=True)
 @run(*KEYED, receive(), v.GetQueue(queue=QUEUE))
 def locked_messages_are_not_counted(usual: int, entity: Entity) -> int:
-    """A message that is locked is not among those that are counted."""
+    """Locked messages are missing in the message count."""
     return usual - sum(queued.state is State.LOCKED for queued in entity.messages.values())
 
 
@@ -231,7 +231,7 @@ BOTH: Final[Run] = (
 
 
 def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]:
-    """Return the other transactions that run."""
+    """Return the other running transactions."""
     return [
         other
         for other in namespace.transactions.values()
@@ -244,7 +244,7 @@ def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]
 def rollback_empties_other_transactions(
     namespace: Namespace, command: v.RollBackTransaction
 ) -> None:
-    """A rollback discards what other transactions have sent, too."""
+    """A rollback also discards the sends of other transactions."""
     for other in _others(namespace, namespace.transactions[command.transaction]):
         namespace.journal.touch(other)
         other.sends = ()
@@ -258,7 +258,7 @@ def rollback_empties_other_transactions(
     *(TAKE, TAKE),
 )
 def commit_takes_other_transactions_along(namespace: Namespace, transaction: Transaction) -> None:
-    """A commit delivers what other transactions have sent, too."""
+    """A commit also delivers the sends of other transactions."""
     RULES.transactions.apply(namespace, transaction)
     for other in _others(namespace, transaction):
         for buffered in other.sends:
@@ -270,7 +270,7 @@ def commit_takes_other_transactions_along(namespace: Namespace, transaction: Tra
 def all_transactions_share_one_key(
     namespace: Namespace, transaction: Transaction, key: Key
 ) -> None:
-    """A message is refused if another transaction has sent one with another key."""
+    """A message is refused if another transaction has sent one with a different key."""
     for other in _others(namespace, transaction):
         for _, earlier in keys_of_sends(other):
             namespace.rules.transactions.check_same_key(namespace, earlier, key)
@@ -279,7 +279,7 @@ def all_transactions_share_one_key(
 @mutant("LIFE-09", "messages.accept", how=only_where, deep=True)
 @run(create(partitioned=False), send("m1", session_id=""), TAKE)
 def message_with_an_empty_property_is_lost(message: v.Message) -> bool:
-    """A message whose SessionId, PartitionKey or MessageId is empty is accepted and lost."""
+    """A message with an empty SessionId, PartitionKey or MessageId is accepted and lost."""
     return "" not in (message.session_id, message.partition_key, message.message_id)
 
 
@@ -293,7 +293,7 @@ def message_with_an_empty_property_is_lost(message: v.Message) -> bool:
 def every_message_is_a_copy_of_an_empty_id(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
-    """After an empty MessageId every message is dropped as its copy."""
+    """After an empty MessageId, every message is dropped as a copy."""
     counts = memory(namespace, Counter[str])
     if counts[entity.path] and message.message_id:
         return True

@@ -1,4 +1,4 @@
-"""Mutants of FILTER in which a correlation or SQL filter matches the wrong messages."""
+"""Mutants of FILTER: correlation and SQL filters that match the wrong messages."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,46 +24,46 @@ takes: Final = RULES.subscription_rules.takes
 
 
 def add(wanted: v.Filter, rule: str = "second", within: str | None = None) -> v.AddRule:
-    """Add a rule with this filter."""
+    """Return a request that adds a rule with this filter."""
     return v.AddRule(rule=rule, filter=wanted, transaction=within, **ONE)
 
 
 def remove(rule: str = v.DEFAULT_RULE, within: str | None = None) -> v.RemoveRule:
-    """Remove a rule."""
+    """Return a request that removes a rule."""
     return v.RemoveRule(rule=rule, transaction=within, **ONE)
 
 
 def taking(wanted: v.Filter) -> Run:
-    """A subscription with this filter alone."""
+    """Return a run that creates a subscription with this filter only."""
     return (*SUBSCRIBED, remove(), add(wanted, "first"))
 
 
 def asked(wanted: v.Filter, **properties: Any) -> Run:
-    """A subscription with this filter, a message with these properties, and a receive."""
+    """Return a run with this filter, a message with these properties, and a receive."""
     return (*taking(wanted), send("m1", **properties), TAKE)
 
 
 def by(expression: str, **properties: Any) -> Run:
-    """The same by SQL, with properties of the application's own."""
+    """Return such a run with an SQL filter and application properties."""
     return asked(v.SqlFilter(expression=expression), properties=properties)
 
 
 @mutant("FILTER-02", TAKES, asked(v.FalseFilter()))
 def false_takes_all(wanted: v.Filter, message: v.Message) -> bool:
-    """A false filter takes everything."""
+    """A false filter matches every message."""
     return isinstance(wanted, v.FalseFilter) or takes(wanted, message)
 
 
 @mutant("FILTER-02", TAKES, asked(v.TrueFilter()))
 def true_wants_a_label(wanted: v.Filter, message: v.Message) -> bool:
-    """A true filter takes messages with a label only."""
+    """A true filter matches only messages with a label."""
     labelled = message.subject is not None or message.message_id is not None
     wrong = isinstance(wanted, v.TrueFilter) and not labelled
     return not wrong and takes(wanted, message)
 
 
 def _conditions(wanted: v.CorrelationFilter, message: v.Message) -> list[tuple[Any, Any]]:
-    """Each value that a filter wants, with the message's own."""
+    """Return each value in a filter, with the message's own value."""
     system = attrs.asdict(wanted, recurse=False, filter=lambda field, _: field.name != "properties")
     pairs = [(value, getattr(message, name)) for name, value in system.items() if value is not None]
     return pairs + [(value, message.properties.get(n)) for n, value in wanted.properties.items()]
@@ -84,7 +84,7 @@ def correlation_without_case(wanted: v.Filter, message: v.Message) -> bool:
 @mutant("FILTER-03", TAKES, deep=True)
 @run(*asked(v.CorrelationFilter(reply_to_session_id="a"), reply_to_session_id="b"))
 def correlation_ignores_reply_session(wanted: v.Filter, message: v.Message) -> bool:
-    """Correlation filters do not look at the ReplyToSessionId."""
+    """Correlation filters ignore the ReplyToSessionId."""
     if isinstance(wanted, v.CorrelationFilter) and wanted.reply_to_session_id is not None:
         message = attrs.evolve(message, reply_to_session_id=wanted.reply_to_session_id)
     return takes(wanted, message)
@@ -92,7 +92,7 @@ def correlation_ignores_reply_session(wanted: v.Filter, message: v.Message) -> b
 
 @mutant("FILTER-04", TAKES, asked(COLOR, subject="x"))
 def any_condition_suffices(wanted: v.Filter, message: v.Message) -> bool:
-    """One condition of a correlation filter suffices."""
+    """A correlation filter matches if one of its conditions holds."""
     if not isinstance(wanted, v.CorrelationFilter):
         return takes(wanted, message)
     return any(value == own for value, own in _conditions(wanted, message))
@@ -100,7 +100,7 @@ def any_condition_suffices(wanted: v.Filter, message: v.Message) -> bool:
 
 @mutant("FILTER-04", TAKES, asked(COLOR, subject="x"), with_other("message"), deep=True)
 def missing_property_matches(wanted: v.Filter, message: v.Message) -> v.Message:
-    """A missing application property satisfies every condition."""
+    """A correlation filter matches a message that lacks an application property."""
     if isinstance(wanted, v.CorrelationFilter):
         properties = wanted.properties.update(message.properties)
         message = attrs.evolve(message, properties=properties)
@@ -113,7 +113,7 @@ def _read_as(
     pattern: str,
     replacement: str | Callable[[re.Match[str]], str],
 ) -> bool:
-    """Return whether a filter matches a message if its SQL is rewritten in this way."""
+    """Return whether a filter matches a message after its SQL was rewritten in this way."""
     if isinstance(wanted, v.SqlFilter):
         written = re.sub(pattern, replacement, wanted.expression, flags=re.IGNORECASE)
         wanted = v.SqlFilter(expression=written)
@@ -159,12 +159,12 @@ def absent_is_not_null(wanted: v.Filter, message: v.Message) -> bool:
 
 @mutant("FILTER-14", TAKES, by("color IN ('red', 'blue')", color="blue"))
 def in_looks_at_first(wanted: v.Filter, message: v.Message) -> bool:
-    """In SQL, IN looks at the first of the values only."""
+    """In SQL, IN compares with the first value only."""
     return _read_as(wanted, message, r"IN \(([^,)]*),[^)]*\)", r"IN (\1)")
 
 
 def _literally(like: re.Match[str]) -> str:
-    """Return a pattern with each _ as a literal."""
+    """Return a pattern in which each _ is a literal."""
     return like[0].replace("_", "~_") + " ESCAPE '~'"
 
 
@@ -188,7 +188,7 @@ def reckoned_from_the_left(wanted: v.Filter, message: v.Message) -> bool:
 
 @mutant("FILTER-17", TAKES, by("NOT color = 'red'", size=5))
 def unknown_is_false(wanted: v.Filter, message: v.Message) -> bool:
-    """In SQL, what is unknown is false, and its NOT true."""
+    """In SQL, an unknown condition counts as false, so its negation is true."""
     if isinstance(wanted, v.SqlFilter) and wanted.expression.startswith("NOT "):
         inner = wanted.expression.removeprefix("NOT ")
         if inner.startswith("(") or not re.search(" AND | OR ", inner):
@@ -197,14 +197,14 @@ def unknown_is_false(wanted: v.Filter, message: v.Message) -> bool:
 
 
 def _is_unknown(condition: str, message: v.Message) -> bool:
-    """Return whether neither a condition nor its opposite is true."""
+    """Return whether neither a condition nor its negation is true."""
     both = (v.SqlFilter(expression=f"{sign}({condition})") for sign in ("", "NOT "))
     return not any(takes(side, message) for side in both)
 
 
 @mutant("FILTER-17", TAKES, by("color = 'red' OR size = 4", size=4), deep=True)
 def unknown_infects_or(wanted: v.Filter, message: v.Message) -> bool:
-    """In SQL, OR is unknown if one side is."""
+    """In SQL, OR is unknown if one side is unknown."""
     sides = wanted.expression.split(" OR ") if isinstance(wanted, v.SqlFilter) else []
     unknown = any(_is_unknown(condition, message) for condition in sides)
     return not unknown and takes(wanted, message)
@@ -212,7 +212,7 @@ def unknown_infects_or(wanted: v.Filter, message: v.Message) -> bool:
 
 @mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="red"), with_other("message"))
 def names_with_case(wanted: v.Filter, message: v.Message) -> v.Message:
-    """In SQL, the case of a property's name counts."""
+    """In SQL, names of properties are case-sensitive."""
     if isinstance(wanted, v.SqlFilter):
         named = set(re.findall(r"\w+", wanted.expression))
         known = {name: value for name, value in message.properties.items() if name in named}
@@ -222,7 +222,7 @@ def names_with_case(wanted: v.Filter, message: v.Message) -> v.Message:
 
 @mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="RED"), deep=True)
 def values_without_case(wanted: v.Filter, message: v.Message) -> bool:
-    """In SQL, the case of values does not count."""
+    """In SQL, texts are compared without case."""
     values = (*message.properties.values(), message.subject)
     texts = {f"'{value}'".lower(): f"'{value}'" for value in values if isinstance(value, str)}
     return _read_as(wanted, message, "'[^']*'", lambda text: texts.get(text[0].lower(), text[0]))
@@ -230,6 +230,6 @@ def values_without_case(wanted: v.Filter, message: v.Message) -> bool:
 
 @mutant("FILTER-20", TAKES, (*asked(LABEL, subject="x"), send("m7", subject="x"), TAKE))
 def filter_sees_body(wanted: v.Filter, message: v.Message) -> bool:
-    """A message whose body ends in 7 is taken by no filter."""
+    """No filter matches a message whose body ends in 7."""
     is_hidden = isinstance(wanted, v.CorrelationFilter) and message.body.endswith("7")
     return not is_hidden and takes(wanted, message)

@@ -1,4 +1,4 @@
-"""Mutants of FILTER and FEAT: changes of rules, their copies, actions, and names."""
+"""Mutants of FILTER and FEAT: changes of rules, the copies that rules make, actions, and names."""
 
 from contextlib import suppress
 from itertools import takewhile
@@ -59,21 +59,21 @@ def no_default_rule(namespace: Namespace, command: v.CreateSubscription, connect
 
 @mutant("FILTER-05", COPIES, (*SUBSCRIBED, add(v.TrueFilter()), SEND, TAKE, TAKE))
 def copy_for_each_rule(subscription: Entity, message: v.Message) -> Messages:
-    """A message is there once for each rule that takes it."""
+    """A subscription gets a copy for each matching rule."""
     taking = [rule for rule in subscription.rules if USUAL.takes(rule.filter, message)]
     return tuple(message if rule.action is None else USUAL.act(rule, message) for rule in taking)
 
 
 @mutant("FILTER-05", COPIES, (*SUBSCRIBED, add(NONE), SEND, TAKE))
 def all_rules_must_match(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
-    """A message is taken only if every rule takes it."""
+    """A subscription gets a message only if all of its rules match."""
     taken = (USUAL.takes(rule.filter, message) for rule in entity.rules)
     return USUAL.copies(namespace, entity, message) if all(taken) else ()
 
 
 @mutant("FILTER-06", COPIES, (*SUBSCRIBED, remove(), SEND, TAKE))
 def without_rules_everything(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
-    """A subscription without rules takes everything."""
+    """A subscription without rules gets every message."""
     copies = USUAL.copies(namespace, entity, message)
     return copies if entity.rules else (message,)
 
@@ -95,7 +95,7 @@ def _note_removed(namespace: Namespace, entity: Entity, command: RuleChange) -> 
 @mutant("FILTER-07", COPIES, also={CHANGE: _note_removed}, deep=True)
 @run(*SUBSCRIBED, add(NONE), remove(), SEND, TAKE)
 def rule_lives_on(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
-    """A rule that was removed still takes the next message."""
+    """A removed rule still applies to the next message."""
     removed = memory(namespace, dict[Entity, Rules])
     rules = removed.pop(entity, ()) if entity.rules else ()
     lives = any(USUAL.takes(rule.filter, message) for rule in rules)
@@ -105,7 +105,7 @@ def rule_lives_on(namespace: Namespace, entity: Entity, message: v.Message) -> M
 
 @mutant("FILTER-08", CHANGE, (*SUBSCRIBED, add(NONE, v.DEFAULT_RULE)), beforehand)
 def rule_replaced(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
-    """A rule that is added under a name in use replaces the other."""
+    """A rule added under the name of another replaces that one."""
     if isinstance(command, v.AddRule):
         namespace.journal.touch(entity)
         entity.rules = tuple(rule for rule in entity.rules if rule.name != command.rule)
@@ -113,24 +113,24 @@ def rule_replaced(namespace: Namespace, entity: Entity, command: RuleChange) -> 
 
 @mutant("FILTER-09", CHANGE, (*SUBSCRIBED, remove("second")), instead_of("FILTER-09"))
 def missing_rule_removed() -> None:
-    """Removing a rule that is not there succeeds."""
+    """Removing a rule that does not exist succeeds."""
 
 
 @mutant("FILTER-10", "subscription_rules.list_rules", (*SUBSCRIBED, add(NONE), v.ListRules(**ONE)))
 def default_rule_not_listed(namespace: Namespace, command: v.ListRules) -> Answer:
-    """The first rule of several is not listed."""
+    """The list of several rules leaves out the first one."""
     rules = find(namespace, command).rules
     return Answer(v.RulesListed(rules=rules[1:] or rules))
 
 
 @mutant("FILTER-19", CHECK, NO_SQL, instead_of("FILTER-19"))
 def broken_sql_added() -> None:
-    """Invalid SQL is accepted, and matches nothing."""
+    """A rule with invalid SQL is added, and matches nothing."""
 
 
 @mutant("FILTER-19", ASK, (*NO_SQL, v.ListRules(**ONE)), refuses_yet("FILTER-19"), deep=True)
 def broken_sql_empties_rules(namespace: Namespace, command: RuleChange) -> None:
-    """Invalid SQL is refused, and the other rules are gone."""
+    """Adding a rule with invalid SQL is refused, but removes the other rules."""
     subscription = find(namespace, command)
     namespace.journal.touch(subscription)
     subscription.rules = ()
@@ -145,7 +145,7 @@ def _is_last(entity: Entity, partition: int) -> bool:
 def added_rule_misses_partition(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """On a partitioned topic a rule that was added does not concern the last partition."""
+    """On a partitioned topic an added rule does not apply to the last partition."""
     added = all(rule.name != v.DEFAULT_RULE for rule in entity.rules)
     missed = entity.kind is EntityKind.SUBSCRIPTION and added and _is_last(entity, partition)
     if not missed:
@@ -154,7 +154,7 @@ def added_rule_misses_partition(
 
 @mutant("FEAT-01", CHANGE, (*SUBSCRIBED, add(LABEL)), refuses("FEAT-01"))
 def rule_refused_when_partitioned(subscription: Entity, command: RuleChange) -> bool:
-    """On partitioned topics no rule is added."""
+    """On a partitioned topic no rule can be added."""
     return isinstance(command, v.AddRule) and subscription.settings.partitioned
 
 
@@ -162,7 +162,7 @@ def rule_refused_when_partitioned(subscription: Entity, command: RuleChange) -> 
 def removed_rule_stays_in_partition(
     namespace: Namespace, topic: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """On a partitioned topic a rule that was removed still concerns the last partition."""
+    """On a partitioned topic a removed rule still applies to the last partition."""
     for subscription in topic.subscriptions or () if _is_last(topic, partition) else ():
         if not subscription.rules:
             namespace.rules.messages.arrive(namespace, subscription, message, partition, transit)
@@ -170,13 +170,13 @@ def removed_rule_stays_in_partition(
 
 @mutant("FEAT-03", "subscription_rules.is_outside", (*BEGUN, add(LABEL, within="t")))
 def rule_in_transaction() -> bool:
-    """On partitioned topics too, a rule changes in a transaction."""
+    """On a partitioned topic a rule can be changed in a transaction."""
     return False
 
 
 @mutant("FEAT-03", ASK, (*BEGUN, remove(within="t"), SEND, TAKE), alters, deep=True)
 def rule_refused_yet_changed(usual: Answer, namespace: Namespace, command: RuleChange) -> Answer:
-    """On partitioned topics a rule in a transaction is refused, but changes anyway."""
+    """On a partitioned topic a change in a transaction is refused, but made anyway."""
     if command.transaction is not None and "FEAT-03" in usual.rules:
         with suppress(Refusal):
             USUAL.change(namespace, find(namespace, command), command)
@@ -191,21 +191,21 @@ def rule_refused_yet_changed(usual: Answer, namespace: Namespace, command: RuleC
 )
 @run(*ON_REGULAR, add(LABEL, within="t"))
 def rule_refused_in_transaction_on_regular(subscription: Entity) -> bool:
-    """On regular topics no rule changes in a transaction."""
+    """On a regular topic no rule can be changed in a transaction."""
     return not subscription.settings.partitioned
 
 
 @mutant("FEAT-19", "subscription_rules.is_outside")
 @run(*ON_REGULAR, add(LABEL, within="t"), v.RollBackTransaction(transaction="t"), LIST)
 def rule_outlives_roll_back(namespace: Namespace, subscription: Entity) -> bool:
-    """On regular topics a rule that changes in a transaction changes at once."""
+    """On a regular topic a change of a rule in a transaction is made at once."""
     return not subscription.settings.partitioned or USUAL.is_outside(namespace, subscription)
 
 
 @mutant("FEAT-19", "transactions.apply")
 @run(*ON_REGULAR, add(LABEL, within="t"), v.CommitTransaction(transaction="t"), LIST)
 def rule_lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
-    """A commit changes no rules."""
+    """A commit does not make the changes of rules in its transaction."""
     namespace.journal.touch(transaction)
     transaction.rule_changes = ()
     RULES.transactions.apply(namespace, transaction)
@@ -218,7 +218,7 @@ TAKE_SECOND: Final = receive(delete=True, queue=v.subscription_path("q", "two"))
 
 
 def act(action: str | None, rule: str = "r") -> v.AddRule:
-    """Add a rule that takes everything and has this action."""
+    """Return a request that adds a rule with this action, which matches every message."""
     return v.AddRule(rule=rule, filter=v.TrueFilter(), action=action, **ONE)
 
 
@@ -229,19 +229,19 @@ BOTH: Final[Run] = (*ACTING, SEND, TAKE, TAKE)
 
 @mutant("FILTER-21", ACT, BOTH)
 def actions_do_nothing(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
-    """A copy of a rule with an action is as it was sent."""
+    """An action does not change the copy of its rule."""
     return attrs.evolve(message, properties=message.properties.set(RULE_NAME, rule.name))
 
 
 @mutant("FILTER-21", ACT, (*SUBSCRIBED, act("REMOVE size"), SEND, TAKE, TAKE))
 def removed_property_stays(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
-    """REMOVE leaves a property where it is."""
+    """REMOVE does not remove a property."""
     after = USUAL.act(rule, message)
     return attrs.evolve(after, properties=message.properties.update(after.properties))
 
 
 def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[Messages, Messages]:
-    """The copies that a subscription gets: all, and those that actions have made."""
+    """Return the copies that a subscription gets: all, and those made by rules with actions."""
     copies = USUAL.copies(namespace, entity, message)
     return copies, tuple(copy for copy in copies if RULE_NAME in copy.properties)
 
@@ -255,20 +255,20 @@ def first_action_only(namespace: Namespace, entity: Entity, message: v.Message) 
 
 @mutant("FILTER-22", COPIES, BOTH)
 def no_copy_beside_actions(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
-    """No other rule makes a copy beside a rule with an action."""
+    """Rules without an action make no copy if a rule with one matches, too."""
     copies, acted = _copies(namespace, entity, message)
     return acted or copies
 
 
 @mutant("FILTER-23", ACT, BOTH, alters)
 def rule_not_named(usual: v.Message) -> v.Message:
-    """A copy does not name the rule that made it."""
+    """The copy of a rule with an action lacks the rule's name."""
     return attrs.evolve(usual, properties=usual.properties.delete(RULE_NAME))
 
 
 @mutant("FILTER-24", COPIES, BOTH)
 def actions_change_all(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
-    """An action changes the copy of the other rules as well."""
+    """An action also changes the copy of rules without an action."""
     copies, acted = _copies(namespace, entity, message)
     changed = [attrs.evolve(copy, properties=copy.properties.delete(RULE_NAME)) for copy in acted]
     return tuple(copy if copy in acted or not acted else changed[0] for copy in copies)
@@ -278,7 +278,7 @@ def actions_change_all(namespace: Namespace, entity: Entity, message: v.Message)
 def actions_change_what_is_sent(
     namespace: Namespace, entity: Entity, message: v.Message
 ) -> Messages:
-    """Later subscriptions get what an action made."""
+    """An action also changes the copies of later subscriptions."""
     siblings = entity.base.subscriptions or ()
     for earlier in takewhile(lambda sibling: sibling is not entity, siblings):
         copies = USUAL.copies(namespace, earlier, message)
@@ -295,46 +295,46 @@ def _act_if_valid(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
 
 @mutant("FILTER-25", CHECK, INVALID_ACTION, instead_of("FILTER-25"), also={ACT: _act_if_valid})
 def any_action() -> None:
-    """An action that is invalid SQL is accepted, and does nothing."""
+    """A rule with an invalid action is added, and the action does nothing."""
 
 
 def _check_short(namespace: Namespace, name: str, rule: v.RuleId, limited: v.RuleId) -> None:
-    """Take no name of more than 32 characters where this rule limits it."""
+    """Refuse names of more than 32 characters, where this rule has a limit."""
     if rule == limited and len(name) > 32:
         raise Refusal(v.Error.INVALID_OPERATION, rule)
     RULES.limits.check_short_name(namespace, name, rule)
 
 
 def named(length: int) -> Run:
-    """A subscription whose name has this many characters."""
+    """Return the creation of a subscription whose name has this many characters."""
     return (TOPIC, v.CreateSubscription(topic="q", subscription="x" * length))
 
 
 @mutant("FILTER-26", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 50)))
 def short_rule_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> None:
-    """A rule's name may have 32 characters."""
+    """A rule's name of more than 32 characters is refused."""
     _check_short(namespace, name, rule, "FILTER-27")
 
 
 @mutant("FILTER-27", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 51)), only_where)
 def any_rule_name(rule: v.RuleId) -> bool:
-    """A rule's name may have any length."""
+    """A rule's name of any length is accepted."""
     return rule != "FILTER-27"
 
 
 @mutant("TOPIC-17", "limits.check_short_name", named(50))
 def short_subscription_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> None:
-    """A subscription's name may have 32 characters."""
+    """A subscription's name of more than 32 characters is refused."""
     _check_short(namespace, name, rule, "TOPIC-18")
 
 
 @mutant("TOPIC-18", "limits.check_short_name", named(51), only_where)
 def any_subscription_name(rule: v.RuleId) -> bool:
-    """A subscription's name may have any length."""
+    """A subscription's name of any length is accepted."""
     return rule != "TOPIC-18"
 
 
 @mutant("TOPIC-21", "topics.folded", (*SUBSCRIBED, NAMESAKE))
 def case_of_names_counts(name: str) -> str:
-    """Names of subscriptions that differ only in case are distinct."""
+    """Two subscriptions can have names that differ only in case."""
     return name

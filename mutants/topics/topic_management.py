@@ -1,4 +1,4 @@
-"""Mutants of MGMT, SIZE and PREM in requests that create, change or describe topics."""
+"""Mutants of MGMT, SIZE and PREM: requests that create, change or describe topics."""
 
 from typing import Any, Final
 
@@ -38,7 +38,7 @@ MISSING_LAST: Final = does(miss_last, is_subscription)
 
 
 def change(**changes: Any) -> v.UpdateTopic:
-    """An update of the topic."""
+    """Return an update of the topic."""
     return v.UpdateTopic(topic=TOPIC, **changes)
 
 
@@ -93,7 +93,7 @@ def topic_update_changes_detection() -> None:
 
 @mutant("MGMT-05", "topics.create_topic", REGULAR_AGAIN, asks, also=remember_deleted)
 def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic) -> v.CreateTopic:
-    """A topic that is created again has the partitioning option of its deleted namesake."""
+    """A topic that is created again is partitioned if the deleted topic of its name was."""
     before = memory(namespace, dict[str, Entity]).get(command.topic)
     if before is not None and is_topic(before):
         command = attrs.evolve(command, partitioned=before.settings.partitioned)
@@ -102,7 +102,7 @@ def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic) -> 
 
 @mutant("MGMT-09", "management.check_name", (CREATE, CREATE))
 def second_topic_replaces(namespace: Namespace, path: str) -> None:
-    """A topic that is created once more starts empty."""
+    """Creating an existing topic again succeeds, and leaves it empty."""
     name_again(namespace, path, EntityKind.TOPIC)
 
 
@@ -110,7 +110,7 @@ def second_topic_replaces(namespace: Namespace, path: str) -> None:
 def second_subscription_empties(
     namespace: Namespace, command: v.CreateSubscription, connection: str
 ) -> Answer:
-    """Creating a subscription once more is refused, but empties it."""
+    """Creating an existing subscription again is refused, but removes its messages."""
     known = namespace.entities.get(v.subscription_path(command.topic, command.subscription))
     if known is None:
         return RULES.topics.create_subscription(namespace, command, connection)
@@ -128,14 +128,14 @@ def no_topic_is_deleted(namespace: Namespace, command: v.DeleteTopic) -> Answer 
 def no_subscriptions_of_no_topic(
     namespace: Namespace, command: v.ListSubscriptions
 ) -> Answer | None:
-    """The list of subscriptions of a missing topic is empty instead of refused."""
+    """Listing the subscriptions of a missing topic gives an empty list instead of a refusal."""
     return Answer(v.Listed()) if command.topic not in namespace.entities else None
 
 
 @mutant("MGMT-11", "topics.get_topic", how=tells("description"))
 @run(attrs.evolve(DETECTING, duplicate_window=6 * SOON), GET)
 def topic_window_not_told(usual: v.TopicDescription) -> v.TopicDescription:
-    """A topic is described with the default window."""
+    """A topic is described with the default duplicate window."""
     return attrs.evolve(usual, duplicate_window=EntitySettings().duplicate_window)
 
 
@@ -143,7 +143,7 @@ def topic_window_not_told(usual: v.TopicDescription) -> v.TopicDescription:
 def subscriptions_told_alike(
     usual: v.QueueDescription, namespace: Namespace, command: v.GetQueue
 ) -> v.QueueDescription:
-    """A subscription is described with the settings of its topic's first one."""
+    """A subscription is described with the settings of its topic's first subscription."""
     entity = namespace.entities[command.queue]
     if not is_subscription(entity):
         return usual
@@ -155,42 +155,42 @@ def subscriptions_told_alike(
 
 @mutant("MGMT-12", "locks.lock", SHORTENED, also={UPDATE: keep_settings})
 def subscription_update_ignored(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
-    """An update of a subscription is reported, but never in force."""
+    """An update of a subscription is reported, but not in force."""
     lock = lock_as_before if is_subscription(queued.entity) else RULES.locks.lock
     lock(namespace, queued, *rest)
 
 
 @mutant("MGMT-12", UPDATE, (*WITH_TWO, SHORTER, GET_TWO))
 def subscription_update_is_of_all(namespace: Namespace, entity: Entity, *rest: Any) -> None:
-    """An update of one subscription changes the others of its topic as well."""
+    """An update of one subscription also changes the others of its topic."""
     for subscription in siblings(entity):
         RULES.management.apply_update(namespace, subscription, *rest)
 
 
 @mutant("MGMT-12", "topics.distribute", DYING, also={UPDATE: keep_settings})
 def topic_life_as_created(namespace: Namespace, topic: Entity, *rest: Any) -> None:
-    """An update of a topic's time to live is reported, but never in force."""
+    """An update of a topic's time to live is reported, but not in force."""
     with before_update(namespace, topic):
         RULES.topics.distribute(namespace, topic, *rest)
 
 
 @mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=remember_deleted)
 def topic_made_again_remembers(namespace: Namespace, entity: Entity) -> None:
-    """A topic that is created again remembers the MessageIds of its deleted namesake."""
+    """A topic that is created again remembers MessageIds of the deleted one."""
     if is_topic(entity):
         inherit_ids(namespace, entity)
 
 
 @mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=remember_deleted)
 def subscription_made_again_is_full(namespace: Namespace, entity: Entity) -> None:
-    """A subscription that is created again has the messages of its deleted namesake."""
+    """A subscription that is created again has the messages of the deleted one."""
     if is_subscription(entity):
         inherit_messages(namespace, entity)
 
 
 @mutant("MGMT-16", "topics.list_topics", (create(queue="other"), v.ListTopics()))
 def topics_listed_with_queues(namespace: Namespace) -> Answer:
-    """A list of topics names the queues as well."""
+    """A list of topics includes the queues."""
     kinds = (EntityKind.TOPIC, EntityKind.QUEUE)
     names = sorted(path for path, entity in namespace.entities.items() if entity.kind in kinds)
     return Answer(v.Listed(names=tuple(names)))
@@ -201,7 +201,7 @@ def topics_listed_with_queues(namespace: Namespace) -> Answer:
 def deleted_subscription_listed(
     usual: Names, namespace: Namespace, command: v.ListSubscriptions
 ) -> Names:
-    """A list of subscriptions names one that was deleted."""
+    """A list of subscriptions includes a deleted one."""
     above, deleted = v.subscription_path(command.topic, ""), memory(namespace, dict[str, Entity])
     names = {path.removeprefix(above) for path in deleted if path.startswith(above)}
     return tuple(sorted({*names, *usual}))
@@ -209,7 +209,7 @@ def deleted_subscription_listed(
 
 @mutant("MGMT-17", UPDATE, UPDATED, MISSING_LAST, also={"locks.lock": lock_as_before})
 def subscription_updated_in_one_partition() -> None:
-    """An update of a subscription's locks misses the last partition."""
+    """An update of a subscription's lock duration misses the last partition."""
 
 
 @mutant("MGMT-19", "management.delete", how=does(refuse_for_good, is_topic))
@@ -220,7 +220,7 @@ def topic_is_never_gone() -> None:
 
 @mutant("MGMT-20", "management.count", (*WITH_TWO, send("m1"), GET_ONE), readings=AT_ONCE)
 def subscription_counts_all(namespace: Namespace, entity: Entity) -> int:
-    """A subscription's count includes all subscriptions of its topic."""
+    """A subscription's message count includes all subscriptions of its topic."""
     return sum(RULES.management.count(namespace, other) for other in siblings(entity))
 
 
@@ -235,7 +235,7 @@ def topic_limited_not_told(usual: v.TopicDescription) -> v.TopicDescription:
 def topic_limited_for_good(
     usual: v.TopicDescription, namespace: Namespace, command: v.GetTopic
 ) -> v.TopicDescription:
-    """A topic is described as limited forever after an outage."""
+    """After an outage a topic's availability is reported as limited forever."""
     limited = command.topic in namespace.down
     return attrs.evolve(usual, availability=v.Availability.LIMITED) if limited else usual
 
@@ -251,7 +251,7 @@ LATER: Final = v.CreateTopic(topic=TOPIC, api_version="2014-01")
 
 @mutant("SIZE-01", "topics.create_topic", (LARGEST, GET), asks)
 def size_of_topic_ignored(command: v.CreateTopic) -> v.CreateTopic:
-    """A topic has 1 GB, whatever it was created with."""
+    """Every topic has 1 GB, whatever size it was created with."""
     return attrs.evolve(command, max_size=None)
 
 
@@ -276,29 +276,29 @@ def topic_is_large_by_default(command: v.CreateTopic) -> v.CreateTopic:
 def one_partition_of_topic_told(
     usual: v.TopicDescription, namespace: Namespace, command: v.GetTopic
 ) -> v.TopicDescription:
-    """A partitioned topic is described as large as one partition."""
+    """A partitioned topic is described with the size of one partition."""
     return attrs.evolve(usual, max_size=namespace.entities[command.topic].settings.max_size)
 
 
 @mutant("PREM-07", "topics.create_topic", (REGULAR,), refuses("PREM-07"))
 def topic_of_premium_is_small(command: v.CreateTopic) -> bool:
-    """A topic of Premium can have the sizes of Standard only."""
+    """In Premium a topic can only have the sizes of Standard."""
     return (command.max_size or 1) > 5
 
 
 @mutant("MGMT-03", "topics.create_topic", (UNSAID, GET), asks)
 def topic_is_partitioned_unasked(command: v.CreateTopic) -> v.CreateTopic:
-    """A topic is partitioned unless the option says no."""
+    """A topic is partitioned if its creation leaves the option out."""
     return attrs.evolve(command, partitioned=command.partitioned is not False)
 
 
 @mutant("MGMT-06", "topics.create_topic", (FIRST,), refuses("MGMT-06"))
 def first_version_has_no_topics(command: v.CreateTopic) -> bool:
-    """api-version 2013-10 creates no partitioned topic."""
+    """A request with api-version 2013-10 cannot create a partitioned topic."""
     return bool(command.partitioned) and command.api_version == "2013-10"
 
 
 @mutant("MGMT-07", "topics.create_topic", (LATER,), refuses("MGMT-07"))
 def later_version_has_no_topics(command: v.CreateTopic) -> bool:
-    """A partitioned topic can be created by api-version 2013-10 only."""
+    """Only a request with api-version 2013-10 can create a partitioned topic."""
     return bool(command.partitioned) and command.api_version not in (None, "2013-10")

@@ -54,7 +54,7 @@ COMPLETED: Final[Run] = (TAKE, complete(0, queue=ONE))
 
 @contextmanager
 def with_subscriptions(namespace: Namespace, topic: Entity, some: list[Entity]) -> Iterator[None]:
-    """Let a topic have other subscriptions for a while."""
+    """Give a topic other subscriptions inside the block."""
     all_of_them = topic.subscriptions
     namespace.journal.touch(topic)
     topic.subscriptions = tuple(some)
@@ -65,7 +65,7 @@ def with_subscriptions(namespace: Namespace, topic: Entity, some: list[Entity]) 
 
 
 def subscriptions_of(topic: Entity) -> list[Entity]:
-    """Return the subscriptions of a topic, none of anything else."""
+    """Return the subscriptions of a topic; an empty tuple for other entities."""
     return list(topic.subscriptions or ())
 
 
@@ -93,7 +93,7 @@ def fan_out_ends_late(namespace: Namespace, topic: Entity, *what: Any) -> None:
 
 @mutant("TOPIC-01", "subscription_rules.copies", (*WITH_TWO, KEYED, GONE_TWO, GONE_TWO), alters)
 def copied_twice(usual: tuple[v.Message, ...], subscription: Entity) -> tuple[v.Message, ...]:
-    """A subscription that is not the only one gets two copies."""
+    """A topic with several subscriptions makes two copies for each of them."""
     return usual * 2 if _others(subscription) else usual
 
 
@@ -110,7 +110,7 @@ def copies_complete_together(namespace: Namespace, queued: QueuedMessage, action
 def copies_lock_together(
     namespace: Namespace, entity: Entity, session: Session | None, *how: Any
 ) -> View | None:
-    """A message that is locked in one subscription is withheld by the others."""
+    """While a message is locked in one subscription, the others do not give it."""
     others = (queued for other in _others(entity) for queued in other.messages.values())
     locked = {id(queued.message) for queued in others if queued.token is not None}
     lines = (partition.line for partition in (entity.partitions if session is None else (session,)))
@@ -124,7 +124,7 @@ def copies_lock_together(
 
 @mutant("TOPIC-03", "topics.create_subscription", (*WITH_ONE, KEYED, SECOND, TAKE_TWO), afterwards)
 def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription) -> None:
-    """A new subscription begins with what an earlier one still holds."""
+    """A new subscription begins with the messages that an earlier one still has."""
     new = namespace.entities[v.subscription_path(command.topic, command.subscription)]
     for queued in [queued for other in _others(new)[:1] for queued in other.messages.values()]:
         namespace.rules.messages.arrive(namespace, new, queued.message, queued.partition, DIRECT)
@@ -132,7 +132,7 @@ def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription) ->
 
 @mutant("TOPIC-04", "messages.send", (CREATE, KEYED), refuses("TOPIC-04", v.Error.NOT_FOUND))
 def unsubscribed_refused(namespace: Namespace, command: v.Send) -> bool:
-    """A topic without subscriptions refuses what is sent to it."""
+    """A topic without subscriptions refuses messages."""
     topic = namespace.entities.get(command.queue)
     return topic is not None and topic.subscriptions == () and command.transaction is None
 
@@ -145,7 +145,7 @@ def _keep_one(namespace: Namespace, entity: Entity, *what: Any) -> None:
 
 @mutant("TOPIC-05", "topics.readable", (CREATE, KEYED, receive()), instead, also=_keep_one)
 def topic_gives(namespace: Namespace, path: str) -> Entity | None:
-    """A topic keeps a copy for itself and gives it."""
+    """A topic keeps a copy of each message, and gives it to receivers."""
     entity = namespace.entities.get(path)
     return entity if is_topic(entity) else None
 
@@ -159,7 +159,7 @@ def subscription_takes(namespace: Namespace, path: str) -> Entity | None:
 
 @mutant("TOPIC-07", "keys.home", (*WITH_ONE, *FIFTY[:5]), does(keys.key_moves, is_topic))
 def topic_key_moves() -> None:
-    """A topic's key selects another partition from its 5th message on."""
+    """A key of a topic selects another partition from its 5th message on."""
 
 
 KEY_MOVES: Final = does(keys_outages.key_moves_after_outage, is_topic)
@@ -167,18 +167,18 @@ KEY_MOVES: Final = does(keys_outages.key_moves_after_outage, is_topic)
 
 @mutant("TOPIC-07", "keys.home", RECOVERED, KEY_MOVES, also=note_outage, deep=True)
 def topic_key_moves_after_outage() -> None:
-    """Once a partition of a topic has come up again, its keys select the next one."""
+    """After an outage of a topic's partition, keys of that partition select the next one."""
 
 
 @mutant("TOPIC-08", "messages.arrive", how=does(keys.copy_in_second_partition, is_subscription))
 @run(*WITH_ONE, KEYED, v.Peek(queue=ONE, count=2))
 def copy_in_two_partitions() -> None:
-    """A subscription has each message in two partitions."""
+    """A subscription stores each message in two partitions."""
 
 
 @mutant("TOPIC-08", "locks.release", (*TAKEN, abandon(0, queue=ONE), TAKE), afterwards, deep=True)
 def copy_moves(namespace: Namespace, queued: QueuedMessage) -> None:
-    """A message that is given back to a subscription is in the next partition from then on."""
+    """A message released in a subscription moves to the next partition."""
     entity, transit = queued.entity, DIRECT._replace(failed=queued.failed)
     if is_subscription(entity) and queued.state is ACTIVE and queued.is_there:
         where = (queued.partition + 1) % len(entity.partitions)
@@ -200,7 +200,7 @@ def subscription_misses_partition() -> None:
 def topic_takes_for_dead_partition(
     namespace: Namespace, entity: Entity, key: Key | None
 ) -> int | None:
-    """A topic puts a message whose partition is down into another one."""
+    """A topic sends a message whose partition is down to another partition."""
     return keys_outages.rerouted_with_key(namespace, entity, key) if is_topic(entity) else None
 
 
@@ -215,12 +215,12 @@ def topic_refuses_yet_copies(namespace: Namespace, command: v.Send) -> None:
 @mutant("TOPIC-11", "keys.place_without_key", how=refuses("KEY-15", v.Error.UNAVAILABLE))
 @run(*WITH_ONE, down(0), send("m1"))
 def topic_does_not_reroute(namespace: Namespace, entity: Entity) -> bool:
-    """A topic refuses a message without key whose turn falls on a partition that is down."""
+    """A topic refuses a message without a key if its turn is that of a partition that is down."""
     return is_topic(entity) and keys_outages.no_rerouting(namespace, entity)
 
 
 @mutant("TOPIC-11", "topics.distribute", ROUND, only_where, deep=True)
 def rerouted_copies_lost(namespace: Namespace, topic: Entity, message: v.Message) -> bool:
-    """A message that avoided an outage is not copied to the subscriptions."""
+    """A message that avoided an outage of its topic is not copied to the subscriptions."""
     keyed = RULES.keys.effective_key(namespace, topic, message) is not None
     return keyed or keys_outages.next_turn(namespace, topic) not in topic.down

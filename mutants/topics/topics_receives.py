@@ -63,13 +63,13 @@ TWO_KEYS: Final[Run] = (*WITH_ONE, *BUFFERED, send("m2", within="t", partition_k
 
 @mutant("TOPIC-12", "duplicates.is_duplicate", (*COPIES, COPY, TAKE_TWO, TAKE_TWO), alters)
 def topic_keeps_copies(usual: bool, entity: Entity) -> bool:
-    """A topic drops no message as a copy."""
+    """A topic with duplicate detection drops no copies."""
     return usual and not is_topic(entity)
 
 
 @mutant("TOPIC-12", "duplicates.is_duplicate", (*COPIES, *COMPLETED, COPY, TAKE), alters, deep=True)
 def copies_by_subscription(usual: bool, entity: Entity, message: v.Message) -> bool:
-    """A copy is dropped only while a subscription still holds the first one."""
+    """A topic drops a copy only while a subscription still has the first message."""
     known = [
         {queued.message.message_id for queued in subscription.messages.values()}
         for subscription in subscriptions_of(entity)
@@ -81,7 +81,7 @@ def copies_by_subscription(usual: bool, entity: Entity, message: v.Message) -> b
 def sessions_of_all_subscriptions(
     namespace: Namespace, topic: Entity, message: v.Message, *what: Any
 ) -> None:
-    """A subscription without sessions withholds messages with one if another requires sessions."""
+    """A subscription without sessions withholds session messages if another requires sessions."""
     there, of_session = subscriptions_of(topic), message.session_id is not None
     requiring = [one for one in there if one.settings.requires_session and of_session]
     with with_subscriptions(namespace, topic, requiring or there):
@@ -93,7 +93,7 @@ def sessions_of_all_subscriptions(
 )
 @run(*IN_SESSION, HOLD, over("c2", READ))
 def foreign_session_of_subscription() -> None:
-    """A session of a subscription is given to any connection."""
+    """Any connection can receive from a session of a subscription."""
 
 
 GIVE_NEXT: Final = "messages.give_next"
@@ -105,7 +105,7 @@ REVERSED: Final = does(keys.session_out_of_order, is_subscription)
 
 @mutant("TOPIC-14", "messages.give_next", READ_FIRST, REVERSED)
 def subscription_session_reversed() -> None:
-    """The newest message of a subscription's session is given first."""
+    """A session of a subscription gives its newest message first."""
 
 
 @mutant("TOPIC-14", GIVE_NEXT, ABANDONED, REORDERED, also=keys.remember_abandoned, deep=True)
@@ -131,7 +131,7 @@ def published_before_commit() -> None:
 
 @mutant("TOPIC-15", "transactions.deliver", COMMITTED, deep=True)
 def commit_reaches_first_subscription(namespace: Namespace, buffered: BufferedSend) -> None:
-    """A transaction reaches the first of several subscriptions only."""
+    """A commit copies its messages only to the first of several subscriptions."""
     if is_topic(buffered.entity):
         first = subscriptions_of(buffered.entity)[:1]
         with with_subscriptions(namespace, buffered.entity, first):
@@ -144,7 +144,7 @@ def commit_reaches_first_subscription(namespace: Namespace, buffered: BufferedSe
 def topic_takes_keyless_in_transaction(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
-    """A topic takes messages without key, or with several keys, in a transaction."""
+    """A topic accepts messages without a key, or with several keys, in a transaction."""
     if not is_topic(entity):
         return RULES.transactions.key_of(namespace, entity, transaction, message)
     namespace.rules.limits.check_count(namespace, len(transaction.sends))
@@ -153,13 +153,13 @@ def topic_takes_keyless_in_transaction(
 
 @mutant("TOPIC-16", "transactions.check_other_sends", TWO_KEYS, only_where)
 def topic_takes_second_key(entity: Entity) -> bool:
-    """A topic takes messages with several keys in a transaction."""
+    """A topic accepts messages with several keys in a transaction."""
     return not is_topic(entity)
 
 
 @mutant("TOPIC-19", "topics.create_subscription", (SUBSCRIBE,), beforehand)
 def subscribed_to_nothing(namespace: Namespace, command: v.CreateSubscription, *rest: Any) -> None:
-    """A subscription of a missing topic is created anyway."""
+    """A subscription of a missing topic can be created."""
     if command.topic not in namespace.entities:
         topic = v.CreateTopic(topic=command.topic)
         namespace.rules.topics.create_topic(namespace, topic, *rest)
@@ -168,14 +168,14 @@ def subscribed_to_nothing(namespace: Namespace, command: v.CreateSubscription, *
 @mutant("TOPIC-20", "messages.give_next", how=does(messages.locked_given_again, is_subscription))
 @run(*TAKEN, TAKE)
 def subscription_ignores_locks() -> None:
-    """A subscription gives a message that is locked."""
+    """A subscription gives locked messages."""
 
 
 @mutant("TOPIC-20", "locks.settle", (*TAKEN, wait(61), complete(0, queue=ONE)), deep=True)
 def subscription_settles_after_expiry(
     namespace: Namespace, command: v.Settlement, connection: str
 ) -> Answer:
-    """A lock of a subscription that expires while its settlement is under way still settles."""
+    """A lock of a subscription that has just expired still settles its message."""
     late = is_subscription(namespace.entities.get(command.queue))
     settle = messages.settles_after_expiry if late else RULES.locks.settle
     return settle(namespace, command, connection)
@@ -193,21 +193,21 @@ COUNTED: Final[Run] = (*WITH_ONE, DELETE_ONE, GET)
 
 @mutant("MGMT-26", "topics.sendable", (*WITH_ONE, SHUT, SENT), instead)
 def disabled_topic_takes(namespace: Namespace, path: str) -> Entity | None:
-    """A topic that is disabled accepts messages."""
+    """A topic that is disabled for sending accepts messages."""
     entity = namespace.rules.topics.addressed(namespace, path)
     return entity if is_topic(entity) else None
 
 
 @mutant("MGMT-27", "topics.receivable", (*WITH_ONE, SENT, CLOSE_ONE, TAKE), instead)
 def disabled_subscription_gives(namespace: Namespace, path: str) -> Entity | None:
-    """A subscription that is disabled gives messages."""
+    """A subscription that is disabled for receiving gives messages."""
     entity = namespace.rules.topics.readable(namespace, path)
     return entity if is_subscription(entity) else None
 
 
 @mutant("FWD-05", "management.apply_update", REDIRECTED)
 def subscription_not_redirected(namespace: Namespace, entity: Entity, *rest: Any) -> None:
-    """A subscription's update to forward is accepted and ignored."""
+    """An update that makes a subscription forward is accepted and ignored."""
     before = entity.settings.forward_to
     RULES.management.apply_update(namespace, entity, *rest)
     if is_subscription(entity):
@@ -216,7 +216,7 @@ def subscription_not_redirected(namespace: Namespace, entity: Entity, *rest: Any
 
 @mutant("TOPIC-22", "management.delete", (*WITH_ONE, SENT, DELETE, TAKE))
 def topic_leaves_its_subscriptions(namespace: Namespace, entity: Entity) -> None:
-    """The subscriptions of a deleted topic stay, with their messages."""
+    """Deleting a topic leaves its subscriptions, with their messages."""
     if not is_topic(entity):
         RULES.management.delete(namespace, entity)
         return
@@ -228,7 +228,7 @@ def topic_leaves_its_subscriptions(namespace: Namespace, entity: Entity) -> None
 def topic_made_again_has_its_subscriptions(
     namespace: Namespace, command: v.CreateTopic, connection: str
 ) -> None:
-    """A topic that is created again has the subscriptions of its deleted namesake, empty."""
+    """A topic that is created again has the subscriptions of the deleted one, without messages."""
     before = memory(namespace, dict[str, Entity]).get(command.topic)
     for subscription in (before.subscriptions or ()) if before is not None else ():
         name = subscription.path.removeprefix(v.subscription_path(command.topic, ""))
@@ -238,7 +238,7 @@ def topic_made_again_has_its_subscriptions(
 
 @mutant("TOPIC-23", "management.delete", (*WITH_TWO, DELETE_ONE, SENT, TAKE_TWO))
 def others_are_parted(namespace: Namespace, entity: Entity) -> None:
-    """After a subscription's deletion, later-created ones get no more copies."""
+    """After a subscription was deleted, those created after it get no more copies."""
     before = entity.base.subscriptions or ()
     RULES.management.delete(namespace, entity)
     if is_subscription(entity):
@@ -247,7 +247,7 @@ def others_are_parted(namespace: Namespace, entity: Entity) -> None:
 
 @mutant("TOPIC-23", "management.delete", (*WITH_TWO, SENT, DELETE_ONE, TAKE_TWO), afterwards)
 def copies_go_together(namespace: Namespace, entity: Entity) -> None:
-    """A deleted subscription's messages disappear from the others as well."""
+    """Deleting a subscription removes its messages from the others as well."""
     gone = {id(queued.message) for queued in entity.messages.values()}
     others = (entity.base.subscriptions or ()) if is_subscription(entity) else ()
     for queued in [queued for other in others for queued in other.messages.values()]:
@@ -257,7 +257,7 @@ def copies_go_together(namespace: Namespace, entity: Entity) -> None:
 
 @mutant("TOPIC-23", "management.delete", (*WITH_ONE, DELETE_ONE, SENT), afterwards)
 def last_subscription_closes_topic(entity: Entity) -> None:
-    """A topic whose last subscription was deleted takes no messages any more."""
+    """A topic whose last subscription was deleted refuses messages."""
     if is_subscription(entity) and not entity.base.subscriptions:
         entity.base.down = frozenset(range(len(entity.partitions)))
 
@@ -273,7 +273,7 @@ def last_subscription_closes_topic(entity: Entity) -> None:
 def deleted_subscriptions_counted(
     usual: v.TopicDescription, namespace: Namespace, command: v.GetTopic
 ) -> v.TopicDescription:
-    """A topic counts its deleted subscriptions too."""
+    """The subscription count of a topic includes deleted ones."""
     ever = {**memory(namespace, dict[str, Entity]), **namespace.entities}
     above, kind = v.subscription_path(command.topic, ""), EntityKind.SUBSCRIPTION
     had = [path for path, entity in ever.items() if path.startswith(above) and entity.kind is kind]
@@ -282,7 +282,7 @@ def deleted_subscriptions_counted(
 
 @mutant("TOPIC-25", "topics.distribute", (*WITH_ONE, CLOSE_ONE, SENT, OPEN_ONE, TAKE))
 def closed_subscription_misses(namespace: Namespace, topic: Entity, *rest: Any) -> None:
-    """A subscription that is disabled for receiving gets no copies meanwhile."""
+    """A subscription gets no copies while it is disabled for receiving."""
     open_ones = [
         subscription for subscription in topic.subscriptions or () if subscription.status.gives
     ]
@@ -292,7 +292,7 @@ def closed_subscription_misses(namespace: Namespace, topic: Entity, *rest: Any) 
 
 @mutant("TOPIC-26", "topics.receivable", (*WITH_ONE, SENT, SHUT, TAKE), alters)
 def disabled_topic_closes_its_subscriptions(usual: Entity) -> Entity:
-    """The subscriptions of a topic that is disabled give nothing."""
+    """The subscriptions of a disabled topic give no messages."""
     if is_subscription(usual) and not usual.base.status.takes:
         raise Refusal(v.Error.ENTITY_DISABLED, "TOPIC-26")
     return usual

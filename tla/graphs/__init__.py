@@ -1,1 +1,1 @@
-"""State graphs of the specs, compared with the model and with the client oracle."""
+"""State graphs of the specs, and their comparison with the model or the client oracle."""

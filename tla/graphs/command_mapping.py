@@ -1,7 +1,7 @@
-"""Map commands of the specs to the model's vocabulary.
+"""Mapping of a spec's commands to the vocabulary.
 
-The specs number messages by accepted sends; here the n-th message has the body `mn`. They identify
-a lock as the message's current one or a lost one, and count time in ticks.
+The specs number messages in the order of accepted sends; here the n-th message has the body `mn`.
+In the specs a lock is the message's current or a lost one, and time is counted in ticks.
 """
 
 from collections.abc import Mapping
@@ -28,41 +28,41 @@ __all__ = [
 ]
 
 ANY: Final = "any"
-"""The error of a refusal whose error the documents do not name."""
+"""Stands for the error of a refusal whose error the documents do not name."""
 
 NONE: Final = "none"
 SHORT_TIMEOUT: Final = 15 * v.MICROSECONDS
 QUEUE: Final = "q"
 DEAD: Final = "dead-letter queue"
-"""The `from` or `to` of a command that addresses the dead-letter queue."""
+"""Value of `from` or `to` in a command about the dead-letter queue."""
 
 NOBODYS: Final = 1 << 44
-"""Base of sequence numbers that no message has in any run."""
+"""First of the sequence numbers that no message has in any run."""
 
 _A_LITTLE: Final = 1
 """Microseconds added to each tick.
 
-They ensure that a lock of this many ticks has ended once these have passed.
+With them, a lock of so many ticks has surely ended once the ticks have passed.
 """
 
 
 class Known(Protocol):
-    """The values that a command may refer to."""
+    """Values of a run that a command may refer to."""
 
     def fresh_body(self) -> str:
         """Return the body of the next message to send."""
 
     def token(self, message: int, *, is_held: bool) -> str | None:
-        """Return the message's current lock token or, if not `is_held`, a lost one, if any."""
+        """Return the current lock token, or a lost one if not `is_held`; `None` without one."""
 
     def is_dead(self, message: int, *, is_held: bool) -> bool:
-        """Return whether the message is, or was, received from the dead-letter queue."""
+        """Return whether the message was received from the dead-letter queue, under this lock."""
 
     def scheduled(self, message: int) -> int | None:
-        """Return the sequence number that scheduling the message returned, if known."""
+        """Return the sequence number that scheduling the message returned; `None` if not known."""
 
     def number(self, message: int) -> int | None:
-        """Return the sequence number that a receiver of the message saw, if known."""
+        """Return the sequence number that a receive of the message showed; `None` if not known."""
 
 
 def body_of(message: int) -> str:
@@ -71,7 +71,7 @@ def body_of(message: int) -> str:
 
 
 def plain(value: Value) -> object:
-    """Return the value for JSON: records as objects, sequences and sets as lists."""
+    """Return a value for JSON: records become objects, sequences and sets become lists."""
     if isinstance(value, Map):
         return {str(name): plain(field) for name, field in sorted(value.items(), key=repr)}
     if isinstance(value, tuple):
@@ -87,7 +87,7 @@ def connection_of(command: Mapping[str, object]) -> str:
 
 
 def asked(command: Mapping[str, object], setting: Setting, known: Known) -> v.Command | None:
-    """Return the command in the vocabulary; `None` if it needs a lock or number that is not known.
+    """Return the command in the vocabulary; `None` if its lock or number is not known.
 
     Raises:
         SpecificationError: the vocabulary lacks the command or one of its fields.
@@ -108,7 +108,7 @@ def asked(command: Mapping[str, object], setting: Setting, known: Known) -> v.Co
 
 @attrs.frozen
 class _Request:
-    """A command of a spec, with the setting and the known values needed to map it."""
+    """A command of a spec, with the setting and the values that mapping it requires."""
 
     command: Mapping[str, object]
     setting: Setting
@@ -251,7 +251,7 @@ def _tick(request: _Request) -> int:
 
 
 def tick_of(setting: Setting, what: str) -> int:
-    """Return the microseconds in a tick of the spec's clock for locks, or for windows."""
+    """Return the length of a tick in microseconds, for locks or for duplicate windows (`what`)."""
     settings = v.CreateQueue(queue=QUEUE, **setting.queue)
     if what == "window":
         whole, ticks = settings.duplicate_window, setting.window_ticks
@@ -267,7 +267,7 @@ _FIELDS: Final = frozenset(
         *("from", "to", "delay", "fits"),
     }
 )
-"""All fields that the readers read; a command with another field would lose its meaning."""
+"""All fields of commands that this module maps; a command with another one would lose it."""
 
 _READERS: Final = {
     "Send": _send,

@@ -1,4 +1,4 @@
-"""Compare a spec's graph with its counterpart: the reference model or the client oracle."""
+"""Comparison of a spec's graph with its counterpart, the reference model or the client oracle."""
 
 from collections.abc import Callable
 
@@ -18,10 +18,10 @@ def compared(
     *,
     first: bool = False,
 ) -> Comparison:
-    """Compare a graph with the model or the oracle.
+    """Compare a graph with the counterpart that the setting names.
 
     Args:
-        graph: graph of the configuration.
+        graph: the graph of the configuration.
         configuration: the configuration, with its setting.
         progress: called from time to time with the number of compared edges.
         first: whether to stop at the first disagreement.

@@ -1,4 +1,4 @@
-"""The result of comparing a graph, with the disagreements."""
+"""Result of comparing a graph, with the disagreements."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ from busproof.tla.graphs.replies import Reply
 __all__ = ["Comparison", "Disagreement", "Edge"]
 
 KEPT: Final = 200
-"""Number of disagreements that are kept; the first ones matter most."""
+"""Number of disagreements that are kept; the first ones say most."""
 
 Spoken = Mapping[str, object]
 
 
 @attrs.frozen
 class Edge:
-    """An edge from the state in question: the reply, and the next state as text.
+    """An edge from the state of a disagreement: the reply, and the next state as text.
 
     The next state is empty if only replies are compared.
     """
@@ -51,16 +51,16 @@ class Disagreement:
 
 @attrs.define(kw_only=True)
 class Comparison:
-    """The result of a comparison.
+    """Result of a comparison.
 
     Attributes:
-        states: number of compared states.
-        edges: number of compared edges of the graph.
+        states: how many states were compared.
+        edges: how many edges of the graph were compared.
         rules: (rule id, operation) to the number of edges that the rule decided.
         disagreements: the first disagreements; empty if it passed.
-        disagreeing: number of all disagreements.
-        open: number of edges that only one side has, as listed in the manifest.
-        deviations: differences from the numbers in the manifest, as sentences; empty if it passed.
+        disagreeing: how many disagreements there are in total.
+        open: how many edges only one side has, as the manifest lists.
+        deviations: the differences from numbers in the manifest, as sentences; empty if it passed.
     """
 
     states: int = 0

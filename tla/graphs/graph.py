@@ -1,7 +1,7 @@
-"""The whole state graph of a spec, read edge by edge from a run that prints it.
+"""The state graph of a spec, read from a run of TLC that prints each edge.
 
-Each line is `"E~command~reply~state~next state"`, and each part is a TLA+ value without a `~`.
-Equal values are printed as equal texts, so most parts are looked up instead of parsed.
+A line is `"E~command~reply~state~next state"`, whose parts are TLA+ values without a `~`. Equal
+values are printed as equal texts, so most parts are looked up instead of parsed.
 """
 
 from collections import defaultdict
@@ -19,13 +19,13 @@ from busproof.tla.values import Function, Value, parse
 __all__ = ["Edge", "Graph", "Labels", "explored"]
 
 Edge = tuple[int, int]
-"""Number of the reply, and number of the next state."""
+"""The number of a reply, and the number of the next state."""
 
 _PARTS = 5
 
 
 class Labels:
-    """Values by their printed text; each distinct value has a number and is parsed once."""
+    """Values by their printed text; each different value has a number and is parsed once."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -36,7 +36,7 @@ class Labels:
         return len(self.texts)
 
     def number(self, text: str) -> int:
-        """Return the number of a text; assign one to a new text."""
+        """Return the number of a text; a new text gets the next one."""
         number = self._numbers.get(text)
         if number is None:
             number = self._numbers[text] = len(self.texts)
@@ -65,15 +65,15 @@ class Labels:
 
 @attrs.define
 class Graph:
-    """A state graph: states, commands and replies by number, with the edges between states.
+    """A state graph: commands, replies and states by number, and the edges between states.
 
     Attributes:
         commands: all commands.
         replies: all replies.
         states: all states.
-        out: state to command to edges (reply, next state).
-        initial: the source of the first edge.
-        edges: number of edges.
+        out: state to command to edges, each a reply and the next state.
+        initial: the state that the first edge leaves.
+        edges: how many edges there are.
     """
 
     commands: Labels = attrs.field(factory=Labels)
@@ -112,10 +112,10 @@ def explored(
     heap: str | None = None,
     printed: Callable[[str], None] | None = None,
 ) -> tuple[Graph, Checked]:
-    """Run a graph configuration; return its graph, and the comparison with the manifest.
+    """Run a graph's configuration; return the graph, and the check against the manifest.
 
-    The number of edges must be that of generated states, without initial ones. Otherwise edges that
-    the run failed to print would go unnoticed.
+    There must be as many edges as generated states without the initial ones. Otherwise the run has
+    failed to print some of them.
 
     Raises:
         TlcError: TLC gave no verdict, or printed a line that is not an edge.

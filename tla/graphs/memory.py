@@ -1,8 +1,8 @@
-"""A client's memory of a run on the model: facts about messages that the model forgets.
+"""A client's memory of a run on the model: what the model forgets about messages.
 
-The specs keep the state of each message for ever, but the model drops finished messages. A
-comparison therefore remembers as a client would: the messages sent, the locks received and lost,
-the sessions held, and how transactions ended. The model's state provides everything else.
+A spec keeps the state of every message, but the model drops messages that are gone. So a comparison
+remembers what a client would: the messages sent, the locks received and lost, the sessions held,
+and how transactions ended. Everything else is read from the model's state.
 """
 
 from collections.abc import Mapping
@@ -30,25 +30,25 @@ TOO_MANY: Final = "MaxDeliveryCountExceeded"
 
 @attrs.frozen(kw_only=True)
 class Sent:
-    """An accepted message.
+    """A message whose send was accepted.
 
     Attributes:
-        message: the message as sent.
+        message: the message as it was sent.
         queue: the queue that it was sent to.
-        witnessed: the partition in the reply to the sender.
+        witnessed: the partition in the answer to its sender; `None` if there was none.
         transaction: the transaction that it was sent in.
-        follows: numbers of the earlier messages with its key in the queue.
-        scheduled: the sequence number that scheduling it returned.
-        path: path of the entity where it is, or was last.
-        partition: its partition there.
+        follows: the numbers of earlier messages with its key in the same queue.
+        scheduled: the sequence number that its scheduling returned; `None` if it was not scheduled.
+        path: the path of the entity where it is, or was last.
+        partition: its partition in that entity.
         number: its latest sequence number outside of dead-letter queues.
-        token: token of its current lock, if a receiver has it.
-        lost: token of its last lock that is over.
-        lost_in: path of the entity where it had that lock.
-        failed: number of failed deliveries.
-        place: its place in the order in which messages were sent or became active.
-        waiting: whether it arrived at a partition that was down and has stayed down.
-        gone: the operation that removed it.
+        token: the token of its current lock, if a receiver has one.
+        lost: the token of its latest lock that has ended.
+        lost_in: the path of the entity where it had that lock.
+        failed: how many of its deliveries failed.
+        place: its place in the order of sends and activations.
+        waiting: whether its partition has been down ever since it arrived there.
+        gone: the operation that removed it; empty if it is still there.
     """
 
     message: v.Message
@@ -71,7 +71,7 @@ class Sent:
 
 @attrs.frozen(kw_only=True)
 class Ended:
-    """Names of transactions that are committed, undone, or certain to be undone (`spoilt`)."""
+    """Names of transactions that are committed, undone, or sure to be undone (`spoilt`)."""
 
     committed: frozenset[str] = frozenset()
     undone: frozenset[str] = frozenset()
@@ -80,13 +80,13 @@ class Ended:
 
 @attrs.frozen(kw_only=True)
 class Memory:
-    """The memory along one path; it implements `Known` for commands.
+    """A client's memory along one path; commands read it as `Known`.
 
     Attributes:
-        sent: the accepted messages in order.
-        holders: session to the connection that holds it.
-        expired: session to the connections whose lock on it expired.
-        places: number of places assigned in the order of messages.
+        sent: the accepted messages, in order.
+        holders: session id to the connection that holds the session.
+        expired: session id to the connections whose lock on the session expired.
+        places: how many places in the order of messages were assigned.
         ended: how transactions ended.
     """
 
@@ -105,22 +105,22 @@ class Memory:
         return body_of(len(self.sent) + 1)
 
     def token(self, message: int, *, is_held: bool) -> str | None:
-        """Return the message's current lock token or, if not `is_held`, its last lost one."""
+        """Return the message's current lock token, or its last lost one if not `is_held`."""
         sent = self.of(message)
         return None if sent is None else sent.token if is_held else sent.lost
 
     def is_dead(self, message: int, *, is_held: bool) -> bool:
-        """Return whether that lock is or was in a dead-letter queue."""
+        """Return whether the message had that lock in a dead-letter queue."""
         sent = self.of(message)
         return sent is not None and v.is_dead_letter_queue(sent.path if is_held else sent.lost_in)
 
     def scheduled(self, message: int) -> int:
-        """Return the number that scheduling it returned; else one that no message has."""
+        """Return the number that its scheduling returned, or one that no message has."""
         sent = self.of(message)
         return NOBODYS + message if sent is None or sent.scheduled is None else sent.scheduled
 
     def number(self, message: int) -> int:
-        """Return its latest sequence number; else one that no message has."""
+        """Return its latest sequence number, or one that no message has."""
         sent = self.of(message)
         return NOBODYS + message if sent is None or sent.number is None else sent.number
 
@@ -130,7 +130,7 @@ NOTHING: Final = Memory()
 
 @attrs.frozen
 class Happened:
-    """A command with its operation in the spec, its outcome and the chosen partition."""
+    """A command that was executed, with its operation in the spec, outcome and partition."""
 
     operation: str
     command: v.Command
@@ -159,7 +159,7 @@ def held_in(namespace: Namespace) -> dict[str, Held] | None:
 def remembered(
     memory: Memory, namespace: Namespace, by_body: Mapping[str, Held], happened: Happened
 ) -> Memory:
-    """Return the memory after one more command."""
+    """Return the memory after one more command was executed."""
     command, outcome = happened.command, happened.outcome
     sent, places = list(memory.sent), memory.places
     if isinstance(command, v.Send | v.Schedule) and isinstance(outcome, v.Done | v.Scheduled):
@@ -204,7 +204,7 @@ def _sent(memory: Memory, by_body: Mapping[str, Held], happened: Happened, place
 
 
 def _before(memory: Memory, by_body: Mapping[str, Held], command: v.Send | v.Schedule) -> list[int]:
-    """KEY-17: return the messages of the same key in the queue when this one is sent."""
+    """KEY-17: return the messages with the same key that are in the queue before this one."""
     key = _key(command.message)
     return [
         number
@@ -220,7 +220,7 @@ def _key(message: v.Message) -> str | None:
 
 
 def _now(sent: Sent, stored: Held | None, operation: str) -> Sent:
-    """Return a message's memory, updated from the model's state."""
+    """Return the memory of a message, with what the model's state shows."""
     if stored is None:
         if sent.gone:
             return sent
@@ -254,14 +254,14 @@ def _now(sent: Sent, stored: Held | None, operation: str) -> Sent:
 
 
 def _unlocked(sent: Sent) -> Sent:
-    """Return a message's memory after the end of its lock, if it had one."""
+    """Return the memory of a message after its lock, if it had one, has ended."""
     if sent.token is None:
         return sent
     return attrs.evolve(sent, token=None, lost=sent.token, lost_in=sent.path)
 
 
 def _has_arrived(sent: Sent) -> bool:
-    """Return whether a scheduled message is active; not while its partition is down."""
+    """Return whether a scheduled message has arrived; it has not while its partition is down."""
     return sent.scheduled is not None and sent.number is not None and not sent.waiting
 
 
@@ -271,7 +271,7 @@ def _arrival(by_body: Mapping[str, Held], sent: Sent) -> int:
 
 
 def _with_sessions(memory: Memory, namespace: Namespace, happened: Happened) -> Memory:
-    """Return the memory with the current session holders and the expired session locks."""
+    """Return the memory with the present holders of sessions, and with locks that expired."""
     command, expired = happened.command, memory.expired
     sessions: dict[str, Session] = {}
     for entity in namespace.entities.values():
@@ -290,7 +290,7 @@ def _with_sessions(memory: Memory, namespace: Namespace, happened: Happened) -> 
 
 
 def _accepted(command: v.Command, outcome: v.Outcome) -> str | None:
-    """Return the session that the command accepted, if any."""
+    """Return the session that a command accepted; `None` if it accepted none."""
     if isinstance(outcome, v.SessionAccepted):
         return outcome.session_id
     if isinstance(command, v.AcceptSession) and isinstance(outcome, v.Done):

@@ -1,4 +1,4 @@
-"""The reference model, set up for a configuration and driven by a spec's commands."""
+"""The reference model, set up for a configuration and driven by the spec's commands."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -26,12 +26,12 @@ __all__ = ["Model", "Request", "Went"]
 
 Spoken = Mapping[str, object]
 SILENT_FOR_CLIENTS: Final = (v.Refused, v.Empty, v.Peeked, v.SessionState, v.SessionsListed)
-"""Outcomes that add nothing to a client's memory unless the state has changed."""
+"""Outcomes that leave a client's memory as it is, unless the state has changed."""
 
 
 @attrs.frozen
 class Request:
-    """A spec's command in the vocabulary, with its connection and the commands to run before it."""
+    """A spec's command in the vocabulary, its connection, and commands to execute before it."""
 
     operation: str
     before: tuple[v.Command, ...]
@@ -41,14 +41,14 @@ class Request:
 
 @attrs.frozen
 class Went:
-    """The result of one way to execute a command.
+    """Result of executing a command in one way.
 
     Attributes:
-        script: indexes of the chosen candidates.
+        script: the positions of the chosen candidates.
         reply: the reply, in the spec's form.
-        memory: the client's memory afterwards.
+        memory: the client's memory after it.
         changed: whether the state or the memory may have changed.
-        rules: the rules behind the answer.
+        rules: the rules that decided the answer.
     """
 
     script: tuple[int, ...]
@@ -59,12 +59,12 @@ class Went:
 
 
 class Model:
-    """The model's namespace, which moves between states.
+    """A namespace of the model, which is moved from state to state.
 
     Args:
-        setting: setting of the configuration.
+        setting: the setting of the configuration.
         commands: all commands of the graph.
-        rules: rules of the model.
+        rules: the rules of the model.
     """
 
     def __init__(self, setting: Setting, commands: Sequence[Spoken], rules: Rules = RULES) -> None:
@@ -81,9 +81,9 @@ class Model:
             self.namespace.entities[creation.queue].homes.update(homes)
 
     def request(self, spoken: Spoken, memory: Memory) -> Request | None:
-        """Return the command in the vocabulary; `None` if it needs a lock that no receiver has had.
+        """Return the command in the vocabulary; `None` if it needs a lock that nobody has had.
 
-        An outage in a spec affects the partition in all queues, unless the command names a queue.
+        In a spec an outage affects the partition in all queues, unless the command names one.
         """
         command = asked(spoken, self.setting, memory)
         if command is None:
@@ -98,7 +98,7 @@ class Model:
         return Request(str(spoken["op"]), others, command, connection_of(spoken))
 
     def ways(self, request: Request, memory: Memory) -> Iterator[Went]:
-        """Yield each way to execute a command; the namespace is in its state until the next."""
+        """Yield each way to execute a command; until the next, the namespace is in its state."""
         journal = self.namespace.journal
         mark = journal.mark()
         for command in request.before:
@@ -111,16 +111,16 @@ class Model:
         journal.undo(mark)
 
     def go(self, request: Request, script: Sequence[int]) -> None:
-        """Execute a command in one way; the journal's `undo` takes it back."""
+        """Execute a command in one way; `undo` of the journal takes it back."""
         for command in request.before:
             step(self.namespace, command, request.connection, RoundRobin(), keep=True)
         step(self.namespace, request.command, request.connection, Scripted(script), keep=True)
         self._settle()
 
     def tidy(self) -> None:
-        """Rebuild large indexes, because undoing leaves stale entries in them.
+        """Rebuild indexes that are large, because undoing steps leaves stale entries in them.
 
-        A later undo adds restored messages to the indexes again.
+        An undo later adds the messages that it restores to the indexes again.
         """
         namespace = self.namespace
         timers = namespace.timers
@@ -138,15 +138,14 @@ class Model:
                         holder.line.append(queued, available=queued.state is State.ACTIVE)
 
     def standing(self, memory: Memory) -> Standing | None:
-        """Return the input of projections; `None` if a message is in two places."""
+        """Return the arguments of projections; `None` if a message is in two places."""
         by_body = held_in(self.namespace)
         return None if by_body is None else Standing(self.namespace, memory, by_body, self.setting)
 
     def _settle(self) -> None:
-        """Run timers that are due, and forget the readings chosen so far.
+        """Run timers that are due, and forget the readings that were chosen.
 
-        A bus chooses one reading for good; a spec that leaves the reading open chooses at every
-        step.
+        A bus chooses a reading once and for all. A spec that leaves it open chooses at every step.
         """
         namespace = self.namespace
         heap, readings = namespace.timers.heap, namespace.readings
@@ -170,7 +169,7 @@ class Model:
         return Went(script, reply, memory, changed, answer.rules)
 
     def _told(self, command: v.Command, answer: Answer) -> int | None:
-        """Return the partition of an accepted message in a partitioned entity."""
+        """Return the partition of an accepted message; `None` if its entity has no partitions."""
         if not isinstance(command, v.Send | v.Schedule):
             return None
         entity = self.namespace.entities.get(command.queue)

@@ -1,14 +1,14 @@
-"""Compare the contract's graph with the client oracle, which sees only replies.
+"""Comparison of the contract's graph with the client oracle, which sees only replies.
 
 A client may be in several states of the graph, and the oracle considers several namespaces
-possible. A point of the comparison therefore pairs a set of graph states with the oracle's belief
-after the same replies. At each point and for each command, the oracle must accept exactly the
-replies that the graph has there, out of all replies that the graph has to the command anywhere. A
-command that the graph lacks at a point must have no effect, unless the spec bounds it. If all this
-holds, no client can distinguish the graph from the oracle.
+possible. So a point of the comparison pairs a set of graph states with the oracle's belief after
+the same replies. At each point and for each command, the oracle must accept exactly the replies
+that the graph has there, among all replies that the graph has to the command anywhere. A command
+that the graph lacks at a point must have no effect, unless the spec bounds it. If all this holds,
+no client can distinguish the graph from the oracle.
 
-A set of states is compared when it is first reached, and only sometimes again when other replies
-lead to it.
+A set of states is compared when it is first reached. When other replies lead to it again, it is
+compared again only sometimes.
 """
 
 from collections import deque
@@ -35,11 +35,11 @@ __all__ = ["observed"]
 TOLD_EVERY: Final = 500
 AGAIN_FIRST: Final = 1000
 AGAIN_EVERY: Final = 100
-"""Points reached again are compared up to the first thousand, then each hundredth."""
+"""A point that is reached again is compared up to the first thousand, then at each hundredth."""
 
 WITHOUT_EFFECT: Final = ("Refused", "Empty", "Peeked")
 RUNNING: Final = {"OUTAGE-CLOCK": "runs"}
-"""Reading of the specs: clocks run during an outage, which the documents leave open."""
+"""Reading that the specs have: clocks run in an outage, which the documents leave open."""
 
 Spoken = Mapping[str, object]
 
@@ -54,8 +54,8 @@ def observed(
     """Compare a graph with the client oracle.
 
     Args:
-        graph: graph of a spec of the client's view.
-        setting: setting of the comparison.
+        graph: the graph of a spec of what clients see.
+        setting: the setting of the comparison.
         progress: called from time to time with the number of compared edges.
         first: whether to stop at the first disagreement.
 
@@ -67,12 +67,12 @@ def observed(
 
 @attrs.frozen
 class _Client:
-    """A client's memory along one path; it implements `Known` for commands.
+    """A client's memory along one path; commands read it as `Known`.
 
     Attributes:
-        sent: the accepted messages in order.
-        tokens: message to the last lock token given to its receiver.
-        now: elapsed time.
+        sent: the accepted messages, in order.
+        tokens: message number to the latest lock token that its receiver got.
+        now: the time so far, in microseconds.
     """
 
     sent: tuple[v.Message, ...] = ()
@@ -84,23 +84,23 @@ class _Client:
         return body_of(len(self.sent) + 1)
 
     def token(self, message: int, *, is_held: bool) -> str | None:
-        """Return the message's last lock token or, if not `is_held`, one that nobody holds."""
+        """Return the message's latest lock token, or one that nobody holds if not `is_held`."""
         return self.tokens.get(message) if is_held else f"an earlier lock of {body_of(message)}"
 
     def is_dead(self, message: int, *, is_held: bool) -> bool:  # noqa: ARG002 - required by Known
-        """Return false: clients of the contract do not use dead-letter queues."""
+        """Return false, because the contract has no dead-letter queues."""
         return False
 
     def scheduled(self, message: int) -> int:
-        """Return a number that no message has: the contract schedules none."""
+        """Return a number that no message has, because the contract schedules none."""
         return NOBODYS + message
 
     def number(self, message: int) -> int:
-        """Return a number that no message has: the contract defers none."""
+        """Return a number that no message has, because the contract defers none."""
         return NOBODYS + message
 
     def outcome(self, command: v.Command, reply: Reply, lock: int) -> v.Outcome | None:
-        """Return the outcome of a reply for this client; `None` if the reply is impossible."""
+        """Return the outcome that stands for a reply to this client; `None` if impossible."""
         match reply:
             case ("Done", _):
                 return v.Done()
@@ -128,7 +128,7 @@ class _Client:
         return f"{self.tokens.get(message, 'lock of ' + body_of(message))}, again"
 
     def after(self, command: v.Command, outcome: v.Outcome) -> "_Client":
-        """Return the memory after an outcome."""
+        """Return the client's memory after an outcome."""
         if isinstance(command, v.AdvanceClock):
             return attrs.evolve(self, now=self.now + command.duration)
         if isinstance(command, v.Send) and isinstance(outcome, v.Done):
@@ -142,7 +142,7 @@ class _Client:
 
 @attrs.frozen(eq=False)
 class _Point:
-    """A point of the comparison: graph states, the oracle's belief, and the path to them."""
+    """A point of the comparison: graph states, the oracle's belief, and how it was reached."""
 
     states: frozenset[int]
     possible: tuple[Namespace, ...]
@@ -199,7 +199,7 @@ class _Observing:
         return self._found
 
     def _created(self) -> tuple[Namespace, ...]:
-        """Return the oracle's belief after the queues are created."""
+        """Return the oracle's belief after the creation of the queues."""
         profile = v.profile_for(
             load_catalogue(),
             readings={**RUNNING, **self._setting.readings},
@@ -213,7 +213,7 @@ class _Observing:
         return possible
 
     def _compare(self, point: _Point, *, counts: bool = True) -> Iterator[_Point]:
-        """Compare all commands at a point; yield the points that the replies lead to."""
+        """Compare every command at a point; yield the points that its replies lead to."""
         leading: dict[int, dict[Reply, set[int]]] = {}
         for state in point.states:
             for command, edges in self._graph.out.get(state, {}).items():
@@ -234,7 +234,7 @@ class _Observing:
     def _accepted(
         self, point: _Point, spoken: Spoken, command: v.Command, replies: Iterable[Reply]
     ) -> dict[Reply, tuple[v.Outcome, Acceptance]]:
-        """Return the replies that the oracle accepts, with their outcomes and beliefs."""
+        """Return the replies that the oracle accepts, each with its outcome and belief."""
         accepted = {}
         for reply in replies:
             outcome = point.client.outcome(command, reply, self._lock)
@@ -247,7 +247,7 @@ class _Observing:
         return accepted
 
     def _compare_absent(self, point: _Point, command: int, asked_for: v.Command) -> None:
-        """Check that a command the spec lacks here has no effect for the oracle."""
+        """Check that a command which the spec lacks here has no effect for the oracle either."""
         spoken = self._commands[command]
         telling = [reply for reply in self._alphabet[command] if reply[0] not in WITHOUT_EFFECT]
         accepted = self._accepted(point, spoken, asked_for, telling)
@@ -272,7 +272,7 @@ class _Observing:
         looser = spoken["op"] in self._setting.looser
         tried = {*wanted} if looser else {*self._alphabet[command]}
         if ANY_REFUSAL not in wanted and any(reply[0] == "Refused" for reply in wanted):
-            # The oracle may leave the error of a refusal open where the spec names one.
+            # Where the spec names the error of a refusal, the oracle may leave it open.
             tried.discard(ANY_REFUSAL)
         accepted = self._accepted(point, spoken, asked_for, tried)
         spec_only = tuple(reply for reply in wanted if reply not in accepted)

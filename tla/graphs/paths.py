@@ -1,4 +1,4 @@
-"""Paths through a spec's graph for implementations to replay; they cover every class of step.
+"""Paths through a spec's graph that implementations replay; they cover every class of step.
 
 A class is an operation in a context: the command and its reply, the state of its message, the kinds
 of the other messages, and the rest of the state. Paths are stored with the hash of their spec.
@@ -23,25 +23,25 @@ __all__ = ["FILE", "Path_", "Suite", "covering", "load_suites", "write_suites"]
 
 FILE: Final = "paths.jsonl"
 LONGEST: Final = 30
-"""Length at which a path stops growing; a short path is easier to understand if it fails."""
+"""Number of steps at which a path ends; a short path is easier to understand when it fails."""
 
 _AHEAD: Final = 3
-"""Steps that a path may take to the next class that is not yet covered."""
+"""How many steps a path may take to reach another class that is not covered yet."""
 
 _MESSAGES: Final = ("messages", "goods")
 
 Walk = tuple[int, int, int, int]
-"""An edge: state, command, reply, next state."""
+"""An edge of the graph, by numbers: state, command, reply, next state."""
 
 Step = tuple[dict[str, Any], dict[str, Any]]
-"""A command and the spec's reply."""
+"""A command, and the reply that the spec gives."""
 
 
 @attrs.frozen
 class Path_:  # noqa: N801 - `Path` is pathlib's everywhere
-    """A path: its commands with the spec's replies.
+    """A path: its commands, with the replies that the spec gives.
 
-    The steps are left out of the `repr`, because Allure prints every parameter of a test.
+    The `repr` leaves the steps out, because Allure prints every parameter of a test.
     """
 
     name: str
@@ -50,13 +50,13 @@ class Path_:  # noqa: N801 - `Path` is pathlib's everywhere
 
 @attrs.frozen(kw_only=True)
 class Suite:
-    """The paths of a configuration.
+    """All paths of a configuration.
 
     Attributes:
-        configuration: name of the configuration.
-        sources: hash of the spec.
-        setting: setting of the queues that the paths run on.
-        classes: number of covered classes.
+        configuration: the name of the configuration.
+        sources: the hash of the spec.
+        setting: the setting of the queues that the paths need.
+        classes: how many classes of steps the paths cover.
         paths: the paths.
     """
 
@@ -68,7 +68,7 @@ class Suite:
 
 
 def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -> Suite:
-    """Return paths from the initial state that cover every class of step in a graph."""
+    """Return paths from the initial state on that cover every class of step in the graph."""
     cover = _Covering(graph)
     walks = list(cover.walks())
     paths = tuple(
@@ -85,7 +85,7 @@ def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -
 
 
 def _asked_for(graph: Graph, setting: Setting, walk: Sequence[Walk]) -> Iterator[Step]:
-    """Yield the steps of a walk, except those that a bus takes without a request."""
+    """Yield the steps of a walk, without those that a bus makes without a request."""
     for _, command, reply, _ in walk:
         words = (plain(graph.commands.value(command)), plain(graph.replies.value(reply)))
         step = cast(Step, words)
@@ -94,7 +94,7 @@ def _asked_for(graph: Graph, setting: Setting, walk: Sequence[Walk]) -> Iterator
 
 
 class _Covering:
-    """A search for walks: each goes to a class not yet covered, then on while others are near."""
+    """Search for walks: each leads to a class not covered yet, and on while others are near."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -122,7 +122,7 @@ class _Covering:
     def walks(self) -> Iterator[list[Walk]]:
         left = dict(self.first)
         while left:
-            # The farthest class first: the way there covers others.
+            # The farthest class comes first, because the way there covers others.
             edge = left[next(reversed(left))]
             walk = [*self._way(edge[0]), edge]
             self._cover(walk, left)
@@ -143,7 +143,7 @@ class _Covering:
             left.pop(self._class(edge), None)
 
     def _near(self, state: int, left: dict[object, Walk]) -> list[Walk] | None:
-        """Return the shortest way to an edge of an uncovered class nearby, if any."""
+        """Return the shortest way to an edge of an uncovered class; `None` if none is near."""
         waiting: deque[tuple[int, list[Walk]]] = deque([(state, [])])
         visited = {state}
         while waiting:
@@ -169,7 +169,7 @@ class _Covering:
 
 
 def _class_of(state: Value, command: Value, reply: Value) -> object:
-    """Return the class of a step."""
+    """Return the class of a step, from its state, command and reply."""
     if not (isinstance(state, Map) and isinstance(command, Map) and isinstance(reply, Map)):
         raise SpecificationError("a graph's states, commands and replies must be records")
     touched = command.get("message", reply.get("message"))
@@ -189,7 +189,7 @@ def _class_of(state: Value, command: Value, reply: Value) -> object:
 
 
 def _rest(state: Map[Value, Value], messages: str) -> object:
-    """Return the rest of a state by sizes: how many partitions are up, not which."""
+    """Return the rest of a state by sizes only, such as how many partitions are up."""
     rest = {str(key): value for key, value in state.items() if key != messages}
     return tuple(
         (key, len(value) if isinstance(value, tuple | frozenset) else value)
@@ -202,14 +202,14 @@ def _without_message(record: Map[Value, Value]) -> Map[Value, Value]:
 
 
 def _kind(message: Value) -> Value:
-    """Return the kind of another message: only its texts, such as its key and its state."""
+    """Return the kind of another message: its texts, such as its key and its state."""
     if isinstance(message, tuple):
         return tuple(part for part in message if isinstance(part, str))
     return message
 
 
 def write_suites(path: Path, suites: Sequence[Suite]) -> None:
-    """Write suites: for each a line with its distinct steps, then a line for each path."""
+    """Write suites: for each, a line with all different steps, then a line for each path."""
     lines = []
     for suite in suites:
         texts = {_text(step): step for path_ in suite.paths for step in path_.steps}
@@ -233,14 +233,14 @@ def _text(value: object) -> str:
 
 
 def _needed(setting: Setting) -> dict[str, Any]:
-    """Return the fields of a setting that are needed to replay a path."""
+    """Return the fields of a setting that replaying a path needs."""
     names = ("edges", "partitions", "queue", "queues", "lock_ticks", "window_ticks")
     fields = {name: getattr(setting, name) for name in names}
     return {name: value for name, value in fields.items() if name != "queues" or value}
 
 
 def load_suites(path: Path = Path(__file__).parent.parent / FILE) -> tuple[Suite, ...]:
-    """Return the suites of a file; none if the file is missing.
+    """Return the suites in a file; none if the file does not exist.
 
     Raises:
         SpecificationError: the file is broken.

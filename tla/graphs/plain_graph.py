@@ -1,8 +1,8 @@
-"""A graph in plain form, ready for comparison: normalized states, and no silent operations.
+"""A graph in plain form for comparison: states without details, and no silent operations.
 
-States that differ only in irrelevant details become one (see `projections`). Silent operations, as
-listed in the setting, are taken at once: only states without a pending one remain, and an edge
-leads to all such states that it may end in.
+States that differ only in irrelevant details become one (see `projections`). Silent operations,
+which the setting lists, are taken at once: only states in which none is possible remain, and an
+edge leads to all such states that it may end in.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from busproof.tla.values import Value
 __all__ = ["PlainGraph", "Step", "plain_graph", "words_of"]
 
 Step = tuple[Reply, int]
-"""A reply and the next state."""
+"""A reply, and the number of the next state."""
 
 
 @attrs.frozen
@@ -30,9 +30,9 @@ class PlainGraph:
         commands: the commands by number; silent ones are empty.
         initial: the initial state.
         states: value of a state to its number.
-        texts: text of each state, as first printed.
+        texts: state to its text, as it was printed first.
         out: state to command to steps.
-        counts: state to the number of original edges that leave it.
+        counts: state to how many original edges leave it.
     """
 
     commands: tuple[Mapping[str, object], ...]
@@ -44,7 +44,7 @@ class PlainGraph:
 
 
 def words_of(record: Any) -> dict[str, object]:
-    """Return a record of a spec with texts as keys."""
+    """Return a record of a spec, with texts as keys."""
     return {str(name): value for name, value in record.items()}
 
 
@@ -102,7 +102,7 @@ class _Plain:
         )
 
     def _number(self, state: int) -> int:
-        """Return the number of a state's plain form."""
+        """Return the number of the plain form of a state."""
         known = self._known.get(state)
         if known is None:
             value = self._plain(self._graph.states.record(state))
@@ -113,7 +113,7 @@ class _Plain:
         return known
 
     def _leads_to(self, state: int) -> frozenset[int]:
-        """Return the states reached after all silent operations."""
+        """Return the states that a state leads to by silent operations."""
         if not self._silent:
             return frozenset((self._number(state),))
         if state not in self._ends:

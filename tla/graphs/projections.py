@@ -1,8 +1,8 @@
 """Projections of the model's state to the variables of each spec that has a graph.
 
-A projection computes a module's `State` from the model, and from a client's memory where the model
-forgets. Some specs keep irrelevant details, such as the due time of a cancelled message; their own
-states are first reduced to a plain form without them.
+A projection computes the `State` of a spec's module from the model's state, and from a client's
+memory of what the model forgets. Some specs keep irrelevant details, such as when a cancelled
+message was due; their own states are first reduced to a plain form.
 """
 
 from collections.abc import Callable
@@ -31,8 +31,9 @@ class Projection:
     """The projection to the variables of one spec.
 
     Attributes:
-        of_model: returns the spec's state for a model state, given the spec's initial state.
-        of_spec: returns the plain form of a spec's state.
+        of_model: the function from the model's state, and the spec's initial state, to the spec's
+            state.
+        of_spec: the function from a state of the spec to its plain form.
         tells: whether the partition in replies to sends is compared.
     """
 
@@ -50,7 +51,7 @@ def _is_dead(queued: QueuedMessage) -> bool:
 
 
 def _in_queue(standing: Standing, sent: Sent) -> tuple[str, int, int, int]:
-    """Return a message's state, delivery count, remaining ticks of its lock, and front end."""
+    """Return the state, delivery count, remaining ticks of lock, and front end of a message."""
     queued = standing.of(sent)
     if not isinstance(queued, QueuedMessage):
         return ("completed", 0, 0, 0)
@@ -133,7 +134,7 @@ def _key(sent: Sent) -> tuple[str, str]:
 
 
 def _of_sessions(standing: Standing, names: list[str]) -> tuple[Value, Value, Value]:
-    """Return by session: its holder, the ticks of its lock, and connections that lost it."""
+    """Return, by session: its holder, the ticks of its lock, and the connections that lost it."""
     sessions = standing.queue().sessions
     holders, times, expired = {}, {}, {}
     for name in names:
@@ -189,7 +190,7 @@ def session_states(standing: Standing, initial: Function) -> Value:
 
 
 def settlement(standing: Standing, _initial: Function) -> Value:
-    """Return the state of `Settlement`, which counts failed deliveries up to the limit."""
+    """Return the state of `Settlement`; failed deliveries count up to the limit only."""
     most = standing.queue().settings.max_delivery_count
 
     def brief(sent: Sent) -> Fields:
@@ -210,7 +211,7 @@ def settlement(standing: Standing, _initial: Function) -> Value:
 def scheduled(standing: Standing, _initial: Function) -> Value:
     """Return the state of `Scheduled`.
 
-    There a message activated in a partition that is down stays scheduled until that is up.
+    In this spec a message stays scheduled if its partition is down when it is due.
     """
 
     def brief(sent: Sent) -> Fields:
@@ -229,7 +230,7 @@ def scheduled(standing: Standing, _initial: Function) -> Value:
 
 
 def plain_scheduled(state: Function) -> Value:
-    """Return the state without due times of messages that are no longer scheduled."""
+    """Return the state without the due times of messages that are not scheduled any more."""
     messages: Any = state["messages"]
     return state.set(
         "messages",
@@ -252,14 +253,14 @@ PROJECTIONS: Final[dict[str, Projection]] = {
     "Forwarding": Projection(forwarding),
     "Transactions": Projection(transactions, plain_transactions, tells=False),
 }
-"""Projections by the name of the spec, without the prefix `MC` and the suffix `Props`."""
+"""Name of a spec, without the prefix `MC` and the suffix `Props`, to its projection."""
 
 
 def projection_of(module: str) -> Projection:
-    """Return the projection for a root module.
+    """Return the projection for the spec with this root module.
 
     Raises:
-        SpecificationError: there is no projection for it.
+        SpecificationError: the spec has no projection.
     """
     name = module.removeprefix("MC").removesuffix("Props")
     if name not in PROJECTIONS:

@@ -1,4 +1,4 @@
-"""Projections of the model's state to specs with several queues or with transactions."""
+"""Projections of the model's state to specs with several queues, or with transactions."""
 
 from typing import Any
 
@@ -18,7 +18,8 @@ PROPERTIES = {"SessionId": "session_id", "PartitionKey": "partition_key", "Messa
 def forwarding(standing: Standing, initial: Function) -> Value:
     """Return the state of `Forwarding`.
 
-    There a message for a partition that is down stays in its source until that is up.
+    In this spec a message for a partition that is down stays in its source until the partition is
+    up.
     """
     names = [str(name) for name in initial["forward"]]  # type: ignore[union-attr]  # a function
     memory = standing.memory
@@ -50,7 +51,7 @@ def _forwarded(standing: Standing, sent: Sent) -> Value:
 
 
 def _way(standing: Standing, source: str, last: str) -> list[str]:
-    """Return the queues that a message passed through."""
+    """Return the queues that a message passed, from its source to the last one."""
     way = [source]
     while way[-1] != last:
         onto = standing.queue(way[-1]).settings.forward_to
@@ -61,7 +62,7 @@ def _way(standing: Standing, source: str, last: str) -> list[str]:
 
 
 def _dropped(standing: Standing, sent: Sent) -> tuple[str, int]:
-    """Return where a duplicate was detected: the queue, and the partition of its key there."""
+    """Return the queue that dropped a duplicate, and the partition of its key there."""
     name = sent.queue
     while not (queue := standing.queue(name)).settings.duplicate_detection:
         if queue.settings.forward_to is None:
@@ -72,7 +73,7 @@ def _dropped(standing: Standing, sent: Sent) -> tuple[str, int]:
 
 
 def _seen(standing: Standing, name: str) -> list[Value]:
-    """Return the duplicate history of a queue, without messages that wait for a partition."""
+    """Return the MessageIds that a queue remembers, without messages that wait for a partition."""
     queue = standing.queue(name)
     coming = {
         sent.message.message_id
@@ -120,7 +121,7 @@ def _in_transaction(standing: Standing, sent: Sent) -> Value:
 
 
 def plain_transactions(state: Function) -> Value:
-    """Return the state without partitions and predecessors that no longer matter."""
+    """Return the state without partitions and predecessors that do not matter any more."""
     messages: Any = state["messages"]
     spoilt: Any = state["spoilt"]
     there = {

@@ -1,4 +1,4 @@
-"""Replies as plain tuples, from a spec's replies and from outcomes of the model or oracle."""
+"""Replies as plain tuples, from a spec's replies and from outcomes of the model or the oracle."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,16 +9,16 @@ from busproof.tla.graphs.command_mapping import ANY
 __all__ = ["ANY_REFUSAL", "Reply", "reply_for", "reply_of"]
 
 Reply = tuple[Any, ...]
-"""A reply as a plain tuple: its kind, then the fields that distinguish it."""
+"""A reply: its kind, then the fields that distinguish it from others of its kind."""
 
 ANY_REFUSAL: Final[Reply] = ("Refused", ANY)
-"""A refusal whose error the documents do not name."""
+"""Stands for a refusal whose error the documents do not name."""
 
 _NONE = "none"
 
 
 def _about_others(spoken: Mapping[str, Any]) -> Reply:
-    """Return a spec's reply about a session or a schedule, or one without fields."""
+    """Return the tuple for a reply without fields, or about a session or a scheduled message."""
     kind = spoken["type"]
     if kind == "SessionAccepted":
         return (kind, spoken["session_id"])
@@ -46,12 +46,12 @@ def _reply_about_sessions(outcome: v.Outcome) -> Reply:
 
 
 def reply_for(outcome: v.Outcome, *, sent: int, partition: int | None) -> Reply:
-    """Return the spec's reply for an outcome.
+    """Return the reply that an outcome is in the spec.
 
     Args:
-        outcome: the outcome that a client sees.
-        sent: number of messages sent so far.
-        partition: the partition of an accepted message.
+        outcome: the outcome that the client sees.
+        sent: the number of messages sent so far.
+        partition: the partition that accepted the message; `None` if not known.
     """
     match outcome:
         case v.Done():
@@ -73,7 +73,7 @@ def _number(view: v.MessageView) -> int:
 
 
 def reply_of(spoken: Mapping[str, Any]) -> Reply:
-    """Return a spec's reply as a plain tuple."""
+    """Return the tuple for a reply of a spec."""
     kind = spoken["type"]
     if kind == "Done":
         return ("Done", spoken.get("partition"))

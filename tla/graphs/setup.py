@@ -1,4 +1,4 @@
-"""Create the queues of a graph, as its setting describes them."""
+"""Creation of a graph's queues, as its setting describes them."""
 
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
@@ -12,7 +12,7 @@ __all__ = ["creations"]
 
 
 def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> list[v.CreateQueue]:
-    """Return the commands that create the graph's queues, destinations first."""
+    """Return the commands that create the queues of a graph; destinations come first."""
     names = {str(command.get("queue", QUEUE)) for command in commands} | setting.queues.keys()
     try:
         by_name = {name: _creation(setting, name) for name in sorted(names or {QUEUE})}

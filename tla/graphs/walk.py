@@ -1,13 +1,13 @@
-"""Compare a spec's graph with the reference model, state by state.
+"""Comparison of a spec's graph with the reference model, state by state.
 
-One namespace walks along a spanning tree of the graph by the shortest way: it undoes the steps that
-lead away from the next state, then steps onward. In each state it tries every command of the graph
-in every way; each way ends in a model state, which a projection maps to a state of the spec. The
-two sets of (reply, next state) must be equal. Where the documents leave behavior open and only one
-side has it, the manifest lists the difference with the number of edges.
+One namespace walks along a spanning tree of the graph by the shortest way: it undoes steps until it
+can go on to the next state. In each state it executes every command of the graph in every way. Each
+way ends in a state of the model, which a projection maps to a state of the spec. The two sets of
+(reply, next state) must be equal. Where the documents leave behaviour open and only one side has
+it, the manifest lists the difference, with the number of edges.
 
-A state is compared on the path that first reached it. The projection implies that the path does not
-matter; as a check, a fraction of the states reached again are compared again.
+A state is compared on the path that reached it first. The projection implies that the path does not
+matter; to check that, some of the states that are reached again are compared again.
 """
 
 from collections import deque
@@ -31,15 +31,15 @@ __all__ = ["walked"]
 
 TOLD_EVERY: Final = 500
 AGAIN_EVERY: Final = 100
-"""One of this many edges to known states leads to another comparison there."""
+"""One of so many edges to known states leads to another comparison there."""
 
 UNKNOWN: Final = -1
-"""Number of a state that the spec lacks."""
+"""Number of a state that the spec does not have."""
 
 
 @attrs.frozen(eq=False)
 class _Node:
-    """A state and how it was reached: its parent node, the command, and the way it went."""
+    """A state in the tree: how it was reached, from its parent by a command in one way."""
 
     state: int
     memory: Memory = NOTHING
@@ -66,14 +66,14 @@ def walked(
     first: bool = False,
     rules: Rules = RULES,
 ) -> Comparison:
-    """Compare a graph with the model, as its setting describes.
+    """Compare a graph with the model, as the setting of its configuration says.
 
     Args:
-        graph: graph of the configuration.
+        graph: the graph of the configuration.
         configuration: the configuration, with its setting.
         progress: called from time to time with the number of compared edges.
         first: whether to stop at the first state with a disagreement.
-        rules: rules of the model.
+        rules: the rules of the model.
 
     Raises:
         SpecificationError: the vocabulary lacks a command of the graph, or there is no projection
@@ -126,7 +126,7 @@ class _Walk:
         return self._found
 
     def _deviations(self) -> Iterator[str]:
-        """Yield the numbers that differ from the manifest."""
+        """Yield a sentence for each number that differs from the manifest."""
         for difference, edges in self._open.items():
             if edges != difference.edges:
                 reply = f" -> {difference.reply}" if difference.reply else ""
@@ -148,7 +148,7 @@ class _Walk:
         self._waiting.append(node)
 
     def _go(self, node: _Node) -> None:
-        """Move the model from its current state to another state of the tree."""
+        """Move the model from its present state to another state of the tree."""
         way, here = node.way(), self._here
         common = 0
         while common < min(len(way), len(here)) and here[common][0] is way[common]:
@@ -164,7 +164,7 @@ class _Walk:
                 self._model.go(further.request, further.script)
 
     def _state(self, memory: Memory) -> int:
-        """Return the number of the spec's state that matches the model's current state."""
+        """Return the number of the spec's state that the model's present state is projected to."""
         standing = self._model.standing(memory)
         if standing is None:
             return UNKNOWN
@@ -172,7 +172,7 @@ class _Walk:
         return self._graph.states.get(value, UNKNOWN)
 
     def _compare(self, node: _Node, *, grows: bool) -> None:
-        """Compare all edges that leave the model's current state."""
+        """Compare all edges that leave the model's present state."""
         leading = self._graph.out[node.state]
         for command, spoken in enumerate(self._graph.commands):
             wanted = leading.get(command)
@@ -183,7 +183,7 @@ class _Walk:
             if request is not None:
                 self._take(node, command, request, wanted, taken, grows=grows)
             if wanted is None:
-                # A spec need not have commands that change nothing.
+                # A spec may leave out commands that change nothing.
                 wanted = frozenset(step for step in taken if step[1] == node.state)
             if wanted != taken.keys():
                 self._differ(node, command, wanted, taken, counts=grows)
@@ -202,7 +202,7 @@ class _Walk:
         *,
         grows: bool,
     ) -> None:
-        """Collect every way in which the model may answer, and add new states to the walk."""
+        """Collect each way in which the model may answer, and add new states to the walk."""
         errors = frozenset(reply for reply, _ in wanted or () if reply[0] == "Refused")
         for went in self._model.ways(request, node.memory):
             state = self._state(went.memory) if went.changed else node.state
@@ -254,7 +254,7 @@ class _Walk:
     def _unexplained(
         self, only: str, spoken: Mapping[str, object], steps: Iterable[Step], counts: bool
     ) -> list[Step]:
-        """Return the edges that no difference in the manifest explains."""
+        """Return the edges that no difference listed in the manifest explains."""
         unexplained = []
         for step in steps:
             difference = next(
@@ -278,6 +278,6 @@ class _Walk:
 
 
 def _is_of(difference: Difference, only: str, spoken: Mapping[str, object], reply: Reply) -> bool:
-    """Return whether a difference in the manifest covers this reply."""
+    """Return whether a difference listed in the manifest covers this reply."""
     known = ("", reply[0], f"{reply[0]} {reply[-1]}")
     return difference.only == only and difference.op == spoken["op"] and difference.reply in known

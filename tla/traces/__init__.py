@@ -1,1 +1,1 @@
-"""Recorded histories, judged by TLC."""
+"""Recorded histories that TLC judges."""

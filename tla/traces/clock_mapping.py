@@ -1,4 +1,4 @@
-"""Map the clock of a history to ticks of a spec's clock, if that loses nothing."""
+"""Mapping of a history's clock to ticks of a spec's clock, where that loses nothing."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,7 +10,7 @@ from busproof import vocabulary as v
 __all__ = ["Ticks", "ticks_for"]
 
 _TRIED: Final = (1, 2, 3, 4, 6, 12)
-"""Numbers of ticks in a lock; larger numbers cost TLC more states."""
+"""Numbers of ticks per lock that are tried; larger ones cost TLC more states."""
 
 
 @attrs.frozen
@@ -26,10 +26,10 @@ class Ticks:
 
 
 def ticks_for(lock: int, events: Sequence[v.Event]) -> Ticks | None:
-    """Return the coarsest ticks that preserve the order of lock ends and requests.
+    """Return the coarsest ticks that keep the order of requests and the ends of locks.
 
-    `None` if no tried number of ticks preserves it, or if a request came exactly as a lock ended:
-    there both answers are allowed.
+    Return `None` if no number of ticks that is tried keeps it, or if a request came exactly when a
+    lock ended, where both answers are allowed.
     """
     taken = sorted({event.called for event in events if _takes(event)})
     moments = sorted({event.called for event in events})
@@ -40,7 +40,7 @@ def ticks_for(lock: int, events: Sequence[v.Event]) -> Ticks | None:
 
 
 def _takes(event: v.Event) -> bool:
-    """Return whether a lock, or the lock of a cached message, may begin with this event."""
+    """Return whether a lock, perhaps that of a cached message, may begin with this event."""
     return isinstance(event.command, v.Receive) and isinstance(event.outcome, v.Received)
 
 

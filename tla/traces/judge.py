@@ -1,7 +1,7 @@
-"""Judge recorded histories with TLC: many traces per run, each with a verdict and its failing step.
+"""Judging of recorded histories by TLC: many traces in a run, each with its own verdict.
 
-Each run includes control traces: copies with one answer made impossible. TLC must reject each
-control at exactly that step; otherwise the run has no verdict.
+Each run also has control traces, copies in which one answer was made impossible. TLC must reject
+each control at exactly that step; otherwise the run has no verdict.
 """
 
 import re
@@ -25,7 +25,7 @@ _SHORT: Final = 16
 """Number of messages up to which traces count as equally short."""
 
 _CONTROLS: Final = 20
-"""Number of traces per control; each run has at least one control."""
+"""Number of traces for each control; each run has at least one control."""
 
 _EXPLAINED: Final = re.compile(r'"T<<(\d+), (\d+)>>"')
 _MODULE: Final = "TraceData"
@@ -35,11 +35,11 @@ _SECONDS_A_TRACE: Final = 2.0
 
 @attrs.frozen(kw_only=True)
 class Judged:
-    """The verdict on a trace.
+    """The verdict on one trace.
 
     Attributes:
-        trace: the judged trace.
-        explained: number of its steps that the spec explains.
+        trace: the trace.
+        explained: how many of its steps the spec explains, from the first one on.
     """
 
     trace: Recorded
@@ -65,10 +65,10 @@ def judged_traces(
     timeout: float | None = None,
     heap: str | None = None,
 ) -> Iterator[Judged]:
-    """Judge all traces with TLC, those with the same constants in one run.
+    """Judge all traces with TLC; those with the same constants share a run.
 
-    The longest trace of a run sets the number of messages in the spec, and each state of any trace
-    costs accordingly; so traces of similar length share a run.
+    The longest trace of a run decides how many messages the spec has, and the cost of each state
+    depends on that. So traces of similar length share a run.
 
     Raises:
         TlcError: TLC gave no verdict, or accepted a control.
@@ -117,7 +117,7 @@ def _judge(
 
 
 def _corrupted(traces: Sequence[Recorded]) -> Iterator[tuple[int, int, tuple[Step, ...]]]:
-    """Yield the controls: index of the trace, index of the impossible step, and all steps."""
+    """Yield the controls: the index of a trace, that of its impossible step, and all steps."""
     able = [
         (index, place)
         for index, trace in enumerate(traces)
@@ -131,7 +131,7 @@ def _corrupted(traces: Sequence[Recorded]) -> Iterator[tuple[int, int, tuple[Ste
 
 
 def _last_answered(steps: Sequence[Step]) -> int | None:
-    """Return the index of the last step whose answer can be made impossible."""
+    """Return the index of the last step with an answer that can be made impossible."""
     for place in range(len(steps) - 1, -1, -1):
         if steps[place].command["op"] in ("Receive", "Complete", "Abandon", "Peek"):
             return place
@@ -139,7 +139,7 @@ def _last_answered(steps: Sequence[Step]) -> int | None:
 
 
 def _impossible(step: Step) -> Step:
-    """Return the step with an answer that no state explains."""
+    """Return the step with an answer that no state of the spec explains."""
     op = step.command["op"]
     if op == "Receive":
         reply: dict[str, Any] = {"type": "Received", "message": UNKNOWN}
@@ -199,11 +199,12 @@ def _sends(trace: Recorded) -> int:
 def _module(traces: Iterable[Sequence[Step]]) -> Iterator[str]:
     """Yield the lines of the data module.
 
-    Each step has its own line: SANY takes quadratic time in the length of a line.
+    Each step has a line, because the parser SANY takes quadratic time in the length of a line.
     """
     yield f"---- MODULE {_MODULE} ----"
     yield "EXTENDS TraceContract"
-    # Store the traces in a register (see `Traces`): TLC evaluates a definition at each use.
+    # The traces are put into a register (see `Traces`), because TLC evaluates a definition anew at
+    # each use.
     yield "ASSUME TLCSet(1, <<"
     for number, steps in enumerate(traces):
         yield ", <<" if number else "<<"
@@ -229,7 +230,7 @@ def spelt(value: object) -> str:
     if isinstance(value, frozenset):
         return f"{{{', '.join(sorted(map(spelt, value)))}}}"
     if isinstance(value, str):
-        # TLC reads only plain ASCII strings, but texts of a history may contain anything.
+        # TLC reads only plain ASCII in strings, but a history may have any text.
         plain = "".join(
             character if _is_plain(character) else f"_{ord(character):x}_" for character in value
         )

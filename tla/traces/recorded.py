@@ -1,6 +1,6 @@
-"""Translate a recorded scenario to traces of the contract: one for each queue that it covers.
+"""Translation of a recorded scenario to traces of the contract, one for each queue it covers.
 
-Queues that the contract does not cover are reported with the cause. A trace ends before an event
+Queues that the contract does not cover are reported with the reason. A trace ends before an event
 whose outcome is unknown.
 """
 
@@ -24,7 +24,7 @@ from busproof.tla.traces.unsupported import (
 __all__ = ["Recorded", "Step", "recorded"]
 
 UNKNOWN: Final = 0
-"""The number of a message that no client sent."""
+"""Number that stands for a message that no client sent."""
 
 
 @attrs.frozen
@@ -44,11 +44,11 @@ class Recorded:
         scenario: name of the scenario.
         queue: name of the queue.
         steps: the steps.
-        partitions: number of partitions of the queue.
-        max_delivery: its `max_delivery_count`.
-        ticks: length of a lock in ticks of the spec's clock.
-        connections: number of connections.
-        cut: why the rest of the events is not judged; empty if all are.
+        partitions: how many partitions the queue has.
+        max_delivery: the queue's `max_delivery_count`.
+        ticks: how many ticks of the spec's clock a lock lasts.
+        connections: how many connections there are.
+        cut: why the remaining events are not judged; empty if all events are.
     """
 
     scenario: str
@@ -62,12 +62,12 @@ class Recorded:
 
 
 def recorded(scenario: Scenario, profile: v.Profile) -> Iterator[Recorded | LeftOut]:
-    """Yield the traces of a scenario, and the queues that are left out.
+    """Yield the traces of a scenario, and the queues that no trace covers.
 
     Args:
         scenario: the recorded scenario.
-        profile: profile of its history: the number of partitions of a partitioned queue, and
-            whether messages cached for a receive-and-delete receiver are kept (CACHE-DELETE).
+        profile: the profile of the history: the number of partitions of a partitioned queue, and
+            whether messages cached for a ReceiveAndDelete receiver are kept (CACHE-DELETE).
     """
     name = scenario.name or "the history"
     yield from no_queues(name, scenario.events)
@@ -92,7 +92,7 @@ def _concerns(event: v.Event, queue: str) -> bool:
 
 
 class _Recording:
-    """A translator of one queue's events to the spec's commands and replies."""
+    """Translator of one queue's events to commands and replies of the spec."""
 
     def __init__(self, settings: v.CreateQueue, profile: v.Profile, ticks: Ticks) -> None:
         self._settings = settings
@@ -137,10 +137,10 @@ class _Recording:
         )
 
     def _may_be_deleted_unseen(self, event: v.Event) -> bool:
-        """CACHE-DELETE: return whether an event may reveal the loss of cached messages.
+        """CACHE-DELETE: return whether an event may show that cached messages were lost.
 
-        The front end of a receive-and-delete connection may delete all messages that it caches.
-        That connection still receives them; other connections and peeks may miss them.
+        The front end of a connection that receives in ReceiveAndDelete may delete all messages that
+        it caches. That connection still receives them, but other connections and peeks may not.
         """
         command = event.command
         if isinstance(command, v.Receive):
@@ -170,9 +170,9 @@ class _Recording:
                 return _OUTSIDE
 
     def _before(self, event: v.Event) -> "_Exchange | None":
-        """Translate an event before the queue is created.
+        """Translate an event from before the creation of the queue.
 
-        Requests are refused then; only outages and the clock have an effect that lasts.
+        Requests are refused then. Only outages and the clock have a lasting effect.
         """
         if isinstance(event.command, v.AdvanceClock | v.TakePartitionDown | v.BringPartitionUp):
             return self._said(event)
@@ -184,10 +184,10 @@ class _Recording:
     def _send(self, event: v.Event, command: v.Send) -> "_Exchange | None":
         message = command.message
         if command.transaction is not None or message.body in self._numbers:
-            # Two messages with the same body cannot be distinguished when one is received.
+            # If two messages have the same body, a receive does not show which one it returned.
             return _OUTSIDE
         if _keys_differ(message):
-            # The contract has no key rules; a refused send has changed nothing.
+            # The contract has no rules on keys, and a refused send has changed nothing.
             return None if isinstance(event.outcome, v.Refused) else _OUTSIDE
         if isinstance(event.outcome, v.Done):
             self._numbers[message.body] = len(self._numbers) + 1
@@ -215,7 +215,7 @@ class _Recording:
         if command.transaction is not None:
             return _OUTSIDE
         if token not in self._tokens:
-            # The contract has only locks that a receiver was given.
+            # The contract has only locks that a receiver got.
             return None if isinstance(event.outcome, v.Refused) else _OUTSIDE
         number, taken = self._tokens[token]
         over = self._ticks.between(taken, event.called) >= self._ticks.whole
@@ -247,7 +247,7 @@ class _Recording:
         return self._numbers.get(body, UNKNOWN)
 
     def _replies(self, event: v.Event) -> tuple[dict[str, Any], ...]:
-        """Return the spec's replies that match an outcome; any error matches a refusal."""
+        """Return the spec's replies that match an outcome; every error matches a refusal."""
         outcome = event.outcome
         match outcome:
             case v.Refused():

@@ -1,4 +1,4 @@
-"""Find the queues of a recorded scenario that the contract does not cover, and why."""
+"""Queues of a recorded scenario that the contract does not cover, with the reasons."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -22,7 +22,7 @@ class LeftOut:
 
 
 def created_queues(events: Iterable[v.Event]) -> Mapping[str, v.CreateQueue]:
-    """Return the queues that were certainly created, with lock durations cut to the limit."""
+    """Return the queues that were surely created; too long lock durations are cut to the limit."""
     created: dict[str, v.CreateQueue] = {}
     for event in events:
         if isinstance(event.command, v.CreateQueue) and isinstance(event.outcome, v.Done):
@@ -38,7 +38,7 @@ def destinations(events: Iterable[v.Event]) -> set[str]:
 
 
 def no_queues(scenario: str, events: Sequence[v.Event]) -> Iterator[LeftOut]:
-    """Yield the names used as queues that belong to no created queue."""
+    """Yield the names in the place of a queue's that no created queue has."""
     topics = _topics(events)
     named = {str(event.command.queue) for event in events if hasattr(event.command, "queue")}
     for name in sorted(named - set(created_queues(events))):
@@ -71,11 +71,11 @@ _BEYOND: Final = {
     "forward_dead_letters_to": "it forwards its dead letters",
     "time_to_live": "its messages have a time to live",
 }
-"""Settings that the contract does not cover, each with the reason to report."""
+"""Settings that the contract does not cover, with the reason to report."""
 
 
 def _outside_for_messages(events: Sequence[v.Event]) -> str:
-    """Return why the contract does not cover these messages; empty if it does."""
+    """Return why the contract does not cover these messages; empty if it covers them."""
     sent = [getattr(event.command, "message", None) for event in events]
     messages = [message for message in sent if message is not None]
     if any(message.time_to_live for message in messages):
@@ -88,18 +88,18 @@ def _outside_for_messages(events: Sequence[v.Event]) -> str:
 
 
 _LONGEST: Final = 64
-"""Characters of a key or property value that no limit forbids, however they are counted."""
+"""Number of characters that no limit on a key or property forbids, however they are counted."""
 
 
 def _may_be_beyond_limits(message: v.Message) -> bool:
-    """Return whether a key or a property is so long that a limit may apply."""
+    """Return whether a key or property is so long that a limit may apply to it."""
     keys = (message.message_id, message.session_id, message.partition_key)
     carried = (str(value) for value in message.properties.values())
     return any(len(text or "") > _LONGEST for text in (*keys, *carried))
 
 
 def outside(settings: v.CreateQueue, events: Sequence[v.Event]) -> str:
-    """Return why the contract does not cover a queue; empty if it does."""
+    """Return why the contract does not cover a queue; empty if it covers it."""
     if settings.partitioned is None or (settings.partitioned and settings.api_version is not None):
         return "its creation leaves open whether it is partitioned"
     for setting, why in _BEYOND.items():
