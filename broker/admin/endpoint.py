@@ -242,7 +242,8 @@ class Administration:
                 '"planned": true of one that is yet to be created.',
             )
         count = bus.namespace.profile.partitions if entity is None else len(entity.partitions)
-        if not isinstance(partition, int) or not 0 <= partition < count:
+        # JSON's true is 1 in Python, and no partition.
+        if type(partition) is not int or not 0 <= partition < count:
             raise Problem(400, f"partition is {partition!r}; {path!r} has 0 to {count - 1}.")
         command = v.TakePartitionDown if down else v.BringPartitionUp
         refused = bus.ask(command(queue=path, partition=partition), "administration").refused

@@ -15,6 +15,7 @@ from busproof.broker.amqp.dispositions import value_of
 from busproof.broker.amqp.encoding import (
     elements_of,
     end_of,
+    items,
     long_of,
     pairs,
     section,
@@ -22,12 +23,13 @@ from busproof.broker.amqp.encoding import (
     symbol_of,
 )
 from busproof.broker.amqp.messages import PARTITION_KEY, STANDS_FOR, Content
-from busproof.broker.amqp.sections import APPLICATION, PROPERTIES
+from busproof.broker.amqp.sections import APPLICATION, PROPERTIES, checked_properties
 from busproof.broker.amqp.writing import map_of
 
 __all__ = ["changed", "remade"]
 
 NOTHING = b"\x40"
+CONTENT_TYPE = 6
 KNOWN_FIELDS = (0, 2, 3, 4, 5, 6, 10, 12)
 """Positions of the AMQP properties that the bus knows."""
 
@@ -57,11 +59,16 @@ def changed(view: v.MessageView, kept: Content) -> Content:
     """Return the content of a message that the action of a subscription rule has changed."""
     fields = _fields(view)
     if kept.properties:
-        # The sender may have left out fields at the end that the action has set.
-        fields = [*_elements(kept.properties), *fields[len(_elements(kept.properties)) :]]
-        # The user-id, times and other fields that filters cannot use stay as they were sent.
-        for place in KNOWN_FIELDS:
-            fields[place] = _fields(view)[place]
+        sent = _elements(kept.properties)
+        texts = checked_properties(
+            items(kept.properties, section(kept.properties, 0)[1], len(sent))
+        )
+        left_alone = [old == new for old, new in zip(texts, _texts(view), strict=True)]
+        for place, element in enumerate(sent):
+            # An id that is a number stays one. The user-id, times and other fields that filters
+            # cannot use stay as they were sent.
+            if left_alone[place] or place not in KNOWN_FIELDS:
+                fields[place] = element
     left, inside = dict(view.properties), list[bytes]()
     if kept.application:
         for key, value, both in pairs(kept.application, section(kept.application, 0)[1]):
@@ -93,14 +100,19 @@ def _sized(raw: bytes) -> bytes:
     return struct.pack(">I", len(raw)) + raw
 
 
-def _fields(view: v.MessageView) -> list[bytes]:
-    kind = view.content_type
+def _texts(view: v.MessageView) -> list[str | None]:
+    """Return the AMQP properties that the bus knows, and `None` in place of the others."""
     return [
-        *(_text(view.message_id), NOTHING, _text(view.to), _text(view.subject)),
-        *(_text(view.reply_to), _text(view.correlation_id)),
-        NOTHING if kind is None else symbol_of(kind),
-        *(NOTHING, NOTHING, NOTHING),
-        *(_text(view.session_id), NOTHING, _text(view.reply_to_session_id)),
+        *(view.message_id, None, view.to, view.subject, view.reply_to, view.correlation_id),
+        *(view.content_type, None, None, None),
+        *(view.session_id, None, view.reply_to_session_id),
+    ]
+
+
+def _fields(view: v.MessageView) -> list[bytes]:
+    return [
+        NOTHING if text is None else symbol_of(text) if place == CONTENT_TYPE else string_of(text)
+        for place, text in enumerate(_texts(view))
     ]
 
 
@@ -108,10 +120,6 @@ def _listed(fields: list[bytes]) -> bytes:
     inside = b"".join(fields)
     head = bytes([0, 0x53, PROPERTIES, 0xD0])
     return head + struct.pack(">II", len(inside) + 4, len(fields)) + inside
-
-
-def _text(value: str | None) -> bytes:
-    return NOTHING if value is None else string_of(value)
 
 
 def _application(view: v.MessageView) -> bytes:
