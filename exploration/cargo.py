@@ -1,7 +1,8 @@
-"""Properties that no rule reads, of every type, on messages that have none.
+"""Properties that no rule reads, of every type, added to messages that have none.
 
-A bus may change a value on one way only: in a batch, in a dead-letter queue, when it forwards. So
-messages carry such values on every way, and the judge compares them wherever a message is seen.
+A bus may change a value only in certain places: in a batch, in a dead-letter queue, when it
+forwards. So messages carry such values wherever they go, and the judge compares them wherever a
+message is seen.
 """
 
 from collections.abc import Mapping
@@ -32,15 +33,15 @@ CARGO: Final[Mapping[str, Any]] = {
         "Text": " żółć  日本 ",
     },
 }
-"""Values that come unchanged through any bus, in JSON too; no filter of ours names them."""
+"""Values that any bus returns unchanged, even through JSON; no generated filter names them."""
 
 
 def laden(message: v.Message, *, is_filtered: bool) -> v.Message:
-    """Return a message with cargo, unless it has such properties of its own.
+    """Return a message with these values added, unless it has properties of its own.
 
     Args:
-        message: a message as a sequence sends it.
-        is_filtered: whether filters may read its headers, which then stay as they are.
+        message: the message that a sequence is about to send.
+        is_filtered: whether filters may read its headers, which must then stay unchanged.
     """
     if message.properties or any(getattr(message, name) is not None for name in FILTERED):
         return message

@@ -1,9 +1,10 @@
 """Exploration of an implementation: generate sequences, record them, and shrink each failure.
 
-Hypothesis only generates the sequences. Its shrinker works on the choices it drew, and a command is
-a small part of those: it took ten to thirty times as long to reach failures of the same size. So
-each failure is shrunk here, one rule at a time, by replaying fewer of its commands. These replays
-are not recorded; the shrunk failure is then replayed three more times, with a record.
+Hypothesis only generates the sequences. Its shrinker works on all the choices that it drew, and
+commands are a small part of those: it took ten to thirty times as long to reach failures of the
+same size. So this module shrinks each failure, one rule at a time, by replaying fewer of its
+commands. These replays are not recorded; the shrunk failure is then replayed three more times and
+recorded.
 """
 
 import sys
@@ -47,39 +48,39 @@ from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplifie
 __all__ = ["Exploration", "Found"]
 
 ROUND: Final = 10
-"""New sequences for each run of Hypothesis.
+"""Number of new sequences in each run of Hypothesis.
 
-After these Hypothesis would try five variants of each new sequence. They find less than new
-sequences do, and Hypothesis keeps all of them in memory.
+After these, Hypothesis would try five variants of each new sequence and keep all in memory.
+Variants find less than new sequences do.
 """
 
 TURNS: Final = 2
-"""How many sequences begin with each prologue in turn, before chance decides."""
+"""Number of sequences that begin with each prologue in turn, before chance decides."""
 
 SHARE: Final = 2 / 3
-"""Largest share of an exploration's sequences that begin with a prologue in turn."""
+"""Maximum share of an exploration's sequences that begin with a prologue in turn."""
 
 TIMES: Final = 3
-"""Replays of a shrunk failure, to see whether it repeats."""
+"""Number of replays of a shrunk failure, to see whether it repeats."""
 
 BREAKDOWNS: Final = 3
-"""Breakdowns of the adapter that end the exploration."""
+"""Number of breakdowns of the adapter that end the exploration."""
 
 MANY: Final = 10_000
-"""Most replays of a failure where requests are cheap; the time limit comes first."""
+"""Maximum number of replays of a failure if requests are cheap; a time limit comes first."""
 
 KEPT: Final = 3_000
-"""Sequences that an endless exploration records in full; later ones only if they do not pass."""
+"""Number of sequences that an endless exploration records in full; later only failing ones."""
 
 DEAR: Final = 0.005
-"""Seconds per answer above which requests are expensive, and unnecessary replays are avoided."""
+"""Time per answer above which requests are expensive and replays are avoided, in seconds."""
 
 REAL_LOCK: Final = 5 * v.MICROSECONDS
 """The queues' lock duration on a real clock, the shortest that the service accepts."""
 
 
 class Enough(BaseException):
-    """Signal to leave Hypothesis; it would report an `Exception` as a failure of the test."""
+    """Signal to leave Hypothesis, which would report an `Exception` as a failure of the test."""
 
 
 @attrs.frozen(kw_only=True)
@@ -104,7 +105,7 @@ class Exploration(Watch):
         terms: the rules in force, and the oracle.
         size: the size of the exploration.
         start: the seed of the random choices.
-        write: receives the records.
+        write: function that receives the records.
         lock: the queues' lock duration in microseconds; the default depends on the clock.
     """
 
@@ -144,8 +145,8 @@ class Exploration(Watch):
     def run(self) -> Ended:
         """Explore until the size is reached; return the outcome of the whole exploration.
 
-        Hypothesis begins each round with the simplest sequence. Only the first round asks it; in
-        later rounds that sequence is blank, which Hypothesis reports as flaky.
+        Hypothesis begins each round with the simplest sequence. Only the first round sends it; in
+        later rounds it stays blank, which Hypothesis reports as flaky.
         """
         if not generators(self._scope):
             return Ended(
@@ -166,7 +167,7 @@ class Exploration(Watch):
 
     def _round(self) -> None:
         left = ROUND if self._size.sequences is None else self._size.sequences - self.sequences
-        # Not the class itself: Hypothesis would read and parse its source to find a name.
+        # Do not pass the class itself: Hypothesis would read and parse its source to find a name.
         machine: Any = seed(self._random.getrandbits(64))(partial(self._machine()))
         self._is_first = True
         with suppress(Flaky, Enough):
@@ -176,7 +177,7 @@ class Exploration(Watch):
             self._failure = None
 
     def _machine(self) -> type[Explored]:
-        """Return a machine: for general themes while prologues are due, then for a random theme."""
+        """Return a machine for general themes while prologues are due, else for a random theme."""
         there = themes(self._scope)
         due = self.sequences < self._due(len(set(openings(self._scope))))
         theme = Theme.QUEUES if due else self._random.choice(there)
@@ -227,7 +228,7 @@ class Exploration(Watch):
             return run
 
     def _blank(self) -> Run:
-        """Return a sequence that asks nothing: a repeated one, or one that could not start."""
+        """Return a blank sequence: for one that would repeat, or for one that could not start."""
         run = Run(self.bus(self.record), self)
         run.over = True
         return run
@@ -249,12 +250,12 @@ class Exploration(Watch):
             self._write(record)
 
     def opening(self, ways: tuple[str, ...]) -> str | None:
-        """Return the prologue that is due; `None` once the sequences with prologues are done."""
+        """Return the prologue that is due next; `None` once each has had its turns."""
         number = self.sequences - 1
         return ways[number % len(ways)] if number < self._due(len(ways)) else None
 
     def _due(self, ways: int) -> int:
-        """Return how many sequences begin with one of these prologues in turn."""
+        """Return how many sequences begin with one of so many prologues in turn."""
         most = self._size.sequences
         turns = TURNS * ways
         return turns if most is None else min(turns, int(SHARE * most))
@@ -264,14 +265,14 @@ class Exploration(Watch):
         self._asking += seconds
 
     def waits(self, duration: int) -> None:
-        """Wait on a real clock, up to the waiting time that the size allows."""
+        """Wait on a real clock, as long as the waiting time of the size allows."""
         seconds = duration / v.MICROSECONDS
         if self._waited + seconds <= self._size.waiting:
             self._waited += seconds
             time.sleep(seconds)
 
     def violated(self, sequence: Run, violation: Violation) -> None:
-        """Leave Hypothesis with the failure, unless its rule was already found broken."""
+        """Leave Hypothesis because of a failure, unless its rule was found broken before."""
         rule = blamed(violation, self.terms)
         detail = str(sequence.bus.complaint(sequence.events[-1], violation))
         self._ending = ended_with(ScenarioVerdict.FAILED, detail)
@@ -281,13 +282,13 @@ class Exploration(Watch):
             raise Enough
 
     def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002
-        """Record a breakdown as an error; a few of them end the exploration."""
+        """Record a breakdown of the adapter as an error; a few of them end the exploration."""
         name = "" if isinstance(error, AdapterError | Undeclared) else f"{type(error).__name__}: "
         self._breakdowns += 1
         self._ending = ended_with(ScenarioVerdict.ERRORED, f"{name}{error}")
 
     def closed(self, sequence: Run) -> None:
-        """Record the outcome of a sequence, once; an interrupted sequence has none."""
+        """Record the outcome of a sequence once; an interrupted sequence has no outcome."""
         if self._ending is None or isinstance(
             sys.exception(), KeyboardInterrupt | ConformanceError
         ):
@@ -337,7 +338,7 @@ class Exploration(Watch):
         return broken
 
     def _summary(self) -> Ended:
-        """Return the outcome of the whole exploration, in a sentence."""
+        """Return the outcome of the whole exploration, with a sentence about its extent."""
         extent = f"{self.sequences} sequences, {self.commands} commands"
         if self.found:
             rules = ", ".join(finding.rule for finding in self.found)

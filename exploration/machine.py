@@ -1,6 +1,6 @@
 """The machine that explores: any command, in any order, on any adapter, judged as it runs.
 
-`machine_for(adapter)` makes a machine of Hypothesis; `accept` is its only assertion.
+`machine_for(adapter)` returns a Hypothesis state machine; `accept` is its only assertion.
 """
 
 import sys
@@ -54,11 +54,11 @@ LOCK = 30 * v.MICROSECONDS
 CONNECTIONS = ("c1", "c1", "c1", "c2")
 
 FILTERS = 3
-"""Subscriptions of a sequence about conditions."""
+"""Number of subscriptions in a sequence about filter conditions."""
 
 
 class Watch:
-    """Observer of the machine: it opens sequences and reacts to their outcomes.
+    """An observer of the machine, which starts sequences and reacts to their outcomes.
 
     Args:
         adapter: the implementation.
@@ -76,27 +76,27 @@ class Watch:
         return Sequence(self.bus(self.record), self)
 
     def bus(self, record: Callable[[v.Event], None]) -> Driver:
-        """Return a driver for the adapter, as it was started."""
+        """Return a driver for the adapter, which has been started."""
         catalogue = self.terms.catalogue
         recording = Recording(record=record, sentence=lambda rule: catalogue.rule(rule).statement)
         return Driver(self.adapter, self.terms.profile, self.terms.oracle, recording)
 
     def record(self, event: v.Event) -> None:
-        """Record an event; this class does not keep it."""
+        """Take an event; subclasses may record it."""
 
     def opening(self, ways: tuple[str, ...]) -> str | None:  # noqa: ARG002 - for subclasses
-        """Return the prologue of this sequence; `None` to choose one at random."""
+        """Return the prologue for this sequence; `None` to choose one at random."""
         return None
 
     def asked(self, seconds: float) -> None:
-        """Take note of the seconds that an answer took, including judging."""
+        """Take the time that an answer took, in seconds, including judging."""
 
     def waits(self, duration: int) -> None:
-        """Let real time pass, in microseconds."""
+        """Let a duration of real time pass, in microseconds."""
         time.sleep(duration / v.MICROSECONDS)
 
     def violated(self, sequence: "Sequence", violation: Violation) -> None:
-        """Report that nothing allowed the sequence's last event.
+        """Report that no rule allows the last answer of the sequence.
 
         Raises:
             NotConforming: always.
@@ -116,11 +116,11 @@ class Watch:
 
 
 class Sequence:
-    """One run of commands on a namespace that was empty at its start.
+    """A sequence of commands on a namespace that is empty at its start.
 
     Attributes:
         events: the events so far.
-        over: whether no more commands are asked.
+        over: whether the sequence sends no more commands.
     """
 
     def __init__(self, bus: Driver, watch: Watch) -> None:
@@ -130,7 +130,7 @@ class Sequence:
         self.over = False
 
     def ask(self, command: v.Command, connection: str) -> v.Event | None:
-        """Ask one command; return its event, or `None` if nothing was asked."""
+        """Send a command; return its event, or `None` if the sequence is over."""
         if self.over:
             return None
         if isinstance(command, v.AdvanceClock) and self.bus.clock is v.Clock.REAL:
@@ -158,13 +158,13 @@ class Sequence:
         return event
 
     def look_at_everything(self) -> None:
-        """Look at everything that is left, unless that would wait on a real clock."""
+        """Take a last look at everything left, unless that would need waiting on a real clock."""
         if self.events and self.bus.clock is v.Clock.VIRTUAL:
             look_at_everything(tuple(self.events), self.bus.capabilities, self.ask)
 
 
 class Explored(stateful.RuleBasedStateMachine):
-    """State machine of Hypothesis, with a rule for each row of the table of generators."""
+    """The Hypothesis state machine, with a rule for each row of the table of generators."""
 
     watch: ClassVar[Watch]
     scope: ClassVar[Scope]
@@ -175,7 +175,7 @@ class Explored(stateful.RuleBasedStateMachine):
         self.world = World(scope=self.scope)
 
     def issue(self, row: Generator, connection: str, times: int, drawn: dict[str, Any]) -> Any:
-        """Make commands of a row and ask them, up to this many times or until the row ends."""
+        """Make and send commands of a row, up to this many times or until the row ends."""
         receipt = Receipt(drawn["queue"].queue) if "queue" in drawn else None
         made: v.Command | None = None
         self.world.connection = connection
@@ -199,22 +199,22 @@ class Explored(stateful.RuleBasedStateMachine):
         return stateful.multiple(*self.world.at_hand())
 
     def teardown(self) -> None:
-        """Look at everything that is left, unless interrupted; report the end of the sequence."""
+        """Take a last look unless interrupted, and report the end of the sequence."""
         if sys.exception() is None:
             self.sequence.look_at_everything()
         self.watch.closed(self.sequence)
 
 
 def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:
-    """Return the scope: the declared capabilities that a rule in force needs.
+    """Return the scope of an exploration: the declared capabilities that a rule in force needs.
 
-    A tier to which no rule about transactions applies, for example, gets no transactions.
+    A tier without rules about transactions, for example, is explored without transactions.
     """
     declared = adapter.declaration.capabilities
     in_force = [rule for rule in terms.catalogue.rules if not terms.inapplicable(rule)]
     needed = {name for rule in in_force for need in rule.needs for name in need.split("|")}
     about = {capability for capability in declared if capability.value in needed}
-    # A regular queue only lacks partitions: no rule needs this capability.
+    # A regular queue is one without partitions, so no rule needs this capability.
     regular = set() if terms.profile.is_partitioned else declared & {v.Capability.REGULAR_QUEUES}
     return Scope(
         capabilities=frozenset(about | regular),
@@ -233,16 +233,16 @@ def machine_for(
     watch: Watch | None = None,
     lock: int = LOCK,
 ) -> type[Explored]:
-    """Return the machine that explores an adapter; its `TestCase` runs under pytest.
+    """Return the machine that explores an adapter; pytest can run its `TestCase`.
 
     Args:
         adapter: the implementation.
-        profile: the profile; by default the default edition, on the standard tier.
+        profile: the profile; by default the default edition on the Standard tier.
         watch: the observer; by default a violation fails the test.
         lock: the queues' lock duration in microseconds; use a short one on a real clock.
 
     Raises:
-        UsageError: the adapter can have no queue under this profile.
+        UsageError: the adapter cannot have any queue under this profile.
     """
     terms = terms_of(adapter, profile)
     return machine_of(watch or Watch(adapter, terms), scope_of(adapter, terms, lock))
@@ -268,8 +268,8 @@ def machine_of(
     Args:
         watch: the observer.
         scope: the capabilities and limits to explore within.
-        about: themes of its sequences; by default all. A machine for fewer themes is faster:
-            Hypothesis checks each of its rules in each step.
+        about: themes of the sequences; by default all. Fewer themes make the machine faster,
+            because Hypothesis checks each of its rules in each step.
     """
     machine = _machine(scope, themes(scope) if about is None else about)
     return type("Explored", (machine,), {"watch": watch})
@@ -277,7 +277,7 @@ def machine_of(
 
 @lru_cache(maxsize=32)
 def _machine(scope: Scope, about: tuple[Theme, ...]) -> type[Explored]:
-    """Return the machine without an observer; Hypothesis compiles a function for each rule."""
+    """Return the machine without an observer, cached because Hypothesis compiles each rule."""
     rows = generators(scope)
     body: dict[str, Any] = {"scope": scope, "start": _started(rows, scope, about)}
     for row in rows:
@@ -290,7 +290,7 @@ def _machine(scope: Scope, about: tuple[Theme, ...]) -> type[Explored]:
 
 
 def _started(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]) -> Any:
-    """Return the first step, which chooses the theme, the keys, the shapes and a queue."""
+    """Return the first step, which chooses a theme, keys, shapes of messages and a queue."""
     row = next(row for row in rows if row.kind is v.CreateQueue)
     ways = tuple(dict.fromkeys(openings(scope)))
 

@@ -13,7 +13,7 @@ __all__ = ["Replay", "replay"]
 
 
 class Replay(Watch):
-    """Observer that records the events of a replay."""
+    """An observer that records the events of a replay."""
 
     def __init__(self, adapter: Adapter, terms: Terms, write: Callable[[v.Event], None]) -> None:
         super().__init__(adapter, terms)
@@ -25,9 +25,9 @@ class Replay(Watch):
 
 
 def replay(run: Run, commands: Sequence[RecordedCommand]) -> None:
-    """Ask each command in turn, until the run is over.
+    """Send recorded commands in order, until the sequence is over.
 
-    A command that refers to a receive is left out if that receive got no lock this time.
+    A command that refers to the lock of a receive is skipped if the receive got no lock this time.
     """
     tokens: dict[int, str] = {}
     for recorded in commands:

@@ -15,13 +15,13 @@ class Size:
 
     Attributes:
         name: the value of `--profile`.
-        sequences: how many sequences to run; `None` for as many as the time allows.
-        steps: rules in a sequence; a rule may ask several commands.
-        seconds: after this time no further sequence begins.
-        shrinking: seconds for shrinking one failure.
-        rules: how many broken rules end the exploration.
-        replays: most replays to shrink a failure, where requests are expensive.
-        waiting: seconds to wait in all for timers of a bus on a real clock.
+        sequences: number of sequences to run; `None` for as many as the time allows.
+        steps: number of steps in a sequence; a step may send several commands.
+        seconds: time after the start when no further sequence begins, in seconds.
+        shrinking: time for shrinking one failure, in seconds.
+        rules: number of broken rules that end the exploration.
+        replays: maximum number of replays to shrink a failure if requests are expensive.
+        waiting: total time to wait for timers of a bus on a real clock, in seconds.
         dear: whether each request is expensive: failures are then first shrunk without requests.
     """
 
@@ -59,11 +59,11 @@ SIZES: Final = {
 
 
 def size_named(name: str, minutes: str | None = None) -> Size:
-    """Return the size of this name.
+    """Return the size with this name.
 
     Args:
         name: one of `SIZES`.
-        minutes: how long a soak lasts; by default ten.
+        minutes: duration of a soak, in minutes; by default ten.
 
     Raises:
         UsageError: the name is unknown, or the minutes are invalid or not allowed for this size.
@@ -84,7 +84,7 @@ def size_named(name: str, minutes: str | None = None) -> Size:
 
 
 SIZES["audit"] = attrs.evolve(SIZES["ci"], name="audit", rules=1)
-"""For the audit, where one broken rule is enough."""
+"""The size for the audit, where one broken rule is enough."""
 
 LONGEST: Final = 7 * 24 * 60
-"""A week, in minutes."""
+"""Maximum duration of a soak, in minutes: a week."""

@@ -1,6 +1,7 @@
 """State of one sequence: small sets of names and keys, and facts learned from answers.
 
-What Hypothesis draws must not depend on these facts: a bus may answer differently the next time.
+What Hypothesis draws must not depend on these facts, because a bus may answer differently the next
+time.
 """
 
 from enum import StrEnum
@@ -36,21 +37,22 @@ KEYS: Final = (
     ("order-2026-a", "order-2026-b"),
     tuple("abcdefghijkl"),
 )
-"""Possible keys of a sequence: a few, some that differ only in case or at the end, and enough that
-some share a partition.
+"""Keys that a sequence may use.
+
+A few, some that differ only in case or at the end, and enough that some share a partition.
 """
 
 MOST_QUEUES: Final = 3
 MOST_HOPS: Final = 6
-"""How many hops of forwarding to follow; forwarding may be a cycle."""
+"""Maximum number of forwarding hops to follow, because forwarding may form a cycle."""
 
 ANY_SESSION: Final = 2
 FALLBACK: Final = 4
-"""How many recent messages a drawn number may choose from, to take the partition of one."""
+"""Number of recent messages that a drawn number may choose one of, to use its partition."""
 
 
 class Theme(StrEnum):
-    """Theme of a sequence; a sequence about everything would reach nothing in particular."""
+    """The theme of a sequence; a sequence about everything would go deep into nothing."""
 
     QUEUES = "queues"
     TOPICS = "topics"
@@ -66,22 +68,22 @@ GENERAL: Final = (Theme.QUEUES, Theme.TOPICS, Theme.FORWARDING)
 """Themes that include everything about queues; the others are limited to their subject."""
 
 OF_COPIES: Final = (Theme.COPIES, Theme.CONDITIONS)
-"""Themes about subscriptions only, which make no use of queues."""
+"""Themes about subscriptions only, which do not use queues."""
 
 FOCUSED: Final = tuple(theme for theme in Theme if theme not in GENERAL)
 
 
 @attrs.frozen(kw_only=True)
 class Scope:
-    """Capabilities and limits of an implementation that the exploration respects.
+    """Capabilities and limits of an implementation that an exploration respects.
 
     Attributes:
         capabilities: the declared capabilities that a rule in force needs.
         tier: the tier of the namespace.
         may_partition: whether partitioned entities can be created.
-        partitions: how many partitions a partitioned queue has.
+        partitions: the number of partitions of a partitioned queue.
         lock: the queues' lock duration in microseconds; other times are fractions of it.
-        clock: the clock; on a real one, waits of days are left out.
+        clock: the clock; waits of days are left out on a real one.
     """
 
     capabilities: frozenset[v.Capability]
@@ -102,7 +104,7 @@ class Scope:
 
 @attrs.define
 class Receipt:
-    """Result of a receive, filled in once the bus has answered."""
+    """The result of a receive, filled in once the bus has answered."""
 
     queue: str
     lock_token: str | None = None
@@ -112,7 +114,7 @@ class Receipt:
 
 @attrs.define
 class World:
-    """State of one sequence: entities and keys for its commands, and facts from answers."""
+    """The state of a sequence: entities and keys for its commands, and facts from answers."""
 
     scope: Scope
     theme: Theme = Theme.QUEUES
@@ -146,11 +148,11 @@ class World:
         return [entity for entity in (*self.queues, *self.subscriptions) if entity.requires_session]
 
     def sent_to(self, queue: v.CreateQueue) -> str:
-        """Return the address to send to for messages of this entity: a subscription's topic."""
+        """Return where to send messages for an entity; for a subscription, that is its topic."""
         return queue.queue.partition("/subscriptions/")[0]
 
     def received_from(self, queue: v.CreateQueue) -> v.CreateQueue:
-        """Return where to receive messages sent to this entity: follow forwarding and topics."""
+        """Return where to receive messages sent to an entity, following forwarding and topics."""
         entity = queue
         for _ in range(MOST_HOPS):
             onward = self._onward(entity)
@@ -172,7 +174,7 @@ class World:
         return next((created for created in self.queues if created.queue == queue.forward_to), None)
 
     def message(self, queue: v.CreateQueue, place: int) -> v.Message:
-        """Make the next message: with a shape of this sequence, and a unique body."""
+        """Return the next message, with one of the sequence's shapes and a unique body."""
         shape = self.palette[place % len(self.palette)]
         self.bodies += 1
         body = f"m{self.bodies}"
@@ -192,7 +194,7 @@ class World:
         return laden(message, is_filtered=bool(self.topics))
 
     def _life(self, shape: "Shape") -> int | None:
-        """Return the time to live of a message of this shape, if the bus supports it."""
+        """Return the time to live for a shape of messages; `None` if the bus supports none."""
         mortal = v.Capability.TIME_TO_LIVE in self.scope.capabilities
         return shape.life * self.scope.lock // 4 or None if mortal else None
 
@@ -215,13 +217,13 @@ class World:
         return number % self.scope.partitions
 
     def held(self, receipt: Receipt) -> Receipt | None:
-        """Return this receipt if it has a lock, else the latest one with a lock."""
+        """Return a receipt if it has a lock, or the latest one that has."""
         if receipt.lock_token is not None:
             return receipt
         return self.locks[-1] if self.locks else None
 
     def learn(self, event: v.Event, receipt: Receipt | None) -> None:
-        """Remember the facts of an event that later commands may use."""
+        """Record the facts in an event that later commands may use."""
         self._forget(event)
         match event.command, event.outcome:
             case v.Receive(queue=queue), v.Received(message=view):
@@ -282,15 +284,15 @@ def _held(queue: str, view: v.MessageView) -> Receipt:
 
 @attrs.frozen
 class Shape:
-    """Properties of a message, as indexes into the keys of the sequence.
+    """The properties of a message, as indexes into the keys of the sequence.
 
     Attributes:
         session: index of the SessionId.
         key: index of the PartitionKey.
         identity: index of the MessageId.
-        same: whether the PartitionKey is the SessionId.
+        same: whether the PartitionKey equals the SessionId.
         own: whether the MessageId is unique.
-        bare: whether the SessionId is left out even where one is required.
+        bare: whether the SessionId is left out even if one is required.
         life: time to live in quarters of the lock duration; 0 for no limit.
     """
 
@@ -331,4 +333,4 @@ SHAPES: Final = (
 """Simple shapes first, because failures shrink towards them; frequent shapes several times."""
 
 PALETTE: Final = st.lists(st.sampled_from(SHAPES), min_size=1, max_size=4)
-"""Shapes of one sequence: only a few, so that its messages interact."""
+"""Draws the shapes of one sequence: only a few, so that its messages interact."""

@@ -1,4 +1,4 @@
-"""Replays of a failure: check whether its commands break the same rule, and no other rule first."""
+"""Replays of a failure, to check whether its commands break the same rule before any other."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,11 +20,11 @@ from busproof.judging.shrinking import Spent
 __all__ = ["Trial", "Trials", "blamed", "ended_with"]
 
 LONGEST_DETAIL: Final = 65536
-"""Most characters of a cause and its detail; the text of an adapter's error may have any length."""
+"""Maximum length of a cause and its detail, in characters; adapters' errors may be longer."""
 
 
 def blamed(violation: Violation, terms: Terms) -> v.RuleId:
-    """Return the rule that a violation is attributed to, as in the verdicts."""
+    """Return the rule that a violation is charged to, as in the verdicts."""
     return to_blame(violation.rules, (), terms)
 
 
@@ -35,13 +35,13 @@ def ended_with(verdict: ScenarioVerdict, detail: str) -> Ended:
 
 
 class Trial(Watch):
-    """Replays that test whether commands break one rule.
+    """Replays that test whether commands break a certain rule.
 
     Args:
         adapter: the implementation.
         terms: the rules in force, and the oracle.
         rule: the rule in question.
-        write: receives the events; by default they are not kept.
+        write: function that receives the events; by default they are not kept.
 
     Attributes:
         ended: the outcome of the latest replay.
@@ -61,7 +61,7 @@ class Trial(Watch):
         self.ended = Ended(verdict=ScenarioVerdict.PASSED)
 
     def breaks(self, commands: Sequence[RecordedCommand]) -> bool:
-        """Return whether these commands break the rule, replayed once on an empty namespace."""
+        """Return whether these commands break the rule when replayed once on an empty namespace."""
         self._broken, self.ended = False, Ended(verdict=ScenarioVerdict.PASSED)
         try:
             replay(self.opened(), commands)
@@ -75,13 +75,13 @@ class Trial(Watch):
             self._keep(event)
 
     def violated(self, sequence: Run, violation: Violation) -> None:
-        """Note whether the broken rule is the one in question."""
+        """Record whether the broken rule is the one in question."""
         self._broken = blamed(violation, self.terms) == self._rule
         complaint = sequence.bus.complaint(sequence.events[-1], violation)
         self.ended = ended_with(ScenarioVerdict.FAILED, str(complaint))
 
     def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002
-        """Record the breakdown as an error; it is not a violation."""
+        """Record the breakdown of the adapter as an error, which is not a violation."""
         self.ended = ended_with(ScenarioVerdict.ERRORED, str(error))
 
 
@@ -89,9 +89,9 @@ class Trials:
     """Replays within limits of number and time, because each may be expensive.
 
     Args:
-        trial: runs the replays.
-        most: most replays.
-        seconds: most seconds for all of them together.
+        trial: the trial that runs the replays.
+        most: maximum number of replays.
+        seconds: maximum time for all replays together, in seconds.
     """
 
     def __init__(self, trial: Trial, *, most: int, seconds: float) -> None:

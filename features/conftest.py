@@ -1,4 +1,4 @@
-"""Gives the features their steps and their bus; nothing of it reaches a host's own tests."""
+"""Fixtures and hooks for the features; they do not affect a host project's own tests."""
 
 import gc
 from collections.abc import Generator, Iterator
@@ -24,18 +24,18 @@ from busproof.steps.running import RUN, Run, give_up, verdict_on  # noqa: E402
 from busproof.vocabulary.messages import MessageView  # noqa: E402
 
 for _module in map(import_module, STEP_MODULES):
-    # pytest-bdd makes fixtures of step functions, under names of its own; fixtures of a conftest
-    # reach its folder and no other.
+    # pytest-bdd turns step functions into fixtures with names of its own. Fixtures of a conftest
+    # are visible in its folder only.
     globals().update(
         {name: each for name, each in vars(_module).items() if name.startswith("pytestbdd_")}
     )
 
 NEW_OBJECTS: Final = 50_000
-"""How many come to be in a run before garbage is looked for; by default it is 700."""
+"""Number of new objects before a garbage collection; Python's default is 700."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make our markers known, which no other tests have, and tell Allure of our scenarios."""
+    """Register the suite's markers, and the Allure plugin if it is active."""
     config.addinivalue_line("markers", "rule(id): the rule of the catalogue that a scenario shows")
     config.addinivalue_line("markers", "any_reading: a scenario that every reading allows")
     if allure.is_active(config):
@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Look only at what was asked for: scenarios or paths, an exploration beside, or a replay."""
+    """Collect only what was selected: scenarios or paths, and an exploration or a replay."""
     replays = config.getoption("--bus-replay") is not None
     explores = config.getoption("--bus-profile") is not None
     follows = config.getoption("--bus-from") == "tla"
@@ -58,7 +58,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
-    """Fail to collect under xdist where the run cannot begin: a worker that exits is replaced."""
+    """Fail the collection under xdist if the run cannot begin; exiting would restart the worker."""
     if module_path.parent != Path(__file__).parent or not hasattr(parent.config, "workerinput"):
         return
     try:
@@ -69,7 +69,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 
 def _run(config: pytest.Config) -> Run:
-    """The run of this session, begun at its first scenario."""
+    """Return the run of this session, which begins at its first scenario."""
     if RUN not in config.stash:
         config.stash[RUN] = Run(config)
     return config.stash[RUN]
@@ -77,7 +77,7 @@ def _run(config: pytest.Config) -> Run:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is of other rules, where some were asked for."""
+    """Deselect the scenarios of other rules, if rules were selected."""
     rules = {item: _rules(item) for item in items if _is_ours(item)}
     if not rules:
         return
@@ -94,7 +94,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _mark_by_rule(config: pytest.Config, rules: dict[pytest.Item, tuple[str, ...]]) -> None:
-    """Let each scenario be chosen by its rule's id, as in `-m "KEY-08 or SESS"`."""
+    """Mark each scenario with its rules and families, as for `-m "KEY-08 or SESS"`."""
     families = {rule: rule.partition("-")[0] for tagged in rules.values() for rule in tagged}
     for name in sorted({*families, *families.values()}):
         config.addinivalue_line("markers", f"{name}: scenarios of this rule or family of rules")
@@ -113,7 +113,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         except ConformanceError as error:
             give_up(session.config, error)
         if session.config.getoption("--bus-history") is not None:
-            # A process of the suite's own; what was imported and collected stays until its end.
+            # This process runs only the suite, so objects from before the first test stay.
             gc.freeze()
             gc.set_threshold(NEW_OBJECTS)
 
@@ -137,7 +137,7 @@ def _rules(item: pytest.Item) -> tuple[str, ...]:
 
 @pytest.fixture
 def bus(request: pytest.FixtureRequest) -> Iterator[Bus]:
-    """The bus under test, empty."""
+    """The bus under test, with an empty namespace."""
     node = request.node
     any_reading = node.get_closest_marker("any_reading") is not None
     name, rules = scenario_name(node), _rules(node)
@@ -152,13 +152,13 @@ def views() -> list[MessageView]:
 
 @pytest.fixture
 def asking(bus: Bus) -> Asking:
-    """Asks any command."""
+    """The sequence of arbitrary commands in this scenario."""
     return Asking(bus)
 
 
 @pytest.fixture
 def past() -> list[object]:
-    """What came of earlier rounds of a scenario."""
+    """Outcomes of earlier rounds in the scenario."""
     return []
 
 
@@ -166,20 +166,20 @@ def past() -> list[object]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Record how a scenario ended; what was not judged is a skip, with its reason."""
+    """Record how a scenario ended; report one that was not judged as skipped, with the reason."""
     if call.when != "call" or RUN not in item.config.stash:
         return (yield)
     error = call.excinfo.value if call.excinfo else None
     verdict, detail = verdict_on(error)
     run = item.config.stash[RUN]
     run.scenario_ended(verdict, detail)
-    item.session.items += run.again(item, error)  # pytest's loop goes on to what is appended
+    item.session.items += run.again(item, error)  # pytest's loop continues with appended items
     as_pytest_says_it(item, call, verdict, detail, run.steps)
     return (yield)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print the verdicts on the rules, which are more than the outcomes of scenarios."""
+    """Print the verdicts on the rules, because scenarios' outcomes are not verdicts."""
     if RUN not in config.stash:
         return
     run = config.stash[RUN]
@@ -197,17 +197,17 @@ def _note(request: pytest.FixtureRequest, step: Any, result: str) -> None:
 
 
 def pytest_bdd_after_step(request: pytest.FixtureRequest, step: Any) -> None:
-    """Note a step that was taken."""
+    """Record a step that passed."""
     _note(request, step, "passed")
 
 
 def pytest_bdd_after_scenario(request: pytest.FixtureRequest) -> None:
-    """Look at everything that a scenario has left behind, if none of its steps has failed."""
+    """Take a last look at what a scenario has left, if none of its steps has failed."""
     if RUN in request.config.stash:
         request.config.stash[RUN].look_at_everything()
 
 
 def pytest_bdd_step_error(request: pytest.FixtureRequest, step: Any, exception: Exception) -> None:
-    """Note the step that a scenario ended at."""
+    """Record the step that ended the scenario."""
     verdict, _ = verdict_on(exception)
     _note(request, step, verdict.value)

@@ -1,4 +1,4 @@
-"""Distilled sequences: found by machine, and judged while they run."""
+"""Distilled sequences, which were found by machine and are judged while they run."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from busproof.steps.running import RUN
     ],
 )
 def test_sequence(request: pytest.FixtureRequest, sequence: DistilledSequence) -> None:
-    """The bus is asked what the sequence asks, if its rule applies."""
+    """Send the commands of a sequence to the bus, if its rule applies."""
     asking = request.getfixturevalue("asking")
     run = request.config.stash[RUN]
     run.show_nothing()

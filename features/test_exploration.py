@@ -1,4 +1,4 @@
-"""The exploration; pytest looks at it only where it is asked for (--bus-profile)."""
+"""The exploration; pytest collects it only with `--bus-profile`."""
 
 import pytest
 
@@ -6,5 +6,5 @@ from busproof.steps.running import RUN
 
 
 def test_exploration(request: pytest.FixtureRequest) -> None:
-    """Random commands, judged as they go."""
+    """Send random commands, and judge the answers at once."""
     request.config.stash[RUN].explore()

@@ -1,4 +1,4 @@
-"""The scenarios of this folder, for pytest to find."""
+"""Collection of the scenarios in this folder."""
 
 from pathlib import Path
 
@@ -9,5 +9,5 @@ from busproof.steps.plugin import features_asked_for, loading_our_features
 HERE = Path(__file__).parent
 
 with loading_our_features():
-    # A host's own base folder of features is not ours.
+    # Set the base folder, because a host project may have its own.
     scenarios(*features_asked_for(HERE), features_base_dir=str(HERE))

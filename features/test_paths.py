@@ -1,4 +1,4 @@
-"""The paths of the TLA+ specs' graphs, where `--bus-from=tla` asks for them."""
+"""Paths through the graphs of the TLA+ specs; pytest collects them only with `--bus-from=tla`."""
 
 import pytest
 
@@ -13,5 +13,5 @@ def _paths() -> list[tuple[Suite, Path_]]:
 
 @pytest.mark.parametrize(("suite", "path"), _paths(), ids=lambda each: getattr(each, "name", "tla"))
 def test_path(bus: Bus, suite: Suite, path: Path_) -> None:
-    """The bus gets the commands of the path, and the judge judges its answers."""
+    """Send the commands of a path to the bus, and judge its answers."""
     follow(bus, path, suite.setting)

@@ -1,4 +1,4 @@
-"""Commands that are asked again; pytest looks at them only where they are given (--bus-replay)."""
+"""A replay of commands; pytest collects it only with `--bus-replay`."""
 
 import pytest
 
@@ -6,5 +6,5 @@ from busproof.steps.running import RUN
 
 
 def test_replay(request: pytest.FixtureRequest) -> None:
-    """The commands of a file."""
+    """Send the commands in a file again."""
     request.config.stash[RUN].replay()

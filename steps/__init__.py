@@ -33,4 +33,4 @@ STEP_MODULES: Final = (
     "busproof.steps.definitions.situations",
     "busproof.steps.definitions.any_command",
 )
-"""Modules that define steps, in the order in which pytest-bdd looks them up."""
+"""Modules that define steps, in the order of pytest-bdd's lookup."""

@@ -33,12 +33,12 @@ _BESIDE: Final = {
 """Epics of the tests that are not scenarios, by module; these tests belong to no rule."""
 
 _ALLURE: Final = ("allure_pytest", "allure_pytest.plugin")
-"""Plugin names of allure-pytest: as an entry point, or as named by `-p`."""
+"""Names of allure-pytest as a plugin: as an entry point, or as given to `-p`."""
 
 _UNJUDGED: Final = frozenset({"NotApplicable", "Inconclusive"})
-"""Names of our exceptions for scenarios that neither passed nor failed.
+"""Names of busproof's exceptions for scenarios that neither passed nor failed.
 
-Matched by name, because this plugin imports nothing of ours.
+They are matched by name, because this plugin imports nothing of busproof.
 """
 
 _STEP: Final = pytest.StashKey[AbstractContextManager[object]]()
@@ -46,7 +46,7 @@ _PARAMETERS: Final = ("adapter", "edition", "tier", "oracle", "partitions", "rea
 _EXAMPLE: Final = "_pytest_bdd_example"
 
 _NAME: Final = re.compile(r"[\w.-]+(:\w+)?")
-"""An adapter's name or `package.module:factory`, which contains nothing private."""
+"""An adapter's name or `package.module:factory`, where nothing is private."""
 
 _USER_INFO: Final = re.compile(r"(?<=://)[^/@]*@")
 _KIND: Final = re.compile(r"(amqps?|exec|Endpoint)\b")
@@ -58,12 +58,12 @@ def is_active(config: pytest.Config) -> bool:
     return installed and config.getoption("allure_report_dir", default=None) is not None
 
 
-# Labels are set at collection, so that scenarios skipped in their setup have them, too.
+# Set labels at collection, so that scenarios skipped in their setup have them, too.
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Label our tests by their rules, and title them by their scenarios."""
+    """Label the suite's tests by their rules, and title them by their scenarios."""
     listener = config.pluginmanager.get_plugin("allure_listener")
     if listener is not None:
         config.pluginmanager.register(_Fixtures(listener.allure_logger))
@@ -104,7 +104,7 @@ def _template(item: pytest.Item) -> "ScenarioTemplate | None":
 
 
 def _name_after_scenario(item: pytest.Item) -> None:
-    """Title and describe a test by its scenario; pytest-bdd describes it by a path."""
+    """Title and describe a test by its scenario, where pytest-bdd would use a path."""
     template = _template(item)
     if template is None or not isinstance(item, pytest.Function):
         return
@@ -131,7 +131,7 @@ def _name_after_sequence(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Add the target's options, and the values of an outline's row, as parameters."""
+    """Add the target's options and the values of an outline's row as parameters."""
     if not _is_ours(item) and not _beside(item.path):
         return
     import allure  # noqa: PLC0415
@@ -150,9 +150,9 @@ def _parameters(item: pytest.Item) -> Iterator[tuple[str, str]]:
 
 
 def _published(value: str) -> str:
-    """Return a plain name unchanged; replace a command or an address by its kind and a digest.
+    """Return a plain name unchanged, and a command or an address as its kind and a digest.
 
-    Commands and addresses may contain keys. The digest distinguishes two of them.
+    Commands and addresses may contain keys. The digest tells two of them apart.
     """
     if _NAME.fullmatch(value):
         return value
@@ -208,7 +208,7 @@ def pytest_bdd_after_scenario(request: pytest.FixtureRequest) -> None:
 
 
 class _Fixtures:
-    """Filter that drops passed fixtures of our tests from Allure's results."""
+    """A filter that keeps passed fixtures of the suite's tests out of Allure's results."""
 
     def __init__(self, reporter: Any) -> None:
         self._reporter = reporter
@@ -220,7 +220,7 @@ class _Fixtures:
     def pytest_fixture_post_finalizer(
         self, fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
     ) -> Generator[None, None, None]:
-        """Remember whether the fixture that ends belongs to one of our tests."""
+        """Record whether the fixture that ends belongs to one of the suite's tests."""
         self._ours = fixturedef.scope == "function" and _is_ours(request.node)
         try:
             yield
@@ -228,7 +228,7 @@ class _Fixtures:
             self._ours = False
 
     def stop_group(self, uuid: str, **facts: object) -> None:
-        """Drop the fixture, or write it."""
+        """Drop a passed fixture of the suite; write any other one."""
         group = self._reporter.get_item(uuid)
         # A fixture that is still ending has no status yet.
         passed = all(
@@ -296,7 +296,7 @@ def _is_ours(item: pytest.Item) -> bool:
 
 @cache
 def _beside(path: Path) -> str:
-    """Return the epic of a module without scenarios; an empty string for other modules."""
+    """Return the epic of a module without scenarios; empty for other modules."""
     here = path.resolve().parent == _OURS.parent
     return _BESIDE.get(path.name, "") if here else ""
 

@@ -1,4 +1,4 @@
-"""Bus for scenarios: a driver with the operations that many steps use."""
+"""The bus as scenarios use it: a driver with operations that many steps need."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ from busproof.judging.scenario_outcome import (
 __all__ = ["Bus"]
 
 ROUNDS = 1000
-"""Maximum number of receives in a row, in addition to the messages sent, in one scenario."""
+"""Maximum number of receives in one scenario, in addition to the messages sent."""
 
 PEEKS = 20
 """Number of empty peeks in a row that a scenario accepts as "nothing to show"."""
@@ -34,14 +34,14 @@ PAUSES = (
     *(v.MICROSECONDS,) * 18,
     *(BOUND // 12,) * 10,
 )
-"""Pauses between attempts to receive, in microseconds: short at first, `BOUND` in all."""
+"""Pauses between attempts to receive, in microseconds: short at first, `BOUND` in total."""
 
 DELAYS = ("SCHEDULE-DELAY", "FORWARD-DELAY", "DEAD-LETTER-DELAY")
 """Ambiguities about how late a message may arrive."""
 
 
 class Bus(Driver):
-    """Driver that rejects undeclared requests, and remembers the messages that a scenario sent."""
+    """A driver that rejects undeclared commands and remembers the messages that a scenario sent."""
 
     def __init__(
         self, adapter: Adapter, profile: v.Profile, oracle: Oracle, recording: Recording
@@ -83,7 +83,7 @@ class Bus(Driver):
         return event.outcome
 
     def do_all(self, commands: Sequence[v.Command]) -> Iterator[v.Outcome]:
-        """Send commands in order, as `do` does; announce them to an adapter that prefetches.
+        """Send commands in order, as `do` does; announce them first to an adapter that prefetches.
 
         Raises:
             NotConforming: as `do`, which may also raise its other errors.
@@ -132,16 +132,16 @@ class Bus(Driver):
             )
 
     def need(self, capability: v.Capability) -> None:
-        """Check a capability that this scenario needs, even if its rule does not.
+        """Require a capability that this scenario needs, even if its rule does not need it.
 
         Raises:
-            NotApplicable: the adapter does not declare it.
+            NotApplicable: the adapter does not declare the capability.
         """
         if capability not in self.capabilities:
             raise NotApplicable(f"capability: {capability.value}")
 
     def located(self, queue: str, bodies: Iterable[str], session_id: str | None) -> list[int]:
-        """Return the partitions that stored the messages, as witnessed or from sequence numbers.
+        """Return the partitions that stored the messages, from witnesses or sequence numbers.
 
         Raises:
             NotApplicable: the adapter does not report partitions.
@@ -176,9 +176,9 @@ class Bus(Driver):
         raise Inconclusive(f"the queue is still not empty after {len(views)} receives")
 
     def peeked(self, command: v.Peek) -> tuple[v.MessageView, ...]:
-        """Return the messages that a peek shows; repeat an empty peek.
+        """Return the messages that a peek shows; repeat the peek if it is empty.
 
-        A partition without messages may have answered the first one (PEEK-EMPTY).
+        A partition without messages may have answered the first peek (PEEK-EMPTY).
         """
         for _ in range(PEEKS):
             outcome = self.do(command)
@@ -190,7 +190,7 @@ class Bus(Driver):
     def awaited(
         self, queue: str, number: int, connection: str = "c1", session_id: str | None = None
     ) -> list[v.MessageView]:
-        """Receive and complete until this number of messages has arrived, or the time is up.
+        """Receive and complete until this many messages have arrived, or the time is up.
 
         Raises:
             Inconclusive: as `tries`.
@@ -208,7 +208,7 @@ class Bus(Driver):
         return views
 
     def _received_yet(self, queue: str, connection: str, session_id: str | None) -> v.Outcome:
-        """Receive once; if the session's lock has expired, accept the session again and retry."""
+        """Receive once; if the session's lock has expired, accept the session and receive again."""
         outcome = self.receive(queue, connection, session_id)
         lost = isinstance(outcome, v.Refused) and outcome.error is v.Error.SESSION_LOCK_LOST
         if session_id is None or not lost:
@@ -217,13 +217,13 @@ class Bus(Driver):
         return self.receive(queue, connection, session_id)
 
     def tries(self, *ambiguities: str) -> Iterator[None]:
-        """Yield once per attempt, with pauses between, to wait for an eventual effect.
+        """Yield once per attempt, with pauses in between, to wait for an eventual effect.
 
         Args:
-            ambiguities: those about how late the effect may be; by default those of messages.
+            ambiguities: those about how late the effect may be; by default those about messages.
 
         Raises:
-            Inconclusive: the last attempt failed, but under a reading no delay is too long.
+            Inconclusive: the last attempt failed, but a reading permits any delay.
         """
         yield
         for pause in PAUSES:
@@ -236,17 +236,17 @@ class Bus(Driver):
     def receive(
         self, queue: str, connection: str = "c1", session_id: str | None = None
     ) -> v.Outcome:
-        """Receive one message, in the mode of `mode`."""
+        """Receive one message in the receive mode `mode`."""
         return self.do(v.Receive(queue=queue, mode=self.mode, session_id=session_id), connection)
 
     @property
     def mode(self) -> v.ReceiveMode:
-        """Peek-lock; receive-and-delete for an implementation without locks."""
+        """The receive mode: peek-lock, or receive-and-delete if there are no locks."""
         locks = v.Capability.PEEK_LOCK in self.capabilities
         return v.ReceiveMode.PEEK_LOCK if locks else v.ReceiveMode.RECEIVE_AND_DELETE
 
     def complete(self, queue: str, view: v.MessageView, connection: str = "c1") -> None:
-        """Complete a message if it is locked; this must succeed."""
+        """Complete a message if it is locked, which must succeed."""
         if view.lock_token is not None:
             outcome = self.do(v.Complete(queue=queue, lock_token=view.lock_token), connection)
             self.expect(outcome, v.Done)
@@ -300,7 +300,7 @@ class Bus(Driver):
     def with_each_partition_down(
         self, queue: str, send: Callable[[], v.Outcome]
     ) -> list[v.Outcome]:
-        """Send once while each partition in turn is down; return the outcomes.
+        """Send once for each partition while that partition is down; return the outcomes.
 
         Raises:
             NotApplicable: the adapter cannot take partitions down.
@@ -314,14 +314,14 @@ class Bus(Driver):
         return outcomes
 
     def pass_time(self, duration: int) -> None:
-        """Let `duration` microseconds pass, and the adapter's slack, so that all timers have fired.
+        """Let `duration` microseconds pass, plus the slack, so that all timers of it have fired.
 
-        Not more: a longer pause might fire a timer that the scenario must not reach.
+        A longer pause might fire a timer that the scenario must not reach.
         """
         self._pass(duration + self._adapter.declaration.slack + 1)
 
     def pass_only(self, duration: int, whole: int) -> None:
-        """Let `duration` microseconds pass, less than a timer of `whole` microseconds needs.
+        """Let `duration` microseconds pass without firing a timer of `whole` microseconds.
 
         The timer started with the latest request, and must not fire before the next answer.
 
@@ -337,14 +337,14 @@ class Bus(Driver):
         self._pass(duration)
 
     def wait(self, duration: int) -> None:
-        """Let `duration` microseconds pass, regardless of timers."""
+        """Let `duration` microseconds pass, even if timers fire."""
         self._pass(duration)
 
     def _pass(self, duration: int) -> None:
         if self.clock is v.Clock.REAL:
             time.sleep(duration / v.MICROSECONDS)
             return
-        # The deadline applies to the scenario's next command, not to advancing the clock.
+        # The deadline is for the scenario's next command, not for advancing the clock.
         deadline, self._deadline = self._deadline, None
         self.expect(self.do(v.AdvanceClock(duration=duration)), v.Done)
         self._deadline = deadline

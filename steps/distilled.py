@@ -1,8 +1,8 @@
 """Distilled sequences: short sequences of commands, found by search and stored as data.
 
-Each line of `features/distilled/*.jsonl` holds one: its name and purpose in words, the rule that
-was charged, its commands in the syntax of `history/render/gherkin.py`, and the generated mutants
-that it kills. `make distilled` writes them.
+Each line of `features/distilled/*.jsonl` has one: its name and purpose in words, the rule that was
+charged, its commands in the syntax of `history/render/gherkin.py`, and the generated mutants that
+it kills. `make distilled` writes the lines.
 """
 
 import json
@@ -27,7 +27,7 @@ class DistilledSequence:
     """One distilled sequence.
 
     Attributes:
-        file: name of its file in `features/distilled/`.
+        file: the name of its file in `features/distilled/`.
         name: the commands in a few words; unique.
         about: the wrong answer, and the rule that it breaks.
         rule: id of the rule that was charged when it was found.
@@ -48,8 +48,8 @@ class DistilledSequence:
         """Send each command; the judge checks each answer.
 
         Args:
-            asking: sends the commands.
-            steps: receives the sentence of the sequence, and each command with its result.
+            asking: the object that sends the commands.
+            steps: list that gets the sentence of the sequence, and each command with its result.
 
         Raises:
             NotApplicable: the run has another tier, or the sequence would wait on a real clock.

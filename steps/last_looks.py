@@ -12,7 +12,7 @@ from busproof.steps.bus import Bus
 __all__ = ["LastLooks", "look_at"]
 
 MOST_FAILED: Final = 3
-"""Scenarios that may fail in their last look; further ones would repeat the same."""
+"""Number of scenarios that may fail in their last look; further ones would repeat the failure."""
 STEP: Final = "everything that is left is looked at"
 
 
@@ -20,17 +20,17 @@ class LastLooks:
     """Last looks, until a few scenarios have failed in theirs.
 
     Args:
-        adapter: the implementation; one that prefetches is slow to answer single requests, and
-            gets no last look.
-        explores: whether the run explores. A run of scenarios alone asks nothing but what they ask,
-            so a fault that it notices is noticed by them.
+        adapter: the implementation; one that prefetches gets no last look, because it is slow to
+            answer single requests.
+        explores: whether the run explores; a run of scenarios only sends no other commands, so that
+            it is the scenarios that notice a fault.
     """
 
     def __init__(self, adapter: Adapter, *, explores: bool) -> None:
         self._left = MOST_FAILED if explores and not isinstance(adapter, Hearing) else 0
 
     def look(self, bus: Bus, steps: list[StepResult]) -> None:
-        """Look at everything that an eventful scenario has left behind, if all its steps passed.
+        """Take a last look after an eventful scenario, if all of its steps have passed.
 
         Args:
             bus: the bus of the scenario.
@@ -42,7 +42,7 @@ class LastLooks:
         """
         if not self._left or any(step.result != "passed" for step in steps):
             return
-        # Where nothing was updated, refused or down, a look seldom sees what the steps do not.
+        # If nothing was updated, refused or down, a look seldom sees what the steps do not.
         if not any(map(is_eventful, bus.events)):
             return
         steps.append(StepResult(keyword="Then", text=STEP, result="failed"))
@@ -55,7 +55,7 @@ class LastLooks:
 
 
 def look_at(bus: Bus) -> None:
-    """Look at everything that a bus has been left with, unless that would wait on a real clock.
+    """Look at everything left in a bus, unless that would need waiting on a real clock.
 
     Raises:
         NotConforming: no rule allows an answer.

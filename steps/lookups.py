@@ -1,9 +1,9 @@
 """Fast lookup of step definitions, and the names of scenarios.
 
 At every step, pytest-bdd checks for every fixture of the session whether it is in scope and
-matches. The cost is the number of steps times the number of definitions, and exceeds that of the
-scenarios. All our scenarios have the same definitions in scope, so these are collected once, and
-the matches are cached by text.
+matches. This costs the number of steps times the number of definitions, more than running the
+scenarios. All scenarios here have the same definitions in scope, so these are collected once, and
+matches are cached by text.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,11 +30,11 @@ def scenario_name(item: pytest.Item) -> str:
 
 
 def remember_definitions(is_ours: Callable[[pytest.Item], bool]) -> None:
-    """Cache pytest-bdd's lookup of definitions, for our scenarios only.
+    """Cache pytest-bdd's lookup of definitions, for the suite's scenarios only.
 
-    A pytest-bdd version without the patched functions stays as it is.
+    If a version of pytest-bdd lacks the functions to patch, nothing is changed.
     """
-    # Imported by name, because `pytest_bdd.scenario` is also the decorator.
+    # Import it by name, because `pytest_bdd.scenario` is also the decorator.
     scenario = import_module("pytest_bdd.scenario")
     if all(hasattr(scenario, name) for name in _NEEDED):
         remembering = _Remembering(scenario, is_ours)
@@ -50,7 +50,7 @@ _NEEDED: Final = (
 
 
 class _Remembering:
-    """Replacement for pytest-bdd's lookup, with a cache for our scenarios."""
+    """A replacement of pytest-bdd's lookup, with a cache for the suite's scenarios."""
 
     def __init__(self, scenario: Any, is_ours: Callable[[pytest.Item], bool]) -> None:
         self._scenario = scenario
@@ -81,7 +81,7 @@ class _Remembering:
 
 
 class _Session:
-    """Definitions in scope of our scenarios, and the cached matches by text."""
+    """The definitions in scope of the suite's scenarios, and cached matches by text."""
 
     def __init__(self, definitions: list[tuple[Any, Any]]) -> None:
         self._definitions = definitions

@@ -1,4 +1,4 @@
-"""Options of a run of the features, with validation."""
+"""Options of a run of the features, and their validation."""
 
 import math
 from contextlib import suppress
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 FEWEST_PARTITIONS = 2
-"""Minimum number of partitions; with only one, no message can avoid an outage."""
+"""Minimum number of partitions; with only one, no message could avoid an outage."""
 
 MOST_PARTITIONS = 32768
 """Maximum number of partitions that a sequence number can encode.
@@ -43,7 +43,7 @@ LONGEST_TIMEOUT = 86400
 
 
 class Given(Protocol):
-    """Source of the plugin's options: pytest's configuration, or options yet to be passed to it."""
+    """A source of the plugin's options: pytest's configuration, or options to be passed to it."""
 
     def getoption(self, name: str) -> Any:
         """Return the value of an option such as `--bus-tier`; `None` or empty if it is not set."""
@@ -64,19 +64,19 @@ def check(config: Given) -> None:
 
 
 def option(config: Given, name: str, default: str | None = None) -> str | None:
-    """Return an option of the plugin as text, or the default."""
+    """Return an option of the plugin as text, or the default if it is not set."""
     value = config.getoption(f"--bus-{name}")
     return default if value is None else str(value)
 
 
 def _number(text: str) -> int:
-    """Return a whole number, 0 if the text is none."""
-    # Cut to nine digits, which exceed every maximum: int() refuses thousands of digits.
+    """Return a text as a whole number; 0 if it is not one."""
+    # Nine digits exceed every maximum; `int` refuses texts of thousands of digits.
     return int(text[:9]) if text.isascii() and text.isdecimal() else 0
 
 
 def _partitions(config: Given, before: v.Profile | None) -> int | None:
-    # In a partitioned namespace an entity's partitions follow from the namespace.
+    # In a partitioned namespace, the namespace determines an entity's partitions.
     same = before is not None and not before.is_partitioned
     text = option(config, "partitions", str(before.partitions) if before and same else None)
     if text is None:
@@ -91,7 +91,7 @@ def _partitions(config: Given, before: v.Profile | None) -> int | None:
 
 
 def _of_premium(config: Given, name: str, before: int | None) -> int | None:
-    """Return the namespace's partitions or messaging units, if they are set."""
+    """Return the namespace's partitions or messaging units; `None` if they are not set."""
     text = option(config, name, None if before is None else str(before))
     if text is None:
         return None
@@ -102,7 +102,7 @@ def _of_premium(config: Given, name: str, before: int | None) -> int | None:
 
 
 def timeout_of(config: Given) -> float:
-    """Return the timeout of an answer, in seconds.
+    """Return how long to wait for an answer, in seconds.
 
     Raises:
         UsageError: the value is not a valid number of seconds.

@@ -1,7 +1,7 @@
-"""Replay of a path through a TLA+ spec's state graph on a bus, under the judge.
+"""Replay of paths through a TLA+ spec's state graph on a bus, under the judge.
 
-A bus may answer differently from the path where the rules leave a choice. The replay then continues
-as long as the path's commands still make sense.
+If the rules leave a choice, a bus may answer otherwise than the path. The replay then continues as
+long as the path's commands make sense.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ SHORT: Final = {"lock_duration": 5 * v.MICROSECONDS, "duplicate_window": 20 * v.
 
 @attrs.define
 class _Followed:
-    """Messages and locks of the replay, by the spec's numbers."""
+    """The messages and locks of a replay, by the spec's numbers."""
 
     attempts: int = 0
     bodies: list[str] = attrs.field(factory=list)
@@ -40,19 +40,19 @@ class _Followed:
         return f"m{self.attempts}"
 
     def token(self, message: int, *, is_held: bool) -> str | None:  # noqa: ARG002 - a protocol's
-        """Return the latest lock token of the message; the path defines whether it is held."""
+        """Return a message's latest lock token; the path determines whether the lock is held."""
         return self.tokens.get(message)
 
     def is_dead(self, message: int, *, is_held: bool) -> bool:  # noqa: ARG002 - a protocol's
-        """Return whether the latest lock is from the dead-letter queue."""
+        """Return whether the latest lock of a message is from the dead-letter queue."""
         return message in self.dead
 
     def scheduled(self, message: int) -> int:
-        """Return the sequence number of the scheduled message, or one that no message has."""
+        """Return the sequence number of a scheduled message, or one that no message has."""
         return self.later.get(message, NOBODYS + message)
 
     def number(self, message: int) -> int:
-        """Return the sequence number of the message, or one too high for so short a path."""
+        """Return the sequence number of a message, or one too high for so short a path."""
         return self.numbers.get(message, NOBODYS + message)
 
     def note(self, outcome: v.Outcome, command: v.Command, *, dead: bool) -> None:
@@ -79,7 +79,7 @@ class _Followed:
 
 
 def follow(bus: Bus, path: Path_, setting: Setting) -> tuple[int, int]:
-    """Replay a path; return how many answers were as in the spec, and the length of the path.
+    """Replay a path; return how many answers the spec agrees with, and the length of the path.
 
     Raises:
         NotApplicable: the adapter or the tier lacks something that the path needs.
@@ -100,7 +100,7 @@ def follow(bus: Bus, path: Path_, setting: Setting) -> tuple[int, int]:
 
 
 def _kind(outcome: v.Outcome) -> str:
-    """Return the spec's type for an outcome: a batch counts as one message."""
+    """Return the type that the spec has for an outcome; a batch counts as one message."""
     return type(outcome).__name__.removesuffix("Several")
 
 
@@ -131,7 +131,7 @@ def _ask(
 
 
 def _free(followed: _Followed, partition: int) -> int:
-    """Return a partition that is not yet mapped to one of the spec's, preferably this one."""
+    """Return a partition that does not stand for one of the spec's yet, preferably this one."""
     taken = set(followed.places.values())
     free: int = next(
         candidate for candidate in (partition, *range(len(taken) + 1)) if candidate not in taken

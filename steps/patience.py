@@ -1,4 +1,4 @@
-"""Queries of descriptions, repeated because an answer may be out of date (GET-LAG)."""
+"""Queries of descriptions, which are repeated because an answer may be out of date (GET-LAG)."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -25,7 +25,7 @@ def described(bus: Bus, queue: str, field: str) -> v.QueueDescription:
 def until(
     bus: Bus, queue: str, field: str, holds: Callable[[v.QueueDescription], bool]
 ) -> v.QueueDescription:
-    """Return the description of a queue once the predicate holds, or after the last attempt.
+    """Return the description of a queue once `holds` is true of it, or after the last attempt.
 
     Raises:
         NotConforming: the answer is not a description.
@@ -35,14 +35,14 @@ def until(
 
 
 def described_topic(bus: Bus, topic: str, field: str) -> v.TopicDescription:
-    """Return the description of a topic; raises as `described`."""
+    """Return the description of a topic; the errors are those of `described`."""
     return until_topic(bus, topic, field, lambda _: True)
 
 
 def until_topic(
     bus: Bus, topic: str, field: str, holds: Callable[[v.TopicDescription], bool]
 ) -> v.TopicDescription:
-    """Return the description of a topic once the predicate holds; otherwise as `until`."""
+    """Return the description of a topic once `holds` is true of it; otherwise as `until`."""
     return _awaited(bus, lambda: _told_of_topic(bus, topic, field), holds)
 
 
@@ -60,7 +60,7 @@ def _awaited(
 
 
 def _told(bus: Bus, queue: str, field: str) -> v.QueueDescription | None:
-    """Return the description of a queue; `None` if the request was refused, as the judge allows."""
+    """Return the description of a queue; `None` if the bus refuses, which the judge allows."""
     outcome = bus.do(v.GetQueue(queue=queue))
     if isinstance(outcome, v.Refused):
         return None
@@ -71,7 +71,7 @@ def _told(bus: Bus, queue: str, field: str) -> v.QueueDescription | None:
 
 
 def _told_of_topic(bus: Bus, topic: str, field: str) -> v.TopicDescription | None:
-    """Return the description of a topic; `None` if the request was refused, as the judge allows."""
+    """Return the description of a topic; `None` if the bus refuses, which the judge allows."""
     outcome = bus.do(v.GetTopic(topic=topic))
     if isinstance(outcome, v.Refused):
         return None

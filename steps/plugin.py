@@ -1,7 +1,7 @@
-"""pytest plugin of every project that has busproof installed: only options and a tag.
+"""pytest plugin that is active in every environment with busproof: only options and a tag.
 
-It imports nothing of ours, because a host's start-up and coverage must not change. It affects only
-tests, tags and options of `busproof.features`.
+It imports nothing of busproof, because a host project's start-up time and coverage must not change.
+It affects only tests, tags and options of `busproof.features`.
 """
 
 import re
@@ -37,12 +37,12 @@ OPTIONS = {
 
 _loading: list[bool] = []
 _asked: list[str] = []
-"""Values of `--bus-rule`, for test modules, which have no access to pytest's configuration."""
+"""Values of `--bus-rule`, for test modules, which cannot access pytest's configuration."""
 
 
 @contextmanager
 def loading_our_features() -> Iterator[None]:
-    """Mark tags as ours while the features load; pytest-bdd does not pass their origin."""
+    """Treat tags as the suite's while the features load; pytest-bdd does not pass their origin."""
     _loading.append(True)
     try:
         yield
@@ -53,8 +53,8 @@ def loading_our_features() -> Iterator[None]:
 def features_asked_for(folder: Path) -> list[str]:
     """Return the feature files that contain a scenario of a selected rule.
 
-    Return all files if no rule is selected, or if no file matches; unknown rules are reported
-    later. This saves time: parsing all files takes a second.
+    All files are returned if no rule is selected or no file matches; unknown rules are reported
+    later. This saves a second, which parsing all files takes.
     """
     files = sorted(folder.glob("*.feature"))
     tags = tuple(f"@{rule}" for rule in _asked)
@@ -63,7 +63,7 @@ def features_asked_for(folder: Path) -> list[str]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the features, prefixed `--bus-` because a host may use the short names."""
+    """Add the options of the features, prefixed `--bus-` to leave short names to the host."""
     group = parser.getgroup("busproof", "conformance of a message bus (busproof.features)")
     for name, explained in OPTIONS.items():
         group.addoption(f"--bus-{name}", default=None, help=explained)
@@ -84,7 +84,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Remember the selected rules, and refuse a shared history for several processes.
+    """Record the selected rules, and refuse a history that several processes would share.
 
     Raises:
         UsageError: pytest-xdist distributes the run over processes.
@@ -100,7 +100,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_bdd_apply_tag(tag: str, function: Callable[..., object]) -> bool | None:
-    """Convert a tag of our scenarios to a mark; leave other tags to other plugins."""
+    """Convert a tag of the suite's scenarios to a mark; leave other tags to other plugins."""
     if not _loading or not (tag == ANY_READING or RULE_ID.fullmatch(tag)):
         return None
     mark = pytest.mark.any_reading if tag == ANY_READING else pytest.mark.rule(tag)

@@ -1,7 +1,7 @@
 """Scenarios to repeat at the end of a run, because chance may have prevented a verdict.
 
-A lost answer, or one that a bus need not give, is not a violation, and may arrive in another
-attempt. The results of all attempts count, above all a violation.
+A lost answer, or one that a bus need not give, is not a violation, and may come in another attempt.
+The results of all attempts count, above all a violation.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ MOST_TRIES: Final = 20
 """Maximum number of attempts of a scenario that misses an answer."""
 
 NO_CHANCE: Final = 3
-"""Number of attempts in a row that miss the same answer before the scenario is given up."""
+"""Number of attempts in a row that miss the same answer before a scenario is given up."""
 
 ROUNDS: Final = {v.Clock.VIRTUAL: 8, v.Clock.REAL: 2}
 """Number of times that passed scenarios are repeated if their rules have no evidence yet."""
@@ -26,11 +26,11 @@ T = TypeVar("T")
 
 
 class Repeating(Generic[T]):
-    """Queue of scenarios to repeat; each attempt starts with an empty namespace.
+    """A queue of scenarios to repeat; each attempt starts with an empty namespace.
 
     Args:
-        planned: number of scenarios.
-        clock: clock of the implementation; on a real one attempts are expensive.
+        planned: the number of scenarios.
+        clock: the clock of the implementation; attempts are expensive on a real one.
     """
 
     def __init__(self, planned: int, clock: v.Clock) -> None:
@@ -46,7 +46,7 @@ class Repeating(Generic[T]):
         return scenario in self._ended
 
     def saw(self, rules: Set[v.RuleId]) -> None:
-        """Record that evidence has decided these rules."""
+        """Record that there is evidence about these rules."""
         self._seen |= rules
 
     def after(
@@ -56,8 +56,8 @@ class Repeating(Generic[T]):
 
         Args:
             test: the test that ended.
-            scenario: its name.
-            rules: rules that it may show.
+            scenario: the name of its scenario.
+            rules: the rules that it may give evidence about.
             error: the exception that ended it; `None` if it passed.
         """
         self._left -= 1
@@ -65,7 +65,7 @@ class Repeating(Generic[T]):
         again = [test] if isinstance(error, Missed) and self._by_chance(scenario, error) else []
         if error is None:
             self._passed[scenario] = test, rules
-        # Passed scenarios come last: the attempts before may still bring the missing evidence.
+        # Passed scenarios come last, because earlier attempts may still bring the missing evidence.
         if not again and not self._left and self._rounds:
             self._rounds -= 1
             again = [other for other, shows in self._passed.values() if not shows <= self._seen]

@@ -1,7 +1,7 @@
-"""Our scenarios in pytest's output: skips, failures without our frames, verdicts.
+"""The suite's scenarios in pytest's output: skips, failures without its own frames, verdicts.
 
 pytest formats a traceback for every exception except its own skips, which takes longer than a
-scenario; hence both are converted.
+scenario. So exceptions are converted here.
 """
 
 import shlex
@@ -45,10 +45,10 @@ def as_pytest_says_it(
     detail: str,
     steps: Sequence[StepResult],
 ) -> None:
-    """Convert a scenario's exception to the form that pytest reports.
+    """Convert the exception of a scenario to the form that pytest reports.
 
-    A scenario that was not judged becomes a skip with its reason; a failure is reported with the
-    scenario's steps. An exception that is a fault of ours keeps its whole traceback.
+    A scenario that was not judged becomes a skip with its reason, and a failure is reported with
+    the scenario's steps. An exception that is a fault of busproof keeps its whole traceback.
     """
     error = call.excinfo.value if call.excinfo is not None else None
     if error is None or isinstance(error, pytest.skip.Exception):
@@ -62,7 +62,7 @@ def as_pytest_says_it(
 
 def _skip(reason: str) -> pytest.ExceptionInfo[BaseException]:
     try:
-        # Raised, not only created, because pytest reads the traceback.
+        # Raise it, because pytest reads the traceback.
         raise pytest.skip.Exception(reason, _use_item_location=True)  # noqa: TRY301
     except pytest.skip.Exception:
         return pytest.ExceptionInfo.from_current()
@@ -70,7 +70,7 @@ def _skip(reason: str) -> pytest.ExceptionInfo[BaseException]:
 
 @attrs.frozen
 class _Place:
-    """Location of a scenario, and the first line of its failure, for pytest's short summary."""
+    """The location of a scenario and the first line of its failure, for pytest's short summary."""
 
     path: str
     lineno: int
@@ -79,13 +79,13 @@ class _Place:
 
 @attrs.frozen
 class ScenarioFailure:
-    """Failure of a scenario, rendered with its steps."""
+    """A scenario's failure, shown with its steps."""
 
     reprcrash: _Place
     lines: tuple[str, ...]
 
     def toterminal(self, tw: Any) -> None:
-        """Print it in the style of pytest's failures."""
+        """Print the failure in the style of pytest."""
         for line in self.lines:
             tw.line(line)
 
@@ -110,13 +110,13 @@ def failure(
 
 
 def _foreign(error: BaseException) -> Iterator[str]:
-    """Yield the frames of the code that raised, usually an adapter, without the harness."""
+    """Yield the frames of the code that raised, usually an adapter, without busproof's."""
     cause = error.__cause__
     if cause is None:
         return
     every = traceback.extract_tb(cause.__traceback__)
     foreign = [frame for frame in every if not _is_harness(frame.filename)]
-    # If one of our adapters fails, all frames are ours; then show them all.
+    # If one of busproof's adapters fails, no frame is foreign; then show all.
     frames = (*traceback.format_list(foreign or every), *traceback.format_exception_only(cause))
     yield ""
     yield from "".join(frames).splitlines()
@@ -145,6 +145,6 @@ def verdict_lines(
             yield f"  {verdict.value} {rule.id}: {rule.title}{cause}"
         if named[_NAMED:]:
             yield f"  and {len(named) - _NAMED} more {verdict.value}"
-    # The address of a service contains a key.
+    # The address of a service may contain a key.
     public = "env:NAME" if is_address(adapter) else adapter
     yield f"Every rule with its evidence: busproof run --adapter {shlex.quote(public)}"

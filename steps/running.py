@@ -57,7 +57,7 @@ __all__ = ["RUN", "Run", "give_up", "verdict_on"]
 
 
 def _declaration(adapter: Adapter, name: str) -> Declaration:
-    """Return the adapter's declaration after validation; third-party code may declare anything."""
+    """Validate and return the declaration of an adapter, which may be third-party code."""
     with blaming_the_adapter():
         declared = adapter.declaration
     wrong = f"{_kind(name)} declares {declared!r}, and must declare "
@@ -73,7 +73,7 @@ def _declaration(adapter: Adapter, name: str) -> Declaration:
 
 
 def _raise(ended: Ended) -> None:
-    """Raise the exception that ends a test as the exploration ended; return if it passed."""
+    """Raise the exception that reports how an exploration ended; return if it passed."""
     match ended.verdict:
         case ScenarioVerdict.FAILED:
             raise NotConforming(ended.detail)
@@ -84,7 +84,7 @@ def _raise(ended: Ended) -> None:
 
 
 class Run:
-    """State shared by all scenarios of a run.
+    """The state shared by all scenarios of a run.
 
     Raises:
         UsageError: the value of an option is invalid.
@@ -118,9 +118,9 @@ class Run:
         self._looks = LastLooks(self.adapter, explores=self.size is not None)
 
     def _open_history(self, path: str | None) -> None:
-        """Record into the given file; without one, into one without a name for the summary.
+        """Record into the given file or, without one, into an unnamed file for the summary.
 
-        Nothing of that is left, however the process ends. Workers of xdist write no summary.
+        The unnamed file disappears with the process. Workers of xdist write no summary.
         """
         if path is not None:
             self._writer = HistoryWriter(path)
@@ -167,7 +167,7 @@ class Run:
     def write(self, record: Record) -> None:
         """Write a record, if the run is recorded.
 
-        An answer that does not fit into a history is an adapter error, as it is over the wire.
+        As over the wire, an answer that does not fit into a history is an error of the adapter.
 
         Raises:
             AdapterError: the adapter's answer is too large for a history.
@@ -192,9 +192,9 @@ class Run:
         """Yield a bus with an empty namespace for one scenario, if its rules apply.
 
         Args:
-            scenario: its name.
-            rules: rules that it shows.
-            any_reading: whether it also applies under readings that exclude one of its rules.
+            scenario: the name of the scenario.
+            rules: the rules that it gives evidence about.
+            any_reading: whether it applies even under readings that exclude one of its rules.
         """
         self._begin_scenario(scenario, rules)
         about = [self.catalogue.rule(rule) for rule in rules]
@@ -218,7 +218,7 @@ class Run:
         """
         if self.size is None or self.seed is None:
             raise AssertionError("the exploration is selected only where it was asked for")
-        # Imported here, because Hypothesis takes a tenth of a second, and scenarios do not need it.
+        # Import it here, because Hypothesis needs a tenth of a second, and scenarios do not use it.
         from busproof.exploration.explorer import Exploration  # noqa: PLC0415
 
         exploration = Exploration(
@@ -250,16 +250,16 @@ class Run:
         self._scenario, self._shows, self._open = name, frozenset(), True
 
     def show_nothing(self) -> None:
-        """Do not repeat this scenario for lack of evidence: it is only to notice a violation."""
+        """Do not repeat this scenario for lack of evidence; it only looks for a violation."""
         self._shows = frozenset()
 
     def look_at_everything(self) -> None:
-        """Look at everything that the scenario has left behind; raises as `LastLooks.look`."""
+        """Take a last look at what the scenario has left, with the errors of `LastLooks.look`."""
         if self._bus is not None:
             self._looks.look(self._bus, self.steps)
 
     def again(self, test: pytest.Item, error: BaseException | None) -> list[pytest.Item]:
-        """Return the tests to repeat after this one has ended with this exception, or passed."""
+        """Return the tests to repeat after this one has ended, by an exception or without."""
         if self._bus is not None:
             self._repeating.saw(self._bus.evidence)
             self._bus = None
@@ -302,7 +302,7 @@ RUN: pytest.StashKey[Run] = pytest.StashKey()
 
 
 def _kind(name: str) -> str:
-    """Return the kind of an adapter's name, without details of a machine, a user or a key."""
+    """Return an adapter's name without details of a machine, a user or a key."""
     if name.startswith("exec:"):
         return "exec"
     return name.partition("://")[0] if "://" in name else name
@@ -317,7 +317,7 @@ def give_up(config: pytest.Config, error: ConformanceError) -> NoReturn:
 
 
 def _say(config: pytest.Config, error: ConformanceError) -> None:
-    """Print a message to the user, bypassing pytest's capture, on a new line.
+    """Print a message to the user on a new line, bypassing pytest's capture.
 
     Continuation lines are indented, so that `busproof run` recognizes them.
     """
@@ -332,7 +332,7 @@ def _write_aside(config: pytest.Config, text: str) -> None:
 
 
 def verdict_on(error: BaseException | None) -> tuple[ScenarioVerdict, str]:
-    """Return the verdict and the detail of a scenario that raised this, or passed."""
+    """Return the verdict on a scenario and its detail, from its exception if it raised one."""
     if error is None:
         return ScenarioVerdict.PASSED, ""
     detail = str(error)

@@ -31,7 +31,7 @@ PROPERTY: Final = re.compile(
 
 @attrs.frozen
 class Properties:
-    """Properties of a step's messages; the value `None` means a unique value for each message."""
+    """Properties of a step's messages; `None` stands for a unique value in each message."""
 
     values: dict[str, str | None]
     own: dict[str, v.PropertyValue] = attrs.field(factory=dict)
@@ -47,7 +47,7 @@ class Properties:
 
     @property
     def session_id(self) -> str | None:
-        """The session of such messages, if the wording names one."""
+        """The SessionId of these messages, if the wording has one."""
         return self.values.get("SessionId")
 
     def fit(self, view: v.MessageView) -> bool:
@@ -81,7 +81,7 @@ def properties(text: str) -> Properties:
 
 
 def _text(match: re.Match[str]) -> str | None:
-    """Return the quoted text, or a text of the given length in which no two parts are alike."""
+    """Return the quoted text, or a text of the given length without repetition."""
     if match["length"] is None:
         return match["text"]
     length = int(match["length"])
@@ -89,7 +89,7 @@ def _text(match: re.Match[str]) -> str | None:
 
 
 def _value(match: re.Match[str]) -> v.PropertyValue:
-    """Return the value, written as in JSON; texts are quoted."""
+    """Return a property's value, which is written as in JSON."""
     if match["value"] is None:
         return str(match["words"])
     value: v.PropertyValue = json.loads(match["value"])
@@ -113,7 +113,7 @@ def wanted(text: str) -> v.Filter:
 
 
 def seconds(number: int) -> int:
-    """Return this number of seconds in microseconds."""
+    """Convert seconds to microseconds."""
     return number * v.MICROSECONDS
 
 

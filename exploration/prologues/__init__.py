@@ -1,1 +1,1 @@
-"""Prologues of exploration sequences, one module for each family."""
+"""Prologues of exploration sequences, in one module per family."""

@@ -14,17 +14,17 @@ from busproof.exploration.state import Theme, World
 __all__ = ["OPENINGS", "identified", "paths_of", "topic_like"]
 
 LONGEST: Final = 50
-"""Most characters in the name of a subscription or rule."""
+"""Maximum length of the name of a subscription or rule, in characters."""
 
 WHOLE: Final = {"a": 1, "color": "red", "size": 2}
 """Properties that actions set and remove."""
 
 HASTY: Final = 15 * v.MICROSECONDS
-"""A send timeout too short for a retry on another partition to be required."""
+"""A send timeout so short that a retry on another partition is not required, in microseconds."""
 
 
 def topic_like(world: World, queue: v.CreateQueue, **settings: Any) -> v.CreateTopic:
-    """Return a topic that is partitioned like this queue, with no other settings than these."""
+    """Return a new topic, partitioned like a queue, with only the given settings."""
     name = f"n{len(world.topics) + 1}"
     return v.CreateTopic(topic=name, partitioned=bool(queue.partitioned), **settings)
 
@@ -35,15 +35,15 @@ def paths_of(world: World) -> list[str]:
 
 
 def identified(world: World, name: str) -> v.Send:
-    """Return a send of a message with a MessageId that other messages have, too."""
+    """Return a send of a message whose MessageId other messages have, too."""
     return v.Send(queue=name, message=unkeyed(world, message_id=OTHER))
 
 
 def actions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send through two rules with actions, a rule that does not match, and one without an action.
+    """Send through two rules with actions, one that does not match, and one without an action.
 
-    Each action changes only the copy of its own rule: neither the other copies in the subscription
-    nor those in the other subscription. The second message has no property to remove.
+    Each action may change only the copy of its own rule: neither other copies in the subscription
+    nor copies in the other subscription. The second message lacks the property to remove.
     """
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
@@ -78,7 +78,7 @@ def long_names(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 def topic_around(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Take down every other partition of a topic, and send messages without a key around them.
 
-    One of two neighbouring partitions is always down. The last send has a short timeout.
+    Of any two neighbouring partitions, one is down. The last send has a short timeout.
     """
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
@@ -94,9 +94,9 @@ def topic_around(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def copies_of_topic(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send a MessageId again while both, one, and none of the subscriptions hold its first message.
+    """Repeat a MessageId while both, one and no subscription still has its first message.
 
-    At last the window is over, and a message with this MessageId is not a duplicate.
+    Finally the duplicate window has passed, and a message with this MessageId is new.
     """
     world.theme = Theme.TOPICS
     window = 2 * world.scope.lock

@@ -27,7 +27,7 @@ def lost_lock(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def expiry(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Receive a message only after its time to live is over."""
+    """Receive a message only after its time to live has passed."""
     message = keyed(world, queue, 0)
     life = max(1, world.scope.lock // 5)
     yield v.Send(queue=queue.queue, message=attrs.evolve(message, time_to_live=life))
@@ -39,7 +39,7 @@ def expiry(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def copies(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send a MessageId twice, three times over: at once, within the window, and after it."""
+    """Send a MessageId twice in three ways: at once, within the window, and after the window."""
     name = f"q{len(world.queues) + 1}"
     window = 2 * world.scope.lock
     detecting = attrs.evolve(
@@ -58,7 +58,7 @@ def copies(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def dead_letters(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Dead-letter one message, abandon another once too often, and receive both dead letters.
+    """Dead-letter one message, abandon another too often, and receive both dead letters.
 
     Before the receives, the partition of the second message goes down and comes up.
     """
@@ -78,7 +78,7 @@ def dead_letters(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def deferral(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Defer two messages of a key, and receive them by number after an outage."""
+    """Defer two messages with one key, and receive them by sequence number after an outage."""
     plain = ordinary(world, queue)
     yield plain
     numbers: list[int] = []
@@ -94,7 +94,7 @@ def deferral(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def deferral_in_session(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Defer a message in one session, and request it in another session and in its own."""
+    """Defer a message in a session, then request it in another session and in its own."""
     held_in = ordinary(world, queue, requires_session=True)
     name, session = held_in.queue, world.session(0)
     yield held_in

@@ -1,4 +1,4 @@
-"""Prologues about forwarding: chains, requirements of destinations, and dead letters."""
+"""Prologues about forwarding: chains, settings of destinations, and dead letters."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -14,7 +14,7 @@ from busproof.exploration.state import Theme, World
 __all__ = ["OPENINGS"]
 
 HOPS: Final = (3, 2)
-"""Hops that every reading allows, and further hops that exceed the limit."""
+"""Number of hops that every reading allows, and of further hops that exceed the limit."""
 
 
 def _source(world: World, queue: v.CreateQueue, **onward: Any) -> v.CreateQueue:
@@ -24,7 +24,7 @@ def _source(world: World, queue: v.CreateQueue, **onward: Any) -> v.CreateQueue:
 
 
 def chain(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Forward a message over the most hops allowed, and another over more."""
+    """Forward a message over the maximum number of hops, and another over more."""
     world.theme = Theme.FORWARDING
     last = queue
     for hops in HOPS:
@@ -44,7 +44,7 @@ def onward(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         end = ordinary(world, attrs.evolve(queue, partitioned=theirs))
         source = _source(world, attrs.evolve(queue, partitioned=ours), forward_to=end.queue)
         yield from (end, source)
-        # Messages without a key go to all partitions in turn.
+        # Messages without a key go to all partitions in turn, so send one for each.
         for _ in range(world.scope.partitions if (ours, theirs) == kinds[:1] + kinds[-1:] else 1):
             yield v.Send(queue=source.queue, message=unkeyed(world))
             yield from awaited(world, end.queue)
@@ -77,7 +77,7 @@ def _through_topics(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def unique_end(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Forward a MessageId that the destination knows, within its window and after it.
+    """Forward a MessageId that the destination has seen, within its window and after it.
 
     Then forward to a queue that requires sessions, and receive the message from its session.
     """
@@ -134,7 +134,7 @@ def _within(world: World, queue: v.CreateQueue, message: v.Message) -> Iterator[
 
 
 def dead_lettered(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Forward dead letters with their reason; they leave the dead-letter queue."""
+    """Forward dead letters, which keep their reason and leave the dead-letter queue."""
     end = ordinary(world, queue)
     yield end
     source = _source(world, queue, forward_dead_letters_to=end.queue)
@@ -148,7 +148,7 @@ def dead_lettered(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def closed_end(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Forward to a destination with sends disabled; the message does not arrive, then or later."""
+    """Forward to a destination that is closed to sends; the message must never arrive."""
     end = ordinary(world, queue)
     yield end
     source = _source(world, queue, forward_to=end.queue)

@@ -1,4 +1,4 @@
-"""Prologues about single requests: at a limit of size or length, and beyond it."""
+"""Prologues about requests at a limit of size or length, and beyond it."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -13,27 +13,27 @@ from busproof.exploration.state import World
 __all__ = ["OPENINGS"]
 
 FITTING: Final = {v.Tier.BASIC: 250_000, v.Tier.STANDARD: 250_000, v.Tier.PREMIUM: 990_000}
-"""Bytes of a body just within the limit of the tier, for a KB of 1,000 or 1,024 bytes."""
+"""Size of a body just within the limit of each tier, whether a KB is 1,000 or 1,024 bytes."""
 
 TOO_LARGE: Final = 256 * 1024 + 1
-"""Bytes of a body that Basic and Standard refuse; Premium accepts far larger ones."""
+"""Size of a body that Basic and Standard refuse, in bytes; Premium accepts far larger ones."""
 
 THIRD: Final = 100 * 1024
-"""Bytes of a body that fits twice into one request, but not three times."""
+"""Size of a body that fits twice into one request, but not three times, in bytes."""
 
 FITTING_STATE: Final = 62_000
-"""Characters of a state within the limit, for any encoding."""
+"""Length of a session state that is within the limit in any encoding, in characters."""
 
 LONGEST_NAME: Final = 260
 FITTING_PROPERTY, LARGE_PROPERTY = 7_000, 22_000
-"""Two of the first fit, however bytes are counted; three of the second are too large together."""
+"""Sizes of properties, in bytes: two of the first fit, and three of the second never do."""
 
 IN_TRANSACTION: Final = 100
 AT_ONCE: Final = 20
-"""Size of the batches that fill a transaction to its limit."""
+"""Number of messages in each batch that fills a transaction to its limit."""
 
 MANY: Final = 24
-"""Messages of a batch of many small messages."""
+"""Number of small messages in a batch."""
 
 
 def _carrying(world: World, queue: v.CreateQueue, **carried: Any) -> v.Message:
@@ -47,9 +47,9 @@ def _together(
 
 
 def large_messages(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send bodies within the limit and beyond it, and properties that are too large only together.
+    """Send bodies within the limit and beyond, and properties that are too large only together.
 
-    Then receive the accepted messages, and nothing else.
+    Then receive exactly the messages that were accepted.
     """
     plain = ordinary(world, queue)
     yield plain
@@ -63,7 +63,7 @@ def large_messages(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def later_or_together(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Schedule and send a body that is too large, also in a transaction, beside one that fits."""
+    """Schedule and batch a body that is too large, also in a transaction, besides one that fits."""
     plain = ordinary(world, queue)
     yield plain
     world.transactions += 1
@@ -84,9 +84,9 @@ def later_or_together(world: World, queue: v.CreateQueue) -> Iterator[v.Command]
 
 
 def large_batches(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send a batch of many messages and receive them in order; send large and too large batches.
+    """Send batches of many messages, of large ones, and of ones too large together.
 
-    The documents do not state a limit for batches on Premium.
+    The batch of many is received in order. The documents state no limit for batches on Premium.
     """
     plain = ordinary(world, queue)
     yield plain
@@ -100,7 +100,7 @@ def large_batches(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def long_transactions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send as many messages in a transaction as it may hold; in another, one more."""
+    """Send as many messages in a transaction as it may have, and one more in another."""
     plain = ordinary(world, queue)
     yield plain
     for ending, more in ((v.CommitTransaction, 0), (v.RollBackTransaction, 1)):
@@ -127,7 +127,7 @@ def long_names(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def large_states(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Set a session state within the limit; a larger one is refused and changes nothing."""
+    """Set a session state within the limit; refuse a larger one, which must not change anything."""
     held_in = ordinary(world, queue, requires_session=True)
     of_session = {"queue": held_in.queue, "session_id": world.session(0)}
     yield held_in

@@ -12,7 +12,7 @@ __all__ = ["OPENINGS"]
 
 
 def _held(world: World, queue: v.CreateQueue, times: int = 1) -> Iterator[v.Command]:
-    """Send this many messages of one key, and receive them."""
+    """Send and receive this many messages with one key, and leave them locked."""
     for _ in range(times):
         yield v.Send(queue=queue.queue, message=keyed(world, queue, 0))
     for _ in range(times):
@@ -47,7 +47,7 @@ def settled_within(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def undone(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Roll back a settlement, and lose the lock of another before its commit."""
+    """Roll back a settlement; in another transaction, lose the lock before the commit."""
     yield from _withdrawn(world, queue)
     yield from _lost_before_commit(world, queue)
 
@@ -71,7 +71,7 @@ def _withdrawn(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def _lost_before_commit(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Let a lock expire between settlement and commit, and another receive take the message."""
+    """Let a lock expire between settlement and commit, and receive the message again meanwhile."""
     plain = ordinary(world, queue)
     yield plain
     yield from _held(world, plain)
@@ -116,7 +116,7 @@ def _abandoned_and_lost(world: World, queue: v.CreateQueue) -> Iterator[v.Comman
 
 
 def _closed_in_hand(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Close a session with locked messages more often than their delivery limit allows."""
+    """Close a session with locked messages more often than the maximum delivery count."""
     held_in = ordinary(world, queue, requires_session=True, max_delivery_count=2)
     name, session = held_in.queue, world.session(0)
     yield held_in

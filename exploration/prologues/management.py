@@ -1,4 +1,4 @@
-"""Prologues about entities: create again, update, and delete during an outage."""
+"""Prologues about managing entities: creating again, updating, and deleting in an outage."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,7 +17,7 @@ LATER: Final = "later"
 
 
 def fixed(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Try to turn sessions and duplicate detection on and off by updates, then use the queue."""
+    """Try to change sessions and duplicate detection by updates, then use the queue."""
     plain = ordinary(world, queue)
     name = plain.queue
     yield plain
@@ -35,7 +35,7 @@ def fixed(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def fixed_of_topic(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Try to turn on a topic's duplicate detection and a subscription's sessions by updates.
+    """Try to enable a topic's duplicate detection and a subscription's sessions by updates.
 
     Then update the topic's time to live, which applies to later messages.
     """
@@ -60,7 +60,7 @@ def fixed_of_topic(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 def made_again(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Delete a queue with messages in all partitions, and create it again.
 
-    The new queue is empty, and it remembers no MessageId of the old one.
+    The new queue must be empty, and must not know any MessageId of the old one.
     """
     detecting = ordinary(world, queue, duplicate_detection=True)
     name = detecting.queue
@@ -75,7 +75,7 @@ def made_again(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 def topic_made_again(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Delete a topic that has accepted a MessageId, and create it again with a subscription.
 
-    A name that differs from the subscription's only in case does not name a second one.
+    A name that differs from the subscription's only in case names the same subscription.
     """
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue, duplicate_detection=True)
@@ -93,13 +93,13 @@ def topic_made_again(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def _outage(name: str) -> tuple[v.Command, v.Command]:
-    """Return commands to take down and bring up partition 0, which every entity has."""
+    """Return commands that take down and bring up partition 0, which every entity has."""
     down, up = (kind(queue=name, partition=0) for kind in (v.TakePartitionDown, v.BringPartitionUp))
     return down, up
 
 
 def refused_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Delete a queue during an outage, and again after it; create it again, and find it empty."""
+    """Delete a queue during an outage and again after it, then create it again, empty."""
     plain = ordinary(world, queue)
     gone = v.DeleteQueue(queue=plain.queue)
     down, up = _outage(plain.queue)
@@ -110,7 +110,7 @@ def refused_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]
 
 
 def creation_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Create a queue during an outage, and again after it; then use it."""
+    """Create a queue during an outage and again after it, then use it."""
     creation = v.CreateQueue(
         queue=LATER, partitioned=queue.partitioned, lock_duration=world.scope.lock
     )
@@ -121,7 +121,7 @@ def creation_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command
 
 
 def topic_refused_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Delete a topic during an outage, and again after it; the new topic has no outage."""
+    """Delete a topic during an outage and again after it; the new topic has no outage."""
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
     yield from with_two_subscriptions(world, topic)

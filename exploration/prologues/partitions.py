@@ -11,14 +11,14 @@ from busproof.exploration.state import World
 __all__ = ["OPENINGS"]
 
 ROUNDS = 25
-"""Rounds of messages without a key, enough that each partition must have received one."""
+"""Number of rounds of messages without a key, enough for each partition to have received one."""
 
 MANY = 104
-"""Messages to settle from one queue."""
+"""Number of messages to settle in one queue."""
 
 
 def blackout(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Take down all partitions of a queue: it accepts nothing, but another queue works."""
+    """Take down all partitions of a queue, which then accepts nothing; another queue works."""
     mode = v.ReceiveMode.RECEIVE_AND_DELETE
     dark, other = ordinary(world, queue), ordinary(world, queue)
     partitions = range(world.scope.partitions if queue.partitioned else 1)
@@ -48,7 +48,7 @@ def spread(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def many_settled(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Receive and complete message after message of any partition; none is delivered again."""
+    """Receive and complete many messages of any partition; none may be delivered again."""
     plain = ordinary(world, queue)
     yield plain
     for _ in range(MANY):

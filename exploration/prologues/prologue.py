@@ -21,9 +21,10 @@ class Opening:
     """A prologue, and the capabilities that it needs.
 
     Attributes:
-        name: name of the situation; empty for a sequence that begins at random.
-        needed: capabilities that the implementation has to declare.
-        commands: yields the commands; it may use what the previous command taught the world.
+        name: the name of the situation; empty for a sequence that begins at random.
+        needed: the capabilities that the implementation has to declare.
+        commands: a function that yields the commands; it may use what the world learned from the
+            last answer.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Opening:
 def opening(name: str, commands: Commands, *needed: v.Capability) -> Opening:
     """Return a prologue that needs these capabilities.
 
-    A prologue of hundreds of requests needs a disposable namespace, because it would get in the
-    way of other users.
+    A prologue with hundreds of requests needs the capability of a disposable namespace, because it
+    would disturb other users.
     """
     return Opening(name, frozenset(needed), commands)

@@ -26,15 +26,15 @@ __all__ = [
 
 OTHER: Final = "other"
 CROWD: Final = 101
-"""More partitioned queues than a namespace accepts."""
+"""A number of partitioned queues that exceeds the quota."""
 
 GB: Final = 2**30
 LARGE: Final = 100_000_000
-"""Bytes of the largest message that any tier accepts; other tiers refuse it as too large."""
+"""Size of the largest message that any tier accepts, in bytes; other tiers refuse it."""
 
 
 def keyed(world: World, queue: v.CreateQueue, place: int) -> v.Message:
-    """Return a message with one of two keys, and with a SessionId if sessions are required."""
+    """Return a message with one of two keys, as SessionId too if sessions are required."""
     key = (world.session(0), OTHER)[place]
     world.bodies += 1
     session = key if queue.requires_session else None
@@ -48,12 +48,12 @@ def unkeyed(world: World, **carried: Any) -> v.Message:
 
 
 def taken(name: str, times: int = 1) -> Iterator[v.Command]:
-    """Yield this many receives that delete, so that no message stays locked."""
+    """Yield receives that delete, this many times, so that no message stays locked."""
     return (v.Receive(queue=name, mode=v.ReceiveMode.RECEIVE_AND_DELETE) for _ in range(times))
 
 
 def ordinary(world: World, queue: v.CreateQueue, **settings: Any) -> v.CreateQueue:
-    """Return a new queue that is partitioned like this one, with no other settings than these."""
+    """Return a new queue, partitioned like another one, with only the given settings."""
     name = f"q{len(world.queues) + 1}"
     lock = world.scope.lock
     made = v.CreateQueue(queue=name, partitioned=queue.partitioned, lock_duration=lock, **settings)
@@ -62,7 +62,7 @@ def ordinary(world: World, queue: v.CreateQueue, **settings: Any) -> v.CreateQue
 
 
 def awaited(world: World, name: str, session_id: str | None = None) -> Iterator[v.Command]:
-    """Yield receives and waits until a message arrives, or until the liveness deadline."""
+    """Yield receives and waits until a message arrives or the liveness deadline has passed."""
     before = len(world.received)
     mode = v.ReceiveMode.RECEIVE_AND_DELETE
     for _ in range(TRIES):
@@ -80,7 +80,7 @@ def interrupted(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send messages of one key before, during and after an outage of its partition."""
+    """Send messages with one key before, during and after an outage of its partition."""
     yield v.Send(queue=queue.queue, message=keyed(world, queue, 0))
     partition = world.visited[-1] if world.visited and queue.partitioned else 0
     yield v.TakePartitionDown(queue=queue.queue, partition=partition)
@@ -105,7 +105,7 @@ def around(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def two_keys(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send messages with two keys or sessions in one transaction, and a message with both keys."""
+    """Send messages with two keys or sessions in one transaction, and one with both keys."""
     sessions = attrs.evolve(queue, queue=f"q{len(world.queues) + 1}", requires_session=True)
     if world.scope.allows(sessions):
         world.queues.append(sessions)
@@ -124,7 +124,7 @@ def two_keys(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def in_line(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Receive messages of one key in order, in spite of an abandon and an outage."""
+    """Receive messages with one key in order, in spite of an abandon and an outage."""
     plain = ordinary(world, queue)
     yield plain
     for _ in range(3):
@@ -139,9 +139,9 @@ def in_line(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def full(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send more messages of one key than a partition can hold, between two of another key.
+    """Send more messages with one key than a partition can hold, between two with another key.
 
-    The first of these two shows which partition the second has to go to.
+    The first of these two shows which partition has to take the second.
     """
     for place in (1, *(0,) * (GB // LARGE + 2), 1):
         message = attrs.evolve(keyed(world, queue, place), size=LARGE, stands_in=True)
@@ -149,7 +149,7 @@ def full(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def crowd(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Create more partitioned queues than allowed, and delete some of them."""
+    """Create more partitioned queues than the quota allows, and delete some of them."""
     partitioned = world.scope.may_partition
     kinds = attrs.evolve(queue, forward_to=None, partitioned=partitioned)
     names = [f"{queue.queue}-{number}" for number in range(CROWD)]

@@ -13,10 +13,10 @@ from busproof.exploration.state import World
 __all__ = ["OPENINGS"]
 
 HELD: Final = 10**9 // LARGE
-"""Large messages that certainly fit in a GB; an entity just below its limit may accept one more."""
+"""Number of large messages that surely fit in a GB; an entity nearly full may accept one more."""
 
 SIZES: Final = (None, 5, 6, 80)
-"""Sizes to request, in GB: the default, and sizes that only some tiers or no tier has."""
+"""Sizes to request, in GB: the default, and sizes that only some tiers, or none, offer."""
 
 
 def _large(world: World, queue: v.CreateQueue) -> v.Message:
@@ -24,7 +24,7 @@ def _large(world: World, queue: v.CreateQueue) -> v.Message:
 
 
 def _whole(world: World, queue: v.CreateQueue) -> v.CreateQueue:
-    """Return a queue of one GB without partitions, so that a single limit applies."""
+    """Return a queue of one GB without partitions, so that only one limit applies."""
     return ordinary(world, attrs.evolve(queue, partitioned=False), max_size=1)
 
 
@@ -71,7 +71,7 @@ def full_of_a_batch(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def copies_at_once(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send a batch with a MessageId twice in it, and a batch with one already accepted."""
+    """Send a batch that has a MessageId twice, and one whose MessageId was accepted before."""
     times = {"duplicate_window": 2 * world.scope.lock}
     detecting = ordinary(world, queue, duplicate_detection=True, **times)
     yield detecting
@@ -87,7 +87,7 @@ def copies_at_once(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 def sizes(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Request queues of valid and invalid sizes, with and without partitions.
 
-    Premium is included, although its queues have no such sizes.
+    Premium is tried as well, although its queues do not have such sizes.
     """
     kinds = [
         v.CreateQueue(queue="", partitioned=partitioned, max_size=size)
@@ -104,7 +104,7 @@ def sizes(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def from_before(world: World, _queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Use a legacy queue, delete it, and create it again."""
+    """Use a queue from before the tier disallowed it, delete it, and create it again."""
     if world.scope.may_partition:
         return
     old = v.CreateQueue(queue=f"q{len(world.queues) + 1}", lock_duration=world.scope.lock)
@@ -116,7 +116,7 @@ def from_before(world: World, _queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def crowd_of_topics(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Create more partitioned topics than allowed; other entities can still be created."""
+    """Create more partitioned topics than the quota allows; other entities can still be created."""
     if world.scope.tier is v.Tier.PREMIUM:
         return
     names = [f"{queue.queue}-n{number}" for number in range(CROWD)]

@@ -1,8 +1,8 @@
-"""Table of prologues: situations that every run needs and that are rarely drawn.
+"""The table of prologues: situations that every run needs but that are rarely drawn.
 
-Each situation needs several commands in a row. Its frequency would fall with each kind of command
-that is added, so some sequences begin with a prologue and continue at random. The first sequences
-of an exploration use each prologue in turn: required situations are not left to chance.
+Each situation needs several commands in a row, and would become rarer with every kind of command
+that is added. So some sequences begin with a prologue and continue at random. The first sequences
+of an exploration use each prologue in turn, so that required situations are not left to chance.
 """
 
 from collections.abc import Iterator
@@ -30,12 +30,12 @@ __all__ = ["begun_with", "openings", "themes"]
 
 _OPENINGS: Final = (
     opening("", lambda _world, _queue: iter(())),
-    # Required by the coverage goals of every run.
+    # The coverage goals of every run require these.
     *queues.OPENINGS,
     *deliveries.OPENINGS,
     *topics.OPENINGS,
     *forwarding.OPENINGS,
-    # Further situations, as far as the time allows.
+    # These are further situations, as far as the time allows.
     *management.OPENINGS,
     *actions.OPENINGS,
     *limits.OPENINGS,
@@ -59,16 +59,16 @@ _THEMES: Final = {
 
 
 def openings(scope: Scope) -> tuple[str, ...]:
-    """Return the names of prologues; the empty one comes first, as often as all others together."""
+    """Return the names of prologues; the empty name is as frequent as all others together."""
     there = [opening.name for opening in _OPENINGS if opening.needed <= scope.capabilities]
     return ("",) * (len(there) - 2) + tuple(there)
 
 
 def begun_with(name: str, world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Yield the commands of a prologue that the implementation supports.
+    """Yield those commands of a prologue that the implementation supports.
 
-    A focused sequence begins at random, except those about copies, which create a topic with two
-    subscriptions, and those about conditions, which use the prologue for filters.
+    A sequence with a narrow theme begins at random, with two exceptions: those about copies create
+    a topic with two subscriptions, and those about conditions use the prologue for filters.
     """
     if world.theme is Theme.COPIES:
         return topics.topic_alike(world, queue)
@@ -86,6 +86,6 @@ def begun_with(name: str, world: World, queue: v.CreateQueue) -> Iterator[v.Comm
 
 
 def themes(scope: Scope) -> tuple[Theme, ...]:
-    """Return the themes in scope; queues are listed twice, to be drawn more often."""
+    """Return the themes in scope; queues are listed twice, so that they are drawn more often."""
     there = (theme for theme, need in _THEMES.items() if need in scope.capabilities)
     return (Theme.QUEUES, Theme.QUEUES, *there)

@@ -19,7 +19,7 @@ LONGEST_WINDOW: Final = 7 * DAY
 
 
 def _known(world: World, queue: v.CreateQueue, identity: str, key: str | None = None) -> v.Send:
-    """Return a send of a message with this MessageId, and with this PartitionKey if given."""
+    """Return a send of a message with this MessageId and, if given, this PartitionKey."""
     world.bodies += 1
     message = v.Message(body=f"m{world.bodies}", message_id=identity, partition_key=key)
     return v.Send(queue=queue.queue, message=message)
@@ -80,7 +80,7 @@ def _other_keys(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def _no_copies(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send refused and rolled-back messages again: they are not duplicates; accepted ones are."""
+    """Repeat MessageIds of refused, rolled-back and accepted sends; only the last are known."""
     detecting = _detecting(world, queue)
     key = world.session(0)
     yield detecting
@@ -101,13 +101,13 @@ def _no_copies(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def elsewhere(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Repeat a MessageId in another queue, or with another key."""
+    """Repeat a MessageId in other queues, and with another key."""
     yield from _other_queues(world, queue)
     yield from _other_keys(world, queue)
 
 
 def _other_queues(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Repeat a MessageId of one queue, already received there, in two others, twice in each."""
+    """Send and receive a MessageId in a queue, then send it twice to each of two others."""
     of_session = world.session(0) if queue.requires_session else None
     message = attrs.evolve(keyed(world, queue, 0), message_id=OTHER)
     yield v.Send(queue=queue.queue, message=message)
@@ -123,13 +123,13 @@ def _other_queues(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def overtaken(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Check that scheduled messages are not available before they are due, also in a session."""
+    """Check that scheduled messages are unavailable before they are due, also in a session."""
     yield from _scheduled_in_line(world, queue)
     yield from _scheduled_in_session(world, queue)
 
 
 def _scheduled_in_line(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Schedule a message, and send others of its key before it is due and after it."""
+    """Schedule a message, and send others with its key before and after it is due."""
     plain = ordinary(world, queue)
     wait = max(2, world.scope.lock // 5)
     yield plain
@@ -145,7 +145,7 @@ def _scheduled_in_line(world: World, queue: v.CreateQueue) -> Iterator[v.Command
 
 
 def _scheduled_in_session(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Schedule the only message of a session: the session is not the next one until it is due."""
+    """Schedule the only message of a session, which cannot be the next session until it is due."""
     held_in = ordinary(world, queue, requires_session=True)
     name, session = held_in.queue, world.session(0)
     wait = max(2, world.scope.lock // 5)
@@ -164,7 +164,7 @@ def _scheduled_in_session(world: World, queue: v.CreateQueue) -> Iterator[v.Comm
 
 
 def lifetimes(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send messages with and without a time to live, where the entity has one."""
+    """Send messages with and without a time to live to entities that have one."""
     yield from _queue_lifetimes(world, queue)
     yield from _subscription_lifetimes(world, queue)
 
@@ -198,7 +198,7 @@ def _subscription_lifetimes(world: World, queue: v.CreateQueue) -> Iterator[v.Co
 
 
 def _outlived(world: World, place: v.CreateQueue, path: str, life: int) -> Iterator[v.Command]:
-    """Send messages of each lifetime: some arrive in time, and none after they expire."""
+    """Send messages with each kind of lifetime; receive some in time, and others too late."""
     for wait, times in ((life + 1, 2), (life * 3 // 4, 3)):
         for own in (None, 4 * life, life // 2):
             message = attrs.evolve(keyed(world, place, 0), time_to_live=own)
@@ -208,14 +208,14 @@ def _outlived(world: World, place: v.CreateQueue, path: str, life: int) -> Itera
 
 
 def expired(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Let messages expire while locked, deferred, scheduled, or while their partition is down."""
+    """Let messages expire while locked, deferred, scheduled, or in a partition that is down."""
     yield from _expired_in_hand(world, queue)
     yield from _expired_letters(world, queue)
     yield from _expired_in_outage(world, queue)
 
 
 def _expired_in_hand(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Let messages expire while locked, and settle each in a different way with that lock."""
+    """Let messages expire while locked, and then settle each in a different way."""
     plain = ordinary(world, queue)
     life = max(1, world.scope.lock // 6)
     yield plain
@@ -231,7 +231,7 @@ def _expired_in_hand(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def _expired_letters(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Dead-letter expired messages: one deferred and one active; a third one is scheduled."""
+    """Dead-letter expired messages, one deferred and one active; a third one is scheduled."""
     burying = ordinary(world, queue, dead_letter_expired=True)
     life = max(1, world.scope.lock // 5)
     yield burying

@@ -28,7 +28,7 @@ def with_two_subscriptions(
 
 
 def topic_alike(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Create a topic with two subscriptions, all with the settings of this queue."""
+    """Create a topic with two subscriptions, all with the settings of a queue."""
     topic = v.CreateTopic(
         topic=f"n{len(world.topics) + 1}",
         partitioned=bool(queue.partitioned),
@@ -44,9 +44,9 @@ def topic_alike(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def copied(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send to two subscriptions: around a partition that is down, and in a transaction.
+    """Send to two subscriptions, around a partition that is down and in a transaction.
 
-    Then lock and complete the copies of one subscription, and after it of the other.
+    Then lock and complete the copies of one subscription, and afterwards those of the other.
     """
     topic = f"n{len(world.topics) + 1}"
     yield from with_two_subscriptions(
@@ -74,7 +74,7 @@ def copied(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def subscriptions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send to two subscriptions, one of them with a filter for one SessionId."""
+    """Send to two subscriptions, one with a filter for a single SessionId."""
     world.theme = Theme.TOPICS
     yield v.CreateSubscription(topic="nowhere", subscription="s0")
     topic = v.CreateTopic(topic=f"n{len(world.topics) + 1}", partitioned=bool(queue.partitioned))
@@ -93,7 +93,7 @@ def subscriptions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 
 def conditions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
-    """Send messages to subscriptions with one filter each, and receive from each."""
+    """Send messages to subscriptions with one filter each, and receive from each of them."""
     world.theme = Theme.CONDITIONS
     topic = f"n{len(world.topics) + 1}"
     world.topics.append(topic)

@@ -1,1 +1,1 @@
-"""Strategies: the commands that an exploration may generate, as tables with a module per family."""
+"""Strategies: tables of the commands that an exploration may generate, one module per family."""

@@ -1,4 +1,4 @@
-"""Generators for several messages in one request."""
+"""Generators of commands about several messages in one request."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -108,7 +108,7 @@ def _deleted(world: World, queue: v.CreateQueue, count: int, age: int | None) ->
 
 
 def _latest_locks(world: World, count: int, again: int) -> tuple[str, tuple[str, ...]]:
-    """Return an entity and its latest locks; seldom with one that nobody was given among them."""
+    """Return an entity and its latest locks, sometimes with a token that was never issued."""
     if not world.locks:
         return "", ()
     queue = world.locks[-1].queue

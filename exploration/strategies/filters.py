@@ -1,8 +1,8 @@
-"""Filters of subscriptions in an exploration, and the message properties that they match on.
+"""Filters of subscriptions in an exploration, and message properties for them to match.
 
 Properties, values and conditions come from small sets, so that some messages match a condition and
-others barely fail it. A single number determines the properties of a message: any nine numbers in a
-row give each pair of values of `a` and `b`, and each color and each size.
+others barely miss it. A single number determines the properties of a message: any nine numbers in a
+row give each pair of values of `a` and `b`, and each color and size.
 """
 
 from collections.abc import Mapping
@@ -37,10 +37,10 @@ _PROPERTIES: Final[Mapping[str, tuple[v.PropertyValue, ...]]] = {
 }
 
 MARKED: Final = 9
-"""Messages with consecutive numbers that together distinguish all conditions."""
+"""Number of messages with consecutive numbers that together distinguish all conditions."""
 
 _HEADERS_MOD: Final = 11
-"""Modulus that decides which numbers have a header; each header has other numbers."""
+"""Modulus that decides which numbers have a header; each header is on different numbers."""
 
 _TEXT: Final = st.sampled_from(tuple(f"'{color}'" for color in _COLORS))
 _NUMBER: Final = st.sampled_from(tuple(map(str, _NUMBERS)))
@@ -49,7 +49,7 @@ _COLOR: Final = st.sampled_from(("color", "color", "Color", "user.color"))
 
 
 def _mostly(weight: int, often: st.SearchStrategy[T], other: st.SearchStrategy[T]) -> Any:
-    """Draw `other` once in this many times; `one_of` of Hypothesis ignores repeated branches."""
+    """Draw `other` once in `weight` times; `one_of` of Hypothesis ignores repeated branches."""
     return st.integers(1, weight).flatmap(lambda drawn: other if drawn == weight else often)
 
 
@@ -97,7 +97,7 @@ _CONDITIONS: Final[st.SearchStrategy[v.Filter]] = _mostly(6, _CONDITION, _BROKEN
 
 
 def _some(most: int) -> st.SearchStrategy[dict[str, Any]]:
-    """Draw up to this many fields of a message, at least one, with their values."""
+    """Draw one or more fields of a message, at most this many, with their values."""
     header = st.tuples(st.sampled_from(_HEADERS), st.sampled_from(_WORDS))
     return st.lists(header | _PROPERTY, min_size=1, max_size=most).map(_fields)
 
@@ -135,7 +135,7 @@ def filters(*, sql: bool) -> st.SearchStrategy[v.Filter]:
 
 
 def marked(message: v.Message, number: int) -> v.Message:
-    """Return the message with the headers and properties of this number."""
+    """Return a message with the headers and properties that a number stands for."""
     carried = {
         "a": (None, 1, 2)[number % 3],
         "b": (None, 1, 2)[number // 3 % 3],

@@ -1,7 +1,7 @@
-"""Generators guided by state: commands on the accepted session, or on the current lock.
+"""Generators that depend on state: commands on the accepted session or the current lock.
 
-A random walk that draws each command independently rarely gets far: without a lock or a session,
-most commands are refused.
+A random walk that draws each command independently rarely gets far, because most commands are
+refused without a lock or a session.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ _WEIGHT: Final = 8
 _OTHERS: Final = 6
 
 _WITHIN_KEYS: Final = "aaabcdefghijklmnopqrst"
-"""More keys than there are partitions, so that some share a partition."""
+"""Keys, more than there are partitions, so that some share a partition."""
 
 _Step = Callable[[World, str], v.Command]
 _OnLock = Callable[[World, Receipt], v.Command]
@@ -71,7 +71,7 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
 
 
 def _as_far_as_there_is(make: Made) -> Made:
-    """Wrap a function: return nothing if the implementation does not support its command."""
+    """Wrap a function to return `None` if the implementation does not support its command."""
 
     def made(world: World, **drawn: Any) -> v.Command | None:
         command = make(world, **drawn)
@@ -81,7 +81,7 @@ def _as_far_as_there_is(make: Made) -> Made:
 
 
 def _in_session(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
-    """Use the session that this connection holds, or accept one."""
+    """Return a command in the session that this connection holds, or one that accepts a session."""
     session = world.accepted.get((queue.queue, world.connection))
     if session is None:
         return v.AcceptSession(queue=queue.queue, session_id=world.session(number % 2))
@@ -144,21 +144,21 @@ _IN_SESSION: Final[tuple[_Step, ...]] = (
 
 
 def _on_delivery(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
-    """Use the latest lock, or receive a message."""
+    """Return a command on the latest lock; without one, a receive."""
     if world.locks:
         return _ON_LOCK[number](world, world.locks[-1])
     return _next(world, queue, number)
 
 
 def _on_copy(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
-    """Use the latest lock, or receive a copy from a subscription."""
+    """Return a command on the latest lock, or receive a copy from a subscription."""
     if world.locks and number < len(_ON_LOCK):
         return _ON_LOCK[number](world, world.locks[-1])
     return _next(world, queue, number)
 
 
 def _next(world: World, queue: v.CreateQueue, number: int) -> v.Command:
-    """Receive a message: an active, a dead-lettered or a deferred one."""
+    """Receive an active, a dead-lettered or a deferred message."""
     queue = world.received_from(queue)
     dead = v.Capability.DEAD_LETTER in world.scope.capabilities and (
         number in _FROM_DEAD or (number in _DEAD_AGAIN and _was_dead(world))
@@ -176,7 +176,7 @@ def _next(world: World, queue: v.CreateQueue, number: int) -> v.Command:
 
 
 def _by_number(world: World, most: int) -> v.ReceiveDeferred:
-    """Receive the latest deferred messages of one partition and session."""
+    """Receive the latest deferred messages of one partition and session by sequence number."""
     last = world.deferred[-1]
     there = [receipt for receipt in world.deferred if _place(receipt) == _place(last)]
     numbers = [receipt.number for receipt in reversed(there) if receipt.number is not None][:most]
@@ -222,7 +222,7 @@ _DEAD_AGAIN: Final = (8, 9, 10, 11, 12)
 
 
 def _in_transaction(world: World, queue: v.CreateQueue, number: int, key: str) -> v.Command:
-    """Use the latest transaction, or begin one."""
+    """Return a command in the latest transaction; without one, begin a transaction."""
     if not world.transactions:
         return _begun(world, "", key)
     return _WITHIN[number](world, world.sent_to(queue), key)
@@ -238,7 +238,7 @@ def _begun(world: World, _queue: str, _key: str) -> v.BeginTransaction:
 
 
 def _sent(*fields: str, place: str = "") -> _Within:
-    """Return a step that sends a message with the key in these properties."""
+    """Return a step that sends a message whose key is in the given properties."""
 
     def sent(world: World, queue: str, key: str) -> v.Send:
         world.bodies += 1
@@ -262,7 +262,7 @@ def _received(_world: World, queue: str, _key: str) -> v.Receive:
 
 
 def _settled_within(kind: type[v.Settlement]) -> _Within:
-    """Return a step that settles the latest lock in the transaction; without one, it receives."""
+    """Return a step that settles the latest lock in the transaction, or receives without one."""
 
     def settled(world: World, queue: str, key: str) -> v.Command:
         if not world.locks:

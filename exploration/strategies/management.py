@@ -1,4 +1,4 @@
-"""Generators for management of queues."""
+"""Generators of commands that manage queues."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -57,7 +57,7 @@ def rows_of_management(scope: Scope) -> Iterator[Generator]:
 
 
 def _fixed(scope: Scope, needed: v.Capability) -> st.SearchStrategy[bool | None]:
-    """Draw the update of a setting that is fixed at creation; most draws leave it out."""
+    """Draw an update of a setting that is fixed at creation; most draws leave the setting out."""
     values = (True, False) if needed in scope.capabilities else ()
     return st.sampled_from((None,) * 6 + values)
 
@@ -69,7 +69,7 @@ def _lives(scope: Scope) -> tuple[int, ...]:
 
 
 def _on_queue(scope: Scope, kind: Callable[..., v.Command]) -> Made:
-    """Return a function for a request about an entity, or `None` if it is not supported for it."""
+    """Return a function that makes a command about an entity, or `None` if it is not supported."""
 
     def made(_world: World, queue: v.CreateQueue, **drawn: Any) -> v.Command | None:
         command = kind(queue=queue.queue, **drawn)
@@ -86,7 +86,7 @@ def _deleted(world: World, queue: v.CreateQueue, *, meant: bool) -> v.DeleteQueu
 def _created_again(
     scope: Scope, queue: v.CreateQueue, partitioned: bool | None
 ) -> v.CreateQueue | None:
-    """Re-create a queue, unchanged or with the other partitioning; `None` for a subscription."""
+    """Create a queue again, as it was or with the other partitioning; `None` for subscriptions."""
     if "/subscriptions/" in queue.queue:
         return None
     again = queue if partitioned is None else attrs.evolve(queue, partitioned=partitioned)

@@ -1,4 +1,4 @@
-"""Rows for the messages of queues: send, schedule, receive, settle and peek."""
+"""Generators of commands about messages of queues: send, schedule, receive, settle and peek."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -14,11 +14,11 @@ __all__ = ["FEW", "SHAPES", "rows_of_messages", "scheduled", "sent", "settled"]
 
 _INDEX: Final = st.integers(0, 2)
 SHAPES: Final = st.integers(0, 3)
-"""Numbers of the shapes that messages have: their keys, ids and bodies."""
+"""Numbers of the shapes of messages, which determine keys, ids and bodies."""
 _SENDS: Final = st.sampled_from((1, 1, 1, 1, 1, 1, 2, 2, 3, 6, 24))
 _RECEIVES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
 FEW: Final = st.sampled_from((1, 1, 1, 2, 3))
-"""Repetitions of a command, mostly none."""
+"""Number of times to repeat a command, mostly once."""
 
 
 def rows_of_messages(scope: Scope) -> Iterator[Generator]:
@@ -132,7 +132,7 @@ def scheduled(
 
 
 def _cancelled(world: World, number: int) -> v.CancelScheduled | None:
-    """Cancel a recently scheduled message, whether it is due or not."""
+    """Cancel a recently scheduled message, whether or not it is due."""
     if not world.scheduled:
         return None
     queue, one = world.scheduled[-1 - number % len(world.scheduled)]
@@ -155,7 +155,7 @@ def _received_dead_letter(world: World, queue: v.CreateQueue, mode: v.ReceiveMod
 def _received_by_number(
     world: World, number: int, several: bool, mode: v.ReceiveMode
 ) -> v.ReceiveDeferred | None:
-    """Receive a recently received message by its number, whether it is deferred or not."""
+    """Receive a recently received message by its sequence number, whether or not it is deferred."""
     if not world.received:
         return None
     queue, one, session = world.received[-1 - number % len(world.received)]
@@ -182,7 +182,7 @@ def settled(kind: type[v.Complete | v.Abandon | v.DeadLetter | v.Defer | v.Renew
 
 
 def _delivered_again(world: World, queue: v.CreateQueue) -> v.Receive | v.Abandon:
-    """Abandon the latest lock; receive a message if nothing is locked."""
+    """Abandon the latest lock; without one, receive a message."""
     if world.locks:
         lock = world.locks.pop()
         return v.Abandon(queue=lock.queue, lock_token=lock.lock_token or "")
@@ -201,7 +201,7 @@ def _peeked(world: World, queue: v.CreateQueue, count: int, session: int) -> v.P
 
 
 def _peeked_on(world: World, count: int, back: int) -> v.Peek | None:
-    """Peek after the last message of the latest peek, or a few numbers before."""
+    """Peek after the last message of the latest peek, or from a few numbers before."""
     if not world.shown:
         return None
     queue, number = world.shown[-1]

@@ -1,4 +1,4 @@
-"""Generators for outages, for the clock, and for delayed messages."""
+"""Generators of outages, of passing time, and of waiting for delayed messages."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -24,7 +24,7 @@ _LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
 
 
 def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
-    """Yield the rows for events outside of clients: partitions down and up, and time passing."""
+    """Yield the rows for events that no client causes: outages of partitions, and passing time."""
     number = st.integers(0, max(FALLBACK, scope.partitions) - 1)
     yield Generator(
         kind=v.TakePartitionDown,
@@ -66,7 +66,7 @@ def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
 
 
 def _awaited(world: World, queue: v.CreateQueue) -> v.Receive | v.AdvanceClock | None:
-    """Alternate between a wait and a receive, for messages that arrive with a delay."""
+    """Wait and receive alternately, because messages may arrive with a delay."""
     end = world.received_from(queue)
     if end.requires_session:
         return None
@@ -81,7 +81,7 @@ def _passed(_world: World, duration: int) -> v.AdvanceClock:
 
 
 def _taken_down(world: World, queue: v.CreateQueue, number: int) -> v.TakePartitionDown:
-    """Take down this partition, or the next one after those that are already down."""
+    """Take down a partition, or the next one if it is down already."""
     partition = world.partition(number) if queue.partitioned else 0
     down = v.TakePartitionDown(queue=world.sent_to(queue), partition=partition)
     for _ in world.down:
@@ -100,5 +100,5 @@ def _brought_up(world: World, number: int) -> v.BringPartitionUp | None:
 
 
 def _durations(lock: int) -> tuple[int, ...]:
-    """Return durations before, at and after the end of a lock, and after a duplicate window."""
+    """Return durations around the end of a lock, and one longer than a duplicate window."""
     return (lock + 1, 2 * lock + 1, lock, 1, lock // 3, 4 * lock)

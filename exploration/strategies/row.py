@@ -1,4 +1,4 @@
-"""Definition of a generator: a row of the table, and the values it leaves for other rows."""
+"""Definition of a generator: a row of the table, and the values that it leaves for other rows."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -19,24 +19,26 @@ RECEIPTS: Final = stateful.Bundle("receipts")
 TRANSACTIONS: Final = stateful.Bundle("transactions")
 
 Made = Callable[..., v.Command | None]
-"""A function that makes a command from the world and the drawn values; `None` for no command."""
+"""A function that makes a command from the world and drawn values, or `None` for no command."""
 
 
 @attrs.frozen(kw_only=True)
 class Generator:
-    """Generator of one kind of command.
+    """A generator of one kind of command.
 
     Attributes:
         kind: the kind of command.
-        draws: strategies of the drawn values, by name.
-        make: makes the command from the world and the drawn values; `None` for no command.
+        draws: strategies for the drawn values, by name.
+        make: function that makes the command from the world and the drawn values, or `None`.
         weight: frequency, relative to the other rows.
-        times: how many commands in a row, each made anew; an empty answer ends them.
+        times: strategy for the number of commands in a row, each made anew; an empty answer ends
+            them.
         into: bundles that receive the queue, the transaction or the receipt.
-        when: whether the row makes sense yet; must not depend on answers of the bus.
+        when: function that returns whether the row makes sense yet; must not depend on answers of
+            the bus.
         themes: themes of the sequences that use the row; empty for all.
-        name: distinguishes rows of the same kind.
-        patient: whether a message ends the repetition, instead of an empty answer.
+        name: name that distinguishes rows of the same kind.
+        patient: whether a message, instead of an empty answer, ends the repetition.
     """
 
     kind: type[v.Command]
@@ -51,18 +53,18 @@ class Generator:
     patient: bool = False
 
     def suits(self, world: World) -> bool:
-        """Return whether the row fits the theme and the state of the sequence."""
+        """Return whether the row fits the theme and the state of a sequence."""
         if self.themes and world.theme not in self.themes:
             return False
         return self.when is None or self.when(world)
 
     def until(self, event: v.Event) -> bool:
-        """Return whether this receive ends the repetition: it is empty, or not if patient."""
+        """Return whether a receive ends the repetition: by a message if `patient`, else by none."""
         came = isinstance(event.outcome, v.Received)
         return isinstance(event.command, v.Receive) and came is self.patient
 
     def left_behind(self, made: v.Command | None, receipt: Receipt | None) -> Any:
-        """Return the value for later commands; it does not depend on answers of the bus."""
+        """Return the value to keep for later commands; it does not depend on the bus's answers."""
         if not self.into:
             return None
         match made:
@@ -77,14 +79,14 @@ class Generator:
 
     @property
     def label(self) -> str:
-        """Name of the row, part of the name of its Hypothesis rules."""
+        """Name of the row within the names of its Hypothesis rules."""
         return self.name or self.kind.__name__.lower()
 
 
 def _as_queue(
     made: v.CreateQueue | v.RestoreQueue | v.CreateTopic | v.CreateSubscription,
 ) -> v.CreateQueue:
-    """Return a topic or a subscription in the form that later commands use: a queue at its path."""
+    """Return a topic or a subscription as later commands use it: as a queue at its path."""
     if isinstance(made, v.CreateQueue):
         return made
     if isinstance(made, v.RestoreQueue):

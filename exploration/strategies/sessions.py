@@ -1,4 +1,4 @@
-"""Generators for sessions."""
+"""Generators of commands about sessions."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -17,7 +17,7 @@ _INDEX: Final = st.integers(0, 2)
 
 
 def rows_of_sessions() -> Iterator[Generator]:
-    """Yield the rows that accept sessions, close and renew them, and use their states."""
+    """Yield the rows that accept, close and renew sessions, and that use their states."""
     one = {"queue": QUEUES, "session": _INDEX}
     yield Generator(kind=v.AcceptSession, draws=one, make=_accepted, weight=3, when=_has_sessions)
     for kind in (v.CloseSession, v.RenewSessionLock, v.GetSessionState):
@@ -28,7 +28,8 @@ def rows_of_sessions() -> Iterator[Generator]:
         make=_on_session(v.SetSessionState),
         when=_has_sessions,
     )
-    # Two rows, not one drawn name: Hypothesis draws the first of several far more often.
+    # Use two rows instead of drawing a name, because Hypothesis draws the first of several names
+    # far more often.
     for any_of, name in ((v.AcceptNextSession, "nextsession"), (v.ListSessions, "listsessions")):
         yield Generator(
             kind=any_of,
@@ -44,7 +45,7 @@ def _accepted(world: World, queue: v.CreateQueue, session: int) -> v.AcceptSessi
 
 
 def _on_session(kind: Callable[..., v.Command]) -> Made:
-    """Return a function for a command on a session of this queue, or else of another queue."""
+    """Return a function for a command on a session of this queue, or else of another entity."""
 
     def made(world: World, queue: v.CreateQueue, session: int, **drawn: Any) -> v.Command:
         name = _session_queue(world, queue)
@@ -58,7 +59,7 @@ def _on_session_queue(kind: Callable[..., v.Command]) -> Made:
 
 
 def _session_queue(world: World, queue: v.CreateQueue) -> str:
-    """Return this queue if it requires sessions, else the latest entity that does."""
+    """Return this queue if it requires sessions, or else the latest entity that does."""
     if queue.requires_session:
         return queue.queue
     return world.with_sessions()[-1].queue

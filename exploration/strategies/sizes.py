@@ -1,4 +1,4 @@
-"""Generators for large messages, and for messages beyond a limit."""
+"""Generators of large messages, and of messages beyond a limit."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -15,9 +15,9 @@ __all__ = ["rows_of_sizes"]
 _SHAPE: Final = st.integers(0, 3)
 _TIMES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
 _LARGE: Final = (100_000_000, 100_000_000, 330_000_000)
-"""Bytes of the largest message that any tier accepts, and of one that only our own buses accept.
+"""Sizes in bytes: the largest that any tier accepts, and one that only busproof's buses accept.
 
-Two messages of the second size or four of the first exceed 10^9 bytes but not 2^30 bytes, so
+Two messages of the second size, or four of the first, exceed 10^9 bytes but not 2^30 bytes, so
 whether they fill a GB depends on its definition.
 """
 _KEYS: Final = ("message_id", "session_id", "partition_key")

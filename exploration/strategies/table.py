@@ -1,10 +1,10 @@
-"""Table of generators: rows for every kind of command, with values from small sets.
+"""The table of generators: rows for every kind of command, with values from small sets.
 
-To explore a new command, add its row to the module of its family: the values to draw, and a
+To explore a new command, add a row to the module of its family: strategies for the values, and a
 function that makes the command from them and the `World`. A test fails while a row is missing.
 
 Drawn values must not depend on answers of the bus, because a bus may answer differently the next
-time. A row draws numbers and indexes, and the world maps them to names.
+time. So a row draws numbers and indexes, and the world maps them to names.
 """
 
 from collections.abc import Iterable, Iterator
@@ -73,7 +73,7 @@ def _created(world: World, settings: v.CreateQueue) -> v.CreateQueue | None:
 
 
 def generators(scope: Scope) -> tuple[Generator, ...]:
-    """Return the rows that an implementation supports; none if it can have no queue."""
+    """Return the rows that an implementation supports; none if it cannot have any queue."""
     kinds = queue_kinds(scope)
     if not kinds:
         return ()
@@ -94,7 +94,7 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
 
 
 def _about(themes: tuple[Theme, ...], rows: Iterable[Generator]) -> Iterator[Generator]:
-    """Yield the rows, restricted to these themes."""
+    """Yield rows, restricted to these themes."""
     return (attrs.evolve(row, themes=themes) for row in rows)
 
 

@@ -1,4 +1,4 @@
-"""Generators for management of topics and subscriptions."""
+"""Generators of commands that manage topics and subscriptions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -52,7 +52,7 @@ def _row(kind: type[v.Command], draws: Mapping[str, Any], make: Made) -> Generat
 
 
 def _changes(scope: Scope) -> dict[str, Any]:
-    """Return strategies for the settings of a topic update; most of them are usually left out."""
+    """Return strategies for the settings of a topic update; most draws leave a setting out."""
     mortal = v.Capability.TIME_TO_LIVE in scope.capabilities
     lives = (None, scope.lock // 4, scope.lock) if mortal else (None,)
     statuses = _OF_TOPICS if v.Capability.ENTITY_STATUS in scope.capabilities else ()
@@ -127,7 +127,7 @@ def _topic(world: World, number: int) -> str:
 
 
 def _path(world: World, number: int) -> str:
-    """Return one of the latest subscriptions, which may be deleted."""
+    """Return the path of one of the latest subscriptions, which may have been deleted."""
     return world.subscriptions[-1 - number % len(world.subscriptions)].queue
 
 

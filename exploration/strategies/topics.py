@@ -1,4 +1,4 @@
-"""Generators for topics, subscriptions, their rules, and forwarding."""
+"""Generators of commands about topics, subscriptions, their rules, and forwarding."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -17,7 +17,7 @@ TOPICS: Final = (Theme.TOPICS, Theme.FORWARDING)
 _DECIDED: Final = (Theme.TOPICS, Theme.CONDITIONS)
 MOST_TOPICS: Final = 2
 MOST_SOURCES: Final = 6
-"""Most queues, including forwarding ones: enough for a chain that is too long."""
+"""Maximum number of queues, including forwarding ones; enough for a chain that is too long."""
 
 
 _NUMBER: Final = st.integers(0, 1)
@@ -32,12 +32,12 @@ _ACTIONS: Final = st.sampled_from(
         "SET sys.SessionId = 'a'",
     )
 )
-"""Actions of rules. The last but one is invalid SQL; the documents do not define the last."""
+"""Actions of rules; the last but one is invalid SQL, and the documents do not define the last."""
 _RULES: Final = st.sampled_from((v.DEFAULT_RULE, "r", "s"))
 
 
 def rows_of_topics(scope: Scope) -> Iterator[Generator]:
-    """Yield the rows; the caller leaves out those with undeclared capabilities."""
+    """Yield the rows about topics; the caller leaves out those with undeclared capabilities."""
     partitioned = st.sampled_from((True, True, False) if scope.may_partition else (False,))
     yield Generator(
         kind=v.CreateTopic,
@@ -85,7 +85,7 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
 
 
 def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator[Generator]:
-    """Yield the rows that start or stop forwarding by an update, or forward dead letters."""
+    """Yield the rows that change forwarding by an update, or that forward dead letters."""
     if v.Capability.REDIRECTION in scope.capabilities:
         yield Generator(
             kind=v.UpdateQueue,
@@ -107,7 +107,7 @@ def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator
 
 
 def _disturbing(scope: Scope) -> Iterator[Generator]:
-    """Yield the rows that obstruct forwarding, and that receive undeliverable messages."""
+    """Yield the rows that obstruct forwarding, and those that receive undeliverable messages."""
     if v.Capability.ENTITY_STATUS in scope.capabilities:
         yield Generator(
             kind=v.UpdateQueue,
@@ -138,7 +138,7 @@ def _redirected(world: World, queue: v.CreateQueue, number: int, ends: bool) -> 
 
 
 def _sent_to_subscription(world: World, queue: v.CreateQueue) -> v.Send:
-    """Send to an entity directly; a subscription must refuse it."""
+    """Send to an entity directly, which a subscription must refuse."""
     return v.Send(queue=queue.queue, message=world.message(queue, 0))
 
 
@@ -217,7 +217,7 @@ def _rules(scope: Scope) -> Iterator[Generator]:
 
 
 def _acting(scope: Scope) -> Iterator[Generator]:
-    """Yield the rows for rules with actions, some invalid or undefined by the documents."""
+    """Yield the rows for rules with actions, some invalid and some undefined by the documents."""
     if v.Capability.RULE_ACTIONS in scope.capabilities:
         yield Generator(
             kind=v.AddRule,
@@ -246,13 +246,13 @@ def _topic(world: World, partitioned: bool) -> v.CreateTopic | None:
 
 
 def _place(world: World, number: int) -> dict[str, Any]:
-    """Return a subscription of a recent topic; either may not exist."""
+    """Return the names of a recent topic and a subscription, even if these do not exist."""
     topic = world.topics[-1 - number % len(world.topics)] if world.topics else "nowhere"
     return {"topic": topic, "subscription": f"s{number}"}
 
 
 def _there(world: World, number: int) -> dict[str, Any]:
-    """Return one of the latest subscriptions, to address its rules."""
+    """Return the names of a recent subscription and its topic, to address the rules."""
     latest = world.subscriptions[-1 - number % len(world.subscriptions)].queue
     topic, _, name = latest.partition("/subscriptions/")
     return {"topic": topic, "subscription": name}
@@ -286,7 +286,7 @@ def _subscription(
 
 
 def _destination(world: World, number: int) -> str:
-    """Return the latest queue, so that chains form, or a topic, or a name that does not exist."""
+    """Return a forwarding destination: the latest queue, a topic, or a missing entity."""
     names = [queue.queue for queue in reversed(world.queues)] + world.topics
     if number and world.topics:
         return world.topics[-1]
@@ -316,7 +316,7 @@ def _added(
 
 
 def _sent_marked(world: World, shape: int, marks: int) -> v.Send:
-    """Send a message for conditions to match on, to the topic of the latest subscription."""
+    """Send a message with properties for conditions, to the topic of the latest subscription."""
     latest = world.subscriptions[-1]
     return v.Send(queue=world.sent_to(latest), message=marked(world.message(latest, shape), marks))
 

@@ -1,4 +1,4 @@
-"""Rows for transactions: begin, send, schedule and settle in one, commit and roll back."""
+"""Generators of commands about transactions: begin, fill, commit and roll back."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ __all__ = ["rows_of_transactions"]
 
 
 def rows_of_transactions(scope: Scope) -> Iterator[Generator]:
-    """Yield the rows that begin, fill and end transactions, if the implementation has any."""
+    """Yield the rows that begin, fill and end transactions, if the implementation supports them."""
     if v.Capability.TRANSACTIONS not in scope.capabilities:
         return
     over = {"transaction": stateful.consumes(TRANSACTIONS)}
@@ -58,7 +58,7 @@ def _begun(world: World) -> v.BeginTransaction:
 
 
 def _settlements_within() -> Iterator[Generator]:
-    """Yield the rows that settle in a transaction; the lock may also be settled outside of it."""
+    """Yield the rows that settle in a transaction; a lock may also be settled outside of it."""
     for kind in (v.Complete, v.Abandon, v.DeadLetter, v.Defer):
         yield Generator(
             kind=kind,

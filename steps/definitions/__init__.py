@@ -1,4 +1,5 @@
 """Step definitions of the features, one module per family.
 
-A docstring "Try to …" leaves the outcome to later steps. Other requests must succeed.
+A step whose docstring begins with "Try to" leaves it to later steps to check the outcome. Other
+requests must succeed.
 """

@@ -63,7 +63,7 @@ def asks_long_named(bus: Bus, number: int) -> v.Outcome:
 @then(parsers.parse("exactly {number:d} copies were received"))
 @then(parsers.parse("exactly {number:d} copy was received"))
 def so_many_copies(bus: Bus, views: list[v.MessageView], number: int) -> None:
-    """Check the number of copies of the latest message, by its body."""
+    """Check the number of copies of the latest message, which have its body."""
     assert [view.body for view in views] == [bus.sent[-1].body] * number, views
 
 
@@ -81,7 +81,7 @@ def have_property(views: list[v.MessageView], number: int, name: str) -> None:
 
 @then("exactly one of them is as it was sent")
 def one_is_as_sent(bus: Bus, views: list[v.MessageView]) -> None:
-    """Check that exactly one copy has the sender's properties and subject, and no others."""
+    """Check that exactly one copy has the sender's properties and subject, unchanged."""
     bus.need(v.Capability.FILTERS)
     sent = bus.sent[-1]
     same = [

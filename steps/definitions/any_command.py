@@ -1,4 +1,4 @@
-"""Steps for arbitrary commands, as in scenarios written by an exploration."""
+"""Steps for arbitrary commands, as in scenarios that an exploration has written."""
 
 import attrs
 from pytest_bdd import given, parsers, then, when
@@ -14,7 +14,7 @@ __all__ = ["Asking"]
 
 
 class Asking:
-    """Sequence of commands; `@5` refers to the lock that the fifth one received."""
+    """A sequence of commands; `@5` refers to the lock that the fifth command received."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -28,7 +28,7 @@ class Asking:
         return self._bus.clock
 
     def insist(self, tier: v.Tier) -> None:
-        """Check that the run is about this tier.
+        """Require that the run is about this tier.
 
         Raises:
             NotApplicable: the run is about another tier.
@@ -38,7 +38,7 @@ class Asking:
             raise NotApplicable(f"tier: {profile.kind} is not {tier.value}")
 
     def ask(self, connection: str, request: str, *, with_cargo: bool = False) -> None:
-        """Send the command of a sentence; skip it if a lock that it needs is missing.
+        """Send the command that a sentence states; skip it if a lock that it needs is missing.
 
         With cargo, messages without properties get some that no rule reads.
         """

@@ -159,7 +159,7 @@ def deletes_old_at_once(bus: Bus, queue: str, number: int, seconds: int) -> int:
     target_fixture="deleted",
 )
 def tries_to_delete_at_once(bus: Bus, queue: str, number: int) -> int:
-    """Try to delete messages; return how many were deleted, none if it was refused."""
+    """Try to delete messages; return how many were deleted, 0 if the request was refused."""
     outcome = _delete(bus, queue, number)
     return 0 if isinstance(outcome, v.Refused) else _number_deleted(bus, outcome)
 
@@ -186,7 +186,7 @@ def so_many_came(several: tuple[v.MessageView, ...], number: int) -> None:
 
 @then("they stand in the order in which they were sent")
 def stand_in_order(bus: Bus, several: tuple[v.MessageView, ...]) -> None:
-    """Check that these are the first messages sent, in order and without a gap."""
+    """Check that the messages are the first ones sent, in order and without a gap."""
     sent = [message.body for message in bus.sent]
     assert [view.body for view in several] == sent[: len(several)], several
 
@@ -217,7 +217,7 @@ def several_find_nothing(bus: Bus, queue: str) -> None:
 
 @then(parsers.parse("either all {number:d} or none of them can be received"))
 def all_or_none(bus: Bus, queue: str, number: int, outcome: v.Outcome) -> None:
-    """Check that all messages of an accepted batch are received, and none of a refused one."""
+    """Check that all messages of an accepted batch, or none of a refused one, are received."""
     expected = 0 if isinstance(outcome, v.Refused) else number
     assert len(bus.received(queue)) == expected, outcome
 

@@ -12,7 +12,7 @@ REASON = "unreadable"
 
 
 def _received(bus: Bus, queue: str) -> v.MessageView:
-    """Receive a message and leave it locked; one must arrive."""
+    """Receive a message, which must arrive, and leave it locked."""
     outcome = bus.do(v.Receive(queue=queue))
     bus.expect(outcome, v.Received)
     assert isinstance(outcome, v.Received)
@@ -65,7 +65,7 @@ def expires_as_permitted(bus: Bus, queue: str, number: int) -> None:
 
 
 def _spend(bus: Bus, queue: str, deliveries: int, *, expiring_after: int | None) -> None:
-    """Use up the deliveries of a message, and one more if it may have one (MAX-DELIVERIES)."""
+    """Use up the deliveries of a message, and one more if a reading allows it (MAX-DELIVERIES)."""
     reading = bus.profile.readings.get("MAX-DELIVERIES")
     for number in range(deliveries + (reading in ("one-more", "either"))):
         outcome = bus.do(v.Receive(queue=queue))

@@ -10,7 +10,7 @@ from busproof.steps.definitions.setup import OTHER
 
 
 def _number(view: v.MessageView) -> int:
-    """Return the message's sequence number, which is needed to receive it again."""
+    """Return the sequence number of a message, which is needed to receive it again."""
     if view.sequence_number is None:
         raise NotApplicable("sequence numbers: the adapter tells none")
     return view.sequence_number
@@ -68,7 +68,7 @@ def defers_everything(bus: Bus, queue: str) -> list[v.MessageView]:
 
 @when("it is received by its number and kept", target_fixture="kept")
 def keeps_by_number(bus: Bus, queue: str, aside: v.MessageView) -> v.MessageView:
-    """Receive the message by its number and leave it locked."""
+    """Receive the deferred message by its number and leave it locked."""
     return _had(bus, _ask(bus, queue, [aside]))[0]
 
 
@@ -76,14 +76,14 @@ def keeps_by_number(bus: Bus, queue: str, aside: v.MessageView) -> v.MessageView
 def completes_by_number(
     bus: Bus, queue: str, aside: v.MessageView, views: list[v.MessageView]
 ) -> None:
-    """Receive the message by its number and complete it."""
+    """Receive the deferred message by its number and complete it."""
     views.append(keeps_by_number(bus, queue, aside))
     bus.complete(queue, views[-1])
 
 
 @when("it is received by its number and deleted")
 def deletes_by_number(bus: Bus, queue: str, aside: v.MessageView) -> None:
-    """Receive the message by its number without a lock, so that it is deleted at once."""
+    """Receive the deferred message by its number without a lock, which deletes it."""
     mode, numbers = v.ReceiveMode.RECEIVE_AND_DELETE, (_number(aside),)
     command = v.ReceiveDeferred(queue=queue, sequence_numbers=numbers, mode=mode)
     assert [aside.body] == [view.body for view in _had(bus, bus.do(command))]
@@ -91,13 +91,13 @@ def deletes_by_number(bus: Bus, queue: str, aside: v.MessageView) -> None:
 
 @when("it is received by its number and abandoned")
 def abandons_by_number(bus: Bus, queue: str, aside: v.MessageView) -> None:
-    """Receive the message by its number and abandon it."""
+    """Receive the deferred message by its number and abandon it."""
     bus.expect(bus.abandon(queue, keeps_by_number(bus, queue, aside)), v.Done)
 
 
 @when("it is received by its number and dead-lettered")
 def dead_letters_by_number(bus: Bus, queue: str, aside: v.MessageView) -> None:
-    """Receive the message by its number and dead-letter it."""
+    """Receive the deferred message by its number and dead-letter it."""
     bus.expect(dead_letter_it(bus, queue, keeps_by_number(bus, queue, aside)), v.Done)
 
 
@@ -105,25 +105,25 @@ def dead_letters_by_number(bus: Bus, queue: str, aside: v.MessageView) -> None:
 def receives_elsewhere(
     bus: Bus, queue: str, aside: v.MessageView, views: list[v.MessageView]
 ) -> None:
-    """Receive the message by its number over a second connection."""
+    """Receive the deferred message by its number over a second connection."""
     views.extend(_had(bus, _ask(bus, queue, [aside], OTHER)))
 
 
 @when("it is tried by its number", target_fixture="outcome")
 def tries_by_number(bus: Bus, queue: str, aside: v.MessageView) -> v.Outcome:
-    """Try to receive the message by its number."""
+    """Try to receive the deferred message by its number."""
     return _ask(bus, queue, [aside])
 
 
 @when("it is tried by its number over another connection", target_fixture="outcome")
 def tries_by_number_elsewhere(bus: Bus, queue: str, aside: v.MessageView) -> v.Outcome:
-    """Try to receive the message by its number over a second connection."""
+    """Try to receive the deferred message by its number over a second connection."""
     return _ask(bus, queue, [aside], OTHER)
 
 
 @when("the message kept is tried by its number", target_fixture="outcome")
 def tries_kept_by_number(bus: Bus, queue: str, kept: v.MessageView) -> v.Outcome:
-    """Try to receive a message by its number although it was never deferred."""
+    """Try to receive by number a message that was never deferred."""
     return _ask(bus, queue, [kept])
 
 
@@ -159,33 +159,33 @@ def receives_all_somehow(
 
 @then("it can be received by its number")
 def can_be_received(bus: Bus, queue: str, aside: v.MessageView) -> None:
-    """Check that the message is still deferred."""
+    """Check that the message is still deferred, by receiving it."""
     assert isinstance(_ask(bus, queue, [aside]), v.ReceivedSeveral)
 
 
 @then(parsers.parse('it can be received by its number in session "{session_id}"'))
 def can_be_received_in_session(bus: Bus, queue: str, aside: v.MessageView, session_id: str) -> None:
-    """Check that the holder of the session can receive it."""
+    """Check that the holder of the session can receive the deferred message."""
     assert isinstance(_ask(bus, queue, [aside], session_id=session_id), v.ReceivedSeveral)
 
 
 @then(parsers.parse('it is refused by its number outside of session "{session_id}"'))
 def is_refused_outside(bus: Bus, queue: str, aside: v.MessageView, session_id: str) -> None:
-    """Check that it is refused without a session, and over a connection that does not hold it."""
+    """Check that the deferred message is refused without the session, and to other connections."""
     assert isinstance(_ask(bus, queue, [aside]), v.Refused)
     assert isinstance(_ask(bus, queue, [aside], OTHER, session_id), v.Refused)
 
 
 @then(parsers.parse('it is refused by its number in session "{session_id}"'))
 def is_refused_in_session(bus: Bus, queue: str, aside: v.MessageView, session_id: str) -> None:
-    """Check that it is refused to the holder of another session."""
+    """Check that the deferred message is refused to the holder of another session."""
     bus.expect(bus.do(v.AcceptSession(queue=queue, session_id=session_id)), v.Done)
     assert isinstance(_ask(bus, queue, [aside], session_id=session_id), v.Refused)
 
 
 @then("its number is the same as before")
 def keeps_number(aside: v.MessageView, views: list[v.MessageView]) -> None:
-    """Check that the sequence number is unchanged, if it is reported."""
+    """Check that the sequence number is unchanged, if the bus reports it."""
     assert views[0].sequence_number in (None, aside.sequence_number), views[0]
 
 

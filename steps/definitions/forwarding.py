@@ -1,6 +1,6 @@
 """Steps for queues and subscriptions that forward.
 
-The documents do not say when a forwarded message arrives, so receives are retried.
+The documents do not say when a forwarded message arrives, so receives are repeated.
 """
 
 from typing import Final
@@ -27,7 +27,7 @@ def _create(bus: Bus, settings: v.CreateQueue) -> str:
     parsers.re(r'a (?P<kind>partitioned|regular) destination "(?P<name>[^"]+)"(?: (?P<traits>.+))?')
 )
 def created_destination(bus: Bus, kind: str, name: str, traits: str | None) -> None:
-    """Create a queue for others to forward to."""
+    """Create a queue that others will forward to."""
     _create(bus, queue_settings(name, kind, traits or ""))
 
 
@@ -123,7 +123,7 @@ def turned_to(views: list[v.MessageView], name: str) -> str:
 @when(parsers.parse("messages are awaited until there are {number:d}"))
 @when(parsers.parse("a message is awaited until there is {number:d}"))
 def awaits(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> None:
-    """Receive and complete until this number has arrived, then once more, for any excess."""
+    """Receive and complete until this many messages have arrived, then once more for any excess."""
     for _ in bus.tries():
         views.extend(bus.received(queue))
         if len(views) >= number:
@@ -136,6 +136,6 @@ def awaits(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> Non
 def awaits_session(
     bus: Bus, queue: str, views: list[v.MessageView], session_id: str, number: int
 ) -> None:
-    """Receive and complete a session's messages until this number has arrived, then once more."""
+    """Receive and complete in a session until this many have arrived, then once more."""
     views.extend(bus.awaited(queue, number - len(views), session_id=session_id))
     views.extend(bus.received(queue, session_id=session_id))

@@ -15,7 +15,7 @@ TOO_LARGE: Final = {
     v.Tier.STANDARD: 256 * 1024 + 1,
     v.Tier.PREMIUM: 100 * 1024 * 1024 + 1,
 }
-"""LIMIT-02, LIMIT-04: bytes of a body that each tier refuses."""
+"""LIMIT-02, LIMIT-04: size of a body that each tier refuses, in bytes."""
 
 KEYS: Final = {
     "MessageId": "message_id",
@@ -164,7 +164,7 @@ def is_taken_or_too_large(outcome: v.Outcome) -> None:
     target_fixture="taken",
 )
 def sends_copy_within(bus: Bus, maybe: str | None, gap: int, window: int) -> int:
-    """Send a MessageId twice, well within the window; return the number of messages received."""
+    """Send a MessageId twice within the window; return the number of messages received."""
     if maybe is None:
         return 0
     _send_copy(bus, maybe)
@@ -180,7 +180,7 @@ def sends_copy_within(bus: Bus, maybe: str | None, gap: int, window: int) -> int
     target_fixture="taken",
 )
 def sends_copy_after(bus: Bus, maybe: str | None, gap: int) -> int:
-    """Send a MessageId twice, with this gap; return the number of messages received.
+    """Send a MessageId twice with a gap in between; return the number of messages received.
 
     Raises:
         NotApplicable: the clock is real, and the gap may be days.

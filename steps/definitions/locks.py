@@ -167,7 +167,7 @@ def can_complete_kept(bus: Bus, queue: str, kept: v.MessageView) -> None:
 
 @then("the other receiver can complete it")
 def can_complete_elsewhere(bus: Bus, queue: str, kept_elsewhere: v.MessageView) -> None:
-    """Check that the other receiver's later lock is still valid."""
+    """Check that the lock of the other receiver, which is later, is still valid."""
     token = kept_elsewhere.lock_token or ""
     outcome = bus.do(v.Complete(queue=queue, lock_token=token), OTHER)
     assert isinstance(outcome, v.Done), outcome
@@ -202,5 +202,5 @@ def maybe_kept(bus: Bus, maybe: str | None) -> None:
 
 @then("a receive finds it, if there is a queue")
 def maybe_finds(bus: Bus, maybe: str | None) -> None:
-    """Check that the lock has ended, if there is a queue."""
+    """Check that the lock has ended, if the queue exists."""
     assert maybe is None or isinstance(bus.receive(maybe), v.Received)

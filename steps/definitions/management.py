@@ -33,7 +33,7 @@ def empty(bus: Bus) -> None:
     target_fixture="outcome",
 )
 def creates(bus: Bus, kind: str, traits: str | None) -> v.Outcome:
-    """Try to create a queue; leave the scenario if Basic may lack such queues."""
+    """Try to create a queue; end the scenario as not applicable if Basic may lack such queues."""
     settings = queue_settings(QUEUE, kind, traits or "")
     basic_may_lack(bus, settings)
     return bus.do(settings)
@@ -132,7 +132,7 @@ def one_down(bus: Bus, queue: str) -> int:
 
 @when("that partition is up again")
 def one_up(bus: Bus, partition: int) -> None:
-    """Try to bring the partition up again; a deleted queue may have taken it along."""
+    """Try to bring the partition up again; it may be gone with its deleted queue."""
     bus.do(v.BringPartitionUp(queue=QUEUE, partition=partition))
 
 
@@ -247,7 +247,7 @@ def counts_at_most(bus: Bus, queue: str, number: int) -> None:
 
 @then(parsers.re(r"in the end its availability is (?P<text>available|limited)"))
 def has_availability(bus: Bus, queue: str, text: str) -> None:
-    """Check the availability of the queue's partitions, possibly after a delay (GET-LAG)."""
+    """Check the maximum message count; partitions that are down may not be counted."""
     bus.need(v.Capability.AVAILABILITY)
     wanted = v.Availability(text)
     description = until(bus, queue, "availability", lambda latest: latest.availability is wanted)

@@ -1,4 +1,4 @@
-"""Steps for test controls that no client has: outages and the passing of time."""
+"""Steps for test controls that clients do not have: outages and the passing of time."""
 
 from pytest_bdd import given, parsers, when
 
@@ -48,7 +48,7 @@ def all_up(bus: Bus, queue: str) -> None:
 
 @given("the partition that took it is down", target_fixture="partition")
 def that_one_down(bus: Bus, queue: str) -> int:
-    """Take the partition of the latest message down."""
+    """Take down the partition of the latest message."""
     bus.need(v.Capability.OUTAGES)
     partition = bus.located(queue, [bus.sent[-1].body], None)[0]
     bus.take_down(queue, partition)
@@ -57,7 +57,7 @@ def that_one_down(bus: Bus, queue: str) -> int:
 
 @given("a partition of another queue is down")
 def one_down_elsewhere(bus: Bus) -> None:
-    """Take a partition of another queue down; it must not matter to the first."""
+    """Take down a partition of another queue, which must not affect the first."""
     bus.need(v.Capability.OUTAGES)
     create(bus, v.CreateQueue(queue=OTHER_QUEUE, partitioned=bus.profile.may_partition))
     bus.take_down(OTHER_QUEUE, 0)
@@ -84,7 +84,7 @@ def passes(bus: Bus, number: int) -> None:
 
 @when(parsers.parse("only {number:d} of {whole:d} seconds pass"))
 def passes_only(bus: Bus, number: int, whole: int) -> None:
-    """Let time pass, but let no timer of `whole` seconds fire before the next answer."""
+    """Let time pass, but too little for a timer of `whole` seconds to fire by the next answer."""
     bus.pass_only(seconds(number), seconds(whole))
 
 

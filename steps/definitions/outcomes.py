@@ -52,7 +52,7 @@ def is_there_already(outcome: Outcome) -> None:
 
 @then("it, or the transaction's commit, is refused")
 def is_refused_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
-    """Check that the request was refused or, if refusals wait for it (TXN-REFUSAL), the commit."""
+    """Check that the request or, if refusals wait for it (TXN-REFUSAL), the commit was refused."""
     if isinstance(outcome, Done):
         outcome = bus.do(CommitTransaction(transaction=transaction))
     assert isinstance(outcome, Refused), outcome
@@ -60,7 +60,7 @@ def is_refused_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
 
 @then("it is accepted or refused")
 def is_either(outcome: Outcome) -> None:
-    """Check that the request was accepted or refused; the judge has checked that it may be."""
+    """Check that the request was accepted or refused; the judge has checked whether it may be."""
     assert isinstance(outcome, Done | Refused), outcome
 
 

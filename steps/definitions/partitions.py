@@ -44,7 +44,7 @@ def sends_keys_again(bus: Bus, queue: str) -> list[v.Outcome]:
 
 @then("only keys of the partition that is down are refused")
 def only_its_keys(bus: Bus, partition: int, outcomes: list[v.Outcome]) -> None:
-    """Check that exactly the keys of the partition that is down are refused."""
+    """Check that exactly the messages with keys of the partition that is down are refused."""
     bodies = [message.body for message in bus.sent[: len(outcomes)]]
     at = [bus.partition_of.get(body) for body in bodies]
     refused = [isinstance(outcome, v.Refused) for outcome in outcomes]

@@ -1,4 +1,4 @@
-"""Steps that peek: at one message, at several, or onward from the last one shown."""
+"""Steps that peek: at one message, at several, or after the last one shown."""
 
 from pytest_bdd import parsers, then, when
 
@@ -32,7 +32,7 @@ def peeks_often(bus: Bus, queue: str, number: int) -> list[v.MessageView]:
     target_fixture="peeked",
 )
 def peeks_on(bus: Bus, queue: str, count: int) -> tuple[v.MessageView, ...]:
-    """Peek onward until as many messages were shown as were sent, or none is left."""
+    """Peek on until as many messages were shown as were sent, or none is left."""
     bus.need(v.Capability.SEQUENCE_NUMBERS)
     by_body: dict[str, v.MessageView] = {}
     start = 0
@@ -48,7 +48,7 @@ def peeks_on(bus: Bus, queue: str, count: int) -> tuple[v.MessageView, ...]:
 
 @then(parsers.parse("the message shown is number {place:d} of those that were sent"))
 def shows_number(bus: Bus, peeked: tuple[v.MessageView, ...], place: int) -> None:
-    """Check that the only message shown is the one sent at this place."""
+    """Check that the only message shown is the one that was sent in this place."""
     assert [view.body for view in peeked] == [bus.sent[place - 1].body]
 
 
@@ -64,7 +64,7 @@ def oldest_of_theirs(bus: Bus, queue: str, shown: list[v.MessageView]) -> None:
 
 @then("each is one of those that were sent")
 def sent_ones(bus: Bus, shown: list[v.MessageView]) -> None:
-    """Check that each message shown was sent; the service chooses among them."""
+    """Check that each message shown was sent; the service may show any of them."""
     assert {view.body for view in shown} <= {message.body for message in bus.sent}
 
 

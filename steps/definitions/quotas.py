@@ -22,10 +22,10 @@ def _asked(count: int, kind: str, what: str) -> list[v.CreateQueue | v.CreateTop
 
 
 def _need_room(bus: Bus, kind: str, what: str) -> None:
-    """Check that the namespace may be filled, and that the tier has such entities.
+    """Require that the namespace may be filled, and that the tier has such entities.
 
     Raises:
-        NotApplicable: it may not be filled, or the tier has no such entities.
+        NotApplicable: the namespace may not be filled, or the tier has no such entities.
     """
     bus.need(v.Capability.DISPOSABLE_NAMESPACE)
     refuse_where_missing(bus, v.CreateQueue(queue=QUEUE, partitioned=kind == "partitioned"))
@@ -128,14 +128,14 @@ def replaced_by_partitioned(bus: Bus) -> v.Outcome | None:
 
 @then("that is accepted, where each queue counts once")
 def counts_once(bus: Bus, replaced: v.Outcome | None) -> None:
-    """Check that a partitioned queue counts once, under that reading (QUOTA-WEIGHT)."""
+    """Check that a partitioned queue counts once, under the reading that says so (QUOTA-WEIGHT)."""
     if bus.profile.readings.get("QUOTA-WEIGHT", "one") == "one":
         assert isinstance(replaced, v.Done | None), replaced
 
 
 @when("two of them are replaced by a topic with a subscription, where there are topics")
 def replaced_by_topic(bus: Bus) -> None:
-    """Replace two queues by a topic and a subscription: the same number, if subscriptions count."""
+    """Replace two queues by a topic and a subscription, as many if subscriptions count."""
     there = {v.Capability.TOPICS, v.Capability.MANAGEMENT} <= bus.capabilities
     if there and bus.profile.tier is not v.Tier.BASIC:
         for name in list(bus.settings)[1:3]:

@@ -82,7 +82,7 @@ def tries(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
 
 @when(parsers.parse("receives are tried until a message comes, or {number:d} have brought none"))
 def tries_until(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> None:
-    """Receive until a message arrives, up to this number of attempts; none needs to arrive."""
+    """Receive up to this many times until a message arrives; none has to."""
     before = len(views)
     for _ in range(number):
         if len(views) == before:

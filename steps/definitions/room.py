@@ -1,6 +1,6 @@
-"""Steps that fill a queue without keys or with scheduled messages, and steps that look for room.
+"""Steps that fill a queue without keys or by scheduled messages, and that check for room.
 
-They use one large size, because a partitioned queue would take too many smaller messages.
+They use one large size, because filling a partitioned queue takes too many small messages.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ def _not_too_large(outcome: v.Outcome) -> v.Outcome:
 
 
 def _sent(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
-    """Try to send this number of messages without key; return the answers."""
+    """Try to send this many messages without a key; return the answers."""
     sends = (v.Send(queue=queue, message=message) for message in _large(bus, number))
     return [_not_too_large(bus.send(command)) for command in sends]
 
@@ -46,7 +46,7 @@ def _sent(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
     target_fixture="outcomes",
 )
 def fills_parts(bus: Bus, queue: str, parts: int, more: int) -> list[v.Outcome]:
-    """Try to send as many messages as fit into this many partitions, and some more or fewer."""
+    """Try to send as many messages as fit into this many partitions, plus `more`."""
     if parts > bus.profile.partitions:
         raise NotApplicable(f"partitions: there are {bus.profile.partitions}, and not {parts}")
     return _sent(bus, queue, parts * FITTING + more)
@@ -56,7 +56,7 @@ def fills_parts(bus: Bus, queue: str, parts: int, more: int) -> list[v.Outcome]:
 def fills_all(bus: Bus, queue: str) -> v.Outcome:
     """Send until many in a row are refused, far beyond what fits; return the last answer.
 
-    A full partition may be chosen, and refuse, while another one still has room.
+    A full partition may be chosen and refuse a message while another one still has room.
     """
     in_a_row = 4 * bus.profile.partitions
     for _ in range(10 * FITTING):
@@ -158,7 +158,7 @@ def has_scheduled_large(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
 
 @then("as many messages were received as were accepted")
 def received_what_was_accepted(outcomes: list[v.Outcome], views: list[v.MessageView]) -> None:
-    """Check the number of messages received against the answers to their sends."""
+    """Check that exactly the accepted messages were received, by their number."""
     accepted = sum(isinstance(outcome, v.Done) for outcome in outcomes)
     assert len({view.body for view in views}) == len(views) == accepted, accepted
 

@@ -27,7 +27,7 @@ def _schedule(
 
 
 def _number(outcome: v.Outcome) -> int:
-    """Return the sequence number, which is needed to cancel the message."""
+    """Return the sequence number of a scheduled message, which is needed to cancel it."""
     assert isinstance(outcome, v.Scheduled), outcome
     if outcome.sequence_number is None:
         raise NotApplicable("sequence numbers: the adapter tells none for what is scheduled")
@@ -106,7 +106,7 @@ def cancels_each(bus: Bus, queue: str, all_scheduled: list[v.Outcome]) -> None:
 @when(parsers.parse("{number:d} message is awaited"))
 @when(parsers.parse("{number:d} messages are awaited"))
 def awaits(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> None:
-    """Receive and complete until this number of messages has arrived, or the time is up."""
+    """Receive and complete until this many messages have arrived, or the time is up."""
     views.extend(bus.awaited(queue, number))
 
 
@@ -114,7 +114,7 @@ def awaits(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> Non
 def awaits_in_session(
     bus: Bus, queue: str, number: int, session_id: str, views: list[v.MessageView]
 ) -> None:
-    """Receive and complete in a session until this number has arrived, or the time is up."""
+    """Receive and complete in a session until this many have arrived, or the time is up."""
     views.extend(bus.awaited(queue, number, session_id=session_id))
 
 
@@ -146,7 +146,7 @@ def comes_if_scheduled(bus: Bus, queue: str, outcome: v.Outcome) -> None:
 
 @then("the scheduled message came last")
 def came_last(bus: Bus, views: list[v.MessageView]) -> None:
-    """Check that it arrived after the messages that were sent before it was due."""
+    """Check that the scheduled message arrived after those sent before it was due."""
     scheduled = bus.sent[0].body
     assert [view.body for view in views].index(scheduled) == len(views) - 1, views
 

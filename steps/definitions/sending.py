@@ -12,7 +12,7 @@ __all__ = ["send"]
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
 KEYS_TRIED = 400
-"""Maximum number of keys tried to find two in one partition; 17 suffice for 16 partitions."""
+"""Maximum number of keys to try until two share a partition; 17 suffice for 16 partitions."""
 
 
 def send(
@@ -53,13 +53,13 @@ def has_sent(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
 
 @given(parsers.parse("a message {carried} was refused"), converters=READ)
 def was_refused(bus: Bus, queue: str, carried: Properties) -> None:
-    """Send one message that must be refused; the judge checks that."""
+    """Send one message, which must be refused; the judge checks that."""
     send(bus, queue, carried)
 
 
 @given(parsers.parse("{number:d} messages {carried} were refused"), converters=READ)
 def were_refused(bus: Bus, queue: str, number: int, carried: Properties) -> None:
-    """Send several messages; the judge checks that each is refused."""
+    """Send several messages, which must all be refused; the judge checks that."""
     for _ in range(number):
         send(bus, queue, carried)
 
@@ -136,7 +136,7 @@ def sends_in_a_hurry(bus: Bus, queue: str, carried: Properties, number: int) -> 
 def sends_through_outages(
     bus: Bus, queue: str, carried: Properties, past: list[object]
 ) -> list[v.Outcome]:
-    """Try to send one message per partition while that partition is down."""
+    """Try to send one message for each partition while that partition is down."""
     outcomes = bus.with_each_partition_down(queue, lambda: send(bus, queue, carried))
     past.append([type(outcome) for outcome in outcomes])
     return outcomes
@@ -177,7 +177,7 @@ def sends_several_in_transaction(
 
 @given("two keys that share a partition", target_fixture="shared_keys")
 def keys_of_one_partition(bus: Bus, queue: str) -> tuple[str, str]:
-    """Find two keys of one partition, by sending one message per key until two share one."""
+    """Find two keys of one partition by sending messages with new keys until two share one."""
     bus.need(v.Capability.WITNESS)
     by_partition: dict[int, str] = {}
     for number in range(KEYS_TRIED):

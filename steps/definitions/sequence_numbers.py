@@ -30,7 +30,7 @@ def rise_by_key(bus: Bus, views: list[v.MessageView]) -> None:
 
 @then("the sequence numbers shown of each key rise in the order of sending")
 def shown_rise_by_key(bus: Bus, peeked: tuple[v.MessageView, ...]) -> None:
-    """Check the same for the messages that a peek shows."""
+    """Check that within each key, the numbers that a peek shows rise in the order of sending."""
     _rise_by_key(bus, list(peeked))
 
 

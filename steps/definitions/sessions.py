@@ -39,7 +39,7 @@ def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> v.Outcome:
     target_fixture="outcomes",
 )
 def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Outcome]:
-    """Accept and close a session once per partition, while that partition is down.
+    """Accept and close a session once for each partition, while that partition is down.
 
     While the session's partition is down, closing may be refused; it is then repeated later.
     """
@@ -94,7 +94,7 @@ def next_asked_for(bus: Bus, queue: str) -> v.Outcome:
 
 @then("there is none")
 def none_is_next(outcome: v.Outcome) -> None:
-    """Check that no session was accepted; the answer may be empty or a refusal."""
+    """Check that no session was accepted: the answer is empty or a refusal."""
     assert isinstance(outcome, v.Empty | v.Refused), outcome
 
 
@@ -221,7 +221,7 @@ def has_no_state(bus: Bus, queue: str, session_id: str) -> None:
 
 @then(parsers.parse('the state of session "{session_id}" is an empty text'))
 def has_empty_state(bus: Bus, queue: str, session_id: str) -> None:
-    """Check that the session has a state without characters."""
+    """Check that the session has a state of zero characters."""
     _has_state(bus, queue, session_id, "")
 
 
@@ -258,6 +258,6 @@ def shows_session(peeked: tuple[v.MessageView, ...], session_id: str) -> None:
 
 @then(parsers.parse("at most {number:d} of the requests is refused"))
 def so_many_at_most(outcomes: list[v.Outcome], number: int) -> None:
-    """Check the maximum number of refused requests; the others were accepted."""
+    """Check that at most this many requests were refused, and the others accepted."""
     assert sum(isinstance(outcome, v.Refused) for outcome in outcomes) <= number, outcomes
     assert all(isinstance(outcome, v.Done | v.Refused) for outcome in outcomes), outcomes

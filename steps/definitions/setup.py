@@ -24,7 +24,7 @@ OTHER = "c2"
 
 
 def create(bus: Bus, queue: v.CreateQueue) -> str:
-    """Create a queue; this must succeed if the tier must have such queues."""
+    """Create a queue, which must succeed if the tier has to have such queues."""
     refuse_where_missing(bus, queue)
     outcome = bus.do(queue)
     # Without PREM-07, the documents promise sizes only for Standard.
@@ -37,20 +37,20 @@ def create(bus: Bus, queue: v.CreateQueue) -> str:
 
 
 def refuse_where_missing(bus: Bus, queue: v.CreateQueue) -> None:
-    """Check that the tier must have such queues.
+    """Skip the scenario if the tier may lack such queues.
 
     Raises:
-        NotApplicable: the tier may lack them.
+        NotApplicable: the tier may lack such queues.
     """
     refuse_missing_kind(bus, queue)
     basic_may_lack(bus, queue)
 
 
 def refuse_missing_kind(bus: Bus, entity: v.CreateQueue | v.CreateTopic) -> None:
-    """Check that the namespace must have such entities, partitioned or not (PREM-01, PREM-15).
+    """Skip the scenario if the namespace may lack such entities (PREM-01, PREM-15).
 
     Raises:
-        NotApplicable: it may lack them.
+        NotApplicable: the namespace may lack such entities.
     """
     if entity.partitioned and not bus.profile.may_partition:
         raise NotApplicable("tier: premium need not have partitioned entities")
@@ -59,17 +59,17 @@ def refuse_missing_kind(bus: Bus, entity: v.CreateQueue | v.CreateTopic) -> None
 
 
 def basic_has_no_topics(bus: Bus) -> None:
-    """Check that the tier is not Basic, which may refuse topics (BASIC-FEATURES).
+    """Skip the scenario on Basic, which may refuse topics (BASIC-FEATURES).
 
     Raises:
-        NotApplicable: it is Basic.
+        NotApplicable: the tier is Basic.
     """
     if bus.profile.tier is v.Tier.BASIC:
         raise NotApplicable("tier: basic need not have topics")
 
 
 def basic_may_lack(bus: Bus, queue: v.CreateQueue) -> None:
-    """Check that Basic, if it is the tier, must have such a queue (MGMT-24, BASIC-REGULAR).
+    """Skip the scenario on Basic if it may lack such a queue (MGMT-24, BASIC-REGULAR).
 
     Raises:
         NotApplicable: Basic may lack it.
@@ -104,13 +104,13 @@ def created_too(bus: Bus, kind: str, traits: str | None) -> str:
 
 @given("a queue", target_fixture="queue")
 def created_any(bus: Bus) -> str:
-    """Create a queue, partitioned where the namespace may have such; the scenario fits both."""
+    """Create a queue, partitioned if the namespace allows it; the scenario fits both kinds."""
     return create(bus, v.CreateQueue(queue=QUEUE, partitioned=bus.profile.may_partition))
 
 
 @given("a transaction", target_fixture="transaction")
 def begun(bus: Bus) -> str:
-    """Begin a transaction; Basic may have none (MGMT-24)."""
+    """Begin a transaction; skip the scenario if Basic has none (MGMT-24)."""
     outcome = bus.do(v.BeginTransaction(transaction="t1"))
     if bus.profile.tier is v.Tier.BASIC and isinstance(outcome, v.Refused):
         raise NotApplicable("tier: basic need not have transactions")
@@ -146,11 +146,11 @@ def rolled_back(bus: Bus, transaction: str) -> None:
 
 @when("the transaction is committed, if it can be")
 def committed_perhaps(bus: Bus, transaction: str) -> None:
-    """Try to commit the transaction, which an earlier refusal may have ended."""
+    """Try to commit the transaction, which a refusal may have ended already."""
     bus.do(v.CommitTransaction(transaction=transaction))
 
 
 @when("the transaction is rolled back, unless it has ended")
 def rolled_back_perhaps(bus: Bus, transaction: str) -> None:
-    """Try to roll the transaction back, which an earlier refusal may have ended."""
+    """Try to roll the transaction back, which a refusal may have ended already."""
     bus.do(v.RollBackTransaction(transaction=transaction))

@@ -1,4 +1,4 @@
-"""Steps for combinations: of an outage, an update, a refusal and unusual values."""
+"""Steps for combinations of an outage, an update, a refusal and unusual values."""
 
 from typing import Final
 
@@ -118,7 +118,7 @@ def received_if_accepted(
 
 @then(parsers.parse("exactly {number:d} messages were received, or 1 more if it was refused"))
 def received_if_refused(views: list[v.MessageView], number: int, outcome: v.Outcome) -> None:
-    """Check the number of messages received, one more if the settlement was refused."""
+    """Check the number of messages received, which is one more if the settlement was refused."""
     expected = number + isinstance(outcome, v.Refused)
     assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
 
@@ -131,7 +131,7 @@ def updates_deliveries(bus: Bus, queue: str, number: int) -> None:
 
 @then(parsers.re(r"it is described as (?P<kind>partitioned|regular), (?P<traits>.+)"))
 def told_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
-    """Check these settings in the queue's description, and defaults for the others."""
+    """Check these settings in the queue's description, and the defaults of the others."""
     wanted = queue_settings(queue, kind, traits)
 
     def holds(description: v.QueueDescription) -> bool:
@@ -171,7 +171,7 @@ def state_if_accepted(
 
 @when(parsers.parse("{number:d} hours pass"))
 def hours_pass(bus: Bus, number: int) -> None:
-    """Let hours pass, on a virtual clock only."""
+    """Let hours pass, which needs a virtual clock."""
     _need_virtual_clock(bus)
     bus.pass_time(seconds(3600 * number))
 
@@ -183,7 +183,7 @@ def _need_virtual_clock(bus: Bus) -> None:
 
 @when(parsers.parse("its lock is renewed {number:d} times, {gap:d} seconds apart"))
 def renews_many(bus: Bus, queue: str, kept: v.MessageView, number: int, gap: int) -> None:
-    """Renew the lock of a message again and again; each time must succeed."""
+    """Renew the lock of a message many times; each renewal must succeed."""
     _need_virtual_clock(bus)
     for _ in range(number):
         bus.pass_only(seconds(gap), bus.settings[queue].lock_duration)
@@ -195,7 +195,7 @@ def renews_many(bus: Bus, queue: str, kept: v.MessageView, number: int, gap: int
     converters=READ,
 )
 def commits_many(bus: Bus, queue: str, number: int, carried: Properties) -> None:
-    """Send a message in each of this number of transactions; each must be committed."""
+    """Send a message in each of this many transactions; every commit must succeed."""
     for place in range(number):
         name = f"many-{place}"
         bus.expect(bus.do(v.BeginTransaction(transaction=name)), v.Done)
@@ -250,7 +250,7 @@ def receives_again(
     how: str,
     kept: str | None,
 ) -> None:
-    """Receive the only message again and again, by its number if it was deferred."""
+    """Receive the only message repeatedly, by its number if it was deferred."""
     views.clear()
     for _ in range(number):
         views.append(_given_again(bus, queue, session_id, views if how == "deferred" else []))
@@ -290,7 +290,7 @@ def has_each_time(views: list[v.MessageView], carried: Properties) -> None:
 
 @then(parsers.re(r"each time its delivery count is (?P<how>the same|greater by one)"))
 def counted_each_time(views: list[v.MessageView], how: str) -> None:
-    """Check the delivery counts of one delivery after another."""
+    """Check how the delivery count changes from one delivery to the next."""
     counts = [view.delivery_count or 0 for view in views]
     step = 1 if how == "greater by one" else 0
     assert counts == [counts[0] + step * number for number in range(len(counts))], counts
@@ -324,7 +324,7 @@ def dead_letters_within(
     target_fixture="outcome",
 )
 def updates_all(bus: Bus, queue: str, lock: int, deliveries: int, life: int) -> v.Outcome:
-    """Try an update of one setting that is fixed, together with three that are not."""
+    """Try an update of one setting that is fixed and of three that are not."""
     return bus.do(
         v.UpdateQueue(
             queue=queue,

@@ -1,9 +1,10 @@
 """Steps that fill a queue or one of its partitions, up to the storage quota.
 
-A message declares the size of its body, and adapters with a wire pad it. A GB takes several
-thousand messages of a size that every tier accepts, but only some ten of the largest size that any
-tier accepts. Hence the largest size is tried first, then smaller ones. These messages stand in for
-several, so that a bus that enforces the limits of single messages (LIMIT) may still accept them.
+A message declares the size of its body, and adapters that send real bytes pad it. Filling a GB
+takes several thousand messages of a size that every tier accepts, but only about ten of the largest
+size that any tier accepts. So the largest size is tried first, then smaller ones. Each message
+stands in for several, so that a bus may accept it in spite of the limits on single messages
+(LIMIT).
 """
 
 from collections.abc import Callable, Iterator
@@ -22,11 +23,11 @@ from busproof.steps.patience import described
 from busproof.steps.wording import Properties, seconds
 
 FILLERS: Final = (100_000_000, 900_000, 240_000)
-"""Sizes of filling messages, in bytes: Premium may accept it, must accept it, all tiers do."""
+"""Sizes of filling messages, in bytes: for some Premium, for all Premium, and for all tiers."""
 GB: Final = 2**30
-"""Maximum size of a GB, in bytes."""
+"""The largest meaning of a GB, in bytes."""
 PAUSES: Final = tuple(seconds(2**power) for power in range(7))
-"""Pauses between attempts while the bus frees space, in microseconds: two minutes in all."""
+"""Pauses between attempts while the bus frees space, in microseconds; two minutes in total."""
 KEYS_TRIED: Final = 400
 DAY: Final = seconds(86_400)
 SIZES: Final = {
@@ -52,7 +53,7 @@ class Filled:
     target_fixture="filled",
 )
 def has_filled_partition(bus: Bus, queue: str, carried: Properties) -> Filled:
-    """Send messages of one key until one is refused."""
+    """Send messages with one key until one is refused; return those that were accepted."""
     return fills_partition(bus, queue, carried)[1]
 
 
@@ -62,12 +63,12 @@ def has_filled_partition(bus: Bus, queue: str, carried: Properties) -> Filled:
     target_fixture="outcome",
 )
 def sends_until_partition_is_full(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
-    """Send messages of one key until one is refused."""
+    """Send messages with one key until one is refused; return that answer."""
     return fills_partition(bus, queue, carried)[0]
 
 
 def fills_partition(bus: Bus, queue: str, carried: Properties) -> tuple[v.Outcome, Filled]:
-    """Send messages of one key until one is refused; return the last answer and the messages.
+    """Send messages with one key until one is refused; return the last answer and the messages.
 
     Raises:
         NotApplicable: a single partition need not become full.
@@ -83,13 +84,13 @@ def fills_partition(bus: Bus, queue: str, carried: Properties) -> tuple[v.Outcom
 
 @given("messages without key have filled the queue", target_fixture="filled")
 def has_filled_queue(bus: Bus, queue: str) -> Filled:
-    """Send messages to a queue without partitions until one is refused."""
+    """Send messages to a queue without partitions until one is refused; return the messages."""
     return _sent_until_full(bus, queue)[1]
 
 
 @when("messages are sent until there is no room", target_fixture="outcome")
 def sends_until_full(bus: Bus, queue: str) -> v.Outcome:
-    """Send messages to a queue without partitions until one is refused."""
+    """Send messages to a queue without partitions until one is refused; return that answer."""
     return _sent_until_full(bus, queue)[0]
 
 
@@ -141,7 +142,7 @@ def schedules_until_full(bus: Bus, queue: str) -> v.Outcome:
 
 
 def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[v.Outcome, Filled]:
-    """Return the first refusal, or the last answer once no space can be left; and the messages."""
+    """Send until a refusal or until surely full; return the last answer and the messages."""
     bus.need(v.Capability.DISPOSABLE_NAMESPACE)
     filled = Filled()
     outcome: v.Outcome = v.Done()
@@ -155,7 +156,7 @@ def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[v
 
 
 def _sized(bus: Bus, send: Sending, carried: Properties, size: int) -> tuple[v.Outcome, v.Message]:
-    """Send a message of at most this size; return the answer and the message not too large."""
+    """Send a message of at most this size; return the answer, and the message if not too large."""
     for smaller in _sizes(size):
         message = attrs.evolve(carried.message(bus), size=smaller, stands_in=True)
         outcome = send(message)
@@ -170,7 +171,7 @@ def _sizes(size: int) -> Iterator[int]:
 
 @given(parsers.parse('a key in another partition than "{key}"'), target_fixture="distant_key")
 def key_elsewhere(bus: Bus, queue: str, key: str) -> str:
-    """Find a key that maps to another partition."""
+    """Find a key that maps to another partition than this one."""
     bus.need(v.Capability.WITNESS)
     first = _partition_of(bus, queue, key)
     for number in range(KEYS_TRIED):
@@ -186,7 +187,7 @@ def _partition_of(bus: Bus, queue: str, key: str) -> int:
 
 @when("the other partition is sent a message", target_fixture="outcome")
 def sends_elsewhere(bus: Bus, queue: str, filled: Filled, distant_key: str) -> v.Outcome:
-    """Try to send a message of the same size to another partition."""
+    """Try to send a message of the filling size to another partition."""
     message = attrs.evolve(bus.message(partition_key=distant_key), size=filled.size, stands_in=True)
     return bus.send(v.Send(queue=queue, message=message))
 
@@ -219,7 +220,7 @@ def sends_large_in_transaction(
 def overfills_in_transaction(
     bus: Bus, queue: str, carried: Properties, transaction: str
 ) -> v.Outcome:
-    """Try to send more of one key than a partition holds; return the last answer."""
+    """Try to send more messages with one key than a partition can hold; return the last answer."""
     if bus.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
         raise NotApplicable("reading: a partition need not be full before its entity")
 
@@ -263,7 +264,7 @@ def are_taken_or_not(outcomes: list[v.Outcome]) -> None:
 
 @then("it, or the transaction's commit, is refused because the quota is exceeded")
 def is_full_in_the_end(bus: Bus, transaction: str, outcome: v.Outcome) -> None:
-    """Check that the quota was exceeded, as reported by the send or by the commit."""
+    """Check that the quota was exceeded, as the send or the commit reports."""
     if isinstance(outcome, v.Done):
         outcome = bus.do(v.CommitTransaction(transaction=transaction))
     is_full(outcome)
@@ -283,7 +284,7 @@ def none_received(views: list[v.MessageView]) -> None:
 
 @then(parsers.parse("in the end a large message {carried} is accepted"), converters=READ)
 def is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Properties) -> None:
-    """Check that there is space again, possibly after a delay."""
+    """Check that there is space again, perhaps after a delay."""
     outcome = sends_large(bus, queue, filled, carried)
     for pause in PAUSES:
         if isinstance(outcome, v.Done):

@@ -205,7 +205,7 @@ def settles_what_went_with_topic(bus: Bus, name: str) -> v.Outcome:
 
 @when("that partition of the topic is up again")
 def topic_up(bus: Bus, partition: int) -> None:
-    """Try to bring the partition up again; a deleted topic may have taken it along."""
+    """Try to bring the partition up again; it may be gone with its deleted topic."""
     bus.do(v.BringPartitionUp(queue=TOPIC, partition=partition))
 
 

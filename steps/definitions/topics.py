@@ -1,6 +1,6 @@
-"""Steps that create topics, subscriptions and rules, and select the entity for later steps.
+"""Steps that create topics, subscriptions and rules, and that select the entity to use next.
 
-The entity selected last is the one that later steps send to, receive from, settle in or take down.
+Later steps send to, receive from, settle in or take down the entity that was selected last.
 """
 
 from pytest_bdd import given, parsers, then, when
@@ -56,7 +56,7 @@ def subscribed_to_nothing(bus: Bus) -> v.Outcome:
 
 @when("a subscription of the queue is created", target_fixture="outcome")
 def subscribed_to_queue(bus: Bus, queue: str) -> v.Outcome:
-    """Try to create a subscription under the name of a queue."""
+    """Try to create a subscription of a topic with the name of a queue."""
     bus.need(v.Capability.TOPICS)
     return bus.do(v.CreateSubscription(topic=queue, subscription="one"))
 

@@ -38,7 +38,7 @@ def settles_within(
     converters={"number": int},
 )
 def settles_several_within(bus: Bus, queue: str, number: int, how: str, transaction: str) -> None:
-    """Receive this number of messages and settle each in the transaction; each must be accepted."""
+    """Receive this many messages, and settle each in the transaction; all must be accepted."""
     for _ in range(number):
         received = bus.do(v.Receive(queue=queue))
         bus.expect(received, v.Received)
@@ -48,7 +48,7 @@ def settles_several_within(bus: Bus, queue: str, number: int, how: str, transact
 
 @when("it is received over another connection, if it comes", target_fixture="kept_elsewhere")
 def received_elsewhere_perhaps(bus: Bus, queue: str) -> v.MessageView | None:
-    """Try to receive over a second connection; an enlisted message may be held until the commit."""
+    """Try to receive over a second connection; a commit may be needed to release the message."""
     outcome = bus.do(v.Receive(queue=queue), OTHER)
     return outcome.message if isinstance(outcome, v.Received) else None
 
