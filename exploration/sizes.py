@@ -23,6 +23,7 @@ class Size:
         replays: maximum number of replays to shrink a failure if requests are expensive.
         waiting: total time to wait for timers of a bus on a real clock, in seconds.
         dear: whether each request is expensive: failures are then first shrunk without requests.
+        elsewhere: how often the sequence of a scenario is sent again elsewhere.
     """
 
     name: str
@@ -34,13 +35,22 @@ class Size:
     replays: int = 60
     waiting: float = 30.0
     dear: bool = False
+    elsewhere: int = 1
 
 
 SIZES: Final = {
     size.name: size
     for size in (
         Size(name="quick", sequences=80, steps=40, seconds=20, shrinking=10, waiting=20),
-        Size(name="ci", sequences=1000, steps=50, seconds=300, shrinking=30, rules=5),
+        Size(
+            name="ci",
+            sequences=1000,
+            steps=50,
+            seconds=300,
+            shrinking=30,
+            rules=5,
+            elsewhere=5,
+        ),
         Size(
             name="network",
             sequences=12,

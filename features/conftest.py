@@ -33,6 +33,8 @@ for _module in map(import_module, STEP_MODULES):
 NEW_OBJECTS: Final = 50_000
 """Number of new objects before a garbage collection; Python's default is 700."""
 
+EXPLORATION: Final = "test_exploration.py"
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the suite's markers, and the Allure plugin if it is active."""
@@ -50,7 +52,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     wanted = {
         "test_features.py": not (replays or follows),
         "test_distilled.py": not (replays or follows),
-        "test_exploration.py": explores and not replays,
+        EXPLORATION: explores and not replays,
         "test_paths.py": follows and not replays,
         "test_replay.py": replays,
     }
@@ -81,6 +83,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     rules = {item: _rules(item) for item in items if _is_ours(item)}
     if not rules:
         return
+    # The exploration asks again what scenarios asked before.
+    items.sort(key=lambda item: _is_ours(item) and item.path.name == EXPLORATION)
     _mark_by_rule(config, rules)
     try:
         asked = rules_asked_for(config)

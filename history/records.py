@@ -14,6 +14,7 @@ from busproof.history.converters import ALWAYS, frozen_map
 
 __all__ = [
     "AGAIN",
+    "ELSEWHERE",
     "EXPLORATION",
     "REPEATED",
     "SENTENCE",
@@ -32,6 +33,9 @@ __all__ = [
 
 EXPLORATION: Final = "exploration"
 """Feature of a sequence that the exploration generated."""
+
+ELSEWHERE: Final = "exploration, elsewhere"
+"""Feature of a scenario's sequence in another place or manner."""
 
 AGAIN: Final = "exploration, once more"
 """Feature of a replay that confirms a failure, after the failure was shrunk."""

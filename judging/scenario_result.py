@@ -14,6 +14,7 @@ from busproof.history.conformance import Counterexample
 from busproof.history.packed import Reordered
 from busproof.history.records import (
     AGAIN,
+    ELSEWHERE,
     EXPLORATION,
     SENTENCE,
     Ended,
@@ -73,7 +74,7 @@ class Heard:
     @property
     def is_sequence(self) -> bool:
         """Whether the scenario is a sequence of the exploration."""
-        return self.feature in (EXPLORATION, AGAIN)
+        return self.feature in (EXPLORATION, ELSEWHERE, AGAIN)
 
     @property
     def title(self) -> str:

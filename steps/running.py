@@ -50,6 +50,7 @@ from busproof.steps.options import (
     size_of,
     timeout_of,
 )
+from busproof.steps.played import PlayedScenarios
 from busproof.steps.repeating import Repeating
 from busproof.steps.reporting import bounded, verdict_lines
 
@@ -116,6 +117,7 @@ class Run:
         self._scenario, self._shows = "", frozenset[v.RuleId]()
         self._bus: Bus | None = None
         self._looks = LastLooks(self.adapter, explores=self.size is not None)
+        self._played = PlayedScenarios()
 
     def _open_history(self, path: str | None) -> None:
         """Record into the given file or, without one, into an unnamed file for the summary.
@@ -219,12 +221,12 @@ class Run:
         if self.size is None or self.seed is None:
             raise AssertionError("the exploration is selected only where it was asked for")
         # Import it here, because Hypothesis needs a tenth of a second, and scenarios do not use it.
-        from busproof.exploration.explorer import Exploration  # noqa: PLC0415
+        from busproof.exploration.explorer import explore  # noqa: PLC0415
 
-        exploration = Exploration(
-            self.adapter, self.terms, size=self.size, start=self.seed, write=self.write
+        played, size, start = self._played.sequences, self.size, self.seed
+        ended = explore(
+            self.adapter, self.terms, size=size, start=start, played=played, write=self.write
         )
-        ended = exploration.run()
         self._begin_scenario("Exploration")
         _raise(ended)
 
@@ -256,6 +258,7 @@ class Run:
     def look_at_everything(self) -> None:
         """Take a last look at what the scenario has left, with the errors of `LastLooks.look`."""
         if self._bus is not None:
+            self._played.keep(self._scenario, self._bus.events, self.steps)
             self._looks.look(self._bus, self.steps)
 
     def again(self, test: pytest.Item, error: BaseException | None) -> list[pytest.Item]:

@@ -203,7 +203,7 @@ def test_a_size_that_makes_no_sense_is_refused(name: str, minutes: str | None, s
 
 def test_a_soak_keeps_what_is_worth_keeping(monkeypatch) -> None:
     """The first sequences, and all that did not pass; a night of passes fills no disk."""
-    monkeypatch.setattr("busproof.exploration.explorer.KEPT", 2)
+    monkeypatch.setattr("busproof.exploration.search.KEPT", 2)
     found = explored(ModelAdapter(), size="soak", seconds=3, sequences=None)
     assert 2 == len(found.sequences) < found.exploration.sequences
     broken = explored(make("property-lost"), size="soak", seconds=120, sequences=None, rules=1)

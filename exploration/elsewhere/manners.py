@@ -1,0 +1,199 @@
+"""Manners: the same requests in other circumstances, or made in another way."""
+
+from collections.abc import Mapping
+from itertools import count
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.exploration.elsewhere.places import Ask
+
+__all__ = [
+    "after_a_hundred_others",
+    "after_an_outage",
+    "in_batches",
+    "in_transactions",
+    "more_slowly",
+    "with_deletion",
+]
+
+SLOWER: Final = 100
+"""Factor for times, except lock durations."""
+LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
+HUNDRED: Final = 100
+OTHER: Final = "beside"
+DOWN: Final = 3
+"""Partition that has an outage."""
+
+
+def in_transactions(ask: Ask) -> Ask:
+    """Settle in a transaction that is rolled back, then in one that is committed; send in one."""
+    numbers = count(1)
+
+    def within(command: v.Command, connection: str, *, commits: bool) -> v.Event | None:
+        name = f"elsewhere {next(numbers)}"
+        ask(v.BeginTransaction(transaction=name), connection)
+        event = ask(_changed(command, transaction=name), connection)
+        ending = v.CommitTransaction if commits else v.RollBackTransaction
+        ask(ending(transaction=name), connection)
+        return event
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        if getattr(command, "transaction", "") is not None:
+            return ask(command, connection)
+        if isinstance(command, v.Settlement):
+            within(command, connection, commits=False)
+        return within(command, connection, commits=True)
+
+    return asks
+
+
+def _changed(command: Any, **changed: Any) -> v.Command:
+    evolved: v.Command = attrs.evolve(command, **changed)
+    return evolved
+
+
+def in_batches(ask: Ask) -> Ask:
+    """Send each message together with another one, receive two, and settle in batches."""
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        match command:
+            case v.Send(message=message):
+                command = v.SendBatch(
+                    queue=command.queue,
+                    messages=(message, _beside(message)),
+                    timeout=command.timeout,
+                    transaction=command.transaction,
+                )
+            case v.Receive():
+                command = v.ReceiveBatch(count=2, **attrs.asdict(command))
+            case v.RenewLock():
+                command = v.RenewLocks(queue=command.queue, lock_tokens=(command.lock_token,))
+            case v.Complete() | v.Abandon() | v.Defer() | v.DeadLetter():
+                command = _as_batch(command)
+        return ask(command, connection)
+
+    return asks
+
+
+def _beside(message: v.Message) -> v.Message:
+    identity = None if message.message_id is None else f"{message.message_id} too"
+    return attrs.evolve(message, body=f"{message.body} too", message_id=identity)
+
+
+DISPOSITIONS: Final[Mapping[type[v.Settlement], v.Disposition]] = {
+    v.Complete: v.Disposition.COMPLETE,
+    v.Abandon: v.Disposition.ABANDON,
+    v.Defer: v.Disposition.DEFER,
+    v.DeadLetter: v.Disposition.DEAD_LETTER,
+}
+
+
+def _as_batch(command: v.Settlement) -> v.Command:
+    if command.transaction is not None:
+        return command
+    return v.SettleBatch(
+        queue=command.queue,
+        lock_tokens=(command.lock_token,),
+        disposition=DISPOSITIONS[type(command)],
+        reason=getattr(command, "reason", ""),
+    )
+
+
+def with_deletion(ask: Ask) -> Ask:
+    """Delete deferred messages, and those of a batch, when they are received."""
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        if isinstance(command, v.ReceiveDeferred | v.ReceiveBatch):
+            command = attrs.evolve(command, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+        return ask(command, connection)
+
+    return asks
+
+
+def more_slowly(ask: Ask) -> Ask:
+    """Let everything take a hundred times as long: minutes become hours, and hours days."""
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        changed = {
+            name: value * SLOWER
+            for name in ("time_to_live", "delay", "duration")
+            if (value := getattr(command, name, None)) is not None
+        }
+        window = getattr(command, "duplicate_window", None)
+        if window is not None:
+            changed["duplicate_window"] = min(window * SLOWER, max(window, LONGEST_WINDOW))
+        match command:
+            case v.Send(message=message) | v.Schedule(message=message):
+                changed["message"] = _slower(message)
+            case v.SendBatch(messages=messages):
+                changed["messages"] = tuple(map(_slower, messages))
+        return ask(_changed(command, **changed), connection)
+
+    return asks
+
+
+def _slower(message: v.Message) -> v.Message:
+    if message.time_to_live is None:
+        return message
+    return attrs.evolve(message, time_to_live=message.time_to_live * SLOWER)
+
+
+def after_a_hundred_others(ask: Ask) -> Ask:
+    """Let a hundred messages pass through each queue before anything else."""
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        event = ask(command, connection)
+        if not isinstance(command, v.CreateQueue) or command.forward_to is not None:
+            return event
+        session = OTHER if command.requires_session else None
+        messages = tuple(
+            v.Message(body=f"{OTHER} {number}", session_id=session) for number in range(HUNDRED)
+        )
+        ask(v.SendBatch(queue=command.queue, messages=messages), connection)
+        if session is not None:
+            ask(v.AcceptSession(queue=command.queue, session_id=session), connection)
+        receive = v.ReceiveBatch(
+            queue=command.queue,
+            count=HUNDRED,
+            mode=v.ReceiveMode.RECEIVE_AND_DELETE,
+            session_id=session,
+        )
+        for _ in range(2):
+            ask(receive, connection)
+        if session is not None:
+            ask(v.CloseSession(queue=command.queue, session_id=session), connection)
+        return event
+
+    return asks
+
+
+def after_an_outage(ask: Ask) -> Ask:
+    """Let a partition of each queue be down and recover before anything else.
+
+    Another queue has an outage that lasts, and a transaction that stays open.
+    """
+    queues: set[str] = set()
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        event = ask(command, connection)
+        if not isinstance(command, v.CreateQueue) or not command.partitioned:
+            return event
+        if not queues:
+            _beside_an_outage(ask, connection)
+        if command.queue not in queues:
+            queues.add(command.queue)
+            ask(v.TakePartitionDown(queue=command.queue, partition=DOWN), connection)
+            ask(v.BringPartitionUp(queue=command.queue, partition=DOWN), connection)
+        return event
+
+    return asks
+
+
+def _beside_an_outage(ask: Ask, connection: str) -> None:
+    ask(v.CreateQueue(queue=OTHER), connection)
+    ask(v.BeginTransaction(transaction=OTHER), connection)
+    sent = v.Message(body=OTHER, partition_key=OTHER)
+    ask(v.Send(queue=OTHER, message=sent, transaction=OTHER), connection)
+    ask(v.TakePartitionDown(queue=OTHER, partition=DOWN), connection)

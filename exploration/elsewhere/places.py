@@ -1,0 +1,229 @@
+"""Places: another entity takes the part of each queue of a sequence.
+
+Each place is a function that wraps the sending of commands: it gets the command of the original
+sequence, sends what stands for it, and returns the event whose answer stands for the original one.
+"""
+
+from collections.abc import Callable, Set
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+
+__all__ = [
+    "RECEIVING",
+    "Ask",
+    "Wrapper",
+    "behind_a_queue_that_forwards",
+    "in_a_dead_letter_queue",
+    "in_a_session",
+    "in_a_session_of_a_subscription",
+    "on_a_subscription",
+    "views_of",
+    "where_it_was",
+]
+
+Ask = Callable[[v.Command, str], v.Event | None]
+"""Sends a command over a connection; `None` if it was not sent."""
+Wrapper = Callable[[Ask], Ask]
+
+COPY: Final = "s"
+"""Name of the subscription that takes the part of a queue."""
+SESSION: Final = "elsewhere"
+WAY: Final = "-way"
+REASON: Final = "elsewhere"
+MOST_MOVED: Final = 3
+"""Messages that are moved to a dead-letter queue after the clock has advanced."""
+SENDING: Final = (
+    v.Send,
+    v.SendBatch,
+    v.Schedule,
+    v.CancelScheduled,
+    v.TakePartitionDown,
+    v.BringPartitionUp,
+)
+"""Requests about a topic or a queue where messages are sent."""
+
+
+def views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
+    """Return the messages of an answer."""
+    if isinstance(outcome, v.Received):
+        return (outcome.message,)
+    return outcome.messages if isinstance(outcome, v.Peeked | v.ReceivedSeveral) else ()
+
+
+def where_it_was(ask: Ask) -> Ask:
+    """Send each command as it is."""
+    return ask
+
+
+def on_a_subscription(ask: Ask) -> Ask:
+    """Replace each queue by a topic of the same name, and a subscription that is received from."""
+    queues: set[str] = set()
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        if isinstance(command, v.CreateQueue):
+            queues.add(command.queue)
+            topic, subscription = _as_topic(command)
+            ask(topic, connection)
+            return ask(subscription, connection)
+        return ask(_of_a_copy(command, queues), connection)
+
+    return asks
+
+
+def _of_a_copy(command: Any, queues: Set[str]) -> v.Command:
+    """Return the command for the subscription, or its dead-letter queue, that replaces a queue."""
+    path = getattr(command, "queue", "")
+    owner = v.owner_of(path)
+    if owner in queues and not isinstance(command, SENDING):
+        copy = v.subscription_path(owner, COPY) + path.removeprefix(owner)
+        command = attrs.evolve(command, queue=copy)
+    changed: v.Command = command
+    return changed
+
+
+def _as_topic(queue: v.CreateQueue) -> tuple[v.CreateTopic, v.CreateSubscription]:
+    topic = v.CreateTopic(
+        topic=queue.queue,
+        partitioned=queue.partitioned,
+        duplicate_detection=queue.duplicate_detection,
+        duplicate_window=queue.duplicate_window,
+        max_size=queue.max_size,
+        api_version=queue.api_version,
+    )
+    subscription = v.CreateSubscription(
+        topic=queue.queue,
+        subscription=COPY,
+        requires_session=queue.requires_session,
+        lock_duration=queue.lock_duration,
+        max_delivery_count=queue.max_delivery_count,
+        forward_to=queue.forward_to,
+        time_to_live=queue.time_to_live,
+        dead_letter_expired=queue.dead_letter_expired,
+        forward_dead_letters_to=queue.forward_dead_letters_to,
+    )
+    return topic, subscription
+
+
+def in_a_dead_letter_queue(ask: Ask) -> Ask:
+    """Dead-letter each message that is sent; receive from the dead-letter queue."""
+    queues: set[str] = set()
+    scheduled_for: set[str] = set()
+
+    def move(queue: str, connection: str, most: int) -> None:
+        for _ in range(most):
+            event = ask(v.Receive(queue=queue), connection)
+            if event is None or not isinstance(event.outcome, v.Received):
+                return
+            token = event.outcome.message.lock_token or ""
+            ask(v.DeadLetter(queue=queue, lock_token=token, reason=REASON), connection)
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        queue = getattr(command, "queue", "")
+        if isinstance(command, v.CreateQueue) and not command.requires_session:
+            queues.add(queue)
+        elif queue in queues and isinstance(command, RECEIVING):
+            command = attrs.evolve(command, queue=queue + v.DEAD_LETTERS)
+        event = ask(command, connection)
+        if event is None or isinstance(event.outcome, v.Refused):
+            return event
+        if isinstance(command, v.Schedule):
+            scheduled_for.add(queue)
+        elif isinstance(command, v.Send | v.SendBatch) and queue in queues:
+            move(queue, connection, len(getattr(command, "messages", (0,))))
+        elif isinstance(command, v.AdvanceClock):
+            for later in scheduled_for & queues:
+                move(later, connection, MOST_MOVED)
+        return event
+
+    return asks
+
+
+RECEIVING: Final = (
+    v.Receive,
+    v.ReceiveBatch,
+    v.ReceiveDeferred,
+    v.Complete,
+    v.Abandon,
+    v.DeadLetter,
+    v.Defer,
+    v.SettleBatch,
+    v.RenewLock,
+    v.RenewLocks,
+    v.Peek,
+)
+
+
+def in_a_session(ask: Ask) -> Ask:
+    """Require sessions of each queue; send everything in one session, and receive from that."""
+    sessions: dict[str, str] = {}
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        queue = getattr(command, "queue", "")
+        if isinstance(command, v.CreateQueue) and not command.requires_session:
+            sessions[queue] = SESSION
+            command = attrs.evolve(command, requires_session=True)
+        session = sessions.get(queue)
+        if session is None:
+            return ask(command, connection)
+        match command:
+            case v.Send(message=message) | v.Schedule(message=message):
+                command = attrs.evolve(command, message=_in_session(message))
+            case v.SendBatch(messages=messages):
+                command = attrs.evolve(command, messages=tuple(map(_in_session, messages)))
+            case v.RenewLock():
+                command = v.RenewSessionLock(queue=queue, session_id=session)
+            case v.Receive() | v.ReceiveBatch() | v.ReceiveDeferred():
+                command = attrs.evolve(command, session_id=session)
+        event = ask(command, connection)
+        lost = v.Refused(error=v.Error.SESSION_LOCK_LOST)
+        if event is None or not _is_alike(event.outcome, lost):
+            return event
+        accepted = ask(v.AcceptSession(queue=queue, session_id=session), connection)
+        if accepted is None or isinstance(accepted.outcome, v.Refused):
+            return accepted
+        return ask(command, connection)
+
+    return asks
+
+
+def _in_session(message: v.Message) -> v.Message:
+    return attrs.evolve(message, session_id=SESSION, partition_key=None)
+
+
+def _is_alike(outcome: v.Outcome, refused: v.Refused) -> bool:
+    return isinstance(outcome, v.Refused) and outcome.error is refused.error
+
+
+def in_a_session_of_a_subscription(ask: Ask) -> Ask:
+    """Replace each queue by a subscription that requires sessions."""
+    return in_a_session(on_a_subscription(ask))
+
+
+def behind_a_queue_that_forwards(ask: Ask) -> Ask:
+    """Send everything to another queue, which forwards it."""
+    queues: set[str] = set()
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        if isinstance(command, v.CreateQueue) and len(command.queue) + len(WAY) <= SHORT:
+            queues.add(command.queue)
+            event = ask(command, connection)
+            way = v.CreateQueue(
+                queue=command.queue + WAY,
+                partitioned=command.partitioned,
+                forward_to=command.queue,
+            )
+            ask(way, connection)
+            return event
+        if isinstance(command, FORWARDED) and command.queue in queues:
+            command = attrs.evolve(command, queue=command.queue + WAY)
+        return ask(command, connection)
+
+    return asks
+
+
+SHORT: Final = 100
+"""Length of a name that can be extended."""
+FORWARDED: Final = v.Send | v.SendBatch | v.Schedule | v.CancelScheduled

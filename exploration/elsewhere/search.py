@@ -1,0 +1,96 @@
+"""Search for failures in sequences of scenarios that are asked elsewhere."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from random import Random
+
+from busproof import vocabulary as v
+from busproof.adapters.base import Adapter
+from busproof.exploration.elsewhere.places import Ask
+from busproof.exploration.elsewhere.playing import Played, play
+from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, ways_for
+from busproof.exploration.machine import Sequence as Run
+from busproof.exploration.search import Enough, Search
+from busproof.exploration.sizes import Size
+from busproof.history.records import ELSEWHERE, Record, Started
+from busproof.judging.applicability import Terms
+from busproof.judging.garbage import seldom_collected
+from busproof.judging.last_look import is_eventful
+from busproof.judging.required_capabilities import needs
+
+__all__ = ["Elsewhere"]
+
+
+class Elsewhere(Search):
+    """Search in sequences of scenarios, each asked in another place, in another manner, or both.
+
+    A real clock would have to wait, and gets none.
+
+    Args:
+        adapter: the implementation.
+        terms: the rules in force, and the oracle.
+        size: the limits.
+        start: the seed of the random choices.
+        played: the sequences.
+        write: receives the records.
+    """
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        terms: Terms,
+        *,
+        size: Size,
+        start: int,
+        played: Sequence[Played],
+        write: Callable[[Record], None],
+    ) -> None:
+        super().__init__(adapter, terms, size=size, write=write)
+        self._random = Random(start)  # noqa: S311 - repeatable choices, not secrets
+        self._played = played
+
+    @seldom_collected()
+    def run(self) -> None:
+        """Ask each sequence elsewhere, as far as the time allows."""
+        if self._real:
+            return
+        self._until = time.monotonic() + self._size.seconds
+        for played, way in self._drawn():
+            if not self._goes_on():
+                return
+            with suppress(Enough):
+                self._ask(played, *way)
+            if self._failure is not None:
+                self._settle(*self._failure)
+                self._failure = None
+
+    def _drawn(self) -> Iterator[tuple[Played, Way]]:
+        """Yield each sequence with a way to ask it, as often as the size says."""
+        for _ in range(self._size.elsewhere):
+            for played in self._played:
+                ways = ways_for(played.events)
+                if ways:
+                    yield played, self._random.choice(ways)
+
+    def _ask(self, played: Played, place: str, manner: str) -> None:
+        name = f"{played.name}, {place}, {manner}"
+        run = self._begun(Started(scenario=name, feature=ELSEWHERE))
+        try:
+            ask = PLACES[place].wrapped(MANNERS[manner].wrapped(self._declared(run)))
+            play(played.events, ask)
+            if any(map(is_eventful, played.events)):
+                run.look_at_everything()
+        finally:
+            self.closed(run)
+
+    def _declared(self, run: Run) -> Ask:
+        """Return a function that asks whatever the implementation has declared."""
+        capabilities = self.adapter.declaration.capabilities
+
+        def ask(command: v.Command, connection: str) -> v.Event | None:
+            if any(needed not in capabilities for needed in needs(command)):
+                return None
+            return run.ask(command, connection)
+
+        return ask

@@ -1,0 +1,252 @@
+"""Sequences of scenarios asked elsewhere: what is sent, what is noticed, and that it is sound."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import pytest
+
+from busproof import vocabulary as v
+from busproof.adapters.model import CAPABILITIES, ModelAdapter
+from busproof.exploration.elsewhere.places import on_a_subscription
+from busproof.exploration.elsewhere.playing import Played, play
+from busproof.exploration.elsewhere.search import Elsewhere
+from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, ways_for
+from busproof.exploration.machine import Watch, terms_of
+from busproof.exploration.sizes import SIZES
+from busproof.history.records import ELSEWHERE, Ended, Record, ScenarioVerdict, Started, StepResult
+from busproof.model.answers import Answer
+from busproof.model.rules import RULES
+from busproof.model.state import Namespace
+from busproof.model.values import Refusal
+from busproof.steps.played import LONGEST, PlayedScenarios
+
+MINUTE = 60 * v.MICROSECONDS
+
+
+def sent(body: str, **properties: Any) -> v.Send:
+    """Return a send of a message to the queue."""
+    return v.Send(queue="q", message=v.Message(body=body, **properties))
+
+
+def asked(commands: Sequence[v.Command], adapter: ModelAdapter | None = None) -> Played:
+    """Return the sequence of these commands, as a scenario plays it.
+
+    Tokens and numbers may be references: `@0` is the token of the message that command 0 got.
+    """
+    adapter = adapter or ModelAdapter()
+    watch = Watch(adapter, terms_of(adapter))
+    sequence = watch.opened()
+    for command in commands:
+        sequence.ask(referring(command, sequence.events), "c1")
+    return Played(name="a scenario", events=tuple(sequence.events))
+
+
+def referring(command: Any, events: Sequence[v.Event]) -> v.Command:
+    """Return a command with the token that it names, or the number of the last message."""
+    token = getattr(command, "lock_token", "")
+    if token:
+        answer = events[int(token.removeprefix("@"))].outcome
+        assert isinstance(answer, v.Received)
+        return attrs.evolve(command, lock_token=answer.message.lock_token)
+    if not isinstance(command, v.ReceiveDeferred | v.CancelScheduled):
+        return command
+    for event in reversed(events):
+        if isinstance(event.outcome, v.Scheduled):
+            return v.CancelScheduled(queue="q", sequence_number=event.outcome.sequence_number or 0)
+        if isinstance(event.outcome, v.Received):
+            number = event.outcome.message.sequence_number or 0
+            return attrs.evolve(command, sequence_numbers=(number,))
+    raise AssertionError("there is no message")
+
+
+EVERYTHING = (
+    v.CreateQueue(queue="q", lock_duration=MINUTE),
+    sent("a", partition_key="k", time_to_live=10 * MINUTE),
+    sent("b", message_id="i"),
+    v.Receive(queue="q"),
+    v.Abandon(queue="q", lock_token="@3"),
+    v.Receive(queue="q"),
+    v.RenewLock(queue="q", lock_token="@5"),
+    v.Defer(queue="q", lock_token="@5"),
+    v.ReceiveDeferred(queue="q", sequence_numbers=(0,)),
+    v.Schedule(queue="q", message=v.Message(body="c"), delay=MINUTE),
+    v.CancelScheduled(queue="q", sequence_number=0),
+    v.SendBatch(queue="q", messages=(v.Message(body="d"), v.Message(body="e"))),
+    v.UpdateQueue(queue="q", max_delivery_count=3),
+    v.AdvanceClock(duration=2 * MINUTE),
+    v.Receive(queue="q"),
+    v.DeadLetter(queue="q", lock_token="@14", reason="r"),
+    v.Receive(queue="q" + v.DEAD_LETTERS),
+    v.Complete(queue="q" + v.DEAD_LETTERS, lock_token="@16"),
+)
+
+
+class EachWay(Elsewhere):
+    """Asks each sequence in every way."""
+
+    def _drawn(self) -> Any:
+        return [(one, way) for one in self._played for way in ways_for(one.events)]
+
+
+def searched(adapter: ModelAdapter, played: Played, way: Way | None = None) -> list[Record]:
+    """Return the records of a search in every way, or in one."""
+    records: list[Record] = []
+    size = attrs.evolve(SIZES["quick"], seconds=600, shrinking=0.1, rules=1)
+    kind = EachWay if way is None else Elsewhere
+    terms = terms_of(adapter)
+    search = kind(adapter, terms, size=size, start=0, played=[played], write=records.append)
+    search.run()
+    return records
+
+
+def verdicts(records: Sequence[Record]) -> set[ScenarioVerdict]:
+    return {record.verdict for record in records if isinstance(record, Ended)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
+def test_no_way_accuses_a_conforming_bus(policy: str) -> None:
+    played = asked(EVERYTHING)
+    assert len(PLACES) * len(MANNERS) - 1 == len(ways_for(played.events))
+    records = searched(ModelAdapter(policy=policy, seed=2), played)
+    assert {ScenarioVerdict.PASSED} == verdicts(records)
+
+
+def wrong_on_subscriptions(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+    """Renew no lock of a subscription."""
+    if v.SUBSCRIPTIONS in command.queue:
+        raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
+    return RULES.locks.renew(namespace, command, connection)
+
+
+def wrong_after_an_hour(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+    """Renew no lock after an hour."""
+    if namespace.now > 60 * MINUTE:
+        raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
+    return RULES.locks.renew(namespace, command, connection)
+
+
+def wrong_beside_a_transaction(
+    namespace: Namespace, command: v.RenewLock, connection: str
+) -> Answer:
+    """Renew no lock while a transaction is open."""
+    if any(not transaction.ended for transaction in namespace.transactions.values()):
+        raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
+    return RULES.locks.renew(namespace, command, connection)
+
+
+RENEWED = (
+    v.CreateQueue(queue="q", lock_duration=MINUTE),
+    v.AdvanceClock(duration=MINUTE),
+    sent("a"),
+    v.Receive(queue="q"),
+    v.RenewLock(queue="q", lock_token="@3"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "renew", [wrong_on_subscriptions, wrong_after_an_hour, wrong_beside_a_transaction]
+)
+def test_fault_that_a_scenario_does_not_meet_is_noticed_elsewhere(
+    renew: Callable[..., Answer],
+) -> None:
+    rules = attrs.evolve(RULES, locks=attrs.evolve(RULES.locks, renew=renew))
+    played = asked(RENEWED, ModelAdapter(rules=rules))
+    assert isinstance(played.events[-1].outcome, v.Renewed), "the scenario notices nothing"
+    records = searched(ModelAdapter(rules=rules), played)
+    assert ScenarioVerdict.FAILED in verdicts(records)
+
+
+def test_search_records_each_sequence_with_its_place_and_its_manner() -> None:
+    records = searched(ModelAdapter(), asked(RENEWED), ("", ""))
+    (started,) = [record for record in records if isinstance(record, Started)]
+    name, place, manner = started.scenario.split(", ")
+    assert ("a scenario", ELSEWHERE) == (name, started.feature)
+    assert place in PLACES
+    assert manner in MANNERS
+
+
+def test_real_clock_gets_no_sequence() -> None:
+    """It would have to wait."""
+    assert [] == searched(ModelAdapter(clock=v.Clock.REAL), asked(RENEWED))
+
+
+def test_way_needs_the_commands_that_it_changes() -> None:
+    assert () == ways_for(asked((v.ListQueues(),)).events)
+    manners = {manner for _, manner in ways_for(asked((EVERYTHING[0],)).events)}
+    assert {"as it was", "after a hundred others", "after an outage"} == manners
+
+
+def test_locks_and_numbers_are_those_of_the_same_messages_this_time() -> None:
+    """A message gets another number behind others, and another token with it."""
+    played = asked(EVERYTHING[:9])
+    adapter = ModelAdapter()
+    sequence = Watch(adapter, terms_of(adapter)).opened()
+    for command in (EVERYTHING[0], *(sent(f"before {number}") for number in range(20))):
+        sequence.ask(command, "c1")
+    while isinstance(event_of(sequence).outcome, v.Received):
+        pass
+    before = len(sequence.events)
+    play(played.events[1:], sequence.ask)
+    now = sequence.events[before:]
+    assert [event.command for event in now] != [event.command for event in played.events[1:]]
+    assert [type(event.outcome) for event in played.events[1:]] == [
+        type(event.outcome) for event in now
+    ]
+
+
+def event_of(sequence: Any) -> v.Event:
+    """Return the event of a receive that deletes."""
+    event = sequence.ask(v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE), "c1")
+    assert isinstance(event, v.Event)
+    return event
+
+
+def test_command_is_left_out_if_its_lock_does_not_exist_this_time() -> None:
+    played = asked(EVERYTHING[:5])
+    commands: list[v.Command] = []
+
+    def empty(command: v.Command, _: str) -> v.Event:
+        commands.append(command)
+        return v.Event(command=command, outcome=v.Empty())
+
+    play(played.events, empty)
+    assert [v.CreateQueue, v.Send, v.Send, v.Receive] == [type(one) for one in commands]
+
+
+def test_dead_letters_of_a_queue_become_those_of_its_subscription() -> None:
+    paths: list[str] = []
+
+    def note(command: v.Command, _: str) -> None:
+        paths.append(getattr(command, "queue", ""))
+
+    ask = on_a_subscription(note)
+    for command in (EVERYTHING[0], sent("a"), v.Receive(queue="q" + v.DEAD_LETTERS)):
+        ask(command, "c1")
+    assert ["", "", "q", "q/subscriptions/s/$deadletterqueue"] == paths
+
+
+@pytest.mark.slow
+def test_undeclared_requests_are_left_out() -> None:
+    class Plain(ModelAdapter):
+        @property
+        def declaration(self) -> Any:
+            declared = super().declaration
+            few = CAPABILITIES - {v.Capability.TOPICS, v.Capability.TRANSACTIONS}
+            return attrs.evolve(declared, capabilities=few)
+
+    records = searched(Plain(), asked(EVERYTHING))
+    commands = {type(record.command) for record in records if isinstance(record, v.Event)}
+    assert commands.isdisjoint({v.CreateTopic, v.CreateSubscription, v.BeginTransaction})
+
+
+def test_scenarios_that_are_long_alike_or_failed_are_not_kept() -> None:
+    kept = PlayedScenarios()
+    events = asked(RENEWED).events
+    for name in ("a", "b"):
+        kept.keep(name, events, ())
+    kept.keep("c", events[:2] * LONGEST, ())
+    kept.keep("d", events[:2], [StepResult(keyword="When", text="", result="failed")])
+    assert ["a"] == [played.name for played in kept.sequences]
