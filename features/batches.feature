@@ -214,6 +214,54 @@ Feature: Batches
         | partitioned |
         | regular     |
 
+    @TXN-04 @BATCH-08
+    Scenario Outline: A batch with another key than its transaction is refused
+      Given a partitioned queue <traits>
+      And a transaction
+      And <number> messages with <property> "a" were sent in the transaction
+      When 2 messages with <property> "b" are sent at once in the transaction
+      Then it is refused as an invalid operation
+      When the transaction is rolled back, unless it has ended
+      And a minute passes
+      And everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | traits                   | property     | number |
+        | without sessions         | PartitionKey | 1      |
+        | without sessions         | SessionId    | 1      |
+        | without sessions         | PartitionKey | 3      |
+
+    @TXN-08 @BATCH-08
+    Scenario: A batch of another session than its transaction is refused
+      Given a partitioned queue that requires sessions
+      And a transaction
+      And a message with SessionId "a" was sent in the transaction
+      When 2 messages with SessionId "b" are sent at once in the transaction
+      Then it is refused as an invalid operation
+
+    @TXN-03 @BATCH-08
+    Scenario Outline: A batch without key is refused in a transaction
+      Given a partitioned queue
+      And a transaction
+      When <number> messages without key are sent at once in the transaction
+      Then it is refused as an invalid operation
+      When the transaction is rolled back, unless it has ended
+      And a receive is tried
+      Then exactly 0 messages were received
+
+      Examples:
+        | number |
+        | 1      |
+        | 2      |
+
+    @TXN-07 @BATCH-08
+    Scenario: A batch whose keys differ is refused in a transaction
+      Given a partitioned queue that requires sessions
+      And a transaction
+      When 2 messages with SessionId "a" and PartitionKey "b" are sent at once in the transaction
+      Then it is refused as an invalid operation
+
   Rule: A copy in a batch is dropped alone
 
     @BATCH-09
@@ -339,6 +387,91 @@ Feature: Batches
         | kind        |
         | partitioned |
         | regular     |
+
+    @BATCH-12 @LIFE-03
+    Scenario Outline: Messages that are received at once and deleted are gone
+      Given a <kind> queue
+      And 6 messages <carried> were sent
+      When up to 4 messages are received at once and deleted, to the end
+      Then exactly 6 messages were received
+      When a minute passes
+      Then a receive finds nothing
+      And in the end its message count is 0
+
+      Examples:
+        | kind        | carried               |
+        | partitioned | with PartitionKey "a" |
+        | partitioned | without key           |
+        | regular     | without key           |
+
+    @BATCH-12 @LIFE-03 @SESS-05
+    Scenario Outline: Messages of a session that are received at once and deleted are gone
+      Given a <kind> queue that requires sessions
+      And 6 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And up to 4 messages of session "s" are received at once and deleted, to the end
+      Then exactly 6 messages were received
+      When session "s" is closed
+      And session "s" is accepted
+      And everything of session "s" is received and completed
+      Then exactly 6 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-12 @LIFE-03 @TOPIC-02
+    Scenario Outline: Messages of a subscription that are received at once and deleted are gone from it alone
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      And 3 messages with PartitionKey "a" were sent
+      When receivers turn to subscription "one"
+      And up to 2 messages are received at once and deleted, to the end
+      Then exactly 3 messages were received
+      When a minute passes
+      Then a receive finds nothing
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-12 @LIFE-03 @DLQ-07
+    Scenario Outline: Dead letters that are received at once and deleted are gone
+      Given a <kind> queue
+      And 3 messages with PartitionKey "a" were sent
+      When everything is received and dead-lettered
+      And receivers turn to its dead letters
+      And up to 2 messages are received at once and deleted, to the end
+      Then exactly 3 messages were received
+      When a minute passes
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-14 @DLQ-01
+    Scenario Outline: The deliveries of messages that come at once are counted
+      Given a <kind> queue with locks of 10 seconds
+      And 3 messages with PartitionKey "a" were sent
+      When each of them is received and kept
+      And <ended>
+      And up to 1 messages are received at once and kept
+      Then each of them is delivery 2
+
+      Examples:
+        | kind        | ended                                  |
+        | partitioned | all of them are abandoned in one request |
+        | partitioned | 10 seconds pass                        |
+        | regular     | all of them are abandoned in one request |
+        | regular     | 10 seconds pass                        |
 
   Rule: Several messages are deleted in one request
 

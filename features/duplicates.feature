@@ -161,6 +161,58 @@ Feature: Duplicate detection
         | partitioned |
         | regular     |
 
+    @DUP-07
+    Scenario Outline: A copy is dropped although the first message was <fate>
+      Given a <kind> queue with duplicate detection
+      And a message with MessageId "x" was sent
+      When a message is received and <fate>
+      And a message with MessageId "x" is sent
+      Then it is accepted
+      And a receive finds nothing
+
+      Examples:
+        | kind        | fate     |
+        | partitioned | deleted  |
+        | partitioned | deferred |
+        | partitioned | kept     |
+        | regular     | deleted  |
+        | regular     | deferred |
+
+    @DUP-07
+    Scenario Outline: A copy is dropped although the first message has expired
+      Given a <kind> queue with duplicate detection <traits>
+      And a message with MessageId "x" was sent that lives for 20 seconds
+      When 30 seconds pass
+      And a receive is tried
+      And a message with MessageId "x" is sent
+      Then it is accepted
+      And a receive finds nothing
+
+      Examples:
+        | kind        | traits                                 |
+        | partitioned | and with locks of 30 seconds           |
+        | partitioned | and that dead-letters expired messages |
+        | regular     | and with locks of 30 seconds           |
+
+    @DUP-07 @TOPIC-12
+    Scenario Outline: A copy is dropped whatever a subscription did with the first message
+      Given a <kind> topic with duplicate detection
+      And subscription "one"
+      And a message with MessageId "x" was sent
+      When receivers turn to subscription "one"
+      And a message is received and <fate>
+      And senders turn to the topic
+      And a message with MessageId "x" is sent
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+      Examples:
+        | kind        | fate                                |
+        | partitioned | deleted                             |
+        | partitioned | deferred                            |
+        | partitioned | dead-lettered because of "unreadable" |
+        | regular     | deleted                             |
+
   Rule: What was not accepted is not remembered
 
     @DUP-08
@@ -211,6 +263,37 @@ Feature: Duplicate detection
       When the transaction is committed
       And everything is received and completed
       Then exactly 1 message was received
+
+    @DUP-11
+    Scenario Outline: A message that is sent twice in a transaction arrives once
+      Given a <kind> queue with duplicate detection
+      And a transaction
+      When <sent> in the transaction
+      Then it is accepted
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | sent                                                        |
+        | partitioned | 2 messages with MessageId "x" are sent at once              |
+        | partitioned | 2 messages with MessageId "x" and PartitionKey "a" are sent at once |
+        | regular     | 2 messages with MessageId "x" are sent at once              |
+
+    @DUP-11
+    Scenario Outline: Messages of one transaction that have one MessageId arrive once
+      Given a <kind> queue with duplicate detection
+      And a transaction
+      And 3 messages with <key> were sent in the transaction
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | key                                |
+        | partitioned | MessageId "x"                      |
+        | partitioned | MessageId "x" and PartitionKey "a" |
+        | regular     | MessageId "x"                      |
 
     @DUP-04
     Scenario Outline: A copy of what a commit brought is dropped

@@ -102,6 +102,40 @@ Feature: Time to live
       And 5 seconds pass
       Then a receive may find something
 
+    @TTL-01
+    Scenario Outline: A message that comes back does not begin to live anew
+      Given a <kind> queue with locks of 5 seconds
+      And a message with PartitionKey "a" was sent that lives for 30 seconds
+      When only 20 of 30 seconds pass
+      And <back>
+      And 15 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | kind        | back                                              |
+        | partitioned | one message is received and abandoned             |
+        | partitioned | a message is received 1 times, kept for 5 seconds each time |
+        | regular     | one message is received and abandoned             |
+        | regular     | a message is received 1 times, kept for 5 seconds each time |
+
+    @TTL-01 @SESS-08
+    Scenario Outline: A message that comes back to its session does not begin to live anew
+      Given a <kind> queue that requires sessions
+      And a message with SessionId "s" was sent that lives for 30 seconds
+      When session "s" is accepted
+      And only 20 of 30 seconds pass
+      And a message of session "s" is received and kept
+      And session "s" is closed
+      And 15 seconds pass
+      And session "s" is accepted
+      And everything of session "s" is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @TTL-01 @FWD-07
     Scenario Outline: A message that is forwarded lives as long as it says
       Given a <end> destination "end"
@@ -182,6 +216,39 @@ Feature: Time to live
       Given a <kind> queue with a time to live of 60 seconds
       And a message without key was sent that lives for 5 seconds
       When 5 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TTL-04 @TOPIC-20
+    Scenario Outline: A copy in a subscription lives for less if its message says so
+      Given a <kind> topic <life>
+      And subscription "one" <traits>
+      And a message with PartitionKey "a" was sent that lives for 5 seconds
+      And a message with PartitionKey "a" was sent
+      When 5 seconds pass
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | life                              | traits                           |
+        | partitioned | without sessions                  | with a time to live of 60 seconds |
+        | partitioned | without sessions                  | with locks of 30 seconds          |
+        | partitioned | with a time to live of 60 seconds | with locks of 30 seconds          |
+        | regular     | without sessions                  | with a time to live of 60 seconds |
+        | regular     | with a time to live of 60 seconds | with locks of 30 seconds          |
+
+    @TTL-04 @TTL-12
+    Scenario Outline: What was scheduled lives as long as it says itself from when it is due
+      Given a <kind> queue
+      And a message without key was scheduled in 20 seconds, to live for 30 seconds
+      When 20 seconds pass
+      And a message is awaited and abandoned
+      And 200 seconds pass
       Then a receive finds nothing
 
       Examples:

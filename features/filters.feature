@@ -237,6 +237,52 @@ Feature: Subscription rules
         | regular     |
 
     @FILTER-21
+    Scenario Outline: An action changes each message, however it is sent
+      Given a <kind> topic
+      And subscription "one"
+      And a transaction
+      When rule "acts" of subscription "one" is added that does SET size = 6: everything
+      And rule "$Default" of subscription "one" is removed
+      And <sent>
+      And the transaction is committed
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 2 messages were received
+      And each time it has Label "x" and property size 6
+
+      Examples:
+        | kind        | sent                                                                                           |
+        | partitioned | 2 messages with PartitionKey "a" and Label "x" and property size 5 are sent                    |
+        | partitioned | 2 messages with PartitionKey "a" and Label "x" and property size 5 are sent at once            |
+        | partitioned | 2 messages with PartitionKey "a" and Label "x" and property size 5 are sent in the transaction |
+        | partitioned | 2 messages with PartitionKey "a" and Label "x" and property size 5 are sent at once in the transaction |
+        | regular     | 2 messages with PartitionKey "a" and Label "x" and property size 5 are sent at once            |
+        | regular     | 2 messages with PartitionKey "a" and Label "x" and property size 5 are sent in the transaction |
+
+    @FILTER-03 @TXN-12
+    Scenario Outline: Each message of a transaction is filtered by itself
+      Given a <kind> topic
+      And subscription "one" that takes messages with Label "x"
+      And subscription "two" that takes messages where size > 5
+      And a transaction
+      And a message with PartitionKey "a" and Label "x" and property size 5 was sent in the transaction
+      And a message with PartitionKey "a" and Label "y" and property size 6 was sent in the transaction
+      When the transaction is committed
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has Label "x"
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has Label "y"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FILTER-21
     Scenario Outline: REMOVE takes a property away, if it is there
       Given a <kind> topic
       And subscription "one"

@@ -102,6 +102,49 @@ Feature: Automatic forwarding
         | regular     |
 
     @FWD-05
+    Scenario Outline: A source that is changed to forward elsewhere passes on to there what is sent from then on
+      Given a <kind> destination "end"
+      And a <kind> destination "other"
+      And a <kind> source of "end"
+      When the source is changed to forward to "other"
+      Then it is accepted
+      When 4 messages with PartitionKey "a" are sent
+      And receivers turn to "other"
+      And messages are awaited until there are 4
+      Then exactly 4 messages were received
+      When receivers turn to "end"
+      And a receive is tried
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-04 @FILTER-03
+    Scenario Outline: What is forwarded to a topic is filtered by its subscriptions
+      Given a <kind> topic
+      And subscription "one" that takes messages with Label "x"
+      And subscription "two" that takes messages where color = 'red'
+      And a <source> source of "news"
+      When a message with Label "x" and property color "blue" is sent
+      And a message with Label "y" and property color "red" is sent
+      And receivers turn to subscription "one"
+      And messages are awaited until there are 1
+      Then exactly 1 message was received
+      And it has Label "x"
+      When receivers turn to subscription "two"
+      And messages are awaited until there are 1
+      Then exactly 1 message was received
+      And it has property color "red"
+
+      Examples:
+        | kind        | source      |
+        | partitioned | partitioned |
+        | partitioned | regular     |
+        | regular     | partitioned |
+
+    @FWD-05
     Scenario: Forwarding that was ended can begin again
       Given a partitioned destination "end"
       And a partitioned source of "end"
@@ -666,6 +709,44 @@ Feature: Automatic forwarding
       And receivers turn to "end"
       And a message is awaited until there is 1
       Then exactly 1 message was received
+
+    @FWD-35 @TTL-07
+    Scenario Outline: What expires goes where the dead letters go
+      Given a <kind> destination "end"
+      And a <kind> source of dead letters for "end" that dead-letters expired messages
+      And a message with PartitionKey "a" and MessageId "x" was sent that lives for 20 seconds
+      When 20 seconds pass
+      And a receive is tried
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+      And it is a dead letter because of "TTLExpiredException"
+      And it has PartitionKey "a" and MessageId "x"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-35
+    Scenario Outline: What is dead-lettered in one request or by a commit goes where the dead letters go
+      Given a <kind> destination "end"
+      And a <kind> source of dead letters for "end"
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When <first>
+      And <then>
+      And the transaction is committed
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | first                             | then                                               |
+        | partitioned | a message is received and kept    | the message kept is dead-lettered in the transaction |
+        | partitioned | each of them is received and kept | all of them are dead-lettered in one request       |
+        | regular     | a message is received and kept    | the message kept is dead-lettered in the transaction |
+        | regular     | each of them is received and kept | all of them are dead-lettered in one request       |
 
     @FWD-35
     Scenario: Dead letters of a subscription are forwarded

@@ -243,6 +243,20 @@ Feature: Partition keys
       When 400 messages without key are sent
       Then every partition took some of them
 
+    @KEY-14
+    Scenario Outline: Messages without key are spread over all partitions after an outage as before
+      Given a partitioned queue
+      When <down> partitions go down
+      And 20 messages without key are sent
+      And every partition is up again
+      And 400 messages without key are sent
+      Then every partition took some of them
+
+      Examples:
+        | down |
+        | 1    |
+        | 8    |
+
     @KEY-15
     Scenario Outline: Messages without key go round an outage
       Given a partitioned queue

@@ -482,9 +482,11 @@ Feature: Message locks
         | kind        | number | settled   | left |
         | partitioned | 3      | completed | 0    |
         | partitioned | 3      | abandoned | 3    |
+        | partitioned | 3      | deferred  | 0    |
         | partitioned | 40     | completed | 0    |
         | regular     | 3      | completed | 0    |
         | regular     | 3      | abandoned | 3    |
+        | regular     | 3      | deferred  | 0    |
         | regular     | 40     | completed | 0    |
 
     @LOCK-14

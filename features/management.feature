@@ -313,6 +313,23 @@ Feature: Queue management
         | partitioned |
         | regular     |
 
+    @MGMT-12 @DLQ-02
+    Scenario Outline: An update of the greatest delivery count is in force for what is sent after it
+      Given a <kind> queue with <before> deliveries
+      When its greatest delivery count is updated to <after>
+      And a message with PartitionKey "a" is sent
+      And one message is received and abandoned, as often as permitted
+      Then a receive finds nothing
+      When dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | before | after |
+        | partitioned | 5      | 2     |
+        | partitioned | 2      | 5     |
+        | regular     | 5      | 2     |
+        | regular     | 2      | 5     |
+
     @MGMT-17
     Scenario: An update is in force in every partition
       Given a partitioned queue
@@ -340,6 +357,66 @@ Feature: Queue management
       And the queue was deleted
       When it is created again as a regular queue
       Then a receive finds nothing
+
+    @MGMT-15
+    Scenario Outline: Whatever a message was in a deleted queue, it is not in the one that is created again
+      Given a <kind> queue
+      And 3 messages with PartitionKey "a" were sent
+      And a message with PartitionKey "a" was scheduled in 20 seconds
+      When <done>
+      And the queue is deleted
+      And it is created again as a <kind> queue
+      Then in the end its message count is 0
+      When messages are peeked
+      Then no message is shown
+      When 120 seconds pass
+      Then a receive finds nothing
+      And a receive of dead letters finds nothing
+
+      Examples:
+        | kind        | done                                                  |
+        | partitioned | messages are peeked                                   |
+        | partitioned | a message is received and kept                        |
+        | partitioned | a message is received and deferred                    |
+        | partitioned | a message is received and dead-lettered because of "x" |
+        | regular     | a message is received and kept                        |
+        | regular     | a message is received and deferred                    |
+        | regular     | a message is received and dead-lettered because of "x" |
+
+    @MGMT-15 @DEFER-03
+    Scenario Outline: A number of a deleted queue names nothing in the one that is created again
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      When a message is received and deferred
+      And the queue is deleted
+      And it is created again as a <kind> queue
+      And it is tried by its number
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-15 @SESS-16
+    Scenario Outline: A session of a deleted queue has no holder and no state in the one that is created again
+      Given a <kind> queue that requires sessions
+      And a message with SessionId "s" was sent
+      When session "s" is accepted
+      And session "s" is given the state "half"
+      And the queue is deleted
+      And it is created again as a <kind> queue that requires sessions
+      And session "s" is accepted over another connection
+      Then it is accepted
+      When session "s" is asked for its state over another connection
+      Then the answer is no state
+      When everything of session "s" is received over another connection and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @MGMT-15
     Scenario: A lock of a deleted queue settles nothing

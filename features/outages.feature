@@ -597,6 +597,68 @@ Feature: State that an outage must not change
       When receivers turn to subscription "one"
       Then a receive finds nothing
 
+    @PART-04 @DLQ-12
+    Scenario Outline: Dead letters of a subscription outlast an outage of its topic
+      Given a partitioned topic
+      And subscription "one"
+      And 4 messages with <key> were sent
+      When receivers turn to subscription "one"
+      And everything is received and dead-lettered
+      And senders turn to the topic
+      And every partition is down for a while
+      And receivers turn to subscription "one"
+      And all dead letters are received and completed
+      Then exactly 4 messages were received
+      And it is a dead letter because of "unreadable"
+
+      Examples:
+        | key                       |
+        | PartitionKey "a"          |
+        | PartitionKey each its own |
+
+    @PART-04 @SCHED-02
+    Scenario: What is scheduled in a topic comes after its outage
+      Given a partitioned topic
+      And subscription "one"
+      And 2 messages with PartitionKey "a" were scheduled in 60 seconds
+      When every partition is down for a while
+      And 60 seconds pass
+      And receivers turn to subscription "one"
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+
+    @SESS-19 @TOPIC-13
+    Scenario: A session of a subscription has its holder and its state after an outage of its topic
+      Given a partitioned topic
+      And subscription "one" that requires sessions
+      And 2 messages with SessionId "s" were sent
+      When receivers turn to subscription "one"
+      And session "s" is accepted
+      And session "s" is given the state "half"
+      And senders turn to the topic
+      And every partition is down for a while
+      And receivers turn to subscription "one"
+      Then the state of session "s" is "half"
+      When session "s" is accepted over another connection
+      Then it is refused
+      When everything of session "s" is received and completed
+      Then exactly 2 messages were received
+
+    @SCHED-03 @SCHED-04
+    Scenario Outline: What was scheduled before an outage is cancelled after it
+      Given a partitioned queue
+      And a message with <key> was scheduled in 60 seconds
+      When every partition is down for a while
+      And the scheduled message is cancelled
+      Then it is accepted
+      When 60 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | key                       |
+        | PartitionKey "a"          |
+        | MessageId "x"             |
+
   Rule: A peek in an outage may be read to be served
 
     @PART-29

@@ -230,6 +230,49 @@ Feature: Premium tier
       Then it is refused
       And the state of session "a" is "half"
 
+    @PREM-03
+    Scenario Outline: A transaction of it needs one key
+      Given an old partitioned queue
+      And a transaction
+      And a message with <key> was sent in the transaction
+      When <second>
+      Then it is refused as an invalid operation
+
+      Examples:
+        | key              | second                                                         |
+        | PartitionKey "a" | a message without key is sent in the transaction               |
+        | PartitionKey "a" | a message with PartitionKey "b" is sent in the transaction     |
+        | SessionId "a"    | a message with SessionId "b" is sent in the transaction        |
+        | PartitionKey "a" | 2 messages without key are sent at once in the transaction     |
+
+    @PREM-03
+    Scenario Outline: A transaction of it is received after its commit, and never after its rollback
+      Given an old partitioned queue
+      And a transaction
+      And 3 messages with PartitionKey "a" were sent in the transaction
+      Then a receive finds nothing
+      When the transaction is <ended>
+      And everything is received and completed
+      Then exactly <number> messages were received
+
+      Examples:
+        | ended       | number |
+        | committed   | 3      |
+        | rolled back | 0      |
+
+    @PREM-03
+    Scenario: Its messages without key are spread over all partitions
+      Given an old partitioned queue
+      When 400 messages without key are sent
+      Then every partition took some of them
+
+    @PREM-03
+    Scenario: Copies are dropped by it
+      Given an old partitioned queue with duplicate detection
+      And 3 messages with MessageId "x" were sent
+      When everything is received and completed
+      Then exactly 1 message was received
+
     @PREM-04
     Scenario: It is described as partitioned
       Given an old partitioned queue

@@ -297,6 +297,92 @@ Feature: Sessions
         | partitioned |
         | regular     |
 
+    @LIFE-06 @SESS-08
+    Scenario Outline: What was received in a session is settled no more when the session is closed
+      Given a <kind> queue that requires sessions
+      And 2 messages with SessionId "a" were sent
+      When session "a" is accepted
+      And a message of session "a" is received and kept
+      And session "a" is closed
+      And the message kept is <settled>
+      Then it is refused
+      When session "a" is accepted
+      And everything of session "a" is received and completed
+      Then exactly 2 messages were received
+      And they came in the order in which they were sent
+
+      Examples:
+        | kind        | settled       |
+        | partitioned | completed     |
+        | partitioned | abandoned     |
+        | partitioned | deferred      |
+        | partitioned | dead-lettered |
+        | regular     | completed     |
+        | regular     | dead-lettered |
+
+    @SESS-12
+    Scenario Outline: What was received in a session is settled no more when the session is lost
+      Given a <kind> queue with locks of 5 seconds and that requires sessions
+      And 2 messages with SessionId "a" were sent
+      When session "a" is accepted
+      And a message of session "a" is received and kept
+      And 5 seconds pass
+      And the message kept is <settled>
+      Then it is refused
+      When session "a" is accepted
+      And everything of session "a" is received and completed
+      Then exactly 2 messages were received
+      And they came in the order in which they were sent
+
+      Examples:
+        | kind        | settled       |
+        | partitioned | completed     |
+        | partitioned | abandoned     |
+        | partitioned | deferred      |
+        | partitioned | dead-lettered |
+        | regular     | completed     |
+
+    @LIFE-10
+    Scenario Outline: A session is renewed, closed and received at once by its holder only
+      Given a <kind> queue with locks of 20 seconds and that requires sessions
+      And 2 messages with SessionId "a" were sent
+      When session "a" is accepted
+      And session "a" is <used> over another connection
+      Then it is refused
+      When everything of session "a" is received and completed
+      Then exactly 2 messages were received
+      When 20 seconds pass
+      And session "a" is accepted over another connection
+      Then it is accepted
+
+      Examples:
+        | kind        | used             |
+        | partitioned | renewed          |
+        | partitioned | closed           |
+        | partitioned | received at once |
+        | regular     | renewed          |
+        | regular     | closed           |
+        | regular     | received at once |
+
+    @DLQ-02 @SESS-05
+    Scenario Outline: A message of a session that was delivered too often becomes a dead letter
+      Given a <kind> queue with 3 deliveries and that requires sessions
+      And a message with SessionId "a" and MessageId "x" was sent
+      And a message with SessionId "a" was sent
+      When session "a" is accepted
+      And one message of session "a" is received and abandoned, as often as permitted
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      And it is a dead letter because of "MaxDeliveryCountExceeded"
+      And it has SessionId "a" and MessageId "x"
+      When everything of session "a" is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: A text can be kept with a session
 
     @SESS-16
@@ -379,6 +465,23 @@ Feature: Sessions
         | kind        |
         | partitioned |
         | regular     |
+
+    @SESS-19
+    Scenario Outline: The next holder of a session gets the state that was set
+      Given a <kind> queue with locks of 5 seconds and that requires sessions
+      When session "a" is accepted
+      And session "a" is given the state "one"
+      And <ended>
+      And session "a" is accepted over another connection
+      And session "a" is asked for its state over another connection
+      Then the answer is the state "one"
+
+      Examples:
+        | kind        | ended                 |
+        | partitioned | session "a" is closed |
+        | partitioned | 5 seconds pass        |
+        | regular     | session "a" is closed |
+        | regular     | 5 seconds pass        |
 
     @SESS-19
     Scenario: The state stays through an outage and an expired lock
@@ -471,3 +574,86 @@ Feature: Sessions
       When session "b" is accepted
       And everything of session "b" is received and completed
       Then exactly 2 messages were received
+
+  Rule: A subscription has sessions as a queue has them
+
+    @SESS-06 @SESS-07 @TOPIC-13
+    Scenario Outline: The next sessions of a subscription are those that have messages
+      Given a <kind> topic
+      And subscription "one" that requires sessions
+      And messages with SessionId "a", "b" and "c" were sent in turn, 2 of each
+      When receivers turn to subscription "one"
+      And the next session is accepted 3 times
+      Then the sessions "a", "b" and "c" were accepted, each once
+      When the next session is requested over another connection
+      Then there is none
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SESS-20 @TOPIC-13
+    Scenario Outline: Each subscription has states of its own for its sessions
+      Given a <kind> topic
+      And subscription "one" that requires sessions
+      And subscription "two" that requires sessions
+      And a message with SessionId "a" was sent
+      When receivers turn to subscription "one"
+      And session "a" is accepted
+      And session "a" is given the state "first"
+      And receivers turn to subscription "two"
+      And session "a" is accepted
+      Then the state of session "a" is none
+      When session "a" is given the state "second"
+      And everything of session "a" is received and completed
+      Then exactly 1 message was received
+      When session "a" is closed
+      And receivers turn to subscription "one"
+      Then the state of session "a" is "first"
+      When everything of session "a" is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SESS-22 @TOPIC-13
+    Scenario Outline: The sessions of a subscription are listed
+      Given a <kind> topic
+      And subscription "one" that requires sessions
+      And subscription "two" that requires sessions
+      And messages with SessionId "a", "b" and "c" were sent in turn, 2 of each
+      When receivers turn to subscription "one"
+      And session "b" is accepted
+      And everything of session "b" is received and completed
+      Then the sessions listed are "a" and "c"
+      When receivers turn to subscription "two"
+      Then the sessions listed are "a", "b" and "c"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SESS-13 @TOPIC-13
+    Scenario Outline: A session of a subscription is renewed, and lost when its lock ends
+      Given a <kind> topic
+      And subscription "one" with locks of 20 seconds and that requires sessions
+      And a message with SessionId "a" was sent
+      When receivers turn to subscription "one"
+      And session "a" is accepted
+      And only 12 of 20 seconds pass
+      And session "a" is renewed
+      And only 12 of 20 seconds pass
+      And session "a" is accepted over another connection
+      Then it is refused
+      When 20 seconds pass
+      And session "a" is received
+      Then it is refused because the session's lock is lost
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

@@ -148,6 +148,39 @@ Feature: Deletion and disabling of topics and subscriptions
         | partitioned |
         | regular     |
 
+    @MGMT-15 @FILTER-01
+    Scenario Outline: A subscription that is created again begins with the rule that takes everything
+      Given a <kind> topic
+      And subscription "one" that takes messages with Label "x"
+      When subscription "one" is deleted
+      And subscription "one" is created again
+      And a message with Label "y" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-15 @DLQ-08
+    Scenario Outline: A subscription that is created again has no dead letters
+      Given a <kind> topic
+      And subscription "one"
+      And 2 messages with PartitionKey "a" were sent
+      When receivers turn to subscription "one"
+      And everything is received and dead-lettered
+      And subscription "one" is deleted
+      And subscription "one" is created again
+      Then a receive of dead letters finds nothing
+      And in the end its message count is 0
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: A partition that cannot be reached may make management of topics fail
 
     @MGMT-18

@@ -102,6 +102,25 @@ Feature: Topics and subscriptions
         | partitioned |
         | regular     |
 
+    @SCHED-02 @TOPIC-03
+    Scenario Outline: A subscription gets what is due after it was created
+      Given a <kind> topic
+      And subscription "early"
+      And 2 messages with PartitionKey "a" were scheduled in 20 seconds
+      When subscription "late" is created
+      And 20 seconds pass
+      And receivers turn to subscription "late"
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+      When receivers turn to subscription "early"
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @TOPIC-04
     Scenario Outline: A message that nobody subscribes to is accepted
       Given a <kind> topic
@@ -311,6 +330,21 @@ Feature: Topics and subscriptions
         | without sessions         | SessionId    |
         | without sessions         | PartitionKey |
         | with duplicate detection | MessageId    |
+
+    @KEY-14 @TOPIC-07
+    Scenario Outline: Messages without key are spread over all partitions of a topic
+      Given a partitioned topic
+      And subscription "one"
+      When <down> partitions go down
+      And every partition is up again
+      And 400 messages without key are sent
+      And receivers turn to subscription "one"
+      Then every partition took some of them
+
+      Examples:
+        | down |
+        | 1    |
+        | 8    |
 
     @TOPIC-08
     Scenario: A message is in one partition of each subscription

@@ -236,6 +236,26 @@ Feature: Transactions on partitioned queues
         | partitioned |
         | regular     |
 
+    @TXN-13
+    Scenario Outline: A transaction that was rolled back takes nothing more
+      Given a <kind> queue
+      And a transaction
+      When a message with PartitionKey "a" is sent in the transaction
+      And the transaction is rolled back
+      And <asked>
+      Then it is refused
+      When the commit is tried
+      Then it is refused
+      When everything is received and completed
+      Then exactly 0 messages were received
+
+      Examples:
+        | kind        | asked                                                               |
+        | partitioned | a message with PartitionKey "a" is sent in the transaction          |
+        | partitioned | 2 messages with PartitionKey "a" are sent at once in the transaction |
+        | partitioned | a message with PartitionKey "a" is scheduled in the transaction in 5 seconds |
+        | regular     | a message with PartitionKey "a" is sent in the transaction          |
+
   Rule: Transactions at the same time know nothing of each other
 
     @TXN-12 @TXN-13

@@ -61,6 +61,8 @@ Feature: Property and body values in transit
         | partitioned | MessageId of 128 characters and SessionId of 128 characters     |
         | partitioned | PartitionKey of 128 characters                                  |
         | partitioned | MessageId " a  b " and PartitionKey " k " and Label " x "        |
+        | partitioned | property Yes true and property nUMBER 2.5 and property yes_2 "no" |
+        | partitioned | property a 1 and property b 2 and property c 3 and property d 4 and property e 5 and property f 6 and property g 7 and property h 8 and property i 9 and property j 10 and property k 11 and property l 12 |
         | regular     | MessageId " a  b " and SessionId " s " and CorrelationId " c "   |
         | regular     | MessageId of 128 characters and SessionId of 128 characters     |
         | regular     | Label "żółć 日本 🚌" and PartitionKey "日本"                         |
@@ -84,8 +86,9 @@ Feature: Property and body values in transit
       And a text of 70000 characters was sent as a body
       And a text of 300 characters was sent as a body
       And the text " a  b " was sent as a body
+      And a text of several lines was sent as a body
       When everything is received and completed
-      Then exactly 4 messages were received
+      Then exactly 5 messages were received
       And each has the body that was sent
 
       Examples:
@@ -417,6 +420,89 @@ Feature: Property and body values in transit
         | carried                                                                                                       |
         | property yes true and property number 2.5 and ReplyToSessionId "r"                                            |
         | property large 9007199254740993 and property most 9223372036854775807 and property least -9223372036854775808 |
+
+    @SCHED-15
+    Scenario Outline: What is scheduled in a transaction arrives with its values
+      Given a <kind> queue
+      And a transaction
+      When a message with PartitionKey "a" and <carried> is scheduled in the transaction in 5 seconds
+      And the transaction is committed
+      And 5 seconds pass
+      And 1 message is awaited
+      Then it has PartitionKey "a" and <carried>
+
+      Examples:
+        | kind        | carried                                                        |
+        | partitioned | property yes true and property number 2.5 and property none "" |
+        | partitioned | Label "ñ" and CorrelationId "c" and MessageId "m" and To "x"   |
+        | regular     | property no false and Label "ñ" and ReplyTo "r"                |
+
+    @DEFER-11 @DEFER-02
+    Scenario Outline: Messages that are received together by their numbers have values of their own
+      Given a <kind> queue
+      And a message with PartitionKey "a" and Label "x" and property yes true was sent
+      And a message with PartitionKey "a" and Label "y" and property number 2.5 was sent
+      When everything is received and deferred
+      And all of them are received by their numbers at once
+      Then exactly 2 messages were received
+      And exactly one of them has Label "x" and property yes true
+      And exactly one of them has Label "y" and property number 2.5
+      And 1 of them have property yes
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-14 @DLQ-06
+    Scenario Outline: Messages that are dead-lettered together have their values
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" and <carried> were sent
+      When each of them is received and kept
+      And all of them are dead-lettered in one request
+      And receivers turn to its dead letters
+      And up to 2 messages are received at once and completed, to the end
+      Then exactly 2 messages were received
+      And each time it has PartitionKey "a" and <carried>
+
+      Examples:
+        | kind        | carried                                                        |
+        | partitioned | property yes true and property number 2.5 and property none "" |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" |
+        | regular     | Label "ñ" and CorrelationId "c" and property no false          |
+
+    @DLQ-05 @DLQ-07
+    Scenario Outline: A dead letter has its reason, alone and among several
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were sent
+      When everything is received and dead-lettered
+      And receivers turn to its dead letters
+      And a message is received 2 times, abandoned each time
+      And up to 2 messages are received at once and completed, to the end
+      Then its reason is the same each time
+      And it is a dead letter because of "unreadable"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @FWD-35
+    Scenario Outline: A dead letter that is forwarded arrives with its values
+      Given a <kind> destination "end"
+      And a <kind> source of dead letters for "end"
+      And a message with PartitionKey "a" and <carried> was sent
+      When a message is received and dead-lettered because of "unreadable"
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+      And it has PartitionKey "a" and <carried>
+
+      Examples:
+        | kind        | carried                                                        |
+        | partitioned | property yes true and property number 2.5 and property none "" |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" |
+        | regular     | property no false and property large 2147483648 and Label "ñ"  |
 
     @SESS-17
     Scenario Outline: A session's state is the text that was set

@@ -73,14 +73,22 @@ class Bus(Driver):
             raise self._missed("no answer came to", event)
         if isinstance(event.outcome, v.Unsupported):
             raise Undeclared(f"declared, yet unsupported: {event_words(event)}")
-        if isinstance(command, v.CreateQueue) and isinstance(event.outcome, v.Done):
-            self.settings[command.queue] = command
-            self.deliveries[command.queue] = command.max_delivery_count
-        elif isinstance(command, v.CreateSubscription) and isinstance(event.outcome, v.Done):
-            path = v.subscription_path(command.topic, command.subscription)
-            self.deliveries[path] = command.max_delivery_count
+        if isinstance(event.outcome, v.Done):
+            self._note_settings(command)
         self._keep_deadline(event)
         return event.outcome
+
+    def _note_settings(self, command: v.Command) -> None:
+        """Remember the settings of an entity that was created or updated."""
+        match command:
+            case v.CreateQueue():
+                self.settings[command.queue] = command
+                self.deliveries[command.queue] = command.max_delivery_count
+            case v.CreateSubscription():
+                path = v.subscription_path(command.topic, command.subscription)
+                self.deliveries[path] = command.max_delivery_count
+            case v.UpdateQueue(max_delivery_count=int(most)):
+                self.deliveries[command.queue] = most
 
     def do_all(self, commands: Sequence[v.Command]) -> Iterator[v.Outcome]:
         """Send commands in order, as `do` does; announce them first to an adapter that prefetches.

@@ -123,6 +123,26 @@ def receives_all_at_once(bus: Bus, queue: str, number: int, views: list[v.Messag
             bus.complete(queue, view)
 
 
+@when(
+    parsers.re(
+        r'up to (?P<number>\d+) messages(?: of session "(?P<session_id>[^"]*)")? '
+        r"are received at once and deleted, to the end"
+    ),
+    converters={"number": int},
+)
+def deletes_all_at_once(
+    bus: Bus, queue: str, number: int, session_id: str | None, views: list[v.MessageView]
+) -> None:
+    """Receive batches in the mode receive-and-delete until one is empty."""
+    mode = v.ReceiveMode.RECEIVE_AND_DELETE
+    command = v.ReceiveBatch(queue=queue, count=number, mode=mode, session_id=session_id)
+    for _ in range(len(bus.sent) + 1):
+        outcome = bus.do(command)
+        if not isinstance(outcome, v.ReceivedSeveral):
+            return
+        views.extend(outcome.messages)
+
+
 @when("the first of them is completed")
 def completes_the_first(bus: Bus, queue: str, several: tuple[v.MessageView, ...]) -> None:
     """Complete the first message; this must succeed."""

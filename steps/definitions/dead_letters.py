@@ -48,6 +48,16 @@ def abandons_as_permitted(bus: Bus, queue: str) -> None:
     _spend(bus, queue, bus.deliveries[queue], expiring_after=None)
 
 
+@when(
+    parsers.parse(
+        'one message of session "{session_id}" is received and abandoned, as often as permitted'
+    )
+)
+def abandons_in_session_as_permitted(bus: Bus, queue: str, session_id: str) -> None:
+    """Receive and abandon a session's message until it reaches the maximum delivery count."""
+    _spend(bus, queue, bus.deliveries[queue], expiring_after=None, session_id=session_id)
+
+
 @when(parsers.parse("one message is received and abandoned, {number:d} times by default"))
 def abandons_by_default(bus: Bus, queue: str, number: int) -> None:
     """Receive and abandon a message as often as the default maximum delivery count permits."""
@@ -64,11 +74,18 @@ def expires_as_permitted(bus: Bus, queue: str, number: int) -> None:
     _spend(bus, queue, bus.deliveries[queue], expiring_after=number)
 
 
-def _spend(bus: Bus, queue: str, deliveries: int, *, expiring_after: int | None) -> None:
+def _spend(
+    bus: Bus,
+    queue: str,
+    deliveries: int,
+    *,
+    expiring_after: int | None,
+    session_id: str | None = None,
+) -> None:
     """Use up the deliveries of a message, and one more if a reading allows it (MAX-DELIVERIES)."""
     reading = bus.profile.readings.get("MAX-DELIVERIES")
     for number in range(deliveries + (reading in ("one-more", "either"))):
-        outcome = bus.do(v.Receive(queue=queue))
+        outcome = bus.do(v.Receive(queue=queue, session_id=session_id))
         if number == deliveries and reading == "either" and isinstance(outcome, v.Empty):
             return
         bus.expect(outcome, v.Received)
@@ -89,6 +106,12 @@ def completes_one(bus: Bus, queue: str) -> None:
 def counts_deliveries(kept: v.MessageView, number: int) -> None:
     """Check the delivery count of the locked message, which includes this delivery."""
     assert kept.delivery_count == number, kept
+
+
+@then(parsers.parse("each of them is delivery {number:d}"))
+def counts_deliveries_of_each(several: tuple[v.MessageView, ...], number: int) -> None:
+    """Check the delivery counts of messages that were received together."""
+    assert [view.delivery_count for view in several] == [number] * len(several), several
 
 
 @when(parsers.parse('a message is received and dead-lettered because of "{reason}"'))

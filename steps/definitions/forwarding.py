@@ -65,12 +65,15 @@ def ends_forwarding(bus: Bus, queue: str) -> v.Outcome:
 
 
 @given(
-    parsers.re(r'a (?P<kind>partitioned|regular) source of dead letters for "(?P<name>[^"]+)"'),
+    parsers.re(
+        r'a (?P<kind>partitioned|regular) source of dead letters for "(?P<name>[^"]+)"'
+        r"(?: (?P<traits>.+))?"
+    ),
     target_fixture="queue",
 )
-def created_burying(bus: Bus, kind: str, name: str) -> str:
+def created_burying(bus: Bus, kind: str, name: str, traits: str | None) -> str:
     """Create a queue that forwards its dead letters; the next steps use it."""
-    settings = queue_settings(SOURCE, kind, "")
+    settings = queue_settings(SOURCE, kind, traits or "")
     return _create(bus, attrs.evolve(settings, forward_dead_letters_to=name))
 
 

@@ -9,13 +9,18 @@ from busproof.steps.patience import described
 
 
 @given(
-    parsers.re(r"an old partitioned queue(?P<sessions> that requires sessions)?"),
+    parsers.re(
+        r"an old partitioned queue(?P<sessions> that requires sessions)?"
+        r"(?P<detects> with duplicate detection)?"
+    ),
     target_fixture="queue",
 )
-def restored(bus: Bus, sessions: str | None) -> str:
+def restored(bus: Bus, sessions: str | None, detects: str | None) -> str:
     """Restore a queue that was created when the tier still permitted it."""
     bus.need(v.Capability.LEGACY_ENTITIES)
-    restore = v.RestoreQueue(queue=QUEUE, requires_session=sessions is not None)
+    restore = v.RestoreQueue(
+        queue=QUEUE, requires_session=sessions is not None, duplicate_detection=detects is not None
+    )
     bus.expect(bus.do(restore), v.Done)
     return QUEUE
 

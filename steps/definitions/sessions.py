@@ -178,8 +178,8 @@ def used_session(bus: Bus, queue: str, session_id: str, used: str) -> v.Outcome:
 
 @when(
     parsers.re(
-        r'session "(?P<session_id>[^"]*)" is (?P<used>given the state "[^"]*"|asked for its state)'
-        r" over another connection"
+        r'session "(?P<session_id>[^"]*)" is (?P<used>given the state "[^"]*"|asked for its state'
+        r"|received at once|renewed|closed) over another connection"
     ),
     target_fixture="outcome",
 )
@@ -192,6 +192,10 @@ def _use(bus: Bus, queue: str, session_id: str, used: str) -> v.Command:
     match used.split('"', maxsplit=1)[0].strip():
         case "received":
             return v.Receive(queue=queue, mode=bus.mode, session_id=session_id)
+        case "received at once":
+            return v.ReceiveBatch(queue=queue, count=2, mode=bus.mode, session_id=session_id)
+        case "closed":
+            return v.CloseSession(queue=queue, session_id=session_id)
         case "renewed":
             return v.RenewSessionLock(queue=queue, session_id=session_id)
         case "asked for its state":
@@ -205,6 +209,18 @@ def is_lost(outcome: v.Outcome) -> None:
     """Check that the request was refused because the session's lock is lost."""
     assert isinstance(outcome, v.Refused), outcome
     assert outcome.error is v.Error.SESSION_LOCK_LOST, outcome
+
+
+@then(parsers.parse('the answer is the state "{state}"'))
+def is_state(outcome: v.Outcome, state: str) -> None:
+    """Check the state with which a request was answered."""
+    assert outcome == v.SessionState(state=state), outcome
+
+
+@then("the answer is no state")
+def is_no_state(outcome: v.Outcome) -> None:
+    """Check that a request was answered with no state."""
+    assert outcome == v.SessionState(state=None), outcome
 
 
 @when(parsers.parse('the state of session "{session_id}" is removed'))

@@ -31,6 +31,12 @@ def sent_text(bus: Bus, queue: str, text: str) -> None:
     bus.expect(bus.send(v.Send(queue=queue, message=message)), v.Done)
 
 
+@given("a text of several lines was sent as a body")
+def sent_lines(bus: Bus, queue: str) -> None:
+    """Send one message whose body has line ends and a tab; it must be accepted."""
+    sent_text(bus, queue, "a\tb\n\nc\r\nd\n")
+
+
 @given(parsers.parse("a text of {number:d} characters was sent as a body"))
 def sent_long(bus: Bus, queue: str, number: int) -> None:
     """Send one message with a body of this length; it must be accepted."""
