@@ -1,6 +1,6 @@
 """Management history of entities: changes, attempts and deletions."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from immutables import Map
@@ -8,10 +8,11 @@ from immutables import Map
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Outages
+from busproof.oracle.packed_map import NO_ENTRIES, PackedMap
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
 
-Bodies = Map[str, object]
+Bodies = PackedMap[str, Any]
 """The bodies that a deleted queue knew."""
 NO_TROUBLE: Final = Window(NEVER, -NEVER)
 """No partition was ever down."""
@@ -69,7 +70,7 @@ class Managed:
     disturbed: bool = False
     trouble: Window = NO_TROUBLE
     born: int = 0
-    before: Bodies = Map()
+    before: Bodies = NO_ENTRIES
     other_before: bool = False
     restored: bool = False
     restored_before: bool = False

@@ -44,7 +44,7 @@ class Judged:
     """
 
     evidence: Counter[v.RuleId]
-    decided: tuple[tuple[v.RuleId, ...], ...] = ()
+    decided: Sequence[tuple[v.RuleId, ...]] = ()
     violation: Violation | None = None
     order: Sequence[int] = ()
     exhausted: str = ""
@@ -105,7 +105,7 @@ def judged_part(
         subhistory = impossible_subhistory(events, profile, observability, search.stuck_at)
         if subhistory is not None:
             order, violation = subhistory
-            return Judged(evidence=_evidence(search.rules), violation=violation, order=order)
+            return Judged(evidence=search.rules.evidence(), violation=violation, order=order)
         # No short proof of a violation: most likely there is an order, so search with all patience.
         if ended is Ended.GAVE_UP:
             ended = search.run(steps, steps)
@@ -117,8 +117,8 @@ def judged_part(
     # A search that gave up decides nothing: its rules are neither shown nor violated.
     exhausted = "" if ended is Ended.FOUND else _too_many(search)
     return Judged(
-        evidence=_evidence(search.rules),
-        decided=tuple(search.rules),
+        evidence=search.rules.evidence(),
+        decided=search.rules,
         order=path,
         exhausted=exhausted,
         steps=search.spent,

@@ -13,12 +13,15 @@ Then an empty receive finds as little as possible, and a successful one finds it
 from array import array
 from collections.abc import Sequence
 from enum import Enum
+from itertools import islice
+from operator import le
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.judge import STATES_LIMIT
+from busproof.judging.linearization.decided import Decided
 from busproof.judging.linearization.heuristics import Hints
 from busproof.oracle.state import NEVER, Namespace
 from busproof.oracle.step import Acceptance, accept
@@ -118,9 +121,8 @@ class Search:
         self._wide = False
         self.had_choices = False
         self._forgotten = False
-        self.order = array("q")
-        self.rules: list[tuple[v.RuleId, ...]] = []
-        self._combinations: dict[tuple[v.RuleId, ...], tuple[v.RuleId, ...]] = {}
+        self.order = array("I")
+        self.rules = Decided()
         self._dead_end: DeadEnd | None = None
         self._points = [self._point(start, -1, 0)]
 
@@ -216,7 +218,7 @@ class Search:
         self._dead_end = DeadEnd(
             order=(*self.order, due),
             waiting=tuple(waiting),
-            rules=tuple(self.rules),
+            rules=self.rules[:],
             possible=here.possible,
             event=self._events[due],
         )
@@ -228,8 +230,7 @@ class Search:
     def _take(self, here: _Point, index: int, accepted: Acceptance) -> None:
         self._taken[index] = 1
         self.order.append(index)
-        # Few combinations come again and again.
-        self.rules.append(self._combinations.setdefault(accepted.rules, accepted.rules))
+        self.rules.append(accepted.rules)
         self._points.append(self._point(accepted.possible, index, here.first))
         # States of a million events do not fit into memory. Twice as many are kept as needed, so
         # that forgetting is rare.
@@ -301,4 +302,6 @@ def _by_time(times: _Times, count: int, *, ordered: bool) -> Sequence[int]:
     """Return the events' indices by call time, then by recorded order."""
     if ordered:
         return range(count)
-    return array("q", sorted(range(count), key=times.called.__getitem__))
+    if all(map(le, times.called, islice(times.called, 1, None))):
+        return range(count)
+    return array("I", sorted(range(count), key=times.called.__getitem__))
