@@ -11,6 +11,7 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.expiry_index import NO_DEATHS, Deaths
 from busproof.oracle.heap import Heap
 from busproof.oracle.outages import Outages, Partitions
+from busproof.oracle.packed_map import NO_ENTRIES, PackedMap
 from busproof.oracle.queued_messages import (
     Copy,
     Key,
@@ -141,6 +142,8 @@ class Queue:
         deaths: index of the times at which its messages expire.
         fronts: for each set of partitions, the messages surely stored there, by arrival number.
         outlasted: partition to the number of messages that had arrived when it last went down.
+        packing_due: number of unpacked bodies, tokens and numbers at which those of settled
+            messages are compressed.
     """
 
     settings: v.CreateQueue
@@ -150,7 +153,7 @@ class Queue:
     doubtful: bool = False
     arrivals: int = 0
     messages: Map[int, Stored] = Map()
-    bodies: Map[str, tuple[int, ...] | v.RuleId] = Map()
+    bodies: PackedMap[str, tuple[int, ...] | v.RuleId] = NO_ENTRIES
     lines: Map[Key, Heap[int]] = Map()
     tallies: Map[Partitions, Tally] = Map()
     locks: Map[str, int] = Map()
@@ -170,14 +173,14 @@ class Queue:
     spent: int = 0
     settlements: int = 0
     requests: frozenset[str] = frozenset()
-    numbers: Map[int, int] = Map()
+    numbers: PackedMap[int, int] = NO_ENTRIES
     latest_numbers: Map[Key, Numbered] = Map()
     latest_number: int | None = None
     deferred: Map[int, int] = Map()
     unanswered_deferred: Map[int, bool] = Map()
     latest_deferred: int = -1
     calendar: Calendar = EMPTY
-    tokens: Map[str, int] = Map()
+    tokens: PackedMap[str, int] = NO_ENTRIES
     fed: bool = False
     passed: Map[str, tuple[Passed, ...]] = Map()
     kept_away: tuple[v.RuleId, ...] = ()
@@ -188,6 +191,7 @@ class Queue:
     deaths: Deaths = NO_DEATHS
     fronts: Map[Partitions, Heap[int]] = Map()
     outlasted: Map[int, int] = Map()
+    packing_due: int = attrs.field(default=0, eq=False)
 
     def with_body(self, body: str) -> Iterator[Stored]:
         """Yield the messages with this body that may be here, oldest first."""

@@ -1,11 +1,13 @@
 """Index of the times at which messages of a queue expire."""
 
+from collections.abc import Callable
+
 import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
-from busproof.oracle.heap import Heap, pop, push, smallest
+from busproof.oracle.heap import Heap, filtered, pop, push, smallest
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
 
@@ -40,6 +42,13 @@ class Deaths:
         if moment >= NEVER:
             return self
         return evolve(self, due=push(self.due, (moment, number)))
+
+    def only(self, is_here: Callable[[int], bool]) -> "Deaths":
+        """Return the index of the messages that are still in the queue, by arrival number."""
+        if self.ahead is None and self.due is None:
+            return self
+        ahead = filtered(self.ahead, lambda entry: is_here(entry[1]))
+        return evolve(self, ahead=ahead, due=filtered(self.due, lambda entry: is_here(entry[1])))
 
     def first_ahead(self, now: Window) -> tuple[int, "Deaths"] | None:
         """Return a message that may have expired by now and the index without it, or `None`."""

@@ -5,7 +5,7 @@ No maintained library offers an ordered persistent structure (docs/dependencies.
 outdated entries in place, and `settled` drops them from the front.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 Entry = TypeVar("Entry")
@@ -50,3 +50,19 @@ def settled(heap: Heap[Entry], counts: Callable[[Entry], bool]) -> Heap[Entry]:
     while heap is not None and not counts(heap[1]):
         heap = pop(heap)
     return heap
+
+
+def filtered(heap: Heap[Entry], counts: Callable[[Entry], bool]) -> Heap[Entry]:
+    """Return the heap without any entries that do not count; O(n log n)."""
+    kept: Heap[Entry] = None
+    for entry in sorted(filter(counts, _entries(heap)), reverse=True):  # type: ignore[type-var]
+        kept = push(kept, entry)
+    return kept
+
+
+def _entries(heap: Heap[Entry]) -> Iterator[Entry]:
+    nodes = [heap]
+    while nodes:
+        if (node := nodes.pop()) is not None:
+            yield node[1]
+            nodes += node[2:]

@@ -1,6 +1,6 @@
 """Management history: changes of entities, attempted changes, and deleted entities."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from immutables import Map
@@ -8,10 +8,11 @@ from immutables import Map
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Outages
+from busproof.oracle.packed_map import NO_ENTRIES, PackedMap
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
 
-Bodies = Map[str, object]
+Bodies = PackedMap[str, Any]
 """The bodies that a deleted queue knew, as keys."""
 NO_TROUBLE: Final = Window(NEVER, -NEVER)
 """A window that contains no moment: no partition was ever down."""
@@ -70,7 +71,7 @@ class Managed:
     disturbed: bool = False
     trouble: Window = NO_TROUBLE
     born: int = 0
-    before: Bodies = Map()
+    before: Bodies = NO_ENTRIES
     other_before: bool = False
     restored: bool = False
     restored_before: bool = False

@@ -45,7 +45,7 @@ class Judged:
     """
 
     evidence: Counter[v.RuleId]
-    decided: tuple[tuple[v.RuleId, ...], ...] = ()
+    decided: Sequence[tuple[v.RuleId, ...]] = ()
     violation: Violation | None = None
     order: Sequence[int] = ()
     exhausted: str = ""
@@ -106,7 +106,7 @@ def judged_part(
         subhistory = impossible_subhistory(events, profile, observability, search.stuck_at)
         if subhistory is not None:
             order, violation = subhistory
-            return Judged(evidence=_evidence(search.rules), violation=violation, order=order)
+            return Judged(evidence=search.rules.evidence(), violation=violation, order=order)
         # Without a short proof of a violation there most likely is an order, so the search goes on.
         if ended is Ended.GAVE_UP:
             ended = search.run(steps, steps)
@@ -119,8 +119,8 @@ def judged_part(
     # broken.
     exhausted = "" if ended is Ended.FOUND else _too_many(search)
     return Judged(
-        evidence=_evidence(search.rules),
-        decided=tuple(search.rules),
+        evidence=search.rules.evidence(),
+        decided=search.rules,
         order=path,
         exhausted=exhausted,
         steps=search.spent,

@@ -14,12 +14,15 @@ message.
 from array import array
 from collections.abc import Sequence
 from enum import Enum
+from itertools import islice
+from operator import le
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.judge import STATES_LIMIT
+from busproof.judging.linearization.decided import Decided
 from busproof.judging.linearization.heuristics import Hints
 from busproof.oracle.state import NEVER, Namespace
 from busproof.oracle.step import Acceptance, accept
@@ -119,9 +122,8 @@ class Search:
         self._wide = False
         self.had_choices = False
         self._forgotten = False
-        self.order = array("q")
-        self.rules: list[tuple[v.RuleId, ...]] = []
-        self._combinations: dict[tuple[v.RuleId, ...], tuple[v.RuleId, ...]] = {}
+        self.order = array("I")
+        self.rules = Decided()
         self._dead_end: DeadEnd | None = None
         self._points = [self._point(start, -1, 0)]
 
@@ -218,7 +220,7 @@ class Search:
         self._dead_end = DeadEnd(
             order=(*self.order, due),
             waiting=tuple(waiting),
-            rules=tuple(self.rules),
+            rules=self.rules[:],
             possible=here.possible,
             event=self._events[due],
         )
@@ -230,8 +232,7 @@ class Search:
     def _take(self, here: _Point, index: int, accepted: Acceptance) -> None:
         self._taken[index] = 1
         self.order.append(index)
-        # Equal combinations of rules share one tuple, because few of them occur again and again.
-        self.rules.append(self._combinations.setdefault(accepted.rules, accepted.rules))
+        self.rules.append(accepted.rules)
         self._points.append(self._point(accepted.possible, index, here.first))
         # The states of a million events do not fit into memory. Twice as many as needed are kept,
         # so that old ones are seldom dropped.
@@ -303,4 +304,6 @@ def _by_time(times: _Times, count: int, *, ordered: bool) -> Sequence[int]:
     """Return the indices of the events by call time, and by recorded order if it is equal."""
     if ordered:
         return range(count)
-    return array("q", sorted(range(count), key=times.called.__getitem__))
+    if all(map(le, times.called, islice(times.called, 1, None))):
+        return range(count)
+    return array("I", sorted(range(count), key=times.called.__getitem__))

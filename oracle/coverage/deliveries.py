@@ -244,7 +244,7 @@ def of_number(candidate: Candidate) -> Rules:
             together = together or is_of_one_commit(stored, rival)
     return (
         rules_if(
-            (len(queue.numbers), "SEQ-03"),
+            (bool(queue.numbers), "SEQ-03"),
             (behind, number_rule(queue)),
             (partitioned and gap, "SEQ-06"),
             (together, "SEQ-07"),

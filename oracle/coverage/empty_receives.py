@@ -16,7 +16,7 @@ def of_empty_receive(
 ) -> Rules:
     """Return the rules about messages that were rightly not given: locked, settled, expired."""
     settings, outages = queue.settings, queue.outages
-    before, elsewhere = len(queue.managed.before), cached and _is_left(queue)
+    before, elsewhere = bool(queue.managed.before), cached and _is_left(queue)
     several = settings.partitioned and not settings.requires_session
     return (
         *rules_if(

@@ -200,7 +200,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
             ("peeks" in queue.requests, "LIFE-07"),
             (by_id, "KEY-12"),
             ("queue" in queue.managed.tried, "MGMT-09"),
-            (len(queue.managed.before), "MGMT-15"),
+            (bool(queue.managed.before), "MGMT-15"),
         ),
     )
 

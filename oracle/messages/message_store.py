@@ -9,8 +9,10 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import Heap, push, settled, smallest
 from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.outages import Partitions
+from busproof.oracle.packed_map import PackedMap
 from busproof.oracle.queued_messages import Key, Lock, Receivers, Stored, Tally
 from busproof.oracle.schedule import NEVER
+from busproof.oracle.settled_messages import with_packed_past
 from busproof.oracle.state import Queue
 from busproof.oracle.storage_used import Room, filled, most, moved
 from busproof.oracle.window import Window
@@ -62,7 +64,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     if line is not None and line in queue.calendar.lines:
         overtaken = evolve(queue.calendar, lines=queue.calendar.lines.set(line, number))
         changes["calendar"] = overtaken
-    return evolve(
+    stored_in = evolve(
         queue,
         arrivals=number + 1,
         messages=queue.messages.set(number, stored),
@@ -72,6 +74,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
         **changes,
         **(also or {}),
     )
+    return with_packed_past(stored_in)
 
 
 def _members(queue: Queue, message: v.Message, step: int) -> Map[str, int]:
@@ -101,7 +104,7 @@ def order_rule(queue: Queue) -> v.RuleId:
     return "KEY-06" if queue.settings.requires_session else "KEY-17"
 
 
-def remember(queue: Queue, body: str, number: int) -> Map[str, tuple[int, ...] | v.RuleId]:
+def remember(queue: Queue, body: str, number: int) -> PackedMap[str, tuple[int, ...] | v.RuleId]:
     """Return the bodies with one more arrival number; equal bodies keep all their numbers."""
     known = queue.bodies.get(body)
     numbers = (*known, number) if isinstance(known, tuple) else (number,)
@@ -214,7 +217,7 @@ def hold(
         sequence_number=also.pop("sequence_number", stored.sequence_number),
         expected=also.pop("expected", None),
     )
-    return evolve(
+    given = evolve(
         queue,
         messages=queue.messages.set(stored.number, delivered),
         locks=queue.locks.set(lock.token, stored.number),
@@ -223,6 +226,7 @@ def hold(
         room=_room(queue, stored.number, delivered),
         **{**changes, **also},
     )
+    return with_packed_past(given)
 
 
 def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
