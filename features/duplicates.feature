@@ -264,6 +264,25 @@ Feature: Duplicate detection
       And everything is received and completed
       Then exactly 1 message was received
 
+    @DUP-04 @BATCH-09
+    Scenario Outline: A copy of any message of a batch is dropped
+      Given a <kind> queue with duplicate detection
+      And a transaction
+      When a message with MessageId "x" and PartitionKey "a" and one with MessageId "y" and PartitionKey "a" are sent at once
+      And <again>
+      Then it is accepted
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        | again                                                                    |
+        | partitioned | a message with MessageId "x" and PartitionKey "a" is sent                |
+        | partitioned | a message with MessageId "y" and PartitionKey "a" is sent                |
+        | partitioned | a message with MessageId "y" and PartitionKey "a" is sent in the transaction |
+        | partitioned | 2 messages with MessageId "y" and PartitionKey "a" are sent at once      |
+        | regular     | a message with MessageId "y" and PartitionKey "a" is sent                |
+
     @DUP-11
     Scenario Outline: A message that is sent twice in a transaction arrives once
       Given a <kind> queue with duplicate detection

@@ -627,6 +627,43 @@ Feature: State that an outage must not change
       And 2 messages are awaited
       Then exactly 2 messages were received
 
+    @SCHED-11 @TOPIC-01
+    Scenario Outline: What is due in an outage of its topic comes to each subscription after it
+      Given a partitioned topic
+      And subscription "one"
+      And subscription "two"
+      And 2 messages with <key> "a" were scheduled in 5 seconds
+      And every partition is down
+      When 10 seconds pass
+      And every partition is up again
+      And receivers turn to subscription "two"
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+      When receivers turn to subscription "one"
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+
+      Examples:
+        | key          |
+        | PartitionKey |
+        | SessionId    |
+
+    @MGMT-20 @MGMT-22
+    Scenario Outline: A message is counted after an outage whatever it was before
+      Given a partitioned queue with locks of 5 minutes
+      And 3 messages with PartitionKey "a" were sent
+      When a message is received and <held>
+      And the partition that took the first message goes down
+      And the partition is up again
+      Then in the end its message count is <number>
+
+      Examples:
+        | held                                   | number |
+        | kept                                   | 3      |
+        | deferred                               | 3      |
+        | deleted                                | 2      |
+        | dead-lettered because of "unreadable"  | 2      |
+
     @SESS-19 @TOPIC-13
     Scenario: A session of a subscription has its holder and its state after an outage of its topic
       Given a partitioned topic

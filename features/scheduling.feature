@@ -186,6 +186,25 @@ Feature: Scheduled messages
         | partitioned |
         | regular     |
 
+    @SCHED-02 @SESS-08
+    Scenario Outline: A scheduled message comes whatever becomes of its session meanwhile
+      Given a <kind> queue with locks of 10 seconds and that requires sessions
+      And a message with SessionId "s" was scheduled in 30 seconds
+      When session "s" is accepted
+      And <meanwhile>
+      And 30 seconds pass
+      And session "s" is accepted over another connection
+      And a message of session "s" is awaited over another connection
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | meanwhile                          |
+        | partitioned | session "s" is closed              |
+        | partitioned | 10 seconds pass                    |
+        | partitioned | session "s" is given the state "x" |
+        | regular     | session "s" is closed              |
+        | regular     | 10 seconds pass                    |
+
   Rule: It can be taken back until it is due
 
     @SCHED-03

@@ -116,6 +116,20 @@ Feature: Sessions
         | partitioned |
         | regular     |
 
+    @DEFER-09 @SESS-23
+    Scenario Outline: A peek in a session shows a deferred message as deferred
+      Given a <kind> queue that requires sessions
+      And a message with SessionId "s" was sent
+      When session "s" is accepted
+      And a message of session "s" is received and deferred
+      And messages of session "s" are peeked
+      Then it is shown as deferred, if it is shown
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: The next session is a free one that has messages
 
     @SESS-06

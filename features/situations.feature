@@ -571,6 +571,71 @@ Feature: Late effects, changed settings and refused requests
         | its time to live is updated to 200 seconds  | locks of 30 seconds           |
         | its greatest delivery count is updated to 7 | a time to live of 300 seconds |
 
+    @MGMT-27 @MGMT-26
+    Scenario Outline: What is disabled stays so when others are disabled and active again
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      When subscription "one" is disabled
+      And the topic is <status>
+      And the topic is active again
+      And subscription "two" is disabled
+      And subscription "two" is active again
+      And receivers turn to subscription "one"
+      And a message is requested
+      Then it is refused because the entity is disabled
+      When senders turn to the topic
+      And a message with PartitionKey "a" is sent
+      Then it is accepted
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | status               |
+        | partitioned | disabled             |
+        | partitioned | disabled for senders |
+        | regular     | disabled             |
+
+    @TOPIC-20 @LOCK-01
+    Scenario Outline: Each of several subscriptions locks for as long as it says
+      Given a <kind> topic
+      And subscription "one" with locks of 10 seconds
+      And subscription "two" with locks of 40 seconds
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "<name>"
+      And a message is received and kept
+      And only <held> of <lock> seconds pass
+      Then a receive over another connection finds nothing
+      When <rest> seconds pass
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | name | held | lock | rest |
+        | partitioned | one  | 5    | 10   | 5    |
+        | partitioned | two  | 30   | 40   | 10   |
+        | regular     | one  | 5    | 10   | 5    |
+        | regular     | two  | 30   | 40   | 10   |
+
+    @TOPIC-20 @DLQ-02 @DLQ-03
+    Scenario Outline: Each of several subscriptions permits as many deliveries as it says
+      Given a <kind> topic
+      And subscription "one" with 2 deliveries
+      And subscription "two" with 4 deliveries
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "<name>"
+      And one message is received and abandoned, as often as permitted
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | name |
+        | partitioned | one  |
+        | partitioned | two  |
+        | regular     | one  |
+        | regular     | two  |
+
   Rule: An update takes nothing from what is held
 
     @MGMT-12

@@ -7,6 +7,7 @@ from pytest_bdd import given, parsers, then, when
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
+from busproof.steps.definitions.setup import OTHER
 from busproof.steps.wording import Properties, properties, seconds
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
@@ -116,6 +117,14 @@ def awaits_in_session(
 ) -> None:
     """Receive and complete in a session until this many have arrived, or the time is up."""
     views.extend(bus.awaited(queue, number, session_id=session_id))
+
+
+@when(parsers.parse('a message of session "{session_id}" is awaited over another connection'))
+def awaits_in_session_elsewhere(
+    bus: Bus, queue: str, session_id: str, views: list[v.MessageView]
+) -> None:
+    """Receive and complete in a session over a second connection until a message has arrived."""
+    views.extend(bus.awaited(queue, 1, OTHER, session_id))
 
 
 @when("a message is awaited and abandoned")
