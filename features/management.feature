@@ -409,7 +409,7 @@ Feature: Queue management
       And session "s" is accepted over another connection
       Then it is accepted
       When session "s" is asked for its state over another connection
-      Then the answer is no state
+      Then the answer has no state
       When everything of session "s" is received over another connection and completed
       Then exactly 0 messages were received
 

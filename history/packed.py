@@ -7,13 +7,20 @@ from typing import Final, overload
 
 from busproof import vocabulary as v
 
-__all__ = ["IN_A_CHUNK", "PackedEvents", "Reordered", "packed"]
+__all__ = ["CHUNKS", "IN_A_CHUNK", "PackedEvents", "Reordered", "packed"]
 
-IN_A_CHUNK: Final = 5_000
-"""Number of events that are compressed together; a history with fewer is not compressed."""
+IN_A_CHUNK: Final = 250
+"""Number of events that are compressed together."""
 
-_UNPACKED: Final = 2
-"""Number of chunks kept uncompressed, for readers that go back and forth between two."""
+CHUNKS: Final = 20
+"""Number of chunks that are made at once; a shorter history is not compressed."""
+
+_UNPACKED: Final = 40
+"""Number of chunks kept as objects.
+
+A history that was recorded client after client is read in the order of time, which moves
+between as many places as there are clients.
+"""
 
 _FAST: Final = 1
 
@@ -28,14 +35,17 @@ class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
         self._chunks: list[bytes] = []
         self._latest: list[v.Event] = []
         self._unpacked: dict[int, list[v.Event]] = {}
+        self._used = -1
         for event in events:
             self.append(event)
 
     def append(self, event: v.Event) -> None:
         """Add an event at the end."""
         self._latest.append(event)
-        if len(self._latest) == IN_A_CHUNK:
-            self._chunks.append(zlib.compress(pickle.dumps(self._latest, 5), _FAST))
+        if len(self._latest) == CHUNKS * IN_A_CHUNK:
+            for start in range(0, len(self._latest), IN_A_CHUNK):
+                chunk = self._latest[start : start + IN_A_CHUNK]
+                self._chunks.append(zlib.compress(pickle.dumps(chunk, 5), _FAST))
             self._latest = []
 
     @property
@@ -64,8 +74,9 @@ class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
         if not 0 <= place < len(self):
             raise IndexError(f"there is no event {index} of {len(self)}")
         number, within = divmod(place, IN_A_CHUNK)
-        chunk = self._latest if number == len(self._chunks) else self._chunk(number)
-        return chunk[within]
+        if number >= len(self._chunks):
+            return self._latest[place - IN_A_CHUNK * len(self._chunks)]
+        return self._chunk(number)[within]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
@@ -73,12 +84,16 @@ class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
         return len(self) == len(other) and all(map(v.Event.__eq__, self, other))
 
     def _chunk(self, number: int) -> list[v.Event]:
-        events = self._unpacked.get(number)
+        if number == self._used:
+            return self._unpacked[number]
+        events = self._unpacked.pop(number, None)
         if events is None:
             events = pickle.loads(zlib.decompress(self._chunks[number]))  # noqa: S301 - our own
             if len(self._unpacked) == _UNPACKED:
                 del self._unpacked[next(iter(self._unpacked))]
-            self._unpacked[number] = events
+        # The one that was not read for the longest time comes first.
+        self._unpacked[number] = events
+        self._used = number
         return events
 
 

@@ -217,7 +217,7 @@ def hold(
         sequence_number=also.pop("sequence_number", stored.sequence_number),
         expected=also.pop("expected", None),
     )
-    given = evolve(
+    queue = evolve(
         queue,
         messages=queue.messages.set(stored.number, delivered),
         locks=queue.locks.set(lock.token, stored.number),
@@ -226,7 +226,7 @@ def hold(
         room=_room(queue, stored.number, delivered),
         **{**changes, **also},
     )
-    return with_packed_past(given)
+    return with_packed_past(queue)
 
 
 def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:

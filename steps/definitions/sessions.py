@@ -217,9 +217,9 @@ def is_state(outcome: v.Outcome, state: str) -> None:
     assert outcome == v.SessionState(state=state), outcome
 
 
-@then("the answer is no state")
-def is_no_state(outcome: v.Outcome) -> None:
-    """Check that a request was answered with no state."""
+@then("the answer has no state")
+def has_no_state(outcome: v.Outcome) -> None:
+    """Check that a request was answered without a state."""
     assert outcome == v.SessionState(state=None), outcome
 
 

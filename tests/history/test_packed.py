@@ -1,9 +1,14 @@
 """Events of long histories, compressed."""
 
+import zlib
+
 import pytest
 
 from busproof import vocabulary as v
-from busproof.history.packed import IN_A_CHUNK, PackedEvents, Reordered, packed
+from busproof.history.packed import CHUNKS, IN_A_CHUNK, PackedEvents, Reordered, packed
+
+FIRST = CHUNKS * IN_A_CHUNK
+"""Number of events at which the first ones are compressed."""
 
 
 def event(number: int) -> v.Event:
@@ -13,7 +18,7 @@ def event(number: int) -> v.Event:
 
 @pytest.fixture(scope="module")
 def long() -> list[v.Event]:
-    return [event(number) for number in range(2 * IN_A_CHUNK + 3)]
+    return [event(number) for number in range(2 * FIRST + 3)]
 
 
 def test_packed_events_are_the_events(long: list[v.Event]) -> None:
@@ -24,7 +29,9 @@ def test_packed_events_are_the_events(long: list[v.Event]) -> None:
     assert len(long) == len(found)
 
 
-@pytest.mark.parametrize("place", [0, IN_A_CHUNK - 1, IN_A_CHUNK, 2 * IN_A_CHUNK + 2, -1])
+@pytest.mark.parametrize(
+    "place", [0, IN_A_CHUNK - 1, IN_A_CHUNK, 2 * FIRST - 1, 2 * FIRST, 2 * FIRST + 2, -1]
+)
 def test_each_event_is_found_at_its_place(long: list[v.Event], place: int) -> None:
     assert long[place] == PackedEvents(long)[place]
 
@@ -40,11 +47,11 @@ def test_there_is_nothing_beyond_the_end(long: list[v.Event]) -> None:
 
 
 def test_view_has_some_events_in_another_order(long: list[v.Event]) -> None:
-    order = (IN_A_CHUNK, 0, 2 * IN_A_CHUNK)
+    order = (IN_A_CHUNK, 0, 2 * FIRST)
     view = Reordered(PackedEvents(long), order)
     assert [long[place] for place in order] == list(view)
     assert (3, long[0]) == (len(view), view[1])
-    assert (long[0], long[2 * IN_A_CHUNK]) == view[1:]
+    assert (long[0], long[2 * FIRST]) == view[1:]
 
 
 def test_events_that_differ_are_not_equal(long: list[v.Event]) -> None:
@@ -55,3 +62,20 @@ def test_events_that_differ_are_not_equal(long: list[v.Event]) -> None:
 def test_short_history_is_a_tuple() -> None:
     assert (event(1), event(2)) == packed([event(1), event(2)])
     assert () == packed(())
+
+
+def test_history_recorded_client_after_client_is_unpacked_once(
+    long: list[v.Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read in the order of time, it is read in as many places by turns as there are clients."""
+    events = PackedEvents(long)
+    unpacked = []
+    decompress = zlib.decompress
+    monkeypatch.setattr(
+        zlib, "decompress", lambda chunk: unpacked.append(chunk) or decompress(chunk)
+    )
+    clients = 20
+    each = 2 * FIRST // clients
+    order = [client * each + turn for turn in range(each) for client in range(clients)]
+    assert [long[place] for place in order] == list(Reordered(events, order))
+    assert len(unpacked) == len(set(unpacked)) == 2 * CHUNKS
