@@ -74,7 +74,10 @@ def structure(value: object, kind: type[T], what: str = "") -> T:
 
 
 def structure_union(value: object, union: object, what: str) -> object:
-    """Return the member of a declared union; as `structure`, for what mypy calls no type."""
+    """Return the member of a declared union that `value` describes.
+
+    For mypy a union is not a type, so `structure` cannot return it.
+    """
     try:
         return cast(object, _SHORT.structure(value, cast(Any, union)))
     except Exception as error:  # noqa: BLE001 - cattrs lets through whatever a class raises

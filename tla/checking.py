@@ -25,7 +25,7 @@ In such short runs the optimizing compiler takes a third more time than it saves
 """
 
 _COVERAGE_COSTS: Final = 100_000
-"""Largest number of distinct states for which a run counts the states of each action.
+"""Number of distinct states below which a run counts the states of each action.
 
 Counting slows large runs down, and smaller configurations have the same actions.
 """

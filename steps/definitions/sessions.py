@@ -218,7 +218,7 @@ def is_state(outcome: v.Outcome, state: str) -> None:
 
 
 @then("the answer has no state")
-def has_no_state(outcome: v.Outcome) -> None:
+def answer_has_no_state(outcome: v.Outcome) -> None:
     """Check that a request was answered without a state."""
     assert outcome == v.SessionState(state=None), outcome
 
