@@ -322,7 +322,7 @@ def saved(
 
 
 class _Again:
-    """Runs single sequences by one prepared plan over a file of one line."""
+    """A runner of single sequences, by one prepared plan over a file of one line."""
 
     def __init__(
         self, spark: "SparkSession", profile: v.Profile, mutant: str | None, file: Path
