@@ -1,9 +1,9 @@
-"""Speed of `busproof serve --store` compared with RabbitMQ's durable queue, and time to recover.
+"""Speed of `busproof serve --store` compared with RabbitMQ's durable queue, and recovery time.
 
-Durable messages of 256 bytes, pipelined by the same client; the brokers take turns, and
-the best turn of each counts. Our queue has 16 partitions, each with its own database; RabbitMQ's
-queue is durable, and both brokers answer once a message is written. Then the queue is filled and
-the broker killed, to measure the time until it listens again and delivers the first message.
+The same client pipelines durable messages of 256 bytes. The brokers take turns, and the best turn
+of each counts. busproof's queue has 16 partitions, each with a database; RabbitMQ's queue is
+durable; both answer once a message is written. Then the queue is filled and the broker killed, to
+measure the time until it listens again and delivers the first message.
 """
 
 import os
@@ -23,15 +23,15 @@ RECOVERED: Final = 1_000_000 if FULL else 100_000
 TURNS: Final = 3
 LEAST_RATIO: Final = 0.3
 MOST_SECONDS: Final = 20.0
-"""For a million messages; fewer messages get a proportional share."""
+"""Maximum time to recover a million messages, in seconds; proportionally less for fewer."""
 
 
 Rates = dict[tuple[str, bool], tuple[float, float]]
-"""Messages a second and microseconds of processor time for each, by target and direction."""
+"""Messages per second, and processor time per message in microseconds, by target and direction."""
 
 
 def rates(targets: list[Target], messages: int) -> Rates:
-    """Return what each target sends and receives, the best of its turns."""
+    """Return the rates of sending and receiving of each target, the best of its turns."""
     best: Rates = {}
     for _ in range(TURNS):
         for target in targets:
@@ -43,7 +43,7 @@ def rates(targets: list[Target], messages: int) -> Rates:
 
 
 def side_by_side(messages: int, *options: str) -> tuple[Rates, float]:
-    """Return the rates of both brokers, and the send rate of ours without a store."""
+    """Return the rates of both brokers, and busproof's send rate without a store."""
     with tempfile.TemporaryDirectory() as folder, rabbitmq() as theirs:
         with ours("--store", f"{folder}/store", *options) as (target, _, _):
             measured = rates([target, theirs], messages)
@@ -54,7 +54,7 @@ def side_by_side(messages: int, *options: str) -> tuple[Rates, float]:
 def recovery(messages: int) -> tuple[float, float, float]:
     """Return the time until this many messages are served again, and the memory in MB.
 
-    The time is in seconds, and in seconds of processor time.
+    The time is in seconds on the clock, and in seconds of processor time.
     """
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder, "store"))

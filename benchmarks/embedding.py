@@ -1,7 +1,7 @@
 """Time that a test waits for a fresh namespace of the embedded broker.
 
 This measures what the fixture `bus` does before each test, with a queue of every kind configured,
-after a test that left messages, an outage and an advanced clock.
+after a test that has left messages, an outage and an advanced clock.
 """
 
 import json
@@ -48,7 +48,7 @@ CONFIGURATION: Final = {
 
 
 def left_behind(broker: Embedded) -> None:
-    """Leave what a test may leave: a client, messages, an outage, and an advanced clock."""
+    """Leave behind what a test may leave: a client, messages, an outage, an advanced clock."""
     connection = BlockingConnection(
         f"amqp://127.0.0.1:{broker.port}",
         allowed_mechs="PLAIN",
@@ -63,7 +63,7 @@ def left_behind(broker: Embedded) -> None:
 
 
 def measured(config: Path, namespaces: int) -> list[float]:
-    """Return the milliseconds for each of this many namespaces."""
+    """Return the time for each of this many namespaces, in milliseconds."""
     took = []
     with embedded(config) as broker:
         for _ in range(namespaces):

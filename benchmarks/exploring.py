@@ -1,8 +1,8 @@
-"""Speed of an exploration in commands a second, and Hypothesis's share of the time.
+"""Speed of an exploration in commands per second, and Hypothesis's share of the time.
 
-The sequences of an exploration in its generate phase are recorded in memory. The same commands are
-then asked and judged without Hypothesis, and asked once more without the judge: each difference is
-the cost of the part left out. All times are processor time.
+The sequences of an exploration without shrinking are recorded in memory. The same commands are then
+sent and judged without Hypothesis, and sent once more without the judge: each difference is the
+cost of the part left out. All times are processor times.
 """
 
 import sys
@@ -25,7 +25,7 @@ BOUND = 1_500
 
 
 def explored(adapter: Adapter, sequences: int) -> tuple[float, list[list[v.Event]]]:
-    """Return the seconds of an exploration, and its sequences."""
+    """Return the seconds that an exploration takes, and its sequences."""
     records: list[Record] = []
     size = attrs.evolve(SIZES["ci"], sequences=sequences, seconds=1e9)
     exploration = Exploration(adapter, terms_of(adapter), size=size, start=1, write=records.append)
@@ -47,7 +47,7 @@ def _sequences(records: list[Record]) -> Iterator[list[v.Event]]:
 
 
 def judged_again(adapter: Adapter, sequences: list[list[v.Event]]) -> float:
-    """Return the seconds to ask and judge the same commands without Hypothesis."""
+    """Return the seconds to send and judge the same commands without Hypothesis."""
     watch = Watch(adapter, terms_of(adapter))
     began = time.process_time()
     for events in sequences:
@@ -58,7 +58,7 @@ def judged_again(adapter: Adapter, sequences: list[list[v.Event]]) -> float:
 
 
 def asked_again(adapter: Adapter, sequences: list[list[v.Event]]) -> float:
-    """Return the seconds to ask the adapter the same commands without the judge."""
+    """Return the seconds to send the same commands to the adapter without the judge."""
     profile = terms_of(adapter).profile
     began = time.process_time()
     for events in sequences:
@@ -69,7 +69,7 @@ def asked_again(adapter: Adapter, sequences: list[list[v.Event]]) -> float:
 
 
 def measured(sequences: int) -> dict[str, float]:
-    """Return the commands a second on the model, and each part's share of the time."""
+    """Return the commands per second on the model, and each part's share of the time."""
     adapter = ModelAdapter()
     whole, made = explored(adapter, sequences)
     judged, replayed = judged_again(adapter, made), asked_again(adapter, made)

@@ -1,7 +1,7 @@
-"""Share of seeded faults that an exploration finds without scenarios, and the size of failures.
+"""Share of seeded faults that an exploration finds without scenarios, and the sizes of failures.
 
-Each fault is explored as in `busproof audit --by exploration`: within the profile `ci`, until one
-rule is broken, whose failure is then shrunk. The result does not depend on the clock, unless the
+Each fault is explored as by `busproof audit --by exploration`: within the profile `ci`, until one
+rule is broken and its failure is shrunk. The result does not depend on the clock, unless the
 machine is so slow that the time limit ends the shrinking.
 """
 
@@ -20,7 +20,7 @@ def main() -> int:
     options = parser(__doc__)
     options.add_argument("faults", nargs="*")
     arguments = options.parse_args()
-    ended = subprocess.run(  # noqa: S603 - our own command
+    ended = subprocess.run(  # noqa: S603 - a fixed command
         [
             *(sys.executable, "-m", "busproof", "audit", "--by", "exploration"),
             *("--format", "json", *arguments.faults),

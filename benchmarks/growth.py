@@ -1,8 +1,8 @@
-"""Growth of the cost of a judged round with the state of a namespace.
+"""Growth of the cost of judging a round as the state of a namespace grows.
 
-Each situation has a round and a number that grows: sessions with messages, MessageIds in the window
-of duplicate detection, scheduled messages, deferred messages, messages sent in transactions. The
-answers are those of a bus with one list for each partition; witnesses are given.
+Each situation has a round of events and a number that grows: sessions with messages, MessageIds in
+the duplicate window, scheduled messages, deferred messages, or messages sent in transactions. The
+answers are those of a bus with one list per partition, and witnesses are present.
 """
 
 import gc
@@ -31,13 +31,13 @@ Events = Iterator[v.Event]
 
 @attrs.define
 class Story:
-    """Events of one queue, on a bus that numbers its messages and locks."""
+    """Events of one queue on a bus that numbers its messages and locks."""
 
     numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
     tokens: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
 
     def sent(self, name: str, **more: Any) -> tuple[v.Event, v.MessageView]:
-        """Return a send, and the message as receivers will see it."""
+        """Return the event of a send, and the message as receivers will see it."""
         transaction = more.pop("transaction", None)
         number = next(self.numbers)
         partition = int(more.pop("at", number)) % PARTITIONS
@@ -48,7 +48,7 @@ class Story:
         return event, seen(message, (partition << v.SEQUENCE_BITS) + number)
 
     def given(self, view: v.MessageView, **more: Any) -> tuple[v.Event, str]:
-        """Return a receive of this message, and its lock token."""
+        """Return the event of a receive of this message, and the lock token."""
         token = f"t{next(self.tokens)}"
         locked = attrs.evolve(view, lock_token=token, locked_until=LOCK)
         if "numbers" in more:
@@ -80,7 +80,7 @@ def done(command: v.Command) -> v.Event:
 
 
 def sessions(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
-    """Return events that fill sessions; a round completes one message and sends another."""
+    """Return events that fill sessions, and a round that completes a message and sends another."""
     waiting: dict[int, v.MessageView] = {}
 
     def fill() -> Events:
@@ -112,7 +112,7 @@ def _passed(story: Story, name: str) -> Events:
 
 
 def duplicates(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
-    """Return events that fill the duplicate window, and a round that sends one MessageId twice."""
+    """Return events that fill the duplicate window, and a round that sends a MessageId twice."""
 
     def fill() -> Events:
         for place in range(depth):
@@ -128,7 +128,7 @@ def duplicates(story: Story, depth: int) -> tuple[Events, Callable[[int], Events
 
 
 def scheduled(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
-    """Return events that schedule messages, and a round that schedules one and cancels it.
+    """Return events that schedule messages, and a round that schedules and cancels one.
 
     The round also sends, receives and completes another message.
     """
@@ -175,7 +175,7 @@ def deferred(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]
 
 
 def transactions(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
-    """Return events that send pairs of messages in transactions; a round commits another pair."""
+    """Return events that send pairs in transactions, and a round that commits another pair."""
 
     def committed(name: str, key: int) -> Events:
         yield done(v.BeginTransaction(transaction=name))
@@ -204,14 +204,14 @@ SITUATIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 
 
 def judged(possible: tuple[Namespace, ...], event: v.Event) -> tuple[Namespace, ...]:
-    """Return the states that remain possible."""
+    """Return the states that remain possible after an event."""
     possible = accept(possible, event).possible
     assert possible, event
     return possible
 
 
 def measured(name: str, depth: int) -> float:
-    """Return the microseconds for a judged round, the best of several runs."""
+    """Return the time of a judged round in microseconds, the best of several runs."""
     situation, settings = SITUATIONS[name]
     fill, turn = situation(Story(), depth)
     profile = v.Profile(edition="de-2021-04", partitions=PARTITIONS)

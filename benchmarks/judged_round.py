@@ -1,7 +1,7 @@
-"""Cost of judging a round, as the number of messages grows, and compared with a bus of plain dicts.
+"""Cost of judging a round, by the number of messages, and compared with a bus of plain dicts.
 
-A round sends, receives and completes. Every fifth round also abandons, receives again and peeks;
-every tenth round advances the clock by zero. Witnesses are given.
+A round sends, receives and completes a message. Every fifth round also abandons, receives again and
+peeks; every tenth advances the clock by zero. Witnesses are present.
 """
 
 import gc
@@ -25,7 +25,7 @@ LOCK = 60_000_000
 
 
 class PlainBus:
-    """The same bus with dicts and deques only: no rules, no alternatives, no history."""
+    """The same bus as plain dicts and deques: no rules, no alternatives, no history."""
 
     def __init__(self) -> None:
         self.stores: list[deque[int]] = [deque() for _ in range(PARTITIONS)]
@@ -34,7 +34,7 @@ class PlainBus:
         self.sent = self.turn = self.now = self.tokens = 0
 
     def answer(self, command: v.Command) -> tuple[v.Outcome, int | None]:
-        """Return the bus's answer, and the partition that accepted or delivered a message."""
+        """Return the bus's answer, and the partition that stored or delivered a message."""
         match command:
             case v.Send(message=message):
                 partition = self.sent % PARTITIONS
@@ -61,7 +61,7 @@ class PlainBus:
             case v.Peek():
                 store = next(store for store in self.stores if store)
                 here = store[0] >> v.SEQUENCE_BITS
-                # Peek shows locked messages, too, in order of their sequence numbers.
+                # A peek also shows locked messages, in order of sequence numbers.
                 locked = (lock for lock in self.locks.values() if lock >> v.SEQUENCE_BITS == here)
                 return v.Peeked(messages=(self.view(min((store[0], *locked)), None),)), here
             case v.AdvanceClock(duration=duration):
@@ -81,7 +81,7 @@ class PlainBus:
 
 
 def rounds(bus: PlainBus, first: int, count: int) -> Iterator[v.Event]:
-    """Yield rounds as events, with answers of the plain bus."""
+    """Yield the events of rounds, with the answers of the plain bus."""
 
     def event(command: v.Command) -> v.Event:
         outcome, partition = bus.answer(command)
@@ -116,7 +116,7 @@ def sends(depth: int) -> Iterator[v.Send]:
 
 
 def filled(depth: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
-    """Return two plain buses and the judge's state, each with this many messages."""
+    """Return two plain buses and the judge's states, each filled with this many messages."""
     bus, other = PlainBus(), PlainBus()
     profile = v.Profile(edition="de-2021-04", partitions=PARTITIONS)
     possible: tuple[Namespace, ...] = (fresh_namespace(profile, v.Observability()),)
@@ -134,7 +134,7 @@ def filled(depth: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
 
 
 def measured(depth: int) -> tuple[float, float]:
-    """Return the microseconds for a judged and for a plain round, the best of several runs."""
+    """Return the times of a judged and a plain round in microseconds, the best of several runs."""
     bus, other, possible = filled(depth)
     judged, plain = [], []
     gc.collect()

@@ -1,8 +1,8 @@
-"""Cost of the model, compared with a toy bus, and with a million messages compared with a thousand.
+"""Cost of the model compared with a toy bus, and with a million messages instead of a thousand.
 
-The toy has a dictionary of deques and the same commands and outcomes, but no rules. Both are timed
-by turns in one process, in processor time: the ratios are comparable between machines, the times
-are not.
+The toy has a dictionary of deques and the same commands and outcomes, but no rules. Both take turns
+in one process and are timed in processor time: ratios are comparable between machines, times are
+not.
 """
 
 import gc
@@ -28,7 +28,7 @@ Ask = Callable[[v.Command], v.Outcome]
 
 
 class Toy:
-    """A bus without rules: a queue is a deque, and a lock an entry of a dictionary."""
+    """A bus without rules: a queue is a deque, and a lock is an entry in a dictionary."""
 
     def __init__(self) -> None:
         self.queues: dict[str, deque[tuple[int, v.Message]]] = {"q": deque()}
@@ -36,7 +36,7 @@ class Toy:
         self.sent = 0
 
     def ask(self, command: v.Command) -> v.Outcome:
-        """Send, receive or complete."""
+        """Send, receive or complete a message."""
         if isinstance(command, v.Send):
             self.sent += 1
             self.queues[command.queue].append((self.sent, command.message))
@@ -59,7 +59,7 @@ class Toy:
 
 
 def model(partitions: int = 16) -> tuple[Namespace, Ask]:
-    """Return a model with a few queues, and a function that asks it a command."""
+    """Return a model with a few queues, and a function that sends it a command."""
     namespace = new_namespace(v.profile_for(spec.load(), partitions=partitions))
     choices = RoundRobin()
 
@@ -73,7 +73,7 @@ def model(partitions: int = 16) -> tuple[Namespace, Ask]:
 
 
 def sending(ask: Ask) -> float:
-    """Return the microseconds of processor time for a send."""
+    """Return the processor time of a send, in microseconds."""
     commands = [v.Send(queue="q", message=v.Message(body=f"b{n}")) for n in range(OPERATIONS)]
     start = process_time()
     for command in commands:
@@ -82,7 +82,7 @@ def sending(ask: Ask) -> float:
 
 
 def taking(ask: Ask) -> float:
-    """Return the microseconds of processor time for a receive and its completion."""
+    """Return the processor time of a receive with its completion, in microseconds."""
     receive = v.Receive(queue="q")
     start = process_time()
     for _ in range(OPERATIONS):
@@ -93,7 +93,7 @@ def taking(ask: Ask) -> float:
 
 
 def fill(ask: Ask, messages: int) -> None:
-    """Add this many messages, and some with a session, a time to live or a scheduled time."""
+    """Add this many messages, some of them with a session, a time to live or a scheduled time."""
     for number in range(messages):
         ask(v.Send(queue="q", message=v.Message(body=f"m{number}")))
         if number % 8 == 0:
@@ -105,7 +105,7 @@ def fill(ask: Ask, messages: int) -> None:
 
 
 def others(ask: Ask) -> dict[str, float]:
-    """Return the microseconds for other operations."""
+    """Return the processor time of other operations, in microseconds."""
     costs: dict[str, float] = {}
 
     def timed(name: str, commands: Sequence[v.Command]) -> list[v.Outcome]:
@@ -165,7 +165,7 @@ def others(ask: Ask) -> dict[str, float]:
 
 
 def measured(ask: Ask) -> dict[str, float]:
-    """Return the microseconds for each operation, the best of some rounds."""
+    """Return the processor time of each operation in microseconds, the best of some rounds."""
     gc.collect()
     gc.freeze()
     rounds = [
@@ -176,7 +176,7 @@ def measured(ask: Ask) -> dict[str, float]:
 
 
 def figures(sizes: Sequence[int]) -> Iterator[Figure]:
-    """Yield the costs of the model relative to the toy, and the growth of each operation."""
+    """Yield the costs of the model relative to the toy, and how each operation grows."""
     toy = Toy()
     _, ask = model()
     fill(ask, LITTLE)

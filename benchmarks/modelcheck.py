@@ -1,8 +1,9 @@
-"""Cost of checking the specs: edges read and compared, and our runner compared with TLC alone.
+"""Cost of checking the specs: reading and comparing edges, and busproof's runner beside TLC alone.
 
-Reading and comparing are measured in this process's CPU time. Our runner and TLC take turns in one
-run and are measured in the CPU time of their processes, so that other load matters little. The
-sizes compared at the gate and in the nightly run are those pinned in the manifest.
+Reading and comparing are measured in this process's processor time. busproof's runner and TLC take
+turns in one run and are measured in the processor time of their processes, so that other load
+matters little. The sizes compared are those of the gate and of the nightly run, as pinned in the
+manifest.
 """
 
 import os
@@ -23,13 +24,13 @@ from busproof.tla.tlc import run
 
 EDGES_A_SECOND, GATE_EDGES, FULL_EDGES, FULL_STATES = 4_000, 20_000, 700_000, 3_000_000
 BESIDE_TLC = 0.7
-"""Least share of TLC's states a second; our runs also count actions and show progress."""
+"""Minimum share of TLC's states per second; busproof also counts actions and shows progress."""
 
 TURNS = 3
 
 
 def edges_a_second(manifest: Manifest, configuration: Configuration) -> float:
-    """Return the edges a second to read and compare a graph, the best of a few turns."""
+    """Return the edges per second that are read and compared, the best of a few turns."""
     lines: list[str] = []
     run(task_of(manifest, configuration), lines.append)
     rates = []
@@ -45,7 +46,7 @@ def edges_a_second(manifest: Manifest, configuration: Configuration) -> float:
 
 
 def tlc_alone(manifest: Manifest, configuration: Configuration) -> float:
-    """Return the CPU seconds of TLC alone, as a user would start it, without -tool."""
+    """Return the processor time of TLC alone, started as by a user, without -tool, in seconds."""
     task = task_of(manifest, configuration)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -61,13 +62,13 @@ def tlc_alone(manifest: Manifest, configuration: Configuration) -> float:
 
 
 def _children() -> float:
-    """Return the CPU seconds of all ended child processes."""
+    """Return the processor time of all child processes that have ended, in seconds."""
     used = os.times()
     return used.children_user + used.children_system
 
 
 def beside_tlc(manifest: Manifest, configuration: Configuration) -> float:
-    """Return the ratio of our states a CPU second to TLC's, each side at its fastest."""
+    """Return the ratio of busproof's states per processor second to TLC's, each at its fastest."""
     ours, alone = [], []
     for _ in range(TURNS):
         alone.append(tlc_alone(manifest, configuration))
@@ -106,7 +107,7 @@ def main() -> int:
 
 
 def _states(configurations: tuple[Configuration, ...]) -> int:
-    """Return the distinct states without those of graphs, which mostly repeat others."""
+    """Return the number of distinct states, without graphs, whose states mostly repeat others."""
     return sum(
         configuration.distinct for configuration in configurations if configuration.graph is None
     )

@@ -2,8 +2,8 @@
 
 The histories are those of `busproof.judging.workload` on the reference model: sends with and
 without keys, receives in both modes, settlements, peeks, sessions, duplicates and transactions, on
-three queues, each request open for up to 20 ms. Each history is also judged in its true order, as
-if that were known.
+three queues; each request is open for up to 20 ms. Each history is also judged in its true order,
+as if that were known.
 """
 
 import gc
@@ -32,7 +32,7 @@ KNOWN_ORDER: Final = v.Observability(clock=v.Clock.VIRTUAL)
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """One history: its size, the cost per operation in microseconds and steps, and the verdict."""
+    """A history: its size, the cost per operation in microseconds and steps, and the verdict."""
 
     clients: int
     operations: int
@@ -43,7 +43,7 @@ class Row:
 
 
 def row(clients: int, operations: int) -> Row:
-    """Judge one history of this size, without and with its true order."""
+    """Judge a history of this size, without and with its true order."""
     events = work(ModelAdapter(), v.profile_for(load()), Random(clients), operations, clients)  # noqa: S311
     searched, judgement = timed(events, OVERLAPPING)
     verdict = "violation" if judgement.violation else judgement.exhausted or "judged"

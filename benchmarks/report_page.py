@@ -1,8 +1,8 @@
-"""Size of the page of many implementations, and the time until it is made and usable.
+"""Size of the page about many implementations, and the time until it is made and usable.
 
-Ten generated implementations, each with a fifth of its rules violated by runs of a dozen commands:
-once with the first 150 rules of the catalogue, to which the bounds apply, and once with all. The
-time to make the page includes the start of the command; a usable page is drawn and can be filtered.
+Ten generated implementations violate a fifth of their rules by runs of a dozen commands: once with
+the first 150 rules of the catalogue, where the bounds apply, and once with all rules. The time to
+make the page includes the start of the command; a usable page is drawn and can be filtered.
 """
 
 import random
@@ -53,7 +53,7 @@ CHOOSE: Final = """() => {
 
 
 def example(number: int) -> Counterexample:
-    """Return a run of a dozen commands with distinct bodies and keys."""
+    """Return a counterexample of a dozen commands with distinct bodies and keys."""
     sends = [
         v.Event(
             command=v.Send(
@@ -76,7 +76,7 @@ def example(number: int) -> Counterexample:
 
 
 def implementation(number: int, rules: tuple[spec.Rule, ...]) -> Conformance:
-    """Return random verdicts, the same each time."""
+    """Return random verdicts, which are the same each time."""
     chance = random.Random(number)  # noqa: S311 - only has to look like many runs
     verdicts = []
     for place, rule in enumerate(rules):
@@ -106,7 +106,7 @@ def implementation(number: int, rules: tuple[spec.Rule, ...]) -> Conformance:
 
 @attrs.frozen
 class Measured:
-    """A page: its size in MB, and the seconds to build it, to load it, and to apply a filter."""
+    """A page: its size in MB, and the seconds to make it, to load it, and to apply a filter."""
 
     size: float
     building: float
@@ -115,7 +115,7 @@ class Measured:
 
 
 def measured(rules: tuple[spec.Rule, ...], browser: Browser, folder: Path) -> Measured:
-    """Return the best of several turns."""
+    """Measure a page for these rules; return the best of several turns."""
     runs = [folder / f"{len(rules)}-{number}" for number in range(IMPLEMENTATIONS)]
     for number, run in enumerate(runs):
         write(implementation(number, rules), run)
@@ -124,7 +124,7 @@ def measured(rules: tuple[spec.Rule, ...], browser: Browser, folder: Path) -> Me
     building = []
     for _ in range(TURNS):
         begun = time.perf_counter()
-        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # noqa: S603 - our own
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # noqa: S603 - a fixed command
         building.append(time.perf_counter() - begun)
     visits = [_visited(browser, page) for _ in range(TURNS)]
     usable, choosing = (min(times) / 1000 for times in zip(*visits, strict=True))
@@ -132,7 +132,7 @@ def measured(rules: tuple[spec.Rule, ...], browser: Browser, folder: Path) -> Me
 
 
 def _visited(browser: Browser, page: Path) -> tuple[float, float]:
-    """Return the milliseconds until the page is usable, and for a filter."""
+    """Return the milliseconds until the page is usable, and those that a filter takes."""
     opened = browser.new_page(viewport={"width": 1600, "height": 900})
     opened.add_init_script(WATCH)
     opened.goto(page.as_uri())

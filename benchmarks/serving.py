@@ -1,10 +1,10 @@
-"""Speed of `busproof serve` compared with RabbitMQ's AMQP 1.0, with the same client in one run.
+"""Speed of `busproof serve` compared with RabbitMQ's AMQP 1.0, by the same client in one run.
 
-Messages of 256 bytes without a key, pipelined, in memory; the model decides each of ours, in a
-queue of 16 partitions. A turn sends messages to a queue that already holds some, and receives and
-accepts as many, over one or more connections. The brokers take turns, and the best turn of each
-counts. A million messages held take a few more minutes: `--held 1000 1000000`. On a machine with
-other work, compare the processor time, which the last lines do.
+Messages of 256 bytes without a key are pipelined and kept in memory; busproof's model decides each,
+in a queue of 16 partitions. A turn sends messages to a queue that already holds some, and receives
+and accepts as many, over one or more connections. The brokers take turns, and the best turn of each
+counts. `--held 1000 1000000` also measures a million messages, in a few more minutes. On a busy
+machine, compare the processor time, which the last lines show.
 
 If RabbitMQ is not installed, the run fails, because there are no ratios.
 """
@@ -32,10 +32,10 @@ MOST_MB: Final = 100.0
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """Messages a second of both brokers, ours first.
+    """Messages per second of both brokers; busproof's is first.
 
-    `efforts` is the processor time for a message, in microseconds: for sends, ours and theirs, and
-    for receives with accept.
+    `efforts` has the processor time per message in microseconds: busproof's and RabbitMQ's for
+    sends, then for receives with accept.
     """
 
     depth: int
@@ -46,7 +46,7 @@ class Row:
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """Ratio of our rate to theirs, for sends and for receives."""
+        """Ratio of busproof's rate to RabbitMQ's, for sends and for receives."""
         return self.sends[0] / self.sends[1], self.receives[0] / self.receives[1]
 
 
@@ -74,7 +74,7 @@ def measured(
     messages: int,
     show: Callable[[Row], None],
 ) -> Iterator[Row]:
-    """Yield the results of every size with every number of connections."""
+    """Yield the results for every size, with every number of connections."""
     there = 0
     for depth in sizes:
         for target in both:
@@ -87,7 +87,7 @@ def measured(
 
 
 def grown(rows: list[Row]) -> Iterator[Figure]:
-    """Yield the change of our rates with the messages held, and with the connections."""
+    """Yield how busproof's rates change with the messages held, and with the connections."""
     first = rows[0]
     most = next(row for row in rows if row.depth == rows[-1].depth)
     widest = [row for row in rows if row.depth == first.depth][-1]
@@ -105,7 +105,7 @@ def grown(rows: list[Row]) -> Iterator[Figure]:
 
 
 def rates(rows: list[Row]) -> Iterator[Figure]:
-    """Yield the rates and efforts, without bounds, because they depend on the machine."""
+    """Yield the rates and processor times, without bounds, because they depend on the machine."""
     kinds = [(what, who) for what in ("send", "receive") for who in ("ours", "RabbitMQ's")]
     for one in rows:
         for (what, who), micro in zip(kinds, one.efforts, strict=True):
@@ -118,9 +118,9 @@ def rates(rows: list[Row]) -> Iterator[Figure]:
 
 
 def efforts(rows: list[Row]) -> Iterator[Figure]:
-    """Yield RabbitMQ's processor time for a message by ours; more than 1 means that ours is less.
+    """Yield RabbitMQ's processor time per message by busproof's; above 1, busproof's is less.
 
-    Without bounds: beside other work the brokers suffer differently.
+    There are no bounds, because other load affects the brokers differently.
     """
     for one in rows:
         for place, what in ((0, "send"), (2, "receive")):

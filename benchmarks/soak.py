@@ -1,10 +1,10 @@
 """Growth of the memory of `busproof serve` under continuous load.
 
-Sixteen clients send, receive and settle in every way on one partitioned queue. Rejected messages
-are received from the dead-letter queue, and each client disconnects now and then and returns. All
-messages are new, and the queue holds about as many at any time, so lasting growth is a leak. The
-memory is read every second. The first half of the time is a warm-up, in which the memory rises in
-steps; it needs some ten minutes. `--store` keeps the messages in databases.
+Sixteen clients send, receive and settle in every way on one partitioned queue. They also receive
+the messages rejected to the dead-letter queue, and each client disconnects now and then and
+returns. All messages are new, and the queue always holds about as many, so lasting growth is a
+leak. The memory is read every second. The first half of the time is a warm-up, when memory rises in
+steps; it needs about ten minutes. With `--store`, messages are in databases.
 """
 
 import random
@@ -23,9 +23,9 @@ from proton.reactor import Container
 MINUTES: Final = 20.0
 CLIENTS: Final = 16
 ON_THE_WAY: Final = 20
-"""Messages that each client sends at first; later it sends one for each that it accepts."""
+"""Number of messages that each client sends at first; then it sends one for each it accepts."""
 STAYS: Final = 1_000
-"""How many messages a client accepts before it reconnects."""
+"""Number of messages that a client accepts before it reconnects."""
 MOST_GROWTH: Final = 1.05
 DEAD: Final = "/$deadletterqueue"
 
@@ -57,7 +57,7 @@ class Client(MessagingHandler):
             container.create_receiver(self.connection, address)
 
     def on_sendable(self, _: Any) -> None:
-        """Send the messages that are due."""
+        """Send the messages that are due, because the link got credit."""
         self.send()
 
     def send(self) -> None:
@@ -85,13 +85,13 @@ class Client(MessagingHandler):
             self.send()
 
     def on_connection_closed(self, event: Any) -> None:
-        """Reconnect; messages in transit at the disconnect are not sent again."""
+        """Reconnect; messages in transit when the connection closed are not sent again."""
         if not self.soak.is_over:
             self.come(event.container)
 
 
 class Soak(Handler):
-    """All clients, and the readings of the broker's memory."""
+    """All clients, and readings of the broker's memory."""
 
     def __init__(self, target: Target, seconds: float) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class Soak(Handler):
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is over."""
+        """Whether the measuring time has passed."""
         return time.monotonic() - self.began > self.seconds
 
     def on_reactor_init(self, event: Any) -> None:
@@ -124,7 +124,7 @@ class Soak(Handler):
 
 
 def soaked(minutes: float, *options: str) -> tuple[Soak, float, float]:
-    """Return the run, and the most memory in the first half of its time and after that, in MB."""
+    """Return the run, and the maximum memory in each half of its time, in MB."""
     with ours(*options) as (target, _, _):
         soak = Soak(target, minutes * 60)
         Container(soak).run()

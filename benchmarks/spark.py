@@ -1,12 +1,12 @@
-"""Cost of judging and of screening on Spark, and the memory of one long history.
+"""Cost of judging and of screening on Spark, and the memory for one long history.
 
 The histories are those of one client of `busproof.judging.workload` on the reference model, many in
-one file, on a virtual clock. Judging is compared with judging in one process, screening with
-Spark's own scan of the JSON lines, and with the same screening in DuckDB; all in processor seconds
-of this process and its descendants. The start of Spark is measured separately. The long history is
-one of a queue that always holds as many messages. Without any option that names sizes, three small
-figures are measured, and else those that are named. Efficiency and simulations are measured by the
-clock, so that nothing else should run meanwhile. Linux only.
+one file, on a virtual clock. Judging is compared with judging in one process; screening is compared
+with Spark's own scan of the JSON lines and with the same screening in DuckDB. All costs are in
+processor seconds of this process and its descendants. The start of Spark is measured separately.
+The long history is of a queue that always holds as many messages. Options that name sizes select
+what to measure; without any, three small figures are measured. Efficiency and simulations are
+measured by the clock, so nothing else should run meanwhile. Linux only.
 """
 
 import subprocess
@@ -41,7 +41,7 @@ SCREENED: Final = (100_000, 1_000_000)
 LONG: Final = (20_000, 200_000)
 WARM_UP: Final = 40_000
 ROUNDS: Final = 2
-"""Measurements by the clock on either number of cores, by turns; the shortest counts."""
+"""Number of measurements by the clock for each number of cores, in turn; the shortest counts."""
 
 JUDGING: Final = 1.35
 SCREENING: Final = 8
@@ -49,11 +49,11 @@ DUCKDB: Final = 3
 MEMORY: Final = 1.3
 EFFICIENCY: Final = 0.8
 GROWTH: Final = 1.04
-"""Growth of the cost of screening beside that of the events."""
+"""Maximum growth of the cost of screening, relative to the growth of the events."""
 
 SIMULATED: Final = 10_000
 SIMULATION: Final = 60
-"""Sequences of 50 commands, and the most seconds that they may take."""
+"""Number of sequences of 50 commands, and the maximum seconds for them."""
 
 HERE: Final = Path(__file__).parent
 QUERY: Final = HERE / "screening_duckdb.sql"
@@ -75,7 +75,7 @@ Measure = Callable[[SparkSession, Path, Sequence[int]], Iterator[Figure]]
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """One file: its events, and the cost of judging it on either side, in processor seconds."""
+    """A file: its number of events, and the cost of judging it locally and on Spark."""
 
     events: int
     local: float
@@ -83,7 +83,7 @@ class Row:
 
 
 def row(spark: SparkSession, path: Path) -> Row:
-    """Judge one file on both sides; their results must be equal."""
+    """Judge a file locally and on Spark; the results must be equal."""
     local, one = cost(lambda: conformance(load(path), load_catalogue()))
     on_spark, other = cost(lambda: check(spark, find_source(str(path))).conformance)
     if one != other:
@@ -95,7 +95,7 @@ def main() -> int:
     """Measure and print; return 1 if a bound does not hold."""
     args = _options()
     screened = partial(screening, duckdb=args.duckdb, cores=args.cores)
-    # Memory comes first, while the Python of the executors is small.
+    # Measure memory first, while the executors' Python processes are small.
     measures: list[tuple[Measure, Sequence[int] | None]] = [
         (memory, args.long),
         (partial(memory, clock=v.Clock.REAL), args.real),
@@ -147,7 +147,7 @@ def _started(cores: int) -> SparkSession:
 
 
 def judging(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
-    """Yield the cost of an event on either side, and the ratio for the largest history."""
+    """Yield the cost of judging an event on both engines, and the ratio for the largest history."""
     written(path, min(WARM_UP, sizes[0]))
     row(spark, path)  # warm-up: modules are loaded once per process
     for size in sizes:
@@ -162,7 +162,7 @@ def judging(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[F
 def screening(
     spark: SparkSession, path: Path, sizes: Sequence[int], duckdb: str | None, cores: int
 ) -> Iterator[Figure]:
-    """Yield the cost of screening an event, and the ratios to other ways to read the lines."""
+    """Yield the cost of screening an event, and the ratios to other ways of reading the lines."""
 
     def read() -> None:
         _done(spark.read.text(str(path)))
@@ -186,7 +186,7 @@ def screening(
 
 
 def growth(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
-    """Yield the cost of screening few and many events, and how it grows beside the events."""
+    """Yield the cost of screening few and many events, and its growth relative to the events'."""
     screen = _warm(spark, path, sizes)
     costs = []
     for size in sizes:
@@ -199,7 +199,7 @@ def growth(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Fi
 
 
 def _warm(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Callable[[], object]:
-    """Return a screening that was called before: Java compiles what is called often."""
+    """Return a screening that was called before, because Java compiles what is called often."""
 
     def screen() -> object:
         return check(spark, find_source(str(path)), screen=True)
@@ -224,7 +224,7 @@ def _in_duckdb(python: str, path: Path, cores: int) -> float:
 
 
 def _struct(name: str) -> str:
-    """Return the type of a field that screening looks at, as DuckDB writes it."""
+    """Return the type of a field that screening needs, in DuckDB's syntax."""
     (field,) = (candidate for candidate in from_arrow_schema(RECORD) if candidate.name == name)
     return _duckdb_type(field.dataType)
 
@@ -241,7 +241,7 @@ def _duckdb_type(kind: DataType) -> str:
 def memory(
     spark: SparkSession, path: Path, sizes: Sequence[int], clock: v.Clock = v.Clock.VIRTUAL
 ) -> Iterator[Figure]:
-    """Yield the memory of judging one history, and how it grows with the history's length."""
+    """Yield the memory for judging one history, and how it grows with the history's length."""
     on = f"on a {clock.value} clock"
     peaks = []
     for size in sizes:
@@ -254,7 +254,7 @@ def memory(
 
 
 def efficiency(path: Path, events: int) -> Iterator[Figure]:
-    """Yield the time of judging on one core and on two, and the share of the second one's use."""
+    """Yield the time of judging on one core and on two, and how well the second core is used."""
     short = path.with_name("short.jsonl")
     written(short, WARM_UP)
     written(path, events)
@@ -269,7 +269,7 @@ def efficiency(path: Path, events: int) -> Iterator[Figure]:
 
 
 def simulation(folder: Path, sequences: int, cores: int) -> Iterator[Figure]:
-    """Yield the time and the cost of a whole simulation, the start of Spark included."""
+    """Yield the time and the cost of a whole simulation, including the start of Spark."""
     words = [sys.executable, "-m", "busproof", "simulate", "--sequences", str(sequences)]
     words += ["--length", "50", "--seed", "1", "--master", f"local[{cores}]"]
     run = partial(subprocess.run, [*words, "--to", str(folder)], check=True, capture_output=True)
@@ -279,7 +279,7 @@ def simulation(folder: Path, sequences: int, cores: int) -> Iterator[Figure]:
     of = f"{sequences:,} sequences of 50 commands"
     yield Figure(f"seconds of processors to simulate {of}", spent)
     by_the_clock = f"seconds by the clock to simulate {of}"
-    # Few sequences say nothing about many: Spark's start and the plan take a fixed time.
+    # Few sequences say nothing about many, because starting Spark and planning take a fixed time.
     if sequences < SIMULATED:
         yield Figure(by_the_clock, seconds)
     else:

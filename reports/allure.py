@@ -1,6 +1,6 @@
-"""Publishable Allure results: no host, process or paths, but the implementation's name.
+"""Allure results fit to publish: they name the implementation, but no host, process or path.
 
-This module also collects the results of several runs, each implementation with its own.
+This module also collects the results of several runs, which are kept apart by implementation.
 """
 
 import json
@@ -22,12 +22,12 @@ __all__ = ["ENVIRONMENT_NAME", "RESULTS_NAME", "cleaned", "collected"]
 
 ENVIRONMENT_NAME: Final = "environment.properties"
 RESULTS_NAME: Final = "allure-results"
-"""Folder of the scenarios' results within a run's folder."""
+"""Folder of the scenarios' results within the folder of a run."""
 
 _PRIVATE_LABELS: Final = frozenset({"host", "thread"})
 _FREE_TEXT: Final = frozenset({"description", "message", "trace"})
 _EXAMPLE: Final = "_pytest_bdd_example"
-"""Parameter that repeats the row of a scenario outline."""
+"""Name of a parameter that repeats the row of a scenario outline."""
 
 
 def cleaned(
@@ -35,16 +35,16 @@ def cleaned(
     conformance: Conformance | None = None,
     catalogue: Catalogue | None = None,
 ) -> tuple[Path, ...]:
-    """Clean the results of a finished run.
+    """Remove private details from the results of a finished run.
 
     The labels `host` and `thread` are removed; descriptions, messages and traces lose this host,
-    its user, secrets, addresses and paths. Attachments stay as they are.
+    its user, secrets, addresses and paths. Attachments stay unchanged.
 
     Args:
         folder: the value of `--alluredir`.
-        conformance: the verdicts of the run, for `environment.properties`; without them that file
-            is not written.
-        catalogue: gives a result the severity of its rules; without it the severity is unchanged.
+        conformance: the verdicts of the run, for `environment.properties`, which is not written
+            without them.
+        catalogue: the source of severities, by rule; without it they are unchanged.
 
     Returns:
         The files that were rewritten.
@@ -66,10 +66,10 @@ def cleaned(
 def collected(
     runs: Mapping[str, Conformance], scenarios: Iterable[Path], cases: Iterable[Case], folder: Path
 ) -> None:
-    """Collect the results of runs and of other checks in a new folder.
+    """Collect the results of several runs and of other checks in a new folder.
 
     Args:
-        runs: the redacted verdicts, by the implementation's label.
+        runs: the redacted verdicts, by label of the implementation.
         scenarios: folders of cleaned results.
         cases: further results.
         folder: the destination.
@@ -128,7 +128,7 @@ def _public(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _graded(labels: list[dict[str, Any]], catalogue: Catalogue) -> list[dict[str, Any]]:
-    """Return the labels with the severity of the rules among them."""
+    """Return the labels, with the severity of the rules that are among them."""
     rules = [label["value"] for label in labels if label.get("name") == "rule"]
     if not rules:
         return labels
@@ -165,7 +165,7 @@ def _facts(conformance: Conformance) -> Iterator[tuple[str, str]]:
 
 
 def _escaped(text: str) -> str:
-    """Return a text as a key or value of a Java properties file, in ASCII."""
+    """Escape a text as a key or value of a Java properties file, in ASCII."""
     return "".join(map(_escaped_character, text))
 
 

@@ -1,6 +1,6 @@
-"""Verdicts, mutants and checked specs as Allure results, beside those of the scenarios.
+"""Verdicts, mutants and checked specs as Allure results, in addition to the scenarios' results.
 
-A scenario's result is only how it ended. These results add the verdict on each rule, whatever its
+The result of a scenario is only how it ended. These results add the verdict on each rule, from any
 source: a run, an exploration, a recorded history, a check on Spark.
 """
 
@@ -38,7 +38,7 @@ _STATUS: Final = {
     Verdict.INCONCLUSIVE: "unknown",
     Verdict.ERRORED: "broken",
 }
-"""Only `shown` passes; skipped are expected failures and rules that do not apply."""
+"""Allure's status by verdict; known failures and rules that do not apply are skipped."""
 
 _FATES: Final = {"killed": "passed", "silent": "failed", "equivalent": "skipped"}
 
@@ -59,15 +59,15 @@ class Case:
     """The content of one Allure result.
 
     Attributes:
-        name: its title.
-        full_name: its identity across runs, apart from the parameters.
+        name: the title of the result.
+        full_name: the identity of the result across runs, apart from the parameters.
         status: `passed`, `failed`, `broken`, `skipped` or `unknown`.
-        message: why it did not pass.
+        message: the reason why it did not pass.
         description: the rule's statement, or the subject of the case.
-        links: name and address of its sources.
+        links: names and addresses of its sources.
         labels: `epic`, `feature`, `story`, `severity` and others, by name.
-        parameters: distinguish the same case of different implementations.
-        steps: each with whether it passed.
+        parameters: values that distinguish the same case for different implementations.
+        steps: sentences, each with whether it passed.
         attachments: name, media type, extension and text of each.
     """
 
@@ -84,7 +84,7 @@ class Case:
 
 
 def severity(catalogue: Catalogue, rules: Iterable[v.RuleId]) -> str:
-    """Return the severity of the most important of these rules, by its modality."""
+    """Return the severity of the most important of these rules, by modality."""
     order = tuple(dict.fromkeys(_SEVERITY.values()))
     known = (overview.found(catalogue, rule) for rule in rules)
     severities = [_SEVERITY[rule.modality] for rule in known if rule is not None]
@@ -92,7 +92,7 @@ def severity(catalogue: Catalogue, rules: Iterable[v.RuleId]) -> str:
 
 
 def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterator[Case]:
-    """Return a case for each rule of a redacted run."""
+    """Yield a case for each rule of a redacted run."""
     subject = run.subject
     parameters = {
         "implementation": label,
@@ -119,7 +119,7 @@ def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterato
 
 
 def fault_cases(fates: Iterable[Fate], catalogue: Catalogue) -> Iterator[Case]:
-    """Return a case for each mutant, which passes if the tests of its rule killed it."""
+    """Yield a case for each mutant; it passes if the tests of its rule killed the mutant."""
     for fate in fates:
         by = "".join(f"\nnoticed by: {name}" for name in fate.killed_by)
         yield Case(
@@ -133,7 +133,7 @@ def fault_cases(fates: Iterable[Fate], catalogue: Catalogue) -> Iterator[Case]:
 
 
 def spec_cases(checked: Iterable[Checked]) -> Iterator[Case]:
-    """Return a case for each configuration of the specs, which passes if it was as expected."""
+    """Yield a case for each configuration of the specs; it passes if the result was as expected."""
     for result in checked:
         failed = "broken" if result.error else "failed"
         texts = (("TLC's trace", "\n".join(result.trace)), ("scenario.feature", result.scenario))
@@ -152,7 +152,7 @@ def write_cases(cases: Iterable[Case], folder: Path) -> None:
 
     Raises:
         UsageError: the package that writes them is not installed.
-        HistoryError: one cannot be written.
+        HistoryError: a result cannot be written.
     """
     need("report", "the form of Allure")
     from allure_commons.logger import AllureFileLogger  # noqa: PLC0415 - an extra
@@ -225,7 +225,7 @@ def _labels(rule: v.RuleId, title: str, catalogue: Catalogue) -> tuple[tuple[str
 
 
 def _stated(rule: v.RuleId, edition: str, catalogue: Catalogue) -> str:
-    """Return the rule's statement and its sources, as Allure's Markdown."""
+    """Return a rule's statement and its sources, in Allure's Markdown."""
     known = overview.found(catalogue, rule)
     if known is None:
         return ""

@@ -17,7 +17,7 @@ _COLOURS: Final = {State.FULL: "2e7d32", State.PARTIAL: "8a5a00", State.NOT_CLAI
 """Colours dark enough for white text."""
 
 _WIDE: Final = 7.2
-"""Width of a character at 11 px, on the safe side."""
+"""Width of a character at 11 px; a generous estimate."""
 
 _SVG: Final = """\
 <svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="20" role="img" aria-label="{text}">

@@ -10,7 +10,7 @@ __all__ = ["labels"]
 
 
 def labels(runs: Sequence[Conformance]) -> tuple[str, ...]:
-    """Return a label for each run: the implementation, and its difference from equal names."""
+    """Return a label for each run: its implementation, and its difference from equal names."""
     names = [_name(run) for run in runs]
     alike: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(names):
@@ -26,7 +26,7 @@ def _name(run: Conformance) -> str:
 
 
 def _differing(runs: Sequence[Conformance]) -> Iterator[tuple[str, ...]]:
-    """Return the terms in which each run differs from any other."""
+    """Yield the terms of each run in which the runs differ."""
     columns = [list(column) for column in zip(*map(_terms, runs), strict=True)]
     differing = [column for column in columns if len(set(column)) > 1]
     for place in range(len(runs)):
@@ -49,7 +49,7 @@ def _terms(run: Conformance) -> tuple[str, ...]:
 
 
 def _numbered(names: Sequence[str]) -> Iterator[str]:
-    """Yield the names, each with a number of its own if several are equal."""
+    """Yield the names; those that several runs share get a number."""
     counts, taken = Counter(names), set(names)
     for name in names:
         if counts[name] > 1:

@@ -1,4 +1,4 @@
-"""Consequences of a broken rule for applications: one sentence for each family."""
+"""Consequences of a broken rule for applications: one sentence per family of rules."""
 
 from typing import Final
 
@@ -39,5 +39,5 @@ CONSEQUENCES: Final = {
 
 
 def consequence(rule: str) -> str:
-    """Return why a violation of this rule matters; empty for a family that is not known."""
+    """Return why a violation of a rule matters to applications; empty for an unknown family."""
     return CONSEQUENCES.get(rule.partition("-")[0], "")

@@ -1,4 +1,4 @@
-"""The report as plain values for JSON, and back; its keys are part of our interface."""
+"""The report as plain values for JSON, and its parser; the keys are a public interface."""
 
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ SCHEMA: Final = 5
 """Version of the report's format.
 
 Version 4 lacked levels, version 3 the time and commit of a run and the command that repeats it,
-version 2 the catalogue's version, version 1 known failures; all are still read.
+version 2 the version of the catalogue, version 1 known failures. All of them can still be read.
 """
 
 
@@ -98,7 +98,7 @@ class _Document:
     seconds: int | None = None
     again: str = ""
     levels: tuple[_Level, ...] = ()
-    """Worked out anew from the verdicts where a report is read."""
+    """Results by level, computed from the verdicts whenever a report is read."""
 
 
 def view(conformance: Conformance) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def conformance_of(value: object) -> Conformance:
     """Return the verdicts in a report's plain values.
 
     Raises:
-        HistoryError: they are not a report, have a newer format, or are inconsistent.
+        HistoryError: the values are not a report, have a newer format, or are inconsistent.
     """
     _check_schema(value)
     document = structure(value, _Document, "the report")

@@ -16,7 +16,7 @@ from busproof.spec import Catalogue
 __all__ = ["show"]
 
 WIDE: Final = 110
-"""Minimum number of columns at which families have their titles too."""
+"""Minimum number of columns for the titles of families to be shown, too."""
 
 FINE: Final = frozenset({Verdict.SHOWN, Verdict.NOT_APPLICABLE})
 UNSEEN: Final = frozenset({Verdict.NOT_SHOWN, Verdict.NOT_APPLICABLE})
@@ -24,7 +24,7 @@ STYLES: Final = {Verdict.VIOLATED: "red", Verdict.SHOWN: "green", Verdict.NOT_AP
 
 
 def show(runs: Sequence[Conformance], catalogue: Catalogue, console: Console) -> None:
-    """Print how many rules of each family were shown, and each rule that was not shown somewhere.
+    """Print how many rules of each family each edition shows, and the rules not shown in some.
 
     Args:
         runs: verdicts on one implementation, each under one edition.
@@ -66,7 +66,7 @@ def _counted(rules: Sequence[RuleVerdict]) -> Text:
 
 
 def _show_unshown(runs: Sequence[Conformance], console: Console, edges: box.Box) -> None:
-    """Print the rules that were not shown: those that differ or broke, and all others."""
+    """Print the rules that were not shown: first those that differ or broke, then the others."""
     verdicts: dict[v.RuleId, list[Verdict]] = {}
     for run in runs:
         for judged in run.rules:

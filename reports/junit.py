@@ -1,8 +1,8 @@
-"""Verdicts as JUnit XML, for tools that support nothing else.
+"""Verdicts as JUnit XML, for tools that support no other format.
 
 JUnit has no status for a rule whose situation never arose, and tools treat skipped cases as fine.
-So only rules that do not apply are skipped, and expected failures; a rule that was not shown,
-inconclusive or errored is an error: then a tool's red and green agree with the exit code.
+So only rules that do not apply and known failures are skipped. A rule that was not shown,
+inconclusive or errored is an error, so that a tool's red and green agree with the exit code.
 """
 
 import os
@@ -29,7 +29,7 @@ _UNPRINTABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0
 
 
 def write_junit(runs: Iterable[Conformance], path: str | os.PathLike[str]) -> None:
-    """Write a suite for each run, with a case for each rule; no host, no time, no place.
+    """Write a test suite for each run, with a case for each rule, without host, time or path.
 
     Args:
         runs: the redacted verdicts.

@@ -16,7 +16,7 @@ __all__ = ["LevelFound", "State", "check_required", "levels_found", "not_met", "
 
 
 class State(StrEnum):
-    """Degree to which an implementation was shown to have a level."""
+    """The degree to which an implementation was shown to have a level."""
 
     FULL = "full"
     PARTIAL = "partial"
@@ -31,11 +31,11 @@ class LevelFound:
         level: the level.
         state: `full` if all of its capabilities are declared and each of its rules that applies was
             shown, at least one; `not claimed` if none of its capabilities is declared.
-        shown: how many of its rules were shown.
-        applicable: how many of its rules apply.
+        shown: the number of its rules that were shown.
+        applicable: the number of its rules that apply.
         undeclared: the capabilities that are missing.
         rules: the rules that apply and were not shown.
-        violated: those of them that were violated.
+        violated: the rules among them that were violated.
     """
 
     level: Level
@@ -63,7 +63,7 @@ _NONE = "no rule of it applies to this tier, edition and reading"
 
 
 def levels_found(conformance: Conformance, catalogue: Catalogue) -> tuple[LevelFound, ...]:
-    """Return each level; none for a run limited to some rules, which omits the rest."""
+    """Return the result for each level; none for a run that was limited to some rules."""
     if conformance.only:
         return ()
     levels = load_levels()
@@ -85,7 +85,7 @@ def _found(
     undeclared = tuple(name for name in level.capabilities if name not in declared)
     applicable = [rule for rule in rules if rule.verdict is not Verdict.NOT_APPLICABLE]
     left = tuple(rule.id for rule in applicable if rule.verdict is not Verdict.SHOWN)
-    # Every bus has to send and receive, whatever it declares.
+    # Every bus has to send and receive, whatever else it declares.
     claimed = plain or len(undeclared) < len(level.capabilities)
     state = State.PARTIAL if claimed else State.NOT_CLAIMED
     if applicable and not undeclared and not left:
@@ -102,10 +102,10 @@ def _found(
 
 
 def check_required(names: Iterable[str], catalogue: Catalogue) -> None:
-    """Check the requirements before anything runs.
+    """Check that the required levels and capabilities exist, before anything runs.
 
     Raises:
-        UsageError: one is neither a level nor a capability that a rule needs.
+        UsageError: a name is neither a level nor a capability that a rule needs.
     """
     levels = [level.id for level in load_levels().all]
     capabilities = sorted({name for rule in catalogue.rules for name in _needed(rule)})
@@ -120,7 +120,7 @@ def check_required(names: Iterable[str], catalogue: Catalogue) -> None:
 def not_met(
     conformance: Conformance, catalogue: Catalogue, names: Iterable[str]
 ) -> tuple[str, ...]:
-    """Return a sentence for each level or capability that was not claimed and shown."""
+    """Return a sentence for each required level or capability that was not claimed and shown."""
     if conformance.only:
         return (f"the run was limited to {', '.join(conformance.only)}, which shows no level",)
     levels = {result.level.id: result for result in levels_found(conformance, catalogue)}

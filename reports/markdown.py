@@ -200,7 +200,7 @@ def _example(example: Counterexample) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text in which nothing is interpreted as Markdown or HTML."""
+    """Return a text so that no part of it is interpreted as Markdown or HTML."""
     text = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _SPECIAL.sub(r"\\\1", text)
 

@@ -96,7 +96,7 @@ def explored_words(explored: Explored) -> str:
 
 
 def applicable(rules: Iterable[RuleVerdict]) -> int:
-    """Return how many rules are not `not applicable`."""
+    """Return the number of rules that have another verdict than `not applicable`."""
     return sum(rule.verdict is not Verdict.NOT_APPLICABLE for rule in rules)
 
 
@@ -107,7 +107,7 @@ def headline(rules: tuple[RuleVerdict, ...]) -> str:
 
 
 def tallies(conformance: Conformance) -> dict[Verdict, int]:
-    """Return how many rules have each verdict except `shown`, worst first.
+    """Return the number of rules with each verdict except `shown`, worst first.
 
     Known failures are counted if the run had a list of them.
     """
@@ -123,7 +123,7 @@ def tallies(conformance: Conformance) -> dict[Verdict, int]:
 
 
 def conclusion(conformance: Conformance) -> str:
-    """Return the result of the run, and its meaning."""
+    """Return the result of the run as a sentence, with its meaning."""
     code = conformance.exit_code
     known = conformance.counted(Verdict.KNOWN_FAILURE)
     but = ""
@@ -150,13 +150,13 @@ def provenance(conformance: Conformance) -> dict[str, str]:
 
 
 def known_words(known: KnownFailure) -> str:
-    """Return why a rule is known to fail, and until when that counts."""
+    """Return why a rule is a known failure, and until when."""
     until = f"until {known.expires}" if known.expires else ""
     return ", ".join(part for part in (known.reason, known.link, until) if part)
 
 
 def families(conformance: Conformance, catalogue: Catalogue) -> Iterator[FamilyVerdicts]:
-    """Return the verdicts by family: the catalogue's in its order, then unknown ones."""
+    """Yield the verdicts by family, in the catalogue's order, unknown families last."""
     members: dict[str, list[RuleVerdict]] = defaultdict(list)
     for rule in conformance.rules:
         members[rule.id.partition("-")[0]].append(rule)
@@ -173,7 +173,7 @@ def violations(conformance: Conformance) -> tuple[RuleVerdict, ...]:
 
 
 def unshown_claims(conformance: Conformance, catalogue: Catalogue) -> tuple[Claim, ...]:
-    """Return the declared capabilities with an applicable rule that was not shown."""
+    """Return the declared capabilities that have an applicable rule that was not shown."""
     claims = []
     for capability in conformance.subject.capabilities:
         rules = tuple(
@@ -188,7 +188,7 @@ def unshown_claims(conformance: Conformance, catalogue: Catalogue) -> tuple[Clai
 
 
 def by_cause(rules: Iterable[RuleVerdict]) -> dict[str, tuple[v.RuleId, ...]]:
-    """Return ids of the rules by the cause of their verdict."""
+    """Return the ids of rules by the cause of their verdict."""
     causes: dict[str, tuple[v.RuleId, ...]] = {}
     for rule in rules:
         cause = rule.cause or _NO_CAUSE
@@ -197,7 +197,7 @@ def by_cause(rules: Iterable[RuleVerdict]) -> dict[str, tuple[v.RuleId, ...]]:
 
 
 def found(catalogue: Catalogue, rule: v.RuleId) -> Rule | None:
-    """Return the rule with this id; `None` if the report is of another catalogue."""
+    """Return the rule with this id; `None` if the catalogue does not have it."""
     try:
         return catalogue.rule(rule)
     except UsageError:
@@ -205,7 +205,7 @@ def found(catalogue: Catalogue, rule: v.RuleId) -> Rule | None:
 
 
 def citations(catalogue: Catalogue, rule: Rule, edition: str) -> dict[tuple[str, ...], str]:
-    """Return where a rule is stated: editions and outside sources by common sections or titles.
+    """Return where a rule is stated: editions and other sources, by their sections or titles.
 
     The edition of the run comes first.
     """
@@ -222,9 +222,10 @@ def citations(catalogue: Catalogue, rule: Rule, edition: str) -> dict[tuple[str,
 
 
 def links(catalogue: Catalogue, rule: v.RuleId, edition: str) -> dict[str, str]:
-    """Return addresses of a rule's statements in this edition and outside the editions, by name.
+    """Return the addresses of a rule's statements, in this edition and outside the editions.
 
-    A statement in another language has a second address, of an English text.
+    The keys are names for people. A statement in another language also has the address of an
+    English text.
     """
     known = found(catalogue, rule)
     cited = () if known is None else known.citations
@@ -240,7 +241,7 @@ def links(catalogue: Catalogue, rule: v.RuleId, edition: str) -> dict[str, str]:
 
 
 def id_words(rules: Iterable[v.RuleId]) -> str:
-    """Return the ids, three or more in a row as `KEY-04 to KEY-09`."""
+    """Return the ids in words; three or more in a row become `KEY-04 to KEY-09`."""
     runs: list[list[v.RuleId]] = []
     for rule in rules:
         if runs and _follows(rule, runs[-1][-1]):
@@ -280,7 +281,7 @@ def reading_words(subject: Subject, catalogue: Catalogue) -> str:
 
 def scenario_words(conformance: Conformance) -> str:
     """Return how the scenarios ended, such as `60 passed, 2 failed`."""
-    # A report from a file may have any order.
+    # A report that was read from a file may have any order.
     names = dict.fromkeys((*map(str, ScenarioVerdict), *sorted(conformance.scenarios)))
     counts = [
         f"{conformance.scenarios[name]} {name}" for name in names if conformance.scenarios.get(name)

@@ -1,8 +1,8 @@
 """The conformance page: one HTML file for any number of runs, without network or server.
 
-Its parts are files in `web/`. Style and script are in the page and are named by their hashes in its
-Content-Security-Policy, so that no answer of a bus can run as code; the values are JSON in a
-separate element.
+Its parts are files in `web/`. Style and script are embedded, and the Content-Security-Policy names
+them by their hashes, so that no answer of a bus can run as code. The values are JSON in a separate
+element.
 """
 
 import base64
@@ -20,11 +20,11 @@ from busproof.reports.page_data import Comparison, page_data
 __all__ = ["page", "write_page"]
 
 SCRIPTS: Final = ("elements.js", "verdicts.js", "summary.js", "list.js", "rule.js", "main.js")
-"""Scripts in the order of the page; all share one function's scope."""
+"""Scripts in the order of their use; all share the scope of one function."""
 
 
 def page(comparison: Comparison) -> str:
-    """Return the whole page; its input has to be redacted."""
+    """Return the whole page; the input must be redacted already."""
     style = _file("page.css")
     script = f'(() => {{\n"use strict";\n{"".join(map(_file, SCRIPTS))}}})();\n'
     return Template(_file("page.html")).substitute(
@@ -60,5 +60,5 @@ def _hash(text: str) -> str:
 
 
 def _json(value: dict[str, Any]) -> str:
-    """Return JSON in which nothing ends its enclosing element."""
+    """Return JSON that cannot end the element around it."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")

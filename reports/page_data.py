@@ -28,13 +28,13 @@ from busproof.spec import Ambiguity, Catalogue, Rule
 __all__ = ["Comparison", "page_data"]
 
 VERDICTS: Final = tuple(Verdict)
-"""Verdicts; the page refers to them by index."""
+"""Verdicts, in the order of the indexes that the page uses."""
 
 RUNS_TOLD: Final = 40
-"""Number of an implementation's latest runs in the chart."""
+"""Maximum number of an implementation's runs in the chart, the latest ones."""
 
 Evidence = Mapping[v.RuleId, Mapping[str, Any]]
-"""Evidence for each rule: `scenarios`, `faults`, `generated`, `tla`."""
+"""Evidence by rule: its `scenarios`, `faults`, `generated` faults and `tla` specs."""
 
 
 @attrs.frozen(kw_only=True)
@@ -43,7 +43,7 @@ class Comparison:
 
     Attributes:
         runs: the verdicts on each implementation.
-        catalogue: their rules.
+        catalogue: the source of the rules.
         evidence: the evidence for each rule.
         fates: the results of mutants, by id; empty without an audit.
         entries: the history of runs; empty without one.
@@ -57,7 +57,7 @@ class Comparison:
 
 
 def page_data(comparison: Comparison) -> dict[str, Any]:
-    """Return the page's values; repeated texts are stored once, under `texts`."""
+    """Return the values of the page; repeated texts are stored once, under `texts`."""
     catalogue, texts = comparison.catalogue, _Texts()
     names = labels(comparison.runs)
     runs = [
@@ -86,7 +86,7 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
 
 
 class _Texts:
-    """Table of distinct texts by number."""
+    """A table that numbers distinct texts."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
@@ -158,7 +158,7 @@ def _named(specs: Mapping[str, Any], kind: str) -> list[str]:
 
 
 def _generated(numbers: Mapping[str, int]) -> list[int]:
-    """Return how many generated faults were noticed, and of how many; empty without any."""
+    """Return how many generated faults were noticed, out of how many; empty if there are none."""
     return [numbers["noticed"], numbers["of"]] if numbers.get("of") else []
 
 
@@ -168,7 +168,7 @@ def _fault(fault: Mapping[str, str], fate: Fate | None) -> list[str]:
 
 
 def _unknown(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Return the rules of another catalogue in a run."""
+    """Yield the rules in a run that the catalogue does not have."""
     known = {rule.id for rule in comparison.catalogue.rules}
     for run in comparison.runs:
         for rule in run.rules:

@@ -19,13 +19,13 @@ class Fate:
     """The result of one mutant.
 
     Attributes:
-        id: of the mutant.
+        id: the id of the mutant.
         rule: the rule that it breaks.
         result: `killed`, `silent` or `equivalent`.
         killed_by: the scenarios that killed it.
         commands: the length of the shortest counterexample.
         violated: every rule that was found violated.
-        why: why it was not killed.
+        why: the reason why it was not killed.
     """
 
     id: str
@@ -42,13 +42,13 @@ class Checked:
     """The result of one configuration of the specs.
 
     Attributes:
-        name: of the configuration.
-        kind: its purpose, such as `invariant`.
+        name: the name of the configuration.
+        kind: the purpose of the configuration, such as `invariant`.
         passed: whether everything was as expected.
-        error: why TLC reached no verdict.
+        error: the reason why TLC reached no verdict.
         deviations: differences from the expected result.
-        trace: TLC's counterexample, a step each.
-        scenario: the same as Gherkin.
+        trace: TLC's counterexample, step by step.
+        scenario: the counterexample as Gherkin.
     """
 
     name: str
@@ -104,7 +104,7 @@ def _read(file: Path, kind: type[Printed], command: str) -> Printed:
 
 
 def _without_figures(value: Any) -> Any:
-    """Return the same without the counts and times of configurations."""
+    """Return parsed JSON without the counts and times of its configurations."""
     match value:
         case {"configurations": [*results]} if all(isinstance(one, dict) for one in results):
             fields = {field.name for field in attrs.fields(Checked)}

@@ -40,7 +40,7 @@ _WINDOWS_PATH: Final = re.compile(r"\b[A-Za-z]:\\(?:[^\s\\:;,'\"<>()]+\\)*([^\s\
 
 _ADAPTER_NAME: Final = re.compile(r"[\w.-]+(:\w+)?")
 _COMMAND_OR_KEYS: Final = re.compile(r"(exec:|Endpoint=).*", re.IGNORECASE | re.DOTALL)
-"""Pattern of an adapter name with a command line, or with an address and its keys."""
+"""Pattern for adapter names that have a command line, or an address with keys."""
 
 _NO_NAMES: Final = frozenset({"", "localhost"})
 
@@ -61,9 +61,9 @@ def redacted_text(text: str) -> str:
 
 
 def redacted(conformance: Conformance) -> Conformance:
-    """Return the same verdicts with every free text redacted.
+    """Return the verdicts with every free text redacted.
 
-    The data of a run (names of queues, bodies, keys, scenarios) is unchanged.
+    The data of a run, such as names of queues, bodies, keys and scenarios, is unchanged.
     """
     subject = conformance.subject
     public = cache(redacted_text)  # hundreds of rules share a cause
@@ -90,14 +90,14 @@ def _adapter(adapter: str) -> str:
 
 
 def _again(command: str) -> str:
-    """Return a command to copy, without an adapter's command line, which is private."""
+    """Return a command for copying, in which the private command line of an adapter is replaced."""
     words = shlex.split(command)
     public = ["exec:COMMAND" if word.startswith("exec:") else word for word in words]
     return redacted_text(command if public == words else shlex.join(public))
 
 
 def _known(known: KnownFailure) -> KnownFailure:
-    """Return a known failure with its link kept, except for a key in it."""
+    """Return a known failure redacted; its link is kept, except for a key in the link."""
     return attrs.evolve(known, reason=redacted_text(known.reason), link=_link(known.link))
 
 
@@ -135,7 +135,7 @@ def _event(event: v.Event) -> v.Event:
 
 
 def _folders() -> Iterator[str]:
-    """Return the home and the current folder, as written and resolved."""
+    """Yield the home folder and the current folder, as written and as resolved."""
     for find in (Path.home, Path.cwd):
         with suppress(OSError, RuntimeError):
             for folder in (find(), find().resolve()):

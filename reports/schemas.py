@@ -1,4 +1,4 @@
-"""The JSON Schema of `conformance.json`; its events are those of the history's schema.
+"""The JSON Schema of `conformance.json`; it has events as the history's schema has them.
 
 `python -m busproof.reports.schemas` rewrites the file.
 """
@@ -18,7 +18,7 @@ from busproof.reports.levels import State
 __all__ = ["FILE", "conformance_schema", "render", "write"]
 
 FILE: Final = Path(__file__).parent / "schemas" / "conformance.schema.json"
-"""Path of the schema."""
+"""Path of the file with the schema."""
 
 Schema = dict[str, Any]
 
@@ -55,7 +55,7 @@ def conformance_schema() -> Schema:
 
 
 def render(schema: Schema) -> str:
-    """Return the schema in the form of its file."""
+    """Return the schema as the text of its file."""
     return json.dumps(schema, indent=2) + "\n"
 
 
@@ -223,7 +223,7 @@ def _described(description: str, schema: Schema) -> Schema:
 
 
 def _event_definitions() -> Schema:
-    """Return the definitions of an event and its parts, without other records."""
+    """Return the schema definitions for events and their parts, without other records."""
     definitions = dict(_reachable("Event", history_schema()["$defs"]))
     event = definitions["Event"]
     properties = {name: schema for name, schema in event["properties"].items() if name != "record"}
@@ -232,7 +232,7 @@ def _event_definitions() -> Schema:
 
 
 def _reachable(name: str, definitions: Schema) -> Iterator[tuple[str, Schema]]:
-    """Return a definition with its references, transitively."""
+    """Yield a definition and all definitions that it refers to, directly or not."""
     waiting, known = [name], {name}
     while waiting:
         name = waiting.pop()

@@ -1,6 +1,6 @@
-"""The conformance report on a terminal; plain text without one.
+"""The conformance report for a terminal, or as plain text.
 
-This module imports rich, which is slow: import it late.
+Import this module late, because it imports rich, which is slow.
 """
 
 import textwrap
@@ -35,7 +35,7 @@ _SHORT_CAUSE: Final = 100
 _ASCII_BOX: Final = box.Box("\n".join(["    ", "    ", " -- ", *["    "] * 5]), ascii=True)
 
 _FEW: Final = 8
-"""Maximum number of allowed answers printed."""
+"""Maximum number of allowed answers to print for a violation."""
 
 _STYLES: Final = {
     Verdict.SHOWN: "green",
@@ -72,15 +72,15 @@ def show(
     verbose: bool = False,
     folded: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> None:
-    """Print families, unshown claims, each violation, and the counts last.
+    """Print families, unshown claims and each violation; the counts come last.
 
     Args:
         conformance: all verdicts of the run.
         catalogue: the source of the rules' statements and families.
         console: the destination; it decides on width and colours.
-        verbose: whether every rule has a row, and every cause is printed in full. Otherwise only
-            unshown and requested rules have one.
-        folded: folds the output within, below a title, if a log can do that.
+        verbose: whether every rule has a row, and every cause is printed in full; otherwise only
+            unshown and requested rules have a row.
+        folded: a context manager that folds its output below a title, if the log supports that.
     """
     screen = _Screen(conformance, catalogue, console, verbose)
     screen.print_head()
@@ -126,7 +126,7 @@ class _Screen:
             self._print(self._text(f"explored: {words}"))
 
     def print_matrix(self) -> None:
-        """Print a row for each family, and below it one for each notable rule."""
+        """Print a row for each family, followed by one for each notable rule."""
         table = _matrix(_ASCII_BOX if self._ascii else box.SIMPLE_HEAD)
         for family in overview.families(self._conformance, self._catalogue):
             rules = self._rows(family.rules)
@@ -156,7 +156,7 @@ class _Screen:
             self._indented(self._text(f"{name}: {times}"))
 
     def print_not_applicable(self) -> None:
-        """Print the rules that have no row, by cause."""
+        """Print the rules that do not apply and have no row, by cause."""
         hidden = [
             rule
             for rule in self._conformance.rules
@@ -182,7 +182,7 @@ class _Screen:
             self._indented(self._labelled(label, overview.known_words(known)))
 
     def print_claims(self) -> None:
-        """Print the declared capabilities with a rule that was not shown."""
+        """Print the declared capabilities that have a rule that was not shown."""
         claims = overview.unshown_claims(self._conformance, self._catalogue)
         if claims:
             self._heading("Claimed, but not shown", "bold yellow")
@@ -302,14 +302,14 @@ class _Screen:
         self._print(Padding(part, (0, 0, 0, 2)))
 
     def _text(self, text: str, style: str = "") -> Text:
-        """Return a text without markup, in characters that the console has."""
+        """Return a text without markup, in characters that the console supports."""
         line = one_line(text) if text.strip() else text
         if self._ascii:
             line = line.encode("ascii", "backslashreplace").decode("ascii")
         return Text(line, style=style, overflow="fold")
 
     def _print_command(self, line: str) -> None:
-        """Print a line to be copied, however long it is."""
+        """Print a line for copying, without wrapping it."""
         self._console.print(self._text(line), soft_wrap=True)
 
     def _print(self, *parts: RenderableType) -> None:
@@ -323,7 +323,7 @@ class _Screen:
 
 
 def _cause_of_all(rules: list[RuleVerdict]) -> str:
-    """Return why none of a family's rules was observed, if all have the same cause."""
+    """Return the cause that all of a family's rules have in common, if none was observed."""
     causes = {rule.cause for rule in rules}
     unseen = all(rule.verdict is Verdict.NOT_SHOWN and not rule.events for rule in rules)
     return causes.pop() if len(rules) > 1 and unseen and len(causes) == 1 else ""

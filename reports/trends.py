@@ -1,4 +1,4 @@
-"""Trends of an implementation's verdicts: a file with one line of JSON for each run."""
+"""Trends of an implementation's verdicts: a file with a line of JSON for each run."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ from busproof.spec import Catalogue
 __all__ = ["Entry", "entry_of", "extend", "moved", "read_entries", "series"]
 
 SCHEMA: Final = 1
-"""Version of a line's format."""
+"""Version of the format of a line."""
 
 
 @attrs.frozen(kw_only=True)
@@ -31,14 +31,14 @@ class Entry:
 
     Attributes:
         schema: version of the format.
-        run: identifies it, by its verdicts and their basis.
-        at: when it was recorded, UTC, such as `2026-11-22T05:50Z`.
-        label: what was run, such as a commit; empty if not given.
-        name: of the implementation.
-        adapter: its adapter.
+        run: an id of the run, computed from its verdicts and their basis.
+        at: the time of its recording in UTC, such as `2026-11-22T05:50Z`.
+        label: what was run, such as a commit; may be empty.
+        name: the name the version of the implementation.
+        adapter: the name of its adapter.
         version: of the implementation.
-        held_to: its terms, in words; only runs with equal terms are compared.
-        verdicts: the ids of the rules of each verdict, separated by spaces.
+        held_to: the terms of the run, in words; only runs with equal terms are compared.
+        verdicts: for each verdict the ids of its rules, separated by spaces.
     """
 
     schema: int = SCHEMA
@@ -61,9 +61,9 @@ class Entry:
 
 
 def entry_of(conformance: Conformance, catalogue: Catalogue, at: str, label: str = "") -> Entry:
-    """Return the line of a run; `at` is the time in UTC, such as `2026-11-22T05:50Z`."""
+    """Return the entry of a run; `at` is the time in UTC, such as `2026-11-22T05:50Z`."""
     clean = redacted(conformance)
-    # Equal verdicts at another time are the same run.
+    # A run with equal verdicts at another time counts as the same run.
     timeless = attrs.evolve(clean, at="", seconds=None)
     text = json.dumps(view(timeless), sort_keys=True)
     verdicts = {
@@ -83,7 +83,7 @@ def entry_of(conformance: Conformance, catalogue: Catalogue, at: str, label: str
 
 
 def read_entries(path: str | os.PathLike[str]) -> tuple[Entry, ...]:
-    """Return the runs in the file, oldest first; none if there is no file yet.
+    """Return the runs in the file, oldest first; none if the file does not exist yet.
 
     Raises:
         HistoryError: the file cannot be read, or a line of it is not such an entry.
@@ -112,7 +112,7 @@ def extend(path: str | os.PathLike[str], entries: Iterable[Entry]) -> tuple[Entr
 
 
 def _append(file: Path, entries: Iterable[Entry]) -> None:
-    """Append the entries, even if an editor has removed the last line end."""
+    """Append entries, even if an editor has removed the last line end."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         cut = file.exists() and file.read_bytes()[-1:] not in (b"\n", b"")
@@ -133,9 +133,9 @@ def series(
 
 
 def moved(before: Entry, after: Entry) -> tuple[tuple[v.RuleId, str, str], ...]:
-    """Return the rules with different verdicts: id, verdict before, verdict after.
+    """Return the rules whose verdicts differ: id, verdict before, verdict after.
 
-    A rule that only one of the two has gets an empty verdict in the other.
+    A rule that only one of the runs has gets an empty verdict in the other.
     """
     old, new = before.by_rule(), after.by_rule()
     return tuple(

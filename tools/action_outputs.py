@@ -1,4 +1,4 @@
-"""Print the outputs of action.yml for a run: its verdict counts and the paths of its reports.
+"""Print the outputs of action.yml for a run: its counts of verdicts and the paths of its reports.
 
     tools/action_outputs.py reports/runs/conformance >>"$GITHUB_OUTPUT"
 

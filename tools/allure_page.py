@@ -1,6 +1,7 @@
 """Make one HTML file of Allure results, without the analytics that Allure adds to every page.
 
-`make allure` runs it. npm fetches Allure in the version that tools/allure/package-lock.json pins.
+`make allure` runs this. npm installs Allure in the version that tools/allure/package-lock.json
+pins.
 """
 
 import argparse
@@ -32,7 +33,7 @@ def fail(words: str) -> None:
 
 
 def program(name: str) -> str:
-    """Return the path of a program of Node.js; exit with a message if it is missing."""
+    """Return the path of one of Node.js's programs; exit with a message if it is missing."""
     path = shutil.which(name)
     if path is None:
         fail(
@@ -43,7 +44,7 @@ def program(name: str) -> str:
 
 
 def install() -> None:
-    """Fetch Allure, unless the pinned version is already installed."""
+    """Install Allure, unless the pinned version is installed already."""
     wanted = json.loads((HOME / "package.json").read_text(encoding="utf-8"))["dependencies"]
     described = ALLURE / "package.json"
     if described.exists():
@@ -78,7 +79,7 @@ def generate(results: list[Path], history: Path | None, folder: Path) -> str:
 
 
 def without_analytics(page: str) -> str:
-    """Return the page without analytics; exit with a message if any are left."""
+    """Return the page without analytics; exit with a message if some remain."""
     clean = ANALYTICS.sub("", page)
     left = [tracker for tracker in TRACKERS if tracker in clean]
     if left:

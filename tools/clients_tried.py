@@ -1,10 +1,10 @@
-"""Try third-party clients on a broker, and write the table of docs/how-to/serve.md.
+"""Try third-party clients on a broker, and write the table in docs/how-to/serve.md.
 
-Each client and version gets its own environment in `.clients/`, made with pip or npm and kept for
-the next run; C++ is compiled against the system's libraries. A program of `tools/clients/` runs in
-it and prints a line for each step. A client that cannot be installed is "not tried", with what it
-needs, and counts as failed. Port 5671 must be free: older Python clients support no other port for
-TLS.
+Each client and version gets an environment in `.clients/`, made with pip or npm and kept for the
+next run; C++ is compiled against the system's libraries. A program in `tools/clients/` runs there
+and prints a line for each step. A client that cannot be installed is "not tried", with what it
+needs, and counts as failed. Port 5671 must be free, because older Python clients support no other
+port for TLS.
 """
 
 import json
@@ -25,7 +25,7 @@ HERE, PLACES = ROOT / "tools" / "clients", ROOT / ".clients"
 PAGE: Final = ROOT / "docs" / "how-to" / "serve.md"
 TABLE: Final = re.compile(r"(?<=<!-- clients -->\n).*(?=<!-- end of clients -->)", re.DOTALL)
 LONGEST: Final = 300
-"""Most seconds for one client."""
+"""Maximum time for one client, in seconds."""
 HEAD: Final = "| client | version | over | does | does not |\n| --- | --- | --- | --- | --- |\n"
 STEPS: Final = {
     "sends_and_receives": "sends and receives",
@@ -36,13 +36,13 @@ STEPS: Final = {
     "administers": "administration",
     "runs_tasks": "tasks",
 }
-"""Names of the steps in the programs, and in the table."""
+"""Names of the steps, in the programs and in the table."""
 NEEDED: Final = {
     ".cpp": "it needs g++ and libqpid-proton-cpp12-dev",
     ".mjs": "it needs node and npm",
     ".py": "it needs pip and a package index",
 }
-"""Ending of a program to the sentence on what must be installed."""
+"""Sentence on what must be installed, by the ending of a program's name."""
 ENTITIES: Final = {
     "Queues": [
         {"Name": "plain"},
@@ -78,12 +78,12 @@ class Client:
     """A client to try.
 
     Attributes:
-        package: name in its package index.
+        package: the name in its package index.
         version: version of the package.
         program: program in `tools/clients/` that tries it.
-        over: transport below AMQP, and its library if there are two.
-        steps: steps of the program.
-        beside: further packages that it needs.
+        over: the transport below AMQP, and its library if there are two.
+        steps: the steps of the program.
+        beside: further packages that the program needs.
     """
 
     package: str
@@ -153,7 +153,7 @@ def main() -> int:
 
 
 def row(client: Client, results: dict[str, str]) -> str:
-    """Return the line of a client in the table."""
+    """Return the row of a client in the table."""
     done = [name for step, name in STEPS.items() if results.get(step) == "ok"]
     failed = [name for step, name in STEPS.items() if results.get(step, "ok") != "ok"]
     can, cannot = ", ".join(done) or "-", ", ".join(failed) or "-"
@@ -181,7 +181,7 @@ def outcome(client: Client, where: dict[str, str]) -> dict[str, str]:
 
 
 def installed(client: Client) -> list[str]:
-    """Make the client's environment if it is missing; return the command of its program."""
+    """Make the client's environment if it is missing; return the command for its program."""
     place, wanted = client.place, f"{client.package}=={client.version}"
     if client.program.endswith(".py"):
         python = place / "bin" / "python"
@@ -195,7 +195,7 @@ def installed(client: Client) -> list[str]:
         made, source = place / "client", HERE / client.program
         run("g++", "-std=c++11", "-o", str(made), str(source), "-lqpid-proton-cpp")
         return [str(made)]
-    # Node looks for packages in the folder of the program.
+    # Node.js looks for packages in the folder of the program.
     program = place / client.program
     program.write_text((HERE / client.program).read_text(encoding="utf-8"), encoding="utf-8")
     if not (place / "node_modules").exists():
@@ -211,7 +211,7 @@ def run(*command: str) -> None:
 
 @contextmanager
 def served(folder: Path) -> Iterator[dict[str, str]]:
-    """Serve a broker; yield environment variables with its addresses and certificates."""
+    """Run a broker; yield environment variables with its addresses and certificates."""
     authority = folder / "authority.pem"
     config = folder / "Config.json"
     config.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Name": "n", **ENTITIES}]}}))
@@ -220,7 +220,7 @@ def served(folder: Path) -> Iterator[dict[str, str]]:
     command = (sys.executable, "-m", "busproof", "serve", "--config", str(config), *tls, *ports)
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)  # noqa: S603 - as above
     try:
-        assert process.stderr is not None  # noqa: S101 - it was asked for
+        assert process.stderr is not None  # noqa: S101 - a pipe was requested
         output = ""
         while "Endpoint=" not in output:
             line = process.stderr.readline()

@@ -1,7 +1,7 @@
 """Build the source distribution and the wheel into dist/, with the same bytes on every machine.
 
-`make dist` runs it. Both contain the time of the last commit, or SOURCE_DATE_EPOCH, but neither the
-user, the machine, the time of the build nor the umask. The wheel is built from the source
+`make dist` runs this. Both contain the time of the last commit, or SOURCE_DATE_EPOCH, but not the
+user, the machine, the time of the build or the umask. The wheel is built from the source
 distribution, in a separate folder.
 """
 
@@ -18,13 +18,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 OLDEST = 315_619_200
-"""A day after the start of 1980, the earliest time in a zip file."""
+"""A day after the start of 1980, the earliest time in a zip file; in seconds since 1970."""
 
 
 def epoch() -> int:
-    """Return the time of all files in seconds since 1970: SOURCE_DATE_EPOCH, or the last commit's.
+    """Return the time for all files, in seconds since 1970.
 
-    Without a git history, return the earliest time that a wheel can store.
+    It is SOURCE_DATE_EPOCH, or the time of the last commit. Without a git history, it is the
+    earliest time that a wheel can store.
     """
     named = os.environ.get("SOURCE_DATE_EPOCH")
     if named is None:
@@ -43,7 +44,7 @@ def epoch() -> int:
 
 
 def build(kind: str, source: Path, folder: Path, when: int) -> Path:
-    """Build an sdist or a wheel of a source folder into another folder; return the file."""
+    """Build an sdist or a wheel from a source folder; return the file."""
     command = [sys.executable, "-m", "build", "--quiet", "--no-isolation", f"--{kind}"]
     subprocess.run(  # noqa: S603 - a fixed command
         [*command, "--outdir", str(folder), str(source)],
@@ -55,7 +56,7 @@ def build(kind: str, source: Path, folder: Path, when: int) -> Path:
 
 
 def evened(archive: Path, when: int) -> bytes:
-    """Return a .tar.gz with the same files, without differences between machines."""
+    """Return a .tar.gz with the same files, but without traces of the machine."""
     plain = io.BytesIO()
     with (
         tarfile.open(archive) as old,

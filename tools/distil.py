@@ -1,17 +1,16 @@
 """Write features/distilled: short sequences that kill mutants as the scenarios or a search do.
 
-`make distilled` runs it. It records the scenarios and a quick exploration on the model. For each
-family it looks for sequences that kill the mutants that are wrong in a context only, and draws a
-sample of the mutants. For each of these it takes the shortest recording in which the judge
-distinguishes it from the model, or searches for a variant that does. The sequence is minimised, and
-kept unless a sequence kept earlier kills the mutant, too. The same sources, seed and sample give
-the same files, with the hash seed that `make distilled` sets: the judge names rules in any order.
-A family's file depends on no other family, and is written as soon as it is complete:
-`make distilled FAMILIES='keys locks'` writes those of two families, and so resumes.
-`--reword` writes the names and sentences of the kept sequences anew, in seconds.
-`--pairs` searches recorded explorations for pairs of a rule and a context that nothing reaches yet,
-puts scenarios into contexts in which nothing reaches their rules, and adds both.
-`--score` counts how many mutants of the sample the kept sequences kill.
+`make distilled` runs this. It records the scenarios and a quick exploration on the model. For each
+family it looks for sequences that kill the mutants that are wrong only in a context, and draws a
+sample of the other mutants. For each of these it takes the shortest recording that lets the judge
+distinguish it from the model, or searches for a variant that does. The sequence is minimised, and
+kept unless an earlier sequence kills the mutant, too. The same sources, seed and sample give the
+same files, with the hash seed that `make distilled` sets, because the judge names rules in any
+order. A family's file does not depend on other families and is written as soon as it is complete,
+so `make distilled FAMILIES='keys locks'` can resume with two families. `--reword` only rewrites the
+names and sentences of the sequences, in seconds. `--pairs` searches recorded explorations for pairs
+of a rule and a context that nothing reaches yet, puts scenarios into contexts where nothing reaches
+their rules, and adds both. `--score` counts how many mutants of the sample the sequences kill.
 """
 
 import argparse
@@ -39,11 +38,11 @@ from busproof.spec import load
 
 CATALOGUE: Final = load()
 FULLEST: Final = "cs-2020-12"
-"""The edition that states the most."""
+"""The edition that states the most rules."""
 FOLDER: Final = Path("features/distilled")
 
 Line = dict[str, Any]
-"""A sequence as it is in a file."""
+"""A sequence as stored in a file."""
 
 
 def read() -> dict[str, list[Line]]:
@@ -55,7 +54,7 @@ def read() -> dict[str, list[Line]]:
 
 
 def write(files: dict[str, list[Line]]) -> None:
-    """Write the files anew, each sequence with a name of its own."""
+    """Write the files anew, and give each sequence a unique name."""
     ordered = {name: sorted(files[name], key=lambda line: line["commands"]) for name in files}
     names = iter(named([line for name in sorted(ordered) for line in ordered[name]]))
     FOLDER.mkdir(exist_ok=True)
@@ -69,7 +68,7 @@ def write(files: dict[str, list[Line]]) -> None:
 
 
 def named(lines: Sequence[Line]) -> list[str]:
-    """Return a unique name for each sequence; equal ones have the rule, or also a number."""
+    """Return a unique name for each sequence; equal names get the rule, or also a number."""
     plain = [sequence_name([recorded.command for recorded in asked_in(line)]) for line in lines]
     often = Counter(plain)
     used = Counter[str]()
@@ -82,7 +81,7 @@ def named(lines: Sequence[Line]) -> list[str]:
 
 
 def asked_in(line: Line) -> tuple[RecordedCommand, ...]:
-    """Return the commands of a sequence."""
+    """Return the commands of a sequence, parsed."""
     parts = [command.partition(" asks: ") for command in line["commands"]]
     return tuple(
         RecordedCommand(number=number, connection=connection, command=request_of(request))
@@ -91,7 +90,7 @@ def asked_in(line: Line) -> tuple[RecordedCommand, ...]:
 
 
 def lines_of_family(sequences: Iterable[Found]) -> list[Line]:
-    """Return sequences for a file, those with the same commands and rule as one."""
+    """Return sequences as lines of a file; those with the same commands and rule become one."""
     alike: dict[object, Line] = {}
     for sequence in sequences:
         line = json.loads(sequence.line(""))
@@ -111,7 +110,7 @@ def recordings(terms: Terms) -> list[Recording]:
 
 
 def stored(lines: Iterable[Line]) -> Iterator[Found]:
-    """Yield sequences of a file whose mutants still exist, or that are about none."""
+    """Yield the sequences of a file, unless they are about mutants that no longer exist."""
     for line in lines:
         mutants = tuple(known for known in map(_known, line["mutants"]) if known is not None)
         if mutants or not line["mutants"]:
@@ -136,7 +135,7 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
     """Yield a sequence for each pair that neither scenarios nor kept sequences reach.
 
     Args:
-        histories: of scenarios on the model, then of explorations.
+        histories: the history of the scenarios on the model, then those of explorations.
         kept: the sequences so far.
     """
     known = {pair for path in histories[:1] for pair in pairs_in(path)}
@@ -159,10 +158,10 @@ def found_of(reached: Reaching) -> Found:
 
 
 def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> None:
-    """Print for each family how many of its mutants some kept sequence kills.
+    """Print for each family how many of its mutants the kept sequences kill.
 
-    The others are those that no judge can distinguish from the model, and those that the sequences
-    miss; `busproof audit --generated` separates the two.
+    Of the others, no judge can distinguish some from the model, and the sequences miss the rest;
+    `busproof audit --generated` tells the two apart.
     """
     killed: Counter[str] = Counter()
     counts: Counter[str] = Counter()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print docs/editions.md, with its section on changes written anew from the catalogue."""
+"""Print docs/editions.md with its section on changes generated from the catalogue."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ A rule stands beside the statement that moved it; a page beside an edition moves
 
 
 def page(catalogue: spec.Catalogue, text: str) -> str:
-    """Return the page's text with its section on changes written anew.
+    """Return the page's text with its section on changes generated anew.
 
     Raises:
         ValueError: the text has no such section.
@@ -70,7 +70,7 @@ def _changes(catalogue: spec.Catalogue) -> Iterator[str]:
 def _rows(
     catalogue: spec.Catalogue, what: str, statements: Iterable[spec.Statement], rules: Iterable[str]
 ) -> Iterator[str]:
-    """Yield a row for each statement with the rules it moved, and one for the other rules."""
+    """Yield a row for each statement with the rules it moved, and one for the remaining rules."""
     left = list(rules)
     for statement in statements:
         moved = [rule for rule in left if statement.id in catalogue.rule(rule).covers]

@@ -1,13 +1,13 @@
 """Make a virtual environment with the packages of a lock: `environment.py HOME LOCK...`.
 
-`make run` and `make test` call this; it needs only Python and its venv module.
+`make run` and `make test` call this. It needs only Python and its venv module.
 
 A lock pins every package with its version and hashes, so pip has nothing to resolve: it installs
 with `--no-deps`, and `pip check` verifies afterwards that the lock is complete. Without `--no-deps`
 older versions of pip ignore the pin of a requirement with an extra, and refuse a valid lock as soon
 as the index has a newer release.
 
-The stamp `HOME/.installed` is written last and holds a digest of the inputs, so that a broken
+The stamp `HOME/.installed` is written last and has a digest of the inputs, so that an unfinished
 environment never passes for a complete one. A second call in the same checkout waits for the first.
 """
 
@@ -34,13 +34,13 @@ BUILT_HERE: Final = {
     "python-qpid-proton": "a C compiler (apt-get install gcc libc6-dev python3-dev pkg-config "
     "libssl-dev)",
 }
-"""Packages that may have no wheel for this machine, and the tools to build them.
+"""Packages that may have no wheel for this machine, and the tools that build them.
 
 Without these tools the packages are left out, and the tests that need them are skipped.
 """
 
 REQUIRE_ALL: Final = "BUSPROOF_REQUIRE_ALL"
-"""If this variable is set, packages and tests must not be left out or skipped."""
+"""Environment variable; if it is set, no package may be left out and no test skipped."""
 
 STAMP: Final = ".installed"
 LEFT_OUT: Final = "left out:"
@@ -53,11 +53,11 @@ UNREACHABLE: Final = re.compile(
 
 
 class InstallError(Exception):
-    """Failure to make the environment; the message is one sentence for the user."""
+    """The environment could not be made; the message is one sentence for the user."""
 
 
 def main() -> int:
-    """Make or keep the environment; return the exit code."""
+    """Make the environment unless it is current; return the exit code."""
     parser = argparse.ArgumentParser(description="Make a virtual environment from locks.")
     parser.add_argument("home", type=Path, help="the environment's folder")
     parser.add_argument("locks", nargs="+", help="names of locks in requirements/")
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def reason(error: OSError) -> str:
-    """Return why a file could not be written, and what to do."""
+    """Return why a file could not be written, and what to do about it."""
     if error.errno == errno.ENOSPC:
         return f"the disk is full ({free(ROOT)} free); it needs about 2 GB"
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
@@ -88,7 +88,7 @@ def reason(error: OSError) -> str:
 
 
 def free(folder: Path) -> str:
-    """Return the free space on a folder's disk."""
+    """Return the free space on the disk of a folder."""
     return f"{shutil.disk_usage(folder).free / 1e9:.1f} GB"
 
 
@@ -158,7 +158,7 @@ def requires_all() -> bool:
 
 
 class Pip:
-    """The pip of an environment; it reports progress, and fails with a one-sentence error."""
+    """The pip of an environment; it prints progress, and errors as one sentence."""
 
     def __init__(self, home: Path, index: str | None) -> None:
         self._command = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
@@ -188,10 +188,10 @@ class Pip:
             self.run("install", "--no-deps", "--require-hashes", "--requirement", str(pinned))
 
     def check(self, left_out: list[str]) -> None:
-        """Check that no package lacks another one.
+        """Check that no installed package lacks another one.
 
         Raises:
-            InstallError: the lock is not complete.
+            InstallError: the lock is incomplete.
         """
         ended = subprocess.run(  # noqa: S603 - pip of the environment
             [*self._command, "check"], capture_output=True, text=True, check=False
@@ -207,7 +207,7 @@ class Pip:
 
 
 def divided(lock: str) -> tuple[str, dict[str, str]]:
-    """Split a lock: the packages with wheels, and each package that may have to be built."""
+    """Split a lock into the packages with wheels and those that may have to be built, by name."""
     pins = re.findall(r"^[^\s#].*\n(?:[ \t].*\n)*", lock, re.MULTILINE)
     named = [(re.split(r"[=\s]", pin, maxsplit=1)[0], pin) for pin in pins]
     whole = "".join(pin for name, pin in named if name not in BUILT_HERE)
@@ -237,7 +237,7 @@ def run(command: list[str], what: str, settings: Mapping[str, str]) -> None:
 
 
 def why(log: str) -> str:
-    """Return the cause of a failure, from pip's output."""
+    """Return the cause of a failure, according to pip's output."""
     if UNREACHABLE.search(log):
         return "no package index can be reached; is there a network, and is pip set up for it?"
     if "No space left on device" in log:

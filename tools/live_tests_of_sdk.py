@@ -2,8 +2,8 @@
 
 The tests are those of the client's source distribution, unchanged; `tools/clients/live_tests.py`
 replaces the parts of Azure that they need. Usage: live_tests_of_sdk.py [PART], where PART is
-administration or data. The exit code is 1 if a failure is not in `tools/clients/live_tests.toml`,
-or if a test listed there passes.
+administration or data. The exit code is 1 if a test fails that is not in
+`tools/clients/live_tests.toml`, or if a test listed there passes.
 """
 
 import os
@@ -42,12 +42,12 @@ PARTS: Final = {
     "administration": ("-n", "0", "mgmt_tests"),
     "data": ("-n", "5", "--ignore=test_tracing.py", "--ignore=mgmt_tests", "."),
 }
-"""Options of pytest for each part; tests of data spend most time waiting, so several run at once.
+"""Options of pytest for each part; tests of data mostly wait, so several run at once.
 
 Tests of administration delete all existing entities, so each part has a separate broker.
 """
 LONGEST: Final = 900
-"""Most seconds for one test; some wait for eight minutes."""
+"""Maximum time for one test, in seconds; some wait for eight minutes."""
 
 
 @attrs.frozen
@@ -89,7 +89,7 @@ def tried(tests: Path, options: Iterable[str]) -> str:
             *(f"--junitxml={report}", *options),
         )
         environment = os.environ | where | {"PYTHONPATH": str(HERE)}
-        subprocess.run(command, cwd=tests, env=environment, check=False)  # noqa: S603 - our own
+        subprocess.run(command, cwd=tests, env=environment, check=False)  # noqa: S603 - a fixed command
         return report.read_text(encoding="utf-8")
 
 

@@ -1,9 +1,9 @@
 """Run the checks at full size, part by part: `nightly.py [PART]`, `nightly.py --status`.
 
-Each part is a list of steps. `reports/nightly/PART.json` keeps the result of each step with a
-digest of the files it depends on, so an interrupted part continues with its next step. Without
-PART, only steps run whose results are missing, failed or out of date. `make nightly` and
-`make nightly-status` call this.
+Each part is a list of steps. `reports/nightly/PART.json` has the result of each step with a digest
+of the files that it depends on, so an interrupted part continues with its next step. Without PART,
+only steps run whose results are missing, failed or out of date. `make nightly` and `make
+nightly-status` call this.
 """
 
 import argparse
@@ -29,7 +29,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = ROOT / "reports" / "nightly"
 BIN: Final = Path(sys.executable).parent
 LONGEST: Final = 45 * 60
-"""Most seconds for a part on two cores."""
+"""Maximum time for a part on two cores, in seconds."""
 
 PRODUCT: Final = (
     "pyproject.toml",
@@ -37,14 +37,14 @@ PRODUCT: Final = (
     "src",
     *sorted(path.name for path in (ROOT / "src" / "busproof").iterdir() if path.is_symlink()),
 )
-"""Files that every step depends on: the package, with the rooms linked into it, and its locks."""
+"""Files that every step depends on: the package, the rooms linked into it, and its locks."""
 
 FIGURE: Final = re.compile(
     r"^(?P<figure>\S.*): (?P<value>[\d,.]+)"
     r"(?: \(at (?:most|least) (?P<bound>[\d,.]+)(?P<missed>, which does not hold)?\))?$",
     re.MULTILINE,
 )
-"""A line that `benchmarks/figures` prints."""
+"""Pattern of a line that `benchmarks/figures` prints."""
 
 
 @attrs.frozen
@@ -52,9 +52,9 @@ class Step:
     """A command of a part.
 
     Attributes:
-        name: name in the results.
-        command: command line, run in the folder of the checkout.
-        files: files that the result depends on, besides the product.
+        name: the name in the results.
+        command: the command line, which runs in the folder of the checkout.
+        files: files that the result depends on, besides the package.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Step:
 
 
 def tests(*paths: str, leave_out: tuple[str, ...] = (), only: str = "", jobs: int = 4) -> Step:
-    """Return a step that runs these tests at full size, or only those with a word in their name."""
+    """Return a step that runs tests at full size, or only those with a word in their names."""
     ignored = " ".join(f"--ignore={path}" for path in leave_out)
     what = " ".join((*paths, *(("-k", only) if only else ())))
     command = f"{BIN / 'python'} -m pytest -q -n {jobs} {what} {ignored}"
@@ -181,10 +181,10 @@ def main() -> int:
 
 
 def run_part(part: str, *, again: bool) -> None:
-    """Run the steps of a part whose results are missing, failed or out of date.
+    """Run those steps of a part whose results are missing, failed or out of date.
 
     Args:
-        part: name of the part.
+        part: the name of the part.
         again: whether to run all steps again if the part has passed.
     """
     kept = known(part)
@@ -215,7 +215,7 @@ def result(step: Step, current: str) -> dict[str, Any]:
         errors="replace",
     )
     lines = []
-    assert process.stdout is not None  # noqa: S101 - it was asked for
+    assert process.stdout is not None  # noqa: S101 - a pipe was requested
     try:
         for line in process.stdout:
             print(line, end="", flush=True)
@@ -239,7 +239,7 @@ def result(step: Step, current: str) -> dict[str, Any]:
 
 
 def figures(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the figures that a step printed, each with its bound."""
+    """Yield the figures that a step has printed, each with its bound."""
     for match in FIGURE.finditer(text):
         bound = match["bound"]
         yield {
@@ -279,7 +279,7 @@ def commit() -> str:
 
 
 def known(part: str) -> dict[str, dict[str, Any]]:
-    """Return the results of a part, by step; nothing if the file cannot be read.
+    """Return the results of a part by step; none if the file cannot be read.
 
     Results of steps that the part no longer has are left out.
     """
@@ -322,7 +322,7 @@ def state(part: str) -> str:
 
 
 def print_table() -> None:
-    """Print each part: state, commit, age, minutes, and failed steps."""
+    """Print for each part the state, commit, age, minutes and failed steps."""
     now = datetime.datetime.now(datetime.UTC)
     print(f"{'part':<12} {'result':<12} {'commit':<10} {'age':>8} {'minutes':>8}  failed")
     for part in PARTS:

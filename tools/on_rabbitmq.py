@@ -1,4 +1,4 @@
-"""Run a command beside a fresh RabbitMQ, whose address replaces ADDRESS in the command.
+"""Run a command with a fresh RabbitMQ, whose address replaces ADDRESS in the command.
 
     tools/on_rabbitmq.py busproof run --adapter ADDRESS --yes
 
@@ -26,7 +26,7 @@ def main(command: list[str]) -> int:
         login = f"{GUEST['user']}:{GUEST['password']}"
         address = f"amqp://{login}@127.0.0.1:{broker.port}?dialect=plain"
         words = [address if word == "ADDRESS" else word for word in command]
-        return subprocess.run(words, check=False).returncode  # noqa: S603 - what the caller asks
+        return subprocess.run(words, check=False).returncode  # noqa: S603 - the caller's command
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python tools/pairs.py FEATURES.jsonl DISTILLED.jsonl [MORE.jsonl …]
 
 The commands of each history are sent to the model again, which names the rules that decide each
-answer. The pairs of all histories together stand for those that can be reached.
+answer. The pairs of all histories together stand for the pairs that are reachable.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from busproof.cli.mutation.pairs import Pair, pairs_in
 
 
 def main() -> None:
-    """Print how many pairs each history reaches, alone and together with those before it."""
+    """Print how many pairs each history reaches, alone and together with earlier ones."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("histories", nargs="+", type=Path)
     reached = {path: pairs_in(path) for path in parser.parse_args().histories}

@@ -1,6 +1,6 @@
 """Write docs/results.md: the verdicts of runs of several implementations, side by side.
 
-`make results` makes the runs and then this page. The plots use the tables of docs/benchmarks.md, so
+`make results` makes the runs and then this page. The plots use the tables in docs/benchmarks.md, so
 that each figure is in one place only.
 """
 
@@ -44,7 +44,7 @@ SPEED: Final = "## Speed\n\nAs [measured](benchmarks.md), with the bounds and th
 
 @attrs.frozen
 class Plot:
-    """A plot of a column of a table in docs/benchmarks.md, over the columns before it."""
+    """A plot of a column of a table in docs/benchmarks.md, labelled by the columns before it."""
 
     section: str
     column: str
@@ -92,7 +92,7 @@ def main() -> int:
 
 
 def verdicts(runs: list[Conformance], audit: Path | None) -> list[str]:
-    """Return the verdicts of the runs and the audit, in order of applicable rules."""
+    """Return the verdicts of the runs, ordered by applicable rules, and of the audit."""
     runs.sort(key=lambda run: -overview.applicable(run.rules))
     parts = [INTRODUCTION, table_of(runs), *families(runs), *violations(runs)]
     if audit is not None:
@@ -101,7 +101,7 @@ def verdicts(runs: list[Conformance], audit: Path | None) -> list[str]:
 
 
 def rows(lines: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Yield the lines of a Markdown table; the first is its head, and the first column is text."""
+    """Yield the lines of a Markdown table; its first line is the head, its first column is text."""
     for place, line in enumerate(lines):
         yield f"| {' | '.join(map(str, line))} |\n"
         if place == 0:
@@ -109,13 +109,13 @@ def rows(lines: Iterable[Sequence[object]]) -> Iterator[str]:
 
 
 def name_of(run: Conformance) -> str:
-    """Return the implementation's name, with its language or else its version."""
+    """Return an implementation's name, with its language or else its version."""
     name, language = run.subject.name, run.subject.language
     return f"{name} ({language})" if language else f"{name} {run.subject.version}".strip()
 
 
 def table_of(runs: Sequence[Conformance]) -> str:
-    """Return a table of the number of rules per verdict, a line for each implementation."""
+    """Return a table of the number of rules per verdict, with a line per implementation."""
     verdicts = [
         verdict
         for verdict in Verdict
@@ -136,7 +136,7 @@ def table_of(runs: Sequence[Conformance]) -> str:
 
 
 def families(runs: Sequence[Conformance]) -> Iterator[str]:
-    """Yield a table of the share of applicable rules that are shown, family by family."""
+    """Yield a table of the share of applicable rules that are shown, by family."""
     yield "## By family\n\nRules shown of the applicable ones, and in brackets those violated.\n"
     catalogue = spec.load()
     runs_shown = [
@@ -155,7 +155,7 @@ def families(runs: Sequence[Conformance]) -> Iterator[str]:
 
 
 def share(verdicts: Counter[Verdict], applicable: int) -> str:
-    """Return how many of the applicable rules are shown; a dash if none is applicable."""
+    """Return how many of the applicable rules are shown; a dash if none applies."""
     if not applicable:
         return "-"
     broken = verdicts[Verdict.VIOLATED] + verdicts[Verdict.KNOWN_FAILURE]
@@ -163,7 +163,7 @@ def share(verdicts: Counter[Verdict], applicable: int) -> str:
 
 
 def violations(runs: Sequence[Conformance]) -> Iterator[str]:
-    """Yield the violated and the open rules of each implementation."""
+    """Yield the violated rules of each implementation, and those without a conclusive verdict."""
     for run in runs:
         broken = overview.violations(run)
         left = [rule for rule in run.rules if rule.verdict in OPEN]
@@ -193,7 +193,7 @@ def audited(faults: Sequence[dict[str, object]]) -> str:
 
 
 def generated_faults(sample: Sample) -> Iterator[str]:
-    """Yield the scores of a sample of generated mutants, its survivors, and what is undecided."""
+    """Yield the scores of a sample of generated mutants, its survivors, and the undecided ones."""
     *families, every = by_family(sample.made, sample.fates)
     low, high = every["interval"] or (0, 0)
     yield (
@@ -237,14 +237,14 @@ def survivors(sample: Sample) -> Iterator[str]:
 
 
 def became(fate: Fate) -> str:
-    """Return what notices a survivor since the audit, or that nothing does."""
+    """Return what notices a survivor since the audit, or why nothing does."""
     if fate.since:
         return f"since noticed by “{fate.since}”."
     return fate.why or "open."
 
 
 def undecided(sample: Sample) -> Iterator[str]:
-    """Yield how far the search came with the mutants that it gave up, and the equivalent ones."""
+    """Yield the mutants that the search gave up, how far it came, and the equivalent ones."""
     left = [fate for fate in sample.fates if fate.result is Result.UNDECIDED]
     if left:
         yield (f"Undecided: in {sample.tries} variants of what the suite sends, the mutant has\n")
@@ -259,13 +259,13 @@ def undecided(sample: Sample) -> Iterator[str]:
 
 
 def contexts(fates: Iterable[Fate]) -> str:
-    """Return in which contexts mutants are changed, and how many in each."""
+    """Return the contexts where mutants differ from the model, with their numbers of mutants."""
     counted = Counter(fate.id.partition("@")[2] or "any context" for fate in fates)
     return ", ".join(f"{context}: {number}" for context, number in counted.most_common())
 
 
 def drawn(plot: Plot) -> str:
-    """Return the plot in the syntax of mermaid."""
+    """Return a plot in mermaid's syntax."""
     head, *lines = cells(plot.section, plot.column)
     place = head.index(plot.column)
     labels = ", ".join('"' + "/".join(map(short, line[: min(place, 2)])) + '"' for line in lines)
@@ -283,7 +283,7 @@ def short(number: str) -> str:
 
 
 def cells(section: str, column: str) -> list[list[str]]:
-    """Return the table of a section that has this column, its head first."""
+    """Return the table with this column in a section, starting with its head."""
     text = BENCHMARKS.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2]
     for table in re.findall(r"(?:^\|.*\n)+", text.partition("\n## ")[0], re.MULTILINE):
         lines = [line.strip("|").split("|") for line in table.splitlines()]

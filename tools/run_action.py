@@ -2,7 +2,7 @@
 
     tools/run_action.py --with adapter=shelf --with fail-on=violation
 
-Steps that use third-party actions are named and left out; all others run. The exit code is that of
+Steps that use third-party actions are named and skipped; all others run. The exit code is that of
 the first step that failed. The summary and the outputs go to the files named by GITHUB_STEP_SUMMARY
 and GITHUB_OUTPUT, or to the terminal.
 """
@@ -32,7 +32,7 @@ def filled(text: str, values: Values) -> str:
 
 
 def applies(condition: str, values: Values, failed: bool) -> bool:
-    """Return whether a step runs: its condition holds, and no step failed unless `always()`."""
+    """Return whether a step runs: its condition holds, and no step failed, unless `always()`."""
     terms = [term.strip() for term in condition.split("&&")] if condition else []
     holds = not failed or "always()" in terms
     for term in terms:
@@ -52,7 +52,7 @@ def run(step: Mapping[str, Any], values: Values, python: str) -> tuple[int, dict
     with tempfile.TemporaryDirectory() as scratch:
         output = Path(scratch, "output")
         output.touch()
-        process = subprocess.run(  # noqa: S603 - our own action
+        process = subprocess.run(  # noqa: S603 - a step of action.yml
             ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
             env={
                 "GITHUB_STEP_SUMMARY": "/dev/stdout",
@@ -68,7 +68,7 @@ def run(step: Mapping[str, Any], values: Values, python: str) -> tuple[int, dict
 
 
 def inputs(action: Mapping[str, Any], settings: list[str]) -> dict[str, str]:
-    """Return the value of every input: as given, or else the default."""
+    """Return the value of every input: the given one, or else the default."""
     values = {
         f"inputs.{name}": str(declared["default"]) for name, declared in action["inputs"].items()
     }

@@ -1,7 +1,7 @@
-"""Pages of the site besides docs/: the README and similar files, and the generated reference.
+"""Pages of the site outside docs/: the README and similar files, and the generated reference.
 
-MkDocs calls the functions whose names begin with `on_`. Documents use links that work on a code
-host; these functions replace them by the site's links.
+MkDocs calls the functions whose names begin with `on_`. The documents have links that work on a
+code host; these functions turn them into links of the site.
 """
 
 import contextlib
@@ -34,13 +34,13 @@ TAKEN: Final = {
 """Documents outside docs/, and their names on the site."""
 
 MERMAID: Final = ROOT / "tools" / "mermaid" / "node_modules" / "mermaid" / "dist" / "mermaid.min.js"
-"""The library that draws diagrams; `make docs` installs it, because Material would download it."""
+"""The library that draws diagrams; `make docs` installs it, so that Material need not load it."""
 
 OURS: Final = re.compile(
     r"https://(?:github\.com/busproof/busproof/blob|raw\.githubusercontent\.com/busproof/busproof)"
     r"/main/"
 )
-"""Absolute links of the README to this repository, which also work on package indexes."""
+"""Absolute links in the README to this repository, which work on package indexes, too."""
 
 BADGE: Final = re.compile(r"^\[!\[.*\n", re.MULTILINE)
 """A line with a badge, whose image would come from another server."""
@@ -48,7 +48,7 @@ BADGE: Final = re.compile(r"^\[!\[.*\n", re.MULTILINE)
 LINK: Final = re.compile(
     r"(?P<code>`[^`\n]+`)|\[(?P<words>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
 )
-"""A link, whose words may contain code; other code is matched to find no links in it."""
+"""A link, whose words may have code, or other code, so that no links are found in it."""
 
 FENCE: Final = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
 CODE: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
@@ -88,7 +88,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     markdown = BADGE.sub("", markdown)
     place = {name: path for path, name in TAKEN.items()}.get(source, f"docs/{source}")
     pieces = CODE.split(markdown)
-    # Links are only outside of code blocks.
+    # Only text outside of code blocks has links.
     pieces[::2] = [
         LINK.sub(lambda match: turned(match, place, source), piece) for piece in pieces[::2]
     ]
@@ -96,7 +96,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def turned(link: re.Match[str], place: str, source: str) -> str:
-    """Turn a link of the document at `place` into one for the page `source`, or into plain text."""
+    """Turn a link in the document at `place` into one for the page `source`, or into plain text."""
     if link["code"]:
         return link[0]
     words, target = link["words"], link["target"]
@@ -123,7 +123,7 @@ Of this very revision, by `make site`:
 - <a href="report.html">The conformance page</a>: the reference model and the bus in JavaScript beside each other, rule by rule, with what moved since.
 - <a href="allure.html">The same runs in Allure</a>, with each step of each scenario.
 """  # noqa: E501 - one sentence a line
-"""Section of the page of results that only the site has, next to the pages it links to."""
+"""Section of the page of results that only the site has, beside the pages that it links to."""
 
 
 def reference() -> Iterator[tuple[str, str]]:
@@ -232,7 +232,7 @@ def ambiguities(catalogue: spec.Catalogue) -> Iterator[str]:
 
 
 def said_by(ambiguity: spec.Ambiguity) -> list[str]:
-    """Return the statements on a question, each once with all its sources."""
+    """Return the statements about a question, each once with all of its sources."""
     sources: dict[str, list[str]] = {}
     for statement in ambiguity.said:
         sources.setdefault(statement.what, []).append(statement.source)
@@ -273,6 +273,6 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
 
 
 def plain(text: str) -> str:
-    """Return text in one line, with the syntax of tables and Markdown escaped."""
+    """Return text as one line, with the syntax of tables and Markdown escaped."""
     text = " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
     return re.sub(r"([\[\]*_])(?=[^`]*(?:`[^`]*`[^`]*)*$)", r"\\\1", text)

@@ -21,7 +21,7 @@ A deferred message does not leave for its age (TTL-10).
 ## A message in one entity
 """
 BEGINNINGS: Final = ((State.ACTIVE, "arrive", "LIFE-01"), (State.SCHEDULED, "schedule", "SCHED-01"))
-"""Arrows to the first states; the table has only changes of existing messages."""
+"""Arrows to the first states, because the table has only changes of existing messages."""
 
 FOOT: Final = """
 ## Sessions and transactions

@@ -1,6 +1,6 @@
-"""Write docs/images/verdict.svg: a verdict as the terminal prints it.
+"""Write docs/images/verdict.svg: a verdict as the terminal shows it.
 
-`make picture` runs the suite on a bus with one seeded fault and draws the output of `busproof run`.
+`make picture` runs the suite on a bus with a seeded fault, and draws the output of `busproof run`.
 """
 
 import argparse
@@ -35,7 +35,7 @@ COLOURS: Final = (
 """Colours by the beginning of a line; the first match counts."""
 PLAIN: Final = "#dfe9e6"
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
-"""Replaces other spaces, which are merged in an SVG."""
+"""Character that replaces other spaces, which SVG would merge."""
 
 
 def printed() -> str:

@@ -1,6 +1,6 @@
-"""The brokers that benchmarks compare, each as a process: `busproof serve`, and RabbitMQ.
+"""The brokers that benchmarks compare, each run as a process: `busproof serve` and RabbitMQ.
 
-RabbitMQ is started from Debian's package in a temporary folder, with its AMQP 1.0 plugin.
+RabbitMQ comes from Debian's package, and runs in a temporary folder with its AMQP 1.0 plugin.
 """
 
 import json
@@ -29,7 +29,7 @@ QUEUE: Final = {"Name": "q", "Properties": {"EnablePartitioning": True}}
 
 @contextmanager
 def ours(*options: str) -> Iterator[tuple[Target, float, float]]:
-    """Run `busproof serve`; yield it with the seconds to its first message and its memory in MB.
+    """Run `busproof serve`; yield it, the seconds to its first message, and its memory in MB.
 
     Args:
         options: further options of the command.
@@ -63,7 +63,7 @@ def ours(*options: str) -> Iterator[tuple[Target, float, float]]:
 
 @contextmanager
 def rabbitmq() -> Iterator[Target]:
-    """Run RabbitMQ with its AMQP 1.0 plugin, with its data in a temporary folder."""
+    """Run RabbitMQ with its AMQP 1.0 plugin; its data is in a temporary folder."""
     if not RABBITMQ.exists():
         raise SystemExit(
             "RabbitMQ is missing, beside which we measure; install it "
@@ -105,14 +105,14 @@ def memory(process: int) -> float:
 
 
 def free_port() -> int:
-    """Return a port that is free now."""
+    """Return a port that is free at the moment."""
     with socket.socket() as some:
         some.bind(("127.0.0.1", 0))
         return int(some.getsockname()[1])
 
 
 def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    """Wait until a process listens on the port."""
+    """Wait until a process listens on a port."""
     limit = time.monotonic() + 120
     while time.monotonic() < limit and process.poll() is None:
         with socket.socket() as some:

@@ -1,4 +1,4 @@
-"""A client that sends or receives as fast as a broker lets it, the same for all brokers."""
+"""A client that sends or receives as fast as a broker allows, the same for all brokers."""
 
 import os
 import time
@@ -26,7 +26,7 @@ class Target:
 
 
 class Turn(Handler):
-    """Send or receive a number of messages over some connections, and measure the time."""
+    """A handler that sends or receives messages over some connections, and measures the time."""
 
     def __init__(
         self, target: Target, count: int, connections: int, *, sends: bool, durable: bool = False
@@ -111,7 +111,7 @@ class Turn(Handler):
                 link.close()
 
     def on_link_remote_close(self, event: Any) -> None:
-        """Exit with the error if the broker closes a link early."""
+        """Exit with the error if the broker closes a link before the end."""
         if event.link.state & Endpoint.LOCAL_ACTIVE and self.left:
             raise SystemExit(f"{self.target.name}: {event.link.remote_condition}")
 
@@ -119,7 +119,7 @@ class Turn(Handler):
 def turn(
     target: Target, count: int, connections: int, *, sends: bool, durable: bool = False
 ) -> tuple[float, float]:
-    """Return the messages a second, and the broker's processor time for each in microseconds."""
+    """Return the messages per second, and the broker's processor time for each in microseconds."""
     handler = Turn(target, count, connections, sends=sends, durable=durable)
     before = worked(target.process)
     Container(handler).run()
@@ -127,7 +127,7 @@ def turn(
 
 
 def worked(process: int) -> float:
-    """Return the seconds of processor time of a process and its descendants."""
+    """Return the processor time of a process and its descendants, in seconds."""
     ticks, children = {}, dict[int, list[int]]()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,4 +1,4 @@
-"""Figures of the benchmarks, with their bounds."""
+"""The figures that benchmarks measure, with their bounds."""
 
 import argparse
 import json
@@ -11,13 +11,13 @@ __all__ = ["Figure", "at_least", "at_most", "parser", "report"]
 
 @attrs.frozen
 class Figure:
-    """A measured value, and its bound.
+    """A measured value and its bound.
 
     Attributes:
         name: name of the figure, with its unit.
         value: the measured value.
-        bound: least or greatest allowed value; `None` if it depends on the machine alone.
-        most: whether the bound is the greatest allowed value.
+        bound: minimum or maximum allowed value; `None` if the value depends only on the machine.
+        most: whether the bound is a maximum.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Figure:
         return self.value <= self.bound if self.most else self.value >= self.bound
 
     def __str__(self) -> str:
-        """Return a line of the table."""
+        """Return the figure as a line of the table."""
         value = f"{self.value:,.0f}" if abs(self.value) >= 1000 else f"{self.value:.2f}"
         if self.bound is None:
             return f"{self.name}: {value}"

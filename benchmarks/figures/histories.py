@@ -1,4 +1,4 @@
-"""Histories of any length, made by clients of the reference model."""
+"""Histories of any length, from clients of the reference model."""
 
 from pathlib import Path
 from random import Random
@@ -17,10 +17,10 @@ A_HISTORY: Final = 500
 HELD: Final = 100
 KEYS: Final = 40
 WRITTEN: Final = 100_000
-"""Events that are made up; more are the same ones again."""
+"""Number of events that are generated; more are written by repeating these."""
 
 APART: Final = 10
-"""Microseconds between two requests on a real clock; each takes half of it."""
+"""Time between two requests on a real clock, in microseconds; each takes half of it."""
 
 
 def written(path: Path, events: int) -> None:
@@ -37,7 +37,7 @@ def written(path: Path, events: int) -> None:
 
 
 def repeated(path: Path, events: int) -> None:
-    """Record so many events by writing the same histories again and again."""
+    """Record this many events by writing the same histories repeatedly."""
     some = min(events, WRITTEN)
     written(path, some)
     header, _, histories = path.read_bytes().partition(b"\n")
@@ -48,9 +48,9 @@ def repeated(path: Path, events: int) -> None:
 
 
 def long(path: Path, events: int, clock: v.Clock = v.Clock.VIRTUAL) -> None:
-    """Record one history of a queue that holds as many messages at its end as at its beginning.
+    """Record one history of a queue that has as many messages at the end as at the beginning.
 
-    On a real clock it is a part of a production history: without a beginning and an end.
+    On a real clock it is part of a production history, which has no beginning or end.
     """
     profile = v.profile_for(load_catalogue())
     adapter = ModelAdapter()

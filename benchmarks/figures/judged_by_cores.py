@@ -1,6 +1,6 @@
-"""Judge a history on so many cores of this machine, after a short one; print the seconds.
+"""Judge a history on this many cores, after a short one for warm-up; print the seconds.
 
-Spark and its Python get no other core, so that on one core they take turns.
+Spark and its Python processes get no other cores, so on a single core they take turns.
 """
 
 import os

@@ -12,7 +12,7 @@ __all__ = ["METER", "Meter", "cost", "most_memory"]
 
 _STARTED: Final = 19
 _OWN_TIMES: Final = slice(11, 13)
-"""Fields of `/proc/PID/stat` after the name: the start, and the times without children."""
+"""Fields of `/proc/PID/stat`, counted after the name: processor times without children."""
 
 _BETWEEN_READINGS: Final = 0.5
 
@@ -22,9 +22,9 @@ T = TypeVar("T")
 class Meter:
     """Processor time of this process and its descendants, including those that have ended.
 
-    Spark's Python daemon ignores the end of its children, so that the kernel adds their time to
-    nobody's, and idle ones end after a minute. So all are read regularly, and the last reading of
-    each counts.
+    Spark's Python daemon does not wait for its children, so the kernel adds their time to no other
+    process, and idle children end after a minute. So all processes are read regularly, and the last
+    reading of each counts.
     """
 
     def __init__(self) -> None:
@@ -33,10 +33,10 @@ class Meter:
         threading.Thread(target=self._keep_reading, daemon=True).start()
 
     def seconds(self) -> float:
-        """Return the processor seconds so far."""
+        """Return the processor time so far, in seconds."""
         with self._lock:
             for number, fields in _mine().items():
-                # A number may be used again, but not with the same time of its start.
+                # A process id may be used again, but not with the same start time.
                 self._read[number, fields[_STARTED]] = sum(map(int, fields[_OWN_TIMES]))
             return sum(self._read.values()) / os.sysconf("SC_CLK_TCK")
 
@@ -47,7 +47,7 @@ class Meter:
 
 
 def _mine() -> dict[int, list[str]]:
-    """Return the kernel's figures on this process and its descendants, by process id."""
+    """Return the kernel's figures for this process and its descendants, by process id."""
     figures = {}
     for place in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -64,7 +64,7 @@ METER: Final = Meter()
 
 
 def most_memory() -> float:
-    """Return the most memory, in MB, that a Python of an executor has had."""
+    """Return the maximum memory of any Python process of an executor so far, in MB."""
     most = 0
     for number in _mine():
         with suppress(OSError):
@@ -81,7 +81,7 @@ def _above(number: int, parents: dict[int, int]) -> Iterator[int]:
 
 
 def cost(act: Callable[[], T]) -> tuple[float, T]:
-    """Return the cost of an action, and its result."""
+    """Return the processor time of an action in seconds, and its result."""
     before = METER.seconds()
     result = act()
     return METER.seconds() - before, result

@@ -1,4 +1,4 @@
-"""`python -m busproof` is the command line."""
+"""Entry point of `python -m busproof`, which runs the command line."""
 
 import sys
 

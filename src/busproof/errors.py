@@ -1,4 +1,4 @@
-"""What goes wrong on our side or the user's; what the service refuses is an `Outcome` instead.
+"""Errors of busproof or its users; refusals by the service are outcomes instead.
 
 Every message names the value, what was allowed and what to do, in one or two sentences.
 """
@@ -15,28 +15,28 @@ __all__ = [
 
 
 class ConformanceError(Exception):
-    """What keeps busproof from judging; the command line prints it without a traceback."""
+    """An error that keeps busproof from judging; the command line prints it without a traceback."""
 
 
 class UsageError(ConformanceError):
-    """The user asked for something that does not exist or does not fit: the user must act."""
+    """The user named something that does not exist or does not fit; the user must act."""
 
 
 class SpecificationError(ConformanceError):
-    """The rule catalogue is broken or inconsistent: whoever edited `spec/` must act."""
+    """The rule catalogue is broken or inconsistent; the editor of `spec/` must act."""
 
 
 class AdapterError(ConformanceError):
-    """The adapter broke, hung or answered nonsense: the adapter's author must act."""
+    """The adapter broke, hung or answered nonsense; the adapter's author must act."""
 
 
 class HistoryError(ConformanceError):
-    """A history cannot be read or written: whoever made the file, or owns the disk, must act."""
+    """A history cannot be read or written; the owner of the file or of the disk must act."""
 
 
 class TlcError(ConformanceError):
-    """TLC cannot be run, or gave no verdict: whoever owns the machine or the spec must act."""
+    """TLC cannot be run, or gave no verdict; the owner of the machine or of the spec must act."""
 
 
 class SparkError(ConformanceError):
-    """Spark cannot be started or broke off: whoever owns the machine or the cluster must act."""
+    """Spark cannot be started or broke off; the owner of the machine or the cluster must act."""

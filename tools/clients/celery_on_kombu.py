@@ -1,4 +1,4 @@
-"""Try kombu and celery, which require TLS and host names of the service."""
+"""Try kombu and celery, which require TLS and the service's host names."""
 
 import threading
 

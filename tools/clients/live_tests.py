@@ -1,9 +1,9 @@
-"""Pytest plugin to run the live tests of azure-servicebus on a local broker.
+"""pytest plugin that runs the live tests of azure-servicebus on a local broker.
 
-The tests are those of the client's source distribution, unchanged. They expect a namespace of Azure
-and tools that are not published. This plugin replaces those tools: the broker is the namespace,
-entities are created through administration, and host names of the service resolve to this machine
-(`namespace_here.py`).
+The tests are those of the client's source distribution, unchanged. They expect a namespace in Azure
+and tools that are not published. This plugin replaces the tools: the broker serves as the
+namespace, entities are created by administration requests, and the service's host names resolve to
+this machine (`namespace_here.py`).
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from azure.servicebus.management import ServiceBusAdministrationClient
 
 
 def _over_websockets():
-    """Redirect WebSockets to their port: the service shares one port with administration."""
+    """Redirect WebSockets to a port of their own; in the service they share administration's."""
     create, connect = websocket.create_connection, aiohttp.ClientSession.ws_connect
 
     def moved(url):
@@ -46,23 +46,23 @@ def _over_websockets():
 
 
 def get_credential(is_async=False, **_):
-    """Return the credential of an access policy, in place of the user's credential."""
+    """Return the credential of an access policy, where the tests expect a user's credential."""
     return AsyncCredential(POLICY, KEY) if is_async else ServiceBusSharedKeyCredential(POLICY, KEY)
 
 
 class AzureRecordedTestCase:
-    """Replacement for the base class of the tests."""
+    """Replacement for the tests' base class."""
 
     is_live = True
     in_recording = False
 
     @staticmethod
     def await_prepared_test(function):
-        """Decorate an asynchronous test without resources."""
+        """Decorate an asynchronous test that needs no resources."""
         return _given()(function)
 
     def get_credential(self, *_, **options):
-        """Return the credential, as the function of the same name does."""
+        """Return the same credential as the function of this name."""
         return get_credential(**options)
 
     def get_resource_name(self, name):
@@ -87,7 +87,7 @@ def _called(function, args, kwargs):
 
 
 def _wrapping(prepare):
-    """Decorate a test: `prepare` yields its arguments, and cleans up afterwards."""
+    """Return a decorator for tests; `prepare` yields the arguments, and cleans up afterwards."""
 
     def decorate(function):
         @functools.wraps(function)
@@ -99,7 +99,7 @@ def _wrapping(prepare):
             finally:
                 next(steps, None)
 
-        # Otherwise pytest would look for fixtures with the names of these arguments.
+        # Hide these arguments from pytest, which would look for fixtures with their names.
         known = inspect.signature(function).parameters.values()
         kept = [parameter for parameter in known if not parameter.name.startswith("servicebus_")]
         prepared.__signature__ = inspect.Signature(kept)
@@ -151,7 +151,7 @@ def _namespace(*_, parameter_name="servicebus_namespace", **__):
 
 
 def _entity(create, delete, parameter):
-    """Return a decorator that creates an entity; tests that ask for a cached one share it."""
+    """Return a decorator that creates an entity; tests that request a cached one share it."""
     kept = {}
 
     def preparer(name_prefix="", use_cache=False, parameter_name=parameter, **options):

@@ -1,7 +1,7 @@
-"""Resolve host names of an Azure namespace to the broker, for clients that require such names.
+"""Resolve the host names of an Azure namespace to the broker, for clients that require them.
 
-Importing this module first also makes clients trust the broker's certificate. A user would add the
-name to the hosts file and the certificate to a bundle; a nightly check cannot.
+Importing this module before others also makes clients trust the broker's certificate. A user would
+add the name to the hosts file and the certificate to a bundle; a nightly check cannot.
 """
 
 import os

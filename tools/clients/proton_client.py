@@ -1,4 +1,4 @@
-"""Try Proton's Python client, which has no support for Service Bus."""
+"""Try Proton's Python client, which knows nothing about Service Bus."""
 
 import os
 import re

@@ -1,1 +1,1 @@
-"""The command line: one module for each command, and helpers."""
+"""The command line: one module per command, and helpers."""

@@ -25,7 +25,7 @@ def run(args: Options) -> int:
 
     table = Table("--adapter", "kind", "what it is", box=box.SIMPLE_HEAD)
     for adapter in adapters:
-        # busproof[amqp] is not markup.
+        # Use `Text`, because rich would take `busproof[amqp]` for markup.
         table.add_row(*map(Text, (adapter.name, adapter.kind, adapter.summary)))
     Console().print(table)
     return 0

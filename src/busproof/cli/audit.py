@@ -1,4 +1,4 @@
-"""`busproof audit`: the suite against every seeded fault."""
+"""`busproof audit`: run the suite against every seeded fault."""
 
 import json
 import sys
@@ -28,10 +28,10 @@ __all__ = ["COMMAND", "run"]
 def run(args: Options) -> int:
     """Audit and print; return 0 if every fault was killed or is equivalent, else 1.
 
-    Exploration alone has to kill the share `KILLED_AT_LEAST`.
+    By exploration alone, the share `KILLED_AT_LEAST` of the faults has to be killed.
 
     Raises:
-        UsageError: an unknown fault.
+        UsageError: a fault does not exist.
         ConformanceError: a run could not begin.
     """
     from busproof.adapters.faults import fault  # noqa: PLC0415
@@ -72,7 +72,7 @@ def run(args: Options) -> int:
 
 INCOMPLETE = 3
 KILLED_AT_LEAST = 0.9
-"""Minimum share of the faults that exploration must find; the scenarios must find all."""
+"""Minimum share of the faults that exploration must find; scenarios must find all."""
 
 
 def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
@@ -82,7 +82,7 @@ def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
     from busproof.cli.mutation.audit import Job, audited_apart  # noqa: PLC0415
 
     console = Console(stderr=True)
-    # rich calls a file a terminal where FORCE_COLOR asks for colours.
+    # rich takes a file for a terminal if FORCE_COLOR is set, so check the stream itself.
     explored, whole = args.by == "exploration", args.matrix == "full"
     about = {"explored": explored, "whole": whole, "wire": args.wire}
     jobs = [Job(fault=fault.id, seed=args.seed, **about) for fault in faults]
@@ -106,7 +106,7 @@ def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
 
 
 def _beside(jobs: "list[Job]", pool: ThreadPoolExecutor, scratch: Path) -> "list[Job]":
-    """Pair each job with the run of its counterpart without a fault."""
+    """Attach to each job the recorded run of its adapter without the fault."""
     import attrs  # noqa: PLC0415
 
     from busproof.cli.mutation.audit import recorded_apart  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`busproof audit --generated`: the suite against mutants made by machine."""
+"""`busproof audit --generated`: run the suite against mutants made by machine."""
 
 import hashlib
 import importlib
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["OPTIONS", "run"]
 
 ROOMS: Final = ("model", "mutants", "oracle", "judging", "features", "steps")
-"""Sources that decide the result of a mutant."""
+"""Folders whose sources determine the result of a mutant."""
 
 
 SECTION: Final = "Generated mutants"
@@ -73,10 +73,10 @@ OPTIONS: Final[tuple[Option, ...]] = (
 
 
 def run(args: Options) -> int:
-    """Audit generated mutants and print; an interrupt prints what is done so far.
+    """Audit generated mutants and print; an interrupt prints the results so far.
 
     Raises:
-        UsageError: an unknown family, or options that do not go together.
+        UsageError: a family does not exist, or options exclude each other.
         ConformanceError: a run could not be recorded.
     """
     from busproof.cli.mutation.generated import Terms, chosen  # noqa: PLC0415
@@ -120,7 +120,7 @@ def _check(args: Options) -> None:
 
 
 def _in_time(fates: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
-    """Yield results until the time is up; end what runs on."""
+    """Yield results until the time is up, then stop the running audits."""
     end = None if minutes is None else monotonic() + 60 * minutes
     with closing(fates):
         for fate in fates:
@@ -139,10 +139,10 @@ def _audited(
     from busproof.cli.mutation.generated import drawn, fates  # noqa: PLC0415
 
     done = {} if keep is None else _resumed(keep, terms)
-    # In a random order: whenever it ends, what was done is a sample.
+    # Use a random order, so that the results are a sample whenever the audit stops.
     left = drawn([mutant for mutant in mutants if mutant.id not in done], terms.seed)
     console = Console(stderr=True)
-    # rich calls a file a terminal where FORCE_COLOR asks for colours.
+    # rich takes a file for a terminal if FORCE_COLOR is set, so check the stream itself.
     with Progress(console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("Generated mutants", total=len(mutants))
         for mutant in mutants:
@@ -158,11 +158,11 @@ def _audited(
 
 
 def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
-    """Return the results in the file; create it if it does not exist.
+    """Return the results in the file; create the file if it does not exist.
 
     Raises:
-        UsageError: it is from other sources, or from other options.
-        HistoryError: it cannot be read or written.
+        UsageError: the file is from other sources or other options.
+        HistoryError: the file cannot be read or written.
     """
     from busproof.mutants.by_machine.record import fate_from  # noqa: PLC0415
 
@@ -180,7 +180,7 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
                 f"{keep} was not written by this version with this --tries and --seed; "
                 "remove it or choose another"
             )
-        # The last line may have been cut off.
+        # The last line may be incomplete after an interrupt.
         lines = [line for line in lines if line.endswith("}")]
         keep.write_text("".join(f"{line}\n" for line in (first, *lines)), encoding="utf-8")
     except OSError as error:
@@ -252,20 +252,20 @@ COLUMNS: Final = (
     *("made", "tried", "features", "distilled", "found", "equivalent", "undecided", "not_run"),
     *("score_of_features", "score"),
 )
-"""What the table shows of a family, beside its name."""
+"""Columns of the table, after the name of the family."""
 
 
 def _families(
     mutants: "Iterable[GeneratedMutant]", fates: "Iterable[Fate]"
 ) -> Iterator[dict[str, Any]]:
-    """Yield the numbers of each family, and of all at the end."""
+    """Yield the figures of each family, and of all families last."""
     from busproof.cli.mutation.score import by_family  # noqa: PLC0415
 
     return by_family(_made(mutants), fates)
 
 
 def _made(mutants: "Iterable[GeneratedMutant]") -> dict[str, int]:
-    """Return how many mutants each of their families has."""
+    """Return the number of mutants in each of their families."""
     from busproof.mutants.by_machine.made import generated  # noqa: PLC0415
 
     families = dict.fromkeys(mutant.family for mutant in mutants)

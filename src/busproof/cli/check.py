@@ -1,4 +1,4 @@
-"""`busproof check`: a verdict on every rule from histories that were recorded before."""
+"""`busproof check`: judge recorded histories, with a verdict on every rule."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,7 +19,7 @@ __all__ = ["COMMAND", "run"]
 ENGINES: Final = ("local", "spark", "auto")
 
 LARGE: Final = 256 * 1024 * 1024
-"""Minimum size of history files, in bytes, for `auto` to use Spark; tables always do."""
+"""Minimum size of history files for `auto` to use Spark, in bytes; tables always use it."""
 
 
 def run(args: Options) -> int:
@@ -27,7 +27,7 @@ def run(args: Options) -> int:
 
     Raises:
         HistoryError: the history cannot be read.
-        UsageError: the file does not exist, or names terms that the catalogue lacks.
+        UsageError: the file does not exist, or has terms that the catalogue lacks.
     """
     _refuse_what_does_not_fit(args)
     from busproof.cli.running.publishing import published  # noqa: PLC0415
@@ -61,10 +61,10 @@ def _refuse_what_does_not_fit(args: Options) -> None:
 
 
 def _takes_spark(args: Options) -> bool:
-    """Return whether to use Spark: on request, or where `auto` prefers it.
+    """Return whether to use Spark: if requested, or if `auto` prefers it.
 
     Raises:
-        UsageError: local is to do what only Spark does.
+        UsageError: the local engine is requested with an option that only Spark supports.
     """
     if args.engine == "spark" or (args.engine == "auto" and (args.follow or args.screen)):
         return True
@@ -115,7 +115,7 @@ def _judged(args: Options) -> "Conformance":
 
 
 def _file(path: Path) -> Path:
-    """Return the history file; for a run's folder, the file in it."""
+    """Return the history file; in the folder of a run, the file that it has."""
     from busproof.cli.running.child_run import HISTORY  # noqa: PLC0415
 
     file = path / HISTORY if path.is_dir() else path
@@ -128,7 +128,7 @@ def _file(path: Path) -> Path:
 
 
 SPARK: Final = "With --engine spark"
-"""Help section of options that only Spark takes."""
+"""Help section of options that only Spark supports."""
 
 COMMAND: Final = Command(
     "check",

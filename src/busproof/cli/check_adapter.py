@@ -1,4 +1,4 @@
-"""`busproof check-adapter`: tests of the adapter protocol, for authors of adapters."""
+"""`busproof check-adapter`: check an adapter's use of the protocol, for its author."""
 
 import json
 import sys
@@ -25,14 +25,14 @@ _STYLES: Final = {
 }
 
 _EXCHANGES: Final = 6
-"""Exchanges printed for a failed check; --format json has all."""
+"""Maximum number of exchanges to print for a failed check; `--format json` has all."""
 
 
 def run(args: Options) -> int:
     """Check, print, and return the exit code.
 
     Raises:
-        UsageError: there is no such adapter, or the timeout makes no sense.
+        UsageError: there is no such adapter, or the timeout is invalid.
     """
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
@@ -67,8 +67,8 @@ def run(args: Options) -> int:
 
 
 def _with_tracebacks(findings: "list[Finding]") -> "list[Finding]":
-    """Keep the tracebacks of the adapter's exceptions in a file that the findings name."""
-    import attrs  # noqa: PLC0415 - the help needs none of it
+    """Write the tracebacks of the adapter's exceptions to a file, and name it in the findings."""
+    import attrs  # noqa: PLC0415 - the help does not need it
 
     from busproof.cli.running.child_run import ADAPTER_ERROR  # noqa: PLC0415
 
@@ -135,7 +135,7 @@ def _print(findings: "list[Finding]", console: "Console") -> None:
 
 
 def _tell(finding: "Finding", console: "Console") -> None:
-    """Print the failure, the protocol's rule and the advice."""
+    """Print a failure with the protocol's requirement and the advice."""
     from rich.padding import Padding  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -163,7 +163,7 @@ def _tell(finding: "Finding", console: "Console") -> None:
 
 
 def _printable(text: str) -> str:
-    """Return the text without control characters; keep its lines."""
+    """Return a text without control characters except line ends."""
     return "".join(
         character if character.isprintable() or character == "\n" else repr(character)[1:-1]
         for character in text

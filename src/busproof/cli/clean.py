@@ -1,4 +1,4 @@
-"""`busproof clean`: removes what runs have left in a namespace."""
+"""`busproof clean`: remove what runs have left in a namespace."""
 
 import re
 from typing import Final
@@ -14,11 +14,11 @@ __all__ = ["COMMAND", "run"]
 INCOMPLETE: Final = 3
 TIMEOUT: Final = 30.0
 LISTED: Final = 20
-"""Entities listed before the question; the rest are counted."""
+"""Maximum number of entities to list before asking for consent; the rest are counted."""
 
 
 def run(args: Options) -> int:
-    """Remove leftover entities, once the user agrees."""
+    """Remove leftover entities, after the user has agreed."""
     need("amqp", "busproof clean")
     from busproof.adapters.amqp.entities import Entities  # noqa: PLC0415
     from busproof.adapters.amqp.remote import left_by, removed  # noqa: PLC0415

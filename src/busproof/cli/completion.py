@@ -1,4 +1,4 @@
-"""`busproof completion`: print the script that completes commands, options and values."""
+"""`busproof completion`: print the script for shell completion."""
 
 import sys
 from typing import Final
@@ -14,10 +14,10 @@ SHELLS: Final = ("bash", "zsh", "fish")
 
 
 def run(args: Options) -> int:
-    """Print the script."""
+    """Print the completion script for a shell."""
     from click.shell_completion import get_completion_class  # noqa: PLC0415
 
-    from busproof.cli.main import COMMANDS, COMPLETE  # noqa: PLC0415 - it imports this
+    from busproof.cli.main import COMMANDS, COMPLETE  # noqa: PLC0415 - main imports this module
 
     shell = get_completion_class(args.shell)
     if shell is None:

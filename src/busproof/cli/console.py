@@ -1,4 +1,4 @@
-"""Messages beside the output, also to closed pipes and full disks."""
+"""Messages on standard error, even if pipes are closed or disks are full."""
 
 import os
 import sys
@@ -11,12 +11,12 @@ from typing import Final
 __all__ = ["EVERY", "busy", "give_up_output", "say", "write_aside"]
 
 EVERY: Final = 30.0
-"""Seconds between progress lines without a terminal."""
+"""Time between progress lines if there is no terminal, in seconds."""
 
 
 @contextmanager
 def busy(what: str, *, lines: bool = False) -> Iterator[None]:
-    """Show the elapsed time on a terminal; elsewhere, with `lines`, a line every half minute."""
+    """Show the elapsed time on a terminal; without one, and with `lines`, print it now and then."""
     if not sys.stderr.isatty():  # rich calls a file a terminal where FORCE_COLOR asks for colours
         with _lines(what) if lines else nullcontext():
             yield
@@ -48,12 +48,12 @@ def _lines(what: str) -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """Print an error message."""
+    """Print an error message, prefixed by the name of the program."""
     write_aside(f"busproof: {text}")
 
 
 def write_aside(line: str) -> None:
-    """Write a line to the standard error; ignore a closed pipe."""
+    """Write a line to standard error; ignore a closed pipe."""
     with suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)  # noqa: T201 - this is the terminal
 
@@ -61,7 +61,7 @@ def write_aside(line: str) -> None:
 def give_up_output(error: OSError) -> None:
     """Print why the output could not be written, and keep Python from trying again at exit.
 
-    A reader that has stopped reading, such as `head`, gets no message.
+    If the reader has closed the pipe, as `head` does, there is no message.
     """
     if not isinstance(error, BrokenPipeError):
         place = f" {error.filename}" if error.filename else ""

@@ -1,4 +1,4 @@
-"""`busproof doctor`: what this machine has of all that busproof can use, and what is missing."""
+"""`busproof doctor`: report what busproof can use on this machine, and what is missing."""
 
 import json
 from typing import TYPE_CHECKING, Final
@@ -17,10 +17,10 @@ INCOMPLETE = 3
 
 
 def run(args: Options) -> int:
-    """Print the findings; return 3 if something needed is missing, else 0.
+    """Print the findings; return 3 if something necessary is missing, else 0.
 
     Raises:
-        UsageError: something was named that busproof does not use.
+        UsageError: a name is not one of the findings.
     """
     unknown = [need for need in args.needs if need not in NEEDS]
     if unknown:
@@ -57,7 +57,7 @@ def _print(diagnosis: "list[Finding]") -> None:
     console.print(table)
     missing = [finding for finding in diagnosis if not finding.there]
     for finding in missing:
-        # Lines are not wrapped, and busproof[amqp] is not markup.
+        # Do not wrap lines, nor let rich take `busproof[amqp]` for markup.
         line = f"{finding.name}, for {finding.purpose}: {finding.told}"
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     if not missing:

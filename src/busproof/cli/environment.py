@@ -1,4 +1,4 @@
-"""Programs and packages that busproof can use; looking changes nothing."""
+"""Programs and packages that busproof can use; looking for them changes nothing."""
 
 import importlib.metadata
 import os
@@ -24,7 +24,7 @@ EXTRAS: Final = {
     "spark": "busproof check --engine spark",
     "tla": "busproof modelcheck",
 }
-"""Extras of the package and their purpose."""
+"""Extras of the package, with their purposes."""
 
 NEEDS: Final = (*EXTRAS, "node", "chromium")
 """Findings that can be selected by name."""
@@ -33,7 +33,7 @@ OLDEST_PYTHON: Final = (3, 11)
 OLDEST_NODE: Final = 18
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
 _PATIENCE: Final = 60.0
-"""Seconds for a program to print its version."""
+"""Maximum time for a program to print its version, in seconds."""
 
 
 @attrs.frozen(kw_only=True)
@@ -41,11 +41,11 @@ class Finding:
     """A program, package or service that busproof can use.
 
     Attributes:
-        name: its name.
-        purpose: its use in busproof.
-        told: version or place; if it is missing, a sentence on how to get it.
+        name: the name of the program, package or service.
+        purpose: its purpose in busproof.
+        told: version or location; if it is missing, a sentence on how to get it.
         there: whether it is available.
-        need: the name that selects it; empty if every command needs it.
+        need: the name that selects this finding; empty if every command needs it.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Finding:
 
 
 def findings() -> Iterator[Finding]:
-    """Yield all findings, those that every command needs first."""
+    """Yield all findings; those that every command needs come first."""
     yield _python()
     yield _writable("this folder", "the reports of runs", Path.cwd())
     yield _writable("the folder of temporary files", "every run", Path(tempfile.gettempdir()))
@@ -106,7 +106,7 @@ def _extra(extra: str, purpose: str) -> Finding:
 
 
 def _packages(extra: str) -> Iterator[tuple[str, str | None]]:
-    """Return the packages of an extra with their installed versions."""
+    """Yield the packages of an extra, with their installed versions."""
     for text in importlib.metadata.requires("busproof") or ():
         requirement, _, marker = text.partition(";")
         name = re.match(r"[\w.-]+", requirement)
@@ -118,7 +118,7 @@ def _packages(extra: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _asked(name: str, purpose: str, need: str, find: Callable[[], str]) -> Finding:
-    """Return what a package of ours finds, or its error message."""
+    """Return what a function of busproof finds, or the message of its error."""
     try:
         return Finding(name=name, purpose=purpose, told=find(), there=True, need=need)
     except ConformanceError as error:
@@ -181,7 +181,7 @@ def _version_of(program: str) -> str | None:
     if place is None:
         return None
     try:
-        ended = subprocess.run(  # noqa: S603 - the user's own
+        ended = subprocess.run(  # noqa: S603 - the user's program
             [place, "--version"], capture_output=True, check=False, timeout=_PATIENCE, text=True
         )
     except (OSError, subprocess.TimeoutExpired):

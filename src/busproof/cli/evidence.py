@@ -1,4 +1,4 @@
-"""Evidence for a rule: scenarios by their tags, distilled sequences, faults, TLA+ specs."""
+"""Evidence for a rule: scenarios by tag, distilled sequences, seeded faults, TLA+ specs."""
 
 from collections.abc import Iterable, Iterator
 from importlib import resources
@@ -11,7 +11,7 @@ __all__ = ["evidence"]
 
 
 def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
-    """Return the tests and proofs of each rule by its id, as plain values for JSON.
+    """Return the tests and specs of each rule by its id, as plain values for JSON.
 
     Raises:
         SpecificationError: a feature file, a distilled sequence or a spec is broken.
@@ -45,7 +45,7 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
 
 
 def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
-    """Yield every scenario: its tags without `@`, its file and its name."""
+    """Return every scenario: its tags without `@`, its file and its name."""
     from gherkin.errors import ParserError  # noqa: PLC0415  the plain table needs no Gherkin
     from gherkin.parser import Parser  # noqa: PLC0415
 
@@ -62,7 +62,7 @@ def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
 
 
 def _tagged(parent: dict[str, Any], above: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
-    """Yield the scenarios under a feature or a Gherkin `Rule`, with inherited tags."""
+    """Yield the scenarios of a feature or a Gherkin `Rule`, with the tags that they inherit."""
     above |= _tags(parent)
     for child in parent.get("children", ()):
         if "rule" in child:

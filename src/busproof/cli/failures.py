@@ -1,4 +1,4 @@
-"""Failures to be taken along: as commands for any adapter, and as a scenario for any feature."""
+"""Failures as files: commands to replay on any adapter, and a scenario for any feature."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,12 +29,12 @@ FEATURE: Final = "scenario.feature"
 
 @attrs.frozen(kw_only=True)
 class Failure:
-    """A violated rule with commands that can be replayed.
+    """A violated rule, with commands to replay.
 
     Attributes:
-        rule: its id.
-        commands: what breaks it, as far as is known.
-        replays: the histories of asking them again, if that was tried.
+        rule: the id of the rule.
+        commands: the commands that break the rule, as far as is known.
+        replays: histories of replays of the commands, if there were any.
     """
 
     rule: v.RuleId
@@ -48,9 +48,10 @@ class Failure:
 
 
 def failures(history: History, conformance: Conformance, catalogue: Catalogue) -> Iterator[Failure]:
-    """Return the violations found in the recorded run, one for each rule.
+    """Yield the violations in the recorded run, one for each rule.
 
-    Those that only a scenario's own sentence objects to need that scenario.
+    A violation that only a scenario's own check reports is not among them, because it needs that
+    scenario.
     """
     header = history.header
     profile = profile_of(catalogue, header)
@@ -85,10 +86,10 @@ def _is_judged(history: History, rule: RuleVerdict, catalogue: Catalogue) -> boo
 
 
 def write(failure: Failure, folder: Path) -> Path:
-    """Write a failure into its own folder below the run's; return that folder.
+    """Write a failure into a folder of its own within the run's folder; return that folder.
 
     Raises:
-        HistoryError: it cannot be written.
+        HistoryError: the failure cannot be written.
     """
     place = folder / FOLDER / failure.rule
     try:

@@ -1,4 +1,4 @@
-"""The frame of every command: its options and its help."""
+"""The frame of every command: options and help."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -46,12 +46,12 @@ class Options(SimpleNamespace):
 
 
 class Option(click.Option):
-    """An option, in its section of the help.
+    """An option that belongs to a section of the help.
 
     Args:
-        names: as they are written, and the attribute of `Options` where it has another name.
-        section: the heading below which the help has it.
-        settings: as click takes them.
+        names: the option's spellings and, if it differs, the name of the attribute of `Options`.
+        section: the heading of its section in the help.
+        settings: further settings for click.
     """
 
     def __init__(self, names: Sequence[str], *, section: str = OPTIONS, **settings: Any) -> None:
@@ -65,12 +65,12 @@ def option(*names: str, help: str = "", **settings: Any) -> Option:
 
 
 def flag(*names: str, help: str, **settings: Any) -> Option:
-    """Make an option that is given or not."""
+    """Make an option without a value."""
     return Option(names, help=help, is_flag=True, **settings)
 
 
 def argument(name: str, metavar: str, help: str, **settings: Any) -> click.Argument:
-    """Make an argument, which may be left out unless `required` is set."""
+    """Make an argument, which is optional unless `required` is set."""
     required = settings.pop("required", False)
     written = f"{metavar}..." if settings.get("nargs") == -1 else metavar
     written = written if required else f"[{written}]"
@@ -87,7 +87,7 @@ VERBOSE: Final = flag("-v", "--verbose", help="every rule, every cause")
 
 
 class _Formatter(click.HelpFormatter):
-    """Help whose headings stand out where there are colours."""
+    """A help formatter with bold headings, if there are colours."""
 
     def write_heading(self, heading: str) -> None:
         """Write a heading."""
@@ -99,16 +99,16 @@ class _Context(click.Context):
 
 
 class Command(click.Command):
-    """A command.
+    """A command with its options, examples and notes.
 
     Args:
         name: the word on the command line.
         run: function that runs the command and returns the exit code.
-        description: purpose, for the help.
+        description: purpose of the command, for the help.
         parameters: arguments and options, in the order of the help.
         examples: command lines worth copying.
         notes: text at the end of the help.
-        exclusive: names of parameters that exclude each other.
+        exclusive: groups of parameters that exclude each other, by name.
     """
 
     context_class = _Context
@@ -136,19 +136,19 @@ class Command(click.Command):
         self._exclusive = tuple(exclusive)
 
     def read(self, words: Sequence[str]) -> Options:
-        """Parse words of a command line that follow the command's name.
+        """Parse the words that follow the command's name on a command line.
 
         Raises:
-            click.UsageError: they do not fit.
+            click.UsageError: the words do not fit the command.
         """
         return Options(**self.make_context(self.name, list(words)).params)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, and refuse what does not go together."""
+        """Parse the words, and refuse combinations that exclude each other."""
         try:
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
-            # The parser of options does not know for whom it parses.
+            # The parser of options does not know which command it parses for.
             error.ctx = error.ctx or ctx
             raise
         if not ctx.resilient_parsing:
@@ -157,7 +157,7 @@ class Command(click.Command):
         return rest
 
     def _refuse_options_as_values(self, ctx: click.Context) -> None:
-        """Refuse `--name --yes`, in which the value of the first option was forgotten."""
+        """Refuse `--name --yes`, where the value of the first option is missing."""
         names = {
             name for get_param in self.get_params(ctx) for name in get_param.opts if name[0] == "-"
         }
@@ -176,7 +176,7 @@ class Command(click.Command):
             raise click.UsageError(f"{second} does not go with {first}; leave one of them out", ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options section by section."""
+        """Write the options, section by section."""
         sections: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
         for get_param in self.get_params(ctx):
             record = (
@@ -189,7 +189,7 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the examples, and the notes below."""
+        """Write the examples, followed by the notes."""
         _write_end(self, self.examples, formatter)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
@@ -220,15 +220,15 @@ def _is_in(ctx: click.Context, parameter: click.Parameter) -> bool:
 
 
 class Commands(click.Group):
-    """All commands, in groups; the module of a command is imported when it runs.
+    """All commands, in groups; a command's module is imported when it runs.
 
     Args:
-        name: of the program.
-        groups: commands and their purpose by heading.
-        description: purpose of the program.
+        name: the name of the program.
+        groups: commands and their purposes, by heading.
+        description: the purpose of the program.
         examples: command lines worth copying.
-        notes: what else the help has at its end.
-        parameters: the options that stand before a command.
+        notes: text at the end of the help.
+        parameters: options that come before a command.
     """
 
     context_class = _Context
@@ -258,7 +258,7 @@ class Commands(click.Group):
         return [name for commands in self._groups.values() for name in commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import and return a command; `None` if it does not exist."""
         if cmd_name not in self.list_commands(ctx):
             return None
         module = import_module(f"busproof.cli.{cmd_name.replace('-', '_')}")
@@ -268,7 +268,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that was named."""
+        """Find the command that the first word names."""
         name = args[0]
         known = self.list_commands(ctx)
         if name not in known and not ctx.resilient_parsing and not name.startswith("-"):
@@ -276,14 +276,14 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the commands group by group, in columns that are aligned."""
+        """Write the commands group by group, in aligned columns."""
         width = max(len(name) for commands in self._groups.values() for name in commands)
         for heading, commands in self._groups.items():
             with formatter.section(heading):
                 formatter.write_dl([(f"{name:{width}}", what) for name, what in commands.items()])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the examples, and the notes below."""
+        """Write the examples, followed by the notes."""
         _write_end(self, self.examples, formatter)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
@@ -293,7 +293,7 @@ class Commands(click.Group):
     def shell_complete(
         self, ctx: click.Context, incomplete: str
     ) -> "list[click.shell_completion.CompletionItem]":
-        """Complete the name of a command or an option, and import none for it."""
+        """Complete the name of a command or an option, without importing any command."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415
 
         commands = [

@@ -1,4 +1,4 @@
-"""Annotations and groups, as GitHub Actions takes them from the log of a step."""
+"""Annotations and groups in the log of a step, as GitHub Actions reads them."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["annotate", "annotate_failures", "annotate_verdicts", "group", "is_asked"]
 
 MOST: Final = 10
-"""Annotations of one kind that GitHub keeps for a step."""
+"""Maximum number of annotations of one kind that GitHub keeps for a step."""
 
 
 def is_asked() -> bool:
@@ -23,7 +23,7 @@ def is_asked() -> bool:
 
 
 def annotate(level: Literal["error", "warning", "notice"], title: str, text: str) -> None:
-    """Add an annotation if this is a step of a workflow; print nothing otherwise."""
+    """Add an annotation if this is a step of a workflow; otherwise do nothing."""
     if is_asked():
         write_aside(f"::{level} title={_property(title)}::{_data(text)}")
 

@@ -1,4 +1,4 @@
-"""The list of known failures on the command line: read before a run, applied and written after."""
+"""Known failures on the command line: read before a run, applied and written after it."""
 
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["OPTIONS", "Known"]
 
 LASTS: Final = timedelta(days=90)
-"""Lifetime of generated entries; the user may change it."""
+"""Lifetime of generated entries, which the user may change."""
 
 
 OPTIONS: Final[tuple[Option, ...]] = (
@@ -35,10 +35,10 @@ OPTIONS: Final[tuple[Option, ...]] = (
 
 
 class Known:
-    """Known failures of the user.
+    """Known failures from the user's list.
 
     Raises:
-        UsageError: the list cannot be read, or the one to write is there already.
+        UsageError: the list cannot be read, or the one to write exists already.
     """
 
     def __init__(self, args: Options) -> None:

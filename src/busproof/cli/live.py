@@ -1,4 +1,4 @@
-"""A history judged while it is recorded: a run's verdicts are there soon after its end."""
+"""Judging of a history while it is recorded, so that verdicts are ready soon after its end."""
 
 import threading
 from concurrent.futures import Future
@@ -23,14 +23,14 @@ POLL: Final = 0.05
 
 
 class Following(threading.Thread):
-    """Thread that judges each scenario of a history as soon as it is recorded.
+    """A thread that judges each scenario of a history as soon as it is recorded.
 
     Use it as a context manager around the recording, and read the verdicts afterwards. Scenarios on
-    a real clock are judged after the recording: judging takes processor time, which the
+    a real clock are judged after the recording, because judging takes processor time that the
     implementation may need to answer in time.
 
     Args:
-        history: the file; it may not exist yet.
+        history: the file of the history; it may not exist yet.
     """
 
     def __init__(self, history: Path) -> None:
@@ -60,15 +60,15 @@ class Following(threading.Thread):
 
     @property
     def scenarios(self) -> tuple["Scenario", ...]:
-        """Return the recorded scenarios; wait and raise like `conformance`."""
+        """Return the recorded scenarios; wait for them, and raise errors, as `conformance` does."""
         return self._heard.result()[0].scenarios
 
     def conformance(self) -> "Conformance":
-        """Return the verdicts once everything recorded is judged.
+        """Return the verdicts, once everything recorded has been judged.
 
         Raises:
-            HistoryError: what was recorded cannot be read.
-            UsageError: it names an edition, ambiguity or reading that does not exist.
+            HistoryError: the recorded history cannot be read.
+            UsageError: the history names an edition, ambiguity or reading that does not exist.
         """
         hearing, cut = self._heard.result()
         return hearing.conformance(cut=cut)

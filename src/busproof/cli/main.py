@@ -1,4 +1,4 @@
-"""The command line: parse, call the package that does the work, print one sentence on failure."""
+"""The command line: parse, run a command, and print one sentence on failure."""
 
 import os
 import sys
@@ -45,7 +45,7 @@ GROUPS: Final = {
         "completion": "print completion for bash, zsh or fish",
     },
 }
-"""Commands and their purpose by help section."""
+"""Commands and their purposes, by section of the help."""
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -91,10 +91,10 @@ def _first() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code and shows no traceback for what users can cause.
+    """Run a command and return its exit code, without a traceback for what users can cause.
 
     Raises:
-        SystemExit: the words do not fit together, or they ask for a help or the version.
+        SystemExit: the words are invalid, or request the help or the version.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if wanted := os.environ.get(COMPLETE):
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    """Parse, import the command, and run it."""
+    """Parse the words, import the command, and run it."""
     try:
         with COMMANDS.make_context(PROGRAM, words, color=coloured()) as context:
             code = int(COMMANDS.invoke(context))
@@ -128,7 +128,7 @@ def _run(words: list[str]) -> int:
         _fail(sentence(error))
         raise SystemExit(USAGE) from None
     except SystemExit:
-        # rich has found our output's reader gone, and would end with the code of a violation.
+        # The reader of the output is gone; rich would exit with the code of a violation.
         return INCOMPLETE
     return code
 

@@ -1,4 +1,4 @@
-"""`busproof modelcheck`: TLC over the specs, their graphs and histories beside the model."""
+"""`busproof modelcheck`: run TLC on the specs, and compare their graphs with the model."""
 
 import json
 import os
@@ -29,10 +29,10 @@ _NO_VERDICT: Final = 3
 
 
 def run(args: Options) -> int:
-    """Check; the exit code says whether all is as expected.
+    """Check the specs; return an exit code that says whether all was as expected.
 
     Raises:
-        ConformanceError: something that was named does not exist, or TLC cannot be run at all.
+        ConformanceError: a name does not exist, or TLC cannot be run at all.
     """
     from busproof.cli.running.child_process import terminable  # noqa: PLC0415
     from busproof.tla.manifest import FOLDER, load  # noqa: PLC0415 - the catalogue alone starts faster
@@ -104,7 +104,7 @@ def _run_configurations(args: Options, manifest: "Manifest") -> int:
 def _told(
     args: Options, total: int, running: "Callable[[Progress], Iterator[_Found]]"
 ) -> "list[_Found]":
-    """Run the checks with progress; return an empty list without Java or with another TLC."""
+    """Run the checks with progress; return their results."""
     from busproof.tla.java import find_jar, find_java  # noqa: PLC0415
 
     need("tla", "busproof modelcheck")
@@ -181,7 +181,7 @@ def _run_mutants(args: Options, manifest: "Manifest") -> int:
 
 
 class _Teller:
-    """Progress on the terminal: which run of how many, states and their rate so far."""
+    """Progress on the terminal: number of runs, states, and their rate so far."""
 
     def __init__(self, total: int, *, shown: bool) -> None:
         from rich.console import Console  # noqa: PLC0415

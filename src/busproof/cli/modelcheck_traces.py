@@ -1,4 +1,4 @@
-"""`busproof modelcheck --traces`: recorded histories, judged by TLC."""
+"""`busproof modelcheck --traces`: judge recorded histories with TLC."""
 
 import json
 import sys
@@ -23,7 +23,7 @@ _SHOWN: Final = 10
 
 
 def run_traces(args: Options, folder: Path) -> int:
-    """Judge histories; return 1 if a trace was rejected, 3 if there was none, else 0.
+    """Judge histories; return 1 if a trace was rejected, 3 if there was no trace, else 0.
 
     Raises:
         HistoryError: a file is not a history.

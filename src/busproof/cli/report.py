@@ -1,4 +1,4 @@
-"""`busproof report`: one page of any number of runs, beside each other and over time."""
+"""`busproof report`: write one page about any number of runs, side by side and over time."""
 
 import os
 from datetime import UTC, datetime
@@ -26,11 +26,11 @@ PAGE: Final = Path("reports") / "conformance.html"
 
 
 def run(args: Options) -> int:
-    """Write the page and the other requested files; return 0 for any verdicts.
+    """Write the page and the other requested files; return 0 whatever the verdicts are.
 
     Raises:
-        UsageError: a run that does not exist was named, or two options do not fit.
-        HistoryError: a file cannot be read or written, or has other contents than it should.
+        UsageError: a run does not exist, or two options exclude each other.
+        HistoryError: a file cannot be read or written, or has invalid contents.
     """
     from busproof.cli.evidence import evidence  # noqa: PLC0415 - other commands start faster
     from busproof.reports.conformance import read  # noqa: PLC0415
@@ -42,7 +42,7 @@ def run(args: Options) -> int:
 
     _refuse_idle(args)
     places = [_found(run) for run in args.runs or ["latest"]]
-    # A report may come from anywhere: what its writer did not take out is taken out here.
+    # A report may come from anywhere, so redact what its writer has left in it.
     runs = tuple(redacted(read(place)) for place in places)
     catalogue = load()
     comparison = Comparison(

@@ -1,4 +1,4 @@
-"""Levels and capabilities that `--require` names: a run must claim and show them."""
+"""Levels and capabilities that a run must claim and show, as named by `--require`."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -37,7 +37,7 @@ REQUIRE: Final = option(
 
 
 def check(args: Options) -> None:
-    """Look at what is required before anything runs.
+    """Check the required names before anything runs.
 
     Raises:
         UsageError: there is no such level or capability, or the run is limited to some rules.
@@ -54,8 +54,8 @@ def check(args: Options) -> None:
 
 
 def held_to(conformance: "Conformance", args: Options) -> "Conformance":
-    """The verdicts, incomplete if something that is required was not claimed and shown."""
-    import attrs  # noqa: PLC0415 - a help starts faster without it
+    """Return the verdicts, as incomplete if something required was not claimed and shown."""
+    import attrs  # noqa: PLC0415 - the help starts faster without it
 
     if not args.require:
         return conformance

@@ -1,4 +1,4 @@
-"""`busproof rules`: the catalogue as a table or JSON, or one rule with everything that shows it."""
+"""`busproof rules`: list the catalogue, or print one rule with its evidence."""
 
 import json
 import sys
@@ -16,10 +16,10 @@ _WRONG_DOCUMENTS: Final = 2
 
 
 def run(args: Options) -> int:
-    """Print the selection; return 2 if documents are wrong, else 0.
+    """Print the selected rules; return 2 if the documents in a folder differ, else 0.
 
     Raises:
-        UsageError: a rule, edition, family or folder that does not exist was named.
+        UsageError: a rule, edition, family or folder does not exist.
         SpecificationError: the catalogue or a feature file is broken.
     """
     catalogue = spec.load()
@@ -39,7 +39,7 @@ def run(args: Options) -> int:
 
 
 def _named(catalogue: spec.Catalogue, args: Options) -> Options:
-    """Return the options with ids in capitals, and a family as a filter."""
+    """Return the options with ids in capitals, and a named family as a filter."""
     families = {group.id for group in catalogue.families}
     known = families | {entry.id for entry in catalogue.rules}
     rule, family = (_in_capitals(text, known) for text in (args.rule, args.family))
@@ -79,7 +79,7 @@ def _print_findings(findings: Sequence[str], form: str) -> int:
 
 def _print_list(catalogue: spec.Catalogue, args: Options) -> None:
     rules = tuple(_chosen(catalogue, args.edition, args.family))
-    # Every entry of the register touches a rule: where all rules are chosen, all of it is.
+    # Every ambiguity concerns some rule, so selecting all rules selects all ambiguities.
     ambiguities = catalogue.concerning({rule.id for rule in rules})
     if args.format == "json":
         _print_json(_as_json(catalogue, () if args.ambiguities else rules, ambiguities))

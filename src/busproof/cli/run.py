@@ -1,4 +1,4 @@
-"""`busproof run`: the features against one implementation, a verdict on every rule, a report."""
+"""`busproof run`: run the features against an implementation, judge every rule, and report."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from busproof.cli.running.run_options import HOW_MUCH, TERMS, request_from
 __all__ = ["COMMAND", "EVERY", "run"]
 
 EVERY: Final = "all"
-"""Stands for every edition, one run after another."""
+"""Value that stands for every edition, one run after another."""
 
 
 def run(args: Options) -> int:

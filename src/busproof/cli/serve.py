@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "run"]
 
 GARBAGE_LOOKED_FOR = 50_000
-"""New objects between garbage collections; a held message has some ten, none of them garbage."""
+"""Number of new objects between garbage collections; a message has about ten, and keeps them."""
 OUTPUT = "-"
 PORTS = ("port", "tls_port", "websocket_port", "admin_port")
 
@@ -56,7 +56,7 @@ def _rules(args: Options) -> "Rules":
     named = args.adapter.removeprefix(FAULTY)
     if named == NO_FAULT:
         return attrs.evolve(RULES)
-    # All mutants at once: a broker without a fault starts in two thirds of the time without them.
+    # Import the mutants only here, because they make the start of a broker half as long again.
     from busproof.adapters.faults import fault  # noqa: PLC0415
 
     return fault(named).rules
@@ -127,7 +127,7 @@ async def _serve(args: Options) -> int:
         if kept is not None:
             kept.close()
         raise
-    # What is there by now stays: looking for garbage in it would only take time.
+    # Objects that exist by now will stay, so do not look for garbage among them.
     gc.freeze()
     gc.set_threshold(GARBAGE_LOOKED_FOR)
     loop = asyncio.get_running_loop()
@@ -141,7 +141,7 @@ async def _serve(args: Options) -> int:
     log.info("started", version=__version__, entities=len(bus.names()), **_places(broker))
     await ended.wait()
     await broker.stop()
-    # Looking through a million messages once more, only to end, would take half a minute.
+    # At exit, looking through a million messages for garbage would take half a minute.
     gc.freeze()
     log.info("stopped")
     if kept is not None:
@@ -150,7 +150,7 @@ async def _serve(args: Options) -> int:
 
 
 def _limits(texts: list[str]) -> "Limits":
-    """Return the limits of clients; raise the limit of open files to match."""
+    """Return the limits on clients, and raise the limit of open files to match."""
     from busproof.broker.limits import limits_in  # noqa: PLC0415 - needs the extra
     from busproof.broker.listener import need_files  # noqa: PLC0415
 
@@ -164,7 +164,7 @@ def _limits(texts: list[str]) -> "Limits":
 
 
 def _named(path: Path) -> Path | None:
-    """Return the named file, or `None` for the standard output."""
+    """Return the named file, or `None` for standard output."""
     return None if str(path) == OUTPUT else path
 
 
@@ -173,7 +173,7 @@ def _places(broker: "Broker") -> dict[str, int]:
 
 
 def _renew(hub: "Hub") -> None:
-    """Read keys and certificates again; keep the old ones on failure."""
+    """Read keys and certificates again; keep the old ones if that fails."""
     try:
         hub.renew()
     except UsageError as error:
@@ -183,7 +183,7 @@ def _renew(hub: "Hub") -> None:
 
 
 def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
-    """Return the greeting: addresses, warnings and the connection string."""
+    """Return the text to print at the start: addresses, warnings and the connection string."""
     host, places = protection.places.host, protection.places
     plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
     where = [f"AMQP on {host}:{plain}"] if plain else []

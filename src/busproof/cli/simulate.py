@@ -1,4 +1,4 @@
-"""`busproof simulate`: very many random sequences, the bus on Spark against the model."""
+"""`busproof simulate`: compare the bus on Spark with the model, by very many random sequences."""
 
 from pathlib import Path
 from secrets import randbits
@@ -24,7 +24,7 @@ SEED_BITS: Final = 32
 
 
 def run(args: Options) -> int:
-    """Simulate and print the result."""
+    """Run a simulation, and print the result."""
     _check(args)
     need("spark", "busproof simulate")
     from busproof.adapters.spark import BULK_SETTINGS, READINGS  # noqa: PLC0415 - fast start
@@ -71,7 +71,7 @@ def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: 
 
 
 def _tell_decisions(simulation: "Simulation", profile: "Profile") -> None:
-    """Print how many of the rules that apply decided commands; rare ones prove little."""
+    """Print how many of the applicable rules decided commands; rare decisions prove little."""
     from busproof.cli.spark.simulation import applicable, seldom  # noqa: PLC0415
 
     rules = sorted({*applicable(profile), *simulation.decided})

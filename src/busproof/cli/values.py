@@ -1,4 +1,4 @@
-"""Values that a shell completes: ids of rules, editions and faults, names of adapters."""
+"""Values for shell completion: ids of rules, editions and faults, and names of adapters."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -47,7 +47,7 @@ def adapters(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Com
 
 
 def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
-    """Complete the name of a run below the current folder, or else a path to one."""
+    """Complete the name of a run in the current folder, or else a path to one."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415
 
     folders = (path for path in RUNS.glob("*") if (path / "conformance.json").is_file())
@@ -56,7 +56,7 @@ def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Complet
 
 
 def _fixed(name: str) -> str:
-    """Return the fixed part of an adapter's name, such as `exec:` of `exec:COMMAND`."""
+    """Return the fixed part of an adapter's name, such as `exec:` in `exec:COMMAND`."""
     return name.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ-…")
 
 

@@ -1,4 +1,4 @@
-"""Wrong usage of the command line, said in one sentence."""
+"""Wrong usage of the command line, reported in one sentence."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -40,13 +40,13 @@ def _meant(names: Sequence[str] | None) -> str:
 
 
 def _plain(message: str) -> str:
-    """Return one of click's sentences in our form."""
+    """Return a sentence of click's in the style of busproof's messages."""
     text = " ".join(message.split()).removesuffix(".")
     return text[:1].lower() + text[1:]
 
 
 def shown(parameter: click.Parameter) -> str:
-    """Return a parameter as written on a command line."""
+    """Return a parameter as it is written on a command line."""
     if isinstance(parameter, click.Argument):
         return (parameter.metavar or parameter.human_readable_name).strip("[].")
     return parameter.opts[-1] if len(parameter.opts[-1]) > 2 else parameter.opts[0]

@@ -1,1 +1,1 @@
-"""Mutation testing of the suite: mutants by hand and by machine."""
+"""Mutation testing of the suite, with handwritten and generated mutants."""

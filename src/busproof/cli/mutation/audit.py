@@ -1,9 +1,8 @@
-"""One seeded fault after another, each in a process that begins with everything imported.
+"""Audits of seeded faults, one after another, in processes that begin with everything imported.
 
-A fresh interpreter takes longer to import than the scenarios of one rule take to run. Where all
-scenarios are to be run on each fault, those are left out in which it answers nothing else than its
-counterpart without the fault did, whose run is recorded before: of a hundred scenarios that is all
-but a few.
+A fresh interpreter takes longer to import than one rule's scenarios take to run. If all scenarios
+should run on each fault, the bus without the fault is recorded first, and scenarios that answer the
+same with the fault are skipped: all but a few in a hundred.
 """
 
 import gc
@@ -48,15 +47,15 @@ __all__ = ["Job", "audited_apart", "failed_apart", "recorded_apart"]
 Found = TypeVar("Found")
 
 METHOD: Final = "forkserver"
-"""Start method of processes; others import everything again."""
+"""Start method of processes; with any other, each would import everything again."""
 
 PICKLED: Final = ".pickle"
 
 PATIENCE: Final = 300.0
-"""Seconds for a few scenarios, which take less than one; a mutant's loop may have no end."""
+"""Maximum time for a few scenarios, in seconds; they need less than one, but a mutant may loop."""
 
 NEW_OBJECTS: Final = 50_000
-"""New objects between garbage collections; Python's default is 700."""
+"""Number of new objects between garbage collections; Python's default is 700."""
 
 IMPORTED: Final = (
     "pytest_bdd.plugin",
@@ -71,15 +70,15 @@ IMPORTED: Final = (
 
 @attrs.frozen(kw_only=True)
 class Job:
-    """A fault and who has to notice it.
+    """An audit of a fault, and which tests have to notice the fault.
 
     Attributes:
-        fault: its id.
-        explored: whether the exploration alone has to; else the scenarios.
-        whole: whether all scenarios are run, or those of the fault's own rule.
-        beside: the history of its counterpart; scenarios that would run alike are left out.
-        seed: of the exploration.
-        wire: whether the fault is served by our own broker, and asked over AMQP.
+        fault: the id of the fault.
+        explored: whether the exploration alone has to notice it; otherwise the scenarios.
+        whole: whether to run all scenarios, or only those of the fault's rule.
+        beside: the history without the fault; scenarios that answer the same are skipped.
+        seed: the seed of the exploration.
+        wire: whether the embedded broker serves the fault over AMQP.
     """
 
     fault: str
@@ -90,7 +89,7 @@ class Job:
     wire: bool = False
 
     def request(self) -> Request:
-        """Return the run, on terms where the fault's rule holds."""
+        """Return the run to make, under terms that put the fault's rule in force."""
         catalogue = load_catalogue()
         rule = catalogue.rule(fault_named(self.fault).rule)
         tier, partitions = v.namespace_of(rule.tiers)
@@ -110,12 +109,12 @@ class Job:
         return attrs.evolve(about, rules=() if self.whole else (rule.id,))
 
     def counterpart(self) -> Request:
-        """Return the same run on the bus without the fault."""
+        """Return the same run on a bus without the fault."""
         return attrs.evolve(self.request(), adapter=conforming(fault_named(self.fault)))
 
 
 def _read_so_that_it_holds(catalogue: Catalogue, rule: Rule) -> tuple[str, ...]:
-    """Return other readings for ambiguities whose default excludes the rule."""
+    """Return readings that put a rule in force where the default readings exclude it."""
     readings = []
     for ambiguity in catalogue.ambiguities:
         left_out = {name for name in ambiguity.readings if f"{ambiguity.id}={name}" in rule.unless}
@@ -126,27 +125,27 @@ def _read_so_that_it_holds(catalogue: Catalogue, rule: Rule) -> tuple[str, ...]:
 
 
 def audited_apart(job: Job, scratch: Path) -> Audited:
-    """Return the fate of one fault, audited in another process.
+    """Audit one fault in another process; return its result.
 
     Args:
-        job: the fault.
-        scratch: a folder for what its run leaves behind.
+        job: the fault, and how to audit it.
+        scratch: a folder for the files of the run.
 
     Raises:
-        ConformanceError: its run could not begin, or came to no end.
+        ConformanceError: the run could not begin or did not end.
     """
     return _apart(_audited, job.fault, job, scratch)
 
 
 def recorded_apart(request: Request, scratch: Path) -> Path:
-    """Return the history of a run, recorded by another process.
+    """Record a run in another process; return its history.
 
     Args:
-        request: the run.
-        scratch: a folder for what it leaves behind.
+        request: the run to make.
+        scratch: a folder for the files of the run.
 
     Raises:
-        ConformanceError: it could not begin, or came to no end.
+        ConformanceError: the run could not begin or did not end.
     """
     return _apart(_recorded, request.adapter, request, scratch)
 
@@ -155,13 +154,13 @@ def failed_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str,
     """Run some scenarios in another process; return the names of those that fail.
 
     Args:
-        request: the run.
-        names: of the scenarios.
-        scratch: a folder for what it leaves behind.
+        request: the run to make.
+        names: the names of the scenarios.
+        scratch: a folder for the files of the run.
 
     Raises:
-        ConformanceError: it could not begin, or broke off.
-        OutOfTime: it came to no end.
+        ConformanceError: the run could not begin or broke off.
+        OutOfTime: the run took too long.
     """
     return _apart(_failed, request.adapter, request, names, scratch, seconds=PATIENCE)
 
@@ -198,7 +197,7 @@ def _context() -> DefaultContext | ForkServerContext:
 
 
 def _tell(writer: Connection, name: str, work: Callable[..., object], *about: object) -> None:
-    # Little of it is garbage for long; a thousand sequences leave a gigabyte of it all the same.
+    # Little of what exists now becomes garbage, but a thousand sequences add a gigabyte of it.
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS)
     try:
@@ -207,7 +206,7 @@ def _tell(writer: Connection, name: str, work: Callable[..., object], *about: ob
         writer.send(error)
     except KeyboardInterrupt:
         writer.send(AdapterError("interrupted"))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the audit has to say of what run
+    except Exception as error:  # noqa: BLE001 - the audit has to name the run for any error
         writer.send(AdapterError(f"the run of {name} broke off: {type(error).__name__}: {error}"))
 
 
@@ -215,7 +214,7 @@ def _recorded(request: Request, scratch: Path) -> Path:
     from busproof.history.files import load  # noqa: PLC0415
 
     history = _run(request, run_folder(None, "counterpart", scratch))
-    # Each of many processes reads it, for which its lines would take a third of their time.
+    # Many processes will read this history, and parsing its lines would take a third of their time.
     history.with_suffix(PICKLED).write_bytes(pickle.dumps(load(history)))
     return history
 
@@ -261,12 +260,12 @@ def _differing(adapter: Adapter, beside: Path) -> Set[str]:
 
 
 def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
-    """Run all scenarios, or those named, in this process; return the history."""
-    import pytest  # noqa: PLC0415 - only where tests are run
+    """Run all scenarios, or the named ones, in this process; return the history."""
+    import pytest  # noqa: PLC0415 - only processes that run tests need it
 
     _write_to(folder / LOG)
     os.environ.update(environment())
-    # What pytest looks for in garbage would cost a tenth of the run, and nobody reads of it.
+    # pytest's search for errors in garbage would take a tenth of the run, and nobody reads it.
     options = ("-p", "no:unraisableexception")
     only = () if names is None else (_Only(names),)
     pytest.main([*pytest_arguments(request, folder), *options], plugins=only)
@@ -277,7 +276,7 @@ def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
 
 
 class _Only:
-    """Pytest plugin that runs only scenarios of these names."""
+    """A pytest plugin that runs only scenarios with given names."""
 
     def __init__(self, names: Set[str]) -> None:
         self._names = names
@@ -287,7 +286,7 @@ class _Only:
 
 
 def _write_to(log: Path) -> None:
-    """Redirect this process's output to a file; the terminal shows the audit's progress."""
+    """Redirect this process's output to a file, because the terminal shows the audit's progress."""
     sys.stdout.flush()
     sys.stderr.flush()
     with log.open("wb") as file:

@@ -1,6 +1,6 @@
-"""A budget of time for code that may never return, such as a mutant whose loop has no end.
+"""A time budget for code that may never return, such as a mutant that loops for ever.
 
-The time is that of the processor: a mutant must not break because other programs run beside it.
+It counts processor time, so that a mutant does not fail because other programs are running.
 """
 
 import signal
@@ -13,19 +13,19 @@ from typing import Final
 __all__ = ["SECONDS", "OutOfTime", "within"]
 
 SECONDS: Final = 10.0
-"""Seconds of the processor for one sequence on a mutant; the model needs some milliseconds."""
+"""Processor time for one sequence on a mutant, in seconds; the model needs milliseconds."""
 
 
-class OutOfTime(Exception):  # noqa: N818 - what it means depends on who asked
-    """The budget is used up."""
+class OutOfTime(Exception):  # noqa: N818 - its meaning depends on the caller
+    """The time budget is used up."""
 
 
 @contextmanager
 def within(seconds: float = SECONDS) -> Iterator[None]:
-    """Interrupt the block after this many seconds of the processor.
+    """Interrupt the block after this much processor time, in seconds.
 
-    Only the main thread can be interrupted, and only where the system has timers; elsewhere there
-    is no budget.
+    Only the main thread can be interrupted, and only on systems with timers; otherwise the time is
+    not limited.
 
     Raises:
         OutOfTime: the budget is used up.

@@ -1,8 +1,8 @@
-"""Distil sequences from recordings: the shortest that kill generated mutants.
+"""Distillation of recordings into the shortest sequences that kill generated mutants.
 
-A mutant is killed by a recording of the suite, or by a variant that a search finds; what kills it
-is minimised. A mutant that is wrong in one context only is killed by what kills the same change
-without a context, asked three times in one namespace: as usual, beside a transaction and an outage
+A mutant is killed by a recording of the suite, or by a variant that a search finds; the sequence is
+then minimised. For a mutant that is wrong only in a context, the sequence for the same change
+without a context is sent three times in one namespace: as it is, during a transaction and an outage
 elsewhere, and after the outage.
 """
 
@@ -35,35 +35,35 @@ __all__ = ["PAIRS", "Found", "in_contexts", "kills", "sequences"]
 
 CATALOGUE: Final = load()
 PAIRS: Final = "pairs"
-"""The file of the sequences that reach pairs."""
+"""Name of the file with the sequences that reach pairs."""
 LONGEST: Final = 20
-"""Most commands of a recording to try."""
+"""Maximum number of commands of a recording to try."""
 LINE: Final = 4_000
-"""Most characters of a line; sequences with longer texts remain in the scenarios only."""
+"""Maximum length of a line, in characters; sequences with longer texts stay scenarios only."""
 MOST: Final = 60
-"""Most recordings to try for each mutant, shortest first."""
+"""Maximum number of recordings to try for each mutant, the shortest first."""
 BASES: Final = 12
-"""Recordings that a search starts from."""
+"""Number of recordings that a search starts from."""
 SECONDS: Final = 2.0
-"""Most seconds of the processor that a mutant may take for one command."""
+"""Maximum processor time of a mutant for one command, in seconds."""
 CONTEXTS: Final = (*MAKE, "second")
-"""The contexts of commands that are asked three times."""
+"""The contexts for commands that are sent three times."""
 
 
 @attrs.frozen(kw_only=True)
 class Found:
-    """A sequence that kills mutants, with the rule that they break."""
+    """A sequence that kills mutants, with the rules that they break."""
 
     mutants: tuple[GeneratedMutant, ...]
     profile: v.Profile
     rule: str
     commands: tuple[RecordedCommand, ...]
     description: str = ""
-    """Its sentence, if it is about no mutant."""
+    """The sentence of a sequence that is about no mutant."""
 
     @property
     def family(self) -> str:
-        """The family of the first mutant, which names the file."""
+        """The family of the first mutant, which names the file of the sequence."""
         return self.mutants[0].family if self.mutants else PAIRS
 
     def line(self, name: str) -> str:
@@ -99,7 +99,7 @@ class Found:
 def kills(
     rules: Rules, profile: v.Profile, commands: Sequence[RecordedCommand]
 ) -> tuple[str, ...] | None:
-    """Return the rules that a mutant breaks in this sequence; `None` if it survives."""
+    """Return the rules that a mutant breaks in a sequence; `None` if the mutant survives."""
     try:
         run = played(rules, profile, commands, seconds=SECONDS)
     except ModelBroke:
@@ -112,7 +112,7 @@ def kills(
 def distilled(
     mutant: GeneratedMutant, recorded: Sequence[Recording], material: Material, terms: Terms
 ) -> Found | None:
-    """Return the shortest sequence found that kills a mutant; `None` if there is none."""
+    """Return the shortest sequence found that kills a mutant; `None` if none was found."""
     rules = rules_of(mutant)
     there = _there(mutant, recorded)
     recorded_one = _by_recording(mutant, rules, there)
@@ -127,7 +127,7 @@ def distilled(
 
 
 def _there(mutant: GeneratedMutant, recorded: Sequence[Recording]) -> list[Recording]:
-    """Return the recordings that run the changed place, the shortest first."""
+    """Return the recordings that execute the mutated lines, the shortest first."""
     places = {(mutant.family, line) for line in mutant.lines}
     there = [
         recording
@@ -144,7 +144,7 @@ def _there(mutant: GeneratedMutant, recorded: Sequence[Recording]) -> list[Recor
 def _by_recording(
     mutant: GeneratedMutant, rules: Rules, there: Sequence[Recording]
 ) -> Found | None:
-    """Return the shortest sequence from a recording that kills a mutant, if one of a few does."""
+    """Return the shortest sequence from a few recordings that kills a mutant, if any does."""
     for recording in there[:MOST]:
         commands = commands_of(recording.scenario.events)
         charged = kills(rules, recording.profile, commands)
@@ -175,10 +175,10 @@ def _shortest(
 
 
 def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
-    """Yield sequences that kill the mutants of a family that are wrong in a context only.
+    """Yield sequences that kill the mutants of a family that are wrong only in a context.
 
-    For each effect, the shortest sequence that kills its change is repeated three times, and kept
-    if it kills a mutant which those kept before it do not.
+    For each mutation, the shortest sequence that kills it without a context is repeated three
+    times. It is kept if it kills a mutant that no kept sequence kills.
     """
     mutants = {mutant.id: mutant for mutant in generated(family)}
     kept: list[tuple[Found, frozenset[Line]]] = []
@@ -224,9 +224,9 @@ def sequences(
     recorded: Sequence[Recording],
     terms: Terms,
 ) -> Iterator[Found]:
-    """Yield the sequences of a family: those in contexts, and one for each mutant left of a sample.
+    """Yield the sequences of a family: those in contexts, then one for each mutant left.
 
-    They depend on no other family.
+    They do not depend on any other family.
     """
     kept = []
     for sequence in in_contexts(family, recorded):

@@ -1,10 +1,10 @@
 """Generated mutants: run the suite against each, then search for commands that kill the rest.
 
-The suite is recorded on the model first. A mutant replays only the scenarios that execute the
+The suite is first recorded on the model. A mutant replays only the scenarios that execute the
 changed line; if an answer differs, the judge decides whether it is allowed. A scenario may check
-more than the judge knows, so scenarios with different but allowed answers run as a whole. Mutants
-that no scenario kills replay the distilled sequences. An exploration and a search try the rest:
-one that they catch should have been killed, any other is undecided.
+more than the judge knows, so scenarios whose answers differ but are allowed are run as a whole.
+Mutants that no scenario kills replay the distilled sequences. The rest are tried by an exploration
+and a search: those that are caught should have been killed, the others are undecided.
 """
 
 import pickle
@@ -46,22 +46,22 @@ from busproof.mutants.by_machine.record import Fate, Result, equivalents
 __all__ = ["Terms", "chosen", "drawn", "fate", "fates"]
 
 RUN_MOST: Final = 5
-"""Maximum number of scenarios to run among those with different but allowed answers."""
+"""Maximum number of scenarios with different but allowed answers to run for a mutant."""
 
 BASES: Final = 40
-"""Recordings that a search starts from."""
+"""Number of recordings that a search starts from."""
 
 
 @attrs.frozen(kw_only=True)
 class Terms:
-    """Bounds of an audit of generated mutants.
+    """Limits of an audit of generated mutants.
 
     Attributes:
-        sample: how many mutants of each family, or all.
-        tries: how many variants the search may ask of a mutant.
+        sample: number of mutants of each family; `None` for all.
+        tries: maximum number of variants that the search may send to a mutant.
         sequences: the profile of the exploration whose sequences the search begins with.
-        seed: of the sample, the exploration and the search.
-        jobs: how many processes at once.
+        seed: the seed of the sample, the exploration and the search.
+        jobs: number of parallel processes.
     """
 
     sample: int | None = None
@@ -72,9 +72,10 @@ class Terms:
 
 
 def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
-    """Return the mutants of some families, or of all, or a sample of each.
+    """Return the mutants of the given families, or of all families, or a sample of each.
 
-    A mutant is drawn by its id, so that one more mutant changes a sample in one place at most.
+    Mutants are drawn by their ids, so that an additional mutant changes a sample in one place at
+    most.
 
     Raises:
         UsageError: there is no such family.
@@ -89,12 +90,12 @@ def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
 
 
 def drawn(mutants: Sequence[GeneratedMutant], seed: int) -> list[GeneratedMutant]:
-    """Return the mutants in a random order that depends on their ids and the seed alone."""
+    """Return the mutants in a random order that depends only on their ids and the seed."""
     return sorted(mutants, key=lambda mutant: sha256(f"{seed} {mutant.id}".encode()).digest())
 
 
 def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
-    """Yield the fate of each mutant, in order.
+    """Audit each mutant, and yield the results in order.
 
     Raises:
         ConformanceError: a run could not be recorded.
@@ -105,7 +106,7 @@ def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
         with ThreadPoolExecutor(terms.jobs) as pool:
             histories = list(pool.map(recorded_apart, requested, repeat(folder)))
         kept = folder / "recordings"
-        # Ctrl-C reaches every process; only this one ends the audit.
+        # Ctrl-C reaches every process, but only this one ends the audit.
         with ProcessPoolExecutor(
             terms.jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
         ) as processes:
@@ -147,13 +148,13 @@ def fate(
     terms: Terms,
     scratch: Path,
 ) -> Fate:
-    """Return the fate of a mutant.
+    """Audit one mutant; return the result.
 
     Args:
         mutant: the mutant.
-        recorded: what the suite asks, and what it explores.
-        material: of the same, for the search.
-        terms: how much is tried.
+        recorded: the recordings of the suite, including explorations.
+        material: commands and values of these recordings, for the search.
+        terms: the limits of the audit.
         scratch: a folder for runs.
     """
     places = {(mutant.family, line) for line in mutant.lines}
@@ -183,13 +184,13 @@ def _noticed(
     part: Sequence[Recording],
     otherwise: list[Recording],
 ) -> Fate | None:
-    """Return which of the recordings accuses a mutant, if one does.
+    """Return the result if one of the recordings accuses a mutant; otherwise `None`.
 
     Args:
         mutant: the mutant.
-        rules: of the mutant.
+        rules: the rules of the mutant.
         part: recordings of one part of the suite.
-        otherwise: receives those to which it gives different answers that are allowed.
+        otherwise: list that gets the recordings whose answers differ but are allowed.
     """
     for recording in part:
         if not _may_matter(mutant, recording) or _alike(rules, recording):
@@ -211,7 +212,7 @@ def _noticed(
 def _killed_apart(
     mutant: GeneratedMutant, otherwise: Sequence[Recording], scratch: Path
 ) -> Fate | None:
-    """Return which of a few scenarios fails when it is run as a whole, if one does."""
+    """Return the result if one of a few scenarios fails when it is run as a whole."""
     if otherwise:
         request = attrs.evolve(otherwise[0].request, adapter=f"generated:{mutant.id}")
         same = [recording for recording in otherwise if recording.request == otherwise[0].request]
@@ -234,15 +235,15 @@ def _searched(
     *,
     answered: bool,
 ) -> Fate:
-    """Return what a search of variants of the recordings comes to.
+    """Search variants of the recordings for one that kills a mutant; return the result.
 
     Args:
         mutant: the mutant.
-        rules: of the mutant.
-        there: recordings that run the changed place.
-        material: for their variants.
-        terms: how much is tried.
-        answered: whether the mutant answered otherwise in a recording, as the judge allows.
+        rules: the rules of the mutant.
+        there: recordings that execute the mutated lines.
+        material: commands and values for the variants.
+        terms: the limits of the audit.
+        answered: whether the mutant gave different but allowed answers in a recording.
     """
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
     bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
@@ -262,7 +263,7 @@ def _searched(
 
 
 def _arises(mutant: GeneratedMutant, there: Sequence[Recording]) -> bool:
-    """Return whether the place of a mutant runs in its context in one of these recordings."""
+    """Return whether one of the recordings runs the mutated lines in the mutant's context."""
     calls: list[None] = []
     rules = rules_reporting(mutant, lambda: calls.append(None))
     for recording in there:
@@ -279,7 +280,7 @@ def _may_matter(mutant: GeneratedMutant, recording: Recording) -> bool:
 
 
 def _alike(rules: Rules, recording: Recording) -> bool:
-    with within():  # out of time, it has not answered, as any adapter that breaks
+    with within():  # a mutant that runs out of time counts as not answering
         return answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
 
 

@@ -1,6 +1,6 @@
-"""Pairs of a rule that decides an answer of the model, and a context in which it does.
+"""Pairs of a rule that decides an answer of the model, and the context of the decision.
 
-The contexts are those of `mutants/by_machine/contexts.py` that a namespace or an entity has.
+The contexts are those in `mutants/by_machine/contexts.py` that are about a namespace or an entity.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ def _pairs(commands: Sequence[RecordedCommand], profile: v.Profile) -> Iterator[
 
 
 def _contexts(namespace: Namespace, command: v.Command) -> Iterator[str]:
-    """Yield the contexts of a command after it was answered."""
+    """Yield the contexts that a command was in, once it has been answered."""
     yield PLAIN
     yield from (name for name, holds in OF_NAMESPACES.items() if holds(namespace))
     entity = namespace.entities.get(v.concerned(command) or "")

@@ -1,6 +1,6 @@
-"""Imports that every process of an audit needs, done once.
+"""Imports that all processes of an audit need, done once.
 
-Processes are forked from one that imported this; without it 37 faults took 36 s instead of 33.
+Processes are forked from one that has imported this; without it, 37 faults took 36 s instead of 33.
 """
 
 from importlib import resources
@@ -12,5 +12,5 @@ from busproof.steps.plugin import loading_our_features
 
 load()
 with resources.as_file(resources.files("busproof.features")) as _folder, loading_our_features():
-    # pytest-bdd keeps what it has parsed, by the file's name.
+    # pytest-bdd caches what it has parsed, by the name of the file.
     get_features([str(_folder)])

@@ -1,8 +1,8 @@
-"""Search recorded commands for pairs of a rule and a context that nothing reaches yet.
+"""Search of recorded commands for pairs of a rule and a context that nothing reaches yet.
 
-Commands of explorations reach pairs by chance. Commands of scenarios are put into the contexts that
-something elsewhere in the namespace makes: an outage of another queue, or a transaction of another
-client. What a bus does there must not change, so each rule is worth a sequence there.
+Commands of explorations reach pairs by chance. Commands of scenarios are put into contexts that
+arise elsewhere in the namespace: an outage of another queue, or a transaction of another client.
+These must not change what a bus does, so each rule is worth a sequence in them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,21 +31,21 @@ MAKE: Final[Mapping[str, tuple[v.Command, ...]]] = {
     "recovered": (*DOWN, v.BringPartitionUp(queue=OTHER, partition=0)),
     "transaction": (v.BeginTransaction(transaction=OTHER),),
 }
-"""Commands that make a context without touching other entities."""
+"""Commands that make a context without touching the other entities."""
 
 TOGETHER: Final = (("outage", "transaction"), ("outage",), ("transaction",), ("recovered",))
-"""Contexts of a sequence: two at once save a sequence."""
+"""Contexts for sequences; two in one sequence save another sequence."""
 
 NAMES: Final = ("queue", "topic", "transaction", "forward_to", "forward_dead_letters_to")
-"""Fields that name an entity or a transaction."""
+"""Fields of commands that name an entity or a transaction."""
 
 LONGEST: Final = 60
-"""Most commands of a scenario to put into a context."""
+"""Maximum number of commands of a scenario to put into a context."""
 
 
 @attrs.frozen(kw_only=True)
 class Reaching:
-    """A sequence that reaches pairs of one rule, as short as possible."""
+    """The shortest sequence found that reaches certain pairs of one rule."""
 
     rule: v.RuleId
     contexts: tuple[str, ...]
@@ -61,7 +61,7 @@ class _Recorded:
 
 
 def explored_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[Reaching]:
-    """Yield the shortest sequence of explorations for each pair that is not known; note its pairs.
+    """Yield the shortest explored sequence for each unknown pair, and add its pairs to `known`.
 
     Raises:
         HistoryError: a file is not a history.
@@ -74,7 +74,7 @@ def explored_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[R
 
 
 def scenarios_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[Reaching]:
-    """Yield scenarios put into each context in which nothing reaches their rule; note the pairs.
+    """Yield scenarios put into contexts where nothing reaches their rules; add pairs to `known`.
 
     Raises:
         HistoryError: a file is not a history.
@@ -91,7 +91,7 @@ def scenarios_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[
 
 
 def _put(pairs: Sequence[Pair], recorded: Sequence[_Recorded]) -> Reaching | None:
-    """Return the shortest recording that reaches the pairs in their contexts, if one does."""
+    """Return the shortest recording that reaches the pairs when put into their contexts, if any."""
     for scenario in recorded:
         commands = beside([context for _, context in pairs], scenario.commands)
         if pairs_of(commands, scenario.profile).issuperset(pairs):
@@ -102,14 +102,15 @@ def _put(pairs: Sequence[Pair], recorded: Sequence[_Recorded]) -> Reaching | Non
 def beside(
     contexts: Sequence[str], commands: Sequence[RecordedCommand]
 ) -> tuple[RecordedCommand, ...]:
-    """Return the commands after those that make the contexts, which have a connection of theirs."""
+    """Return commands that make the contexts, on a separate connection, and then the commands."""
     return joined(_asked([command for name in contexts for command in MAKE[name]]), commands)
 
 
 def thrice(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
-    """Return commands three times in one namespace, each time on entities of other names.
+    """Return the commands three times in one namespace, on entities with different names.
 
-    First as usual, then beside a transaction and an outage elsewhere, and at last after the outage.
+    First as they are, then during a transaction and an outage elsewhere, and finally after the
+    outage.
     """
     return joined(
         _renamed("first-", commands),
@@ -128,7 +129,7 @@ def _asked(commands: Sequence[v.Command]) -> tuple[RecordedCommand, ...]:
 
 
 def _renamed(prefix: str, commands: Sequence[RecordedCommand]) -> list[RecordedCommand]:
-    """Return commands on entities and in transactions whose names have a prefix."""
+    """Return the commands with a prefix in all names of entities and transactions."""
     return [
         attrs.evolve(recorded, command=_with_prefix(prefix, recorded.command))
         for recorded in commands
@@ -144,7 +145,7 @@ def _with_prefix(prefix: str, command: Any) -> v.Command:
 
 
 def _recorded(histories: Sequence[Path]) -> list[_Recorded]:
-    """Return what histories have, the shortest first."""
+    """Return the recorded sequences of some histories, the shortest first."""
     recorded = [
         _Recorded(commands, history.header.profile, pairs_of(commands, history.header.profile))
         for history in map(load, histories)

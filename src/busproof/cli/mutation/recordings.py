@@ -1,4 +1,4 @@
-"""Recordings of the suite on the model, each with the model's lines that it executes."""
+"""Recordings of the suite on the model, with the lines of the model that each executes."""
 
 import sys
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ from busproof.history.replay import commands_of
 __all__ = ["Line", "Recording", "lines_of", "requests", "traced"]
 
 EDITION: Final = "cs-2020-12"
-"""The edition that states the most."""
+"""The edition that states the most rules."""
 TIERS: Final = ("standard", "premium", "basic")
 MODEL: Final = str(Path(busproof.model.__file__).parent)
 
 Line = tuple[str, int]
-"""A family of the model's rules, and a line of its file."""
+"""A family of the model's rules, and the number of a line in its file."""
 
 
 @attrs.frozen(kw_only=True)
@@ -33,8 +33,8 @@ class Recording:
     """A scenario or explored sequence, recorded on the model.
 
     Attributes:
-        request: its run; `only` names the part of the suite.
-        profile: terms of the run.
+        request: the run that recorded it; `only` names the part of the suite.
+        profile: the profile of the run.
         scenario: commands and answers.
         lines: executed lines of the model's rules.
     """
@@ -50,7 +50,7 @@ class Recording:
         return self.request.only or ""
 
     def base(self) -> Base:
-        """Return its commands, for the search."""
+        """Return the commands of the recording, for the search."""
         witnesses = [event.witness for event in self.scenario.events]
         partitions = {witness.partition for witness in witnesses if witness is not None}
         return Base(
@@ -61,7 +61,7 @@ class Recording:
 
 
 def requests(sequences: str, seed: int) -> Iterator[Request]:
-    """Yield the runs of the suite in each tier, and explorations of the given size."""
+    """Yield the runs of the suite in each tier, and explorations with the given profile."""
     for tier in TIERS:
         about = Request(edition=EDITION, tier=tier, allure=False)
         yield attrs.evolve(about, only="features")
@@ -70,7 +70,7 @@ def requests(sequences: str, seed: int) -> Iterator[Request]:
 
 
 def traced(request: Request, history: Path) -> list[Recording]:
-    """Return the recordings of a run with the model's lines that each executes."""
+    """Return the recordings of a run, with the lines of the model that each executes."""
     run = load(history)
     return [
         Recording(

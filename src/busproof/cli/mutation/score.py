@@ -1,4 +1,4 @@
-"""The score of an audit of generated mutants: the share that was noticed, and how sure it is."""
+"""The score of an audit of generated mutants: the share that was noticed, with its confidence."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +11,7 @@ from busproof.mutants.by_machine.record import Fate, Result
 __all__ = ["ALL", "Counted", "Score", "by_family", "score_of"]
 
 ALL: Final = "all"
-"""Name of the row that has the sums."""
+"""Name of the row with the sums."""
 
 PARTS: Final = ("features", "distilled", "exploration", "search")
 
@@ -20,21 +20,21 @@ SCORES: Final = {
     "": PARTS[:2],
     "_of_everything": PARTS[:3],
 }
-"""Parts that notice a mutant, by the ending of the score's name."""
+"""Parts of the suite that notice a mutant, by the ending of the score's name."""
 
 Z: Final = 1.96
-"""Standard deviations of a confidence of 95 %."""
+"""Number of standard deviations for a confidence of 95 %."""
 
 
 @attrs.frozen(kw_only=True)
 class Counted:
-    """Fate of the mutants of a family.
+    """Results for the mutants of a family, in numbers.
 
     Attributes:
-        made: how many there are.
-        tried: how many of them were audited.
-        noticed: how many of those were noticed.
-        apart: how many of those the judge can distinguish from the model.
+        made: number of mutants.
+        tried: number of these that were audited.
+        noticed: number of audited mutants that were noticed.
+        apart: number of audited mutants that the judge can distinguish from the model.
     """
 
     made: int
@@ -45,7 +45,7 @@ class Counted:
 
 @attrs.frozen(kw_only=True)
 class Score:
-    """Share in per cent with its 95 % confidence interval, a point if every mutant was tried."""
+    """A share in per cent, with its 95 % confidence interval; a point if every mutant was tried."""
 
     share: float
     low: float
@@ -53,11 +53,11 @@ class Score:
 
 
 def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[str, Any]]:
-    """Yield the numbers of each family, and of all at the end.
+    """Yield the figures of each family, and of all families last.
 
     Args:
-        made: how many mutants each family has.
-        fates: the results of those that were audited.
+        made: number of mutants by family.
+        fates: the results of the audited mutants.
     """
     results = {family: Counter[Result]() for family in made}
     parts = {family: Counter[str]() for family in made}
@@ -93,13 +93,13 @@ def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[s
 
 
 def score_of(families: Mapping[str, Counted]) -> Score | None:
-    """Return the share of the mutants noticed among those that can be distinguished.
+    """Return the share of distinguishable mutants that were noticed.
 
-    In a sample, each family is weighed by the number of its mutants. The interval is that of
-    Wilson, for as many equally weighed mutants as carry the same information (Kish).
+    In a sample, each family has the weight of its number of mutants. The interval is Wilson's, for
+    as many equally weighted mutants as carry the same information (Kish).
 
     Args:
-        families: counts of each.
+        families: the counts of each family.
 
     Returns:
         The score; `None` if no mutant can be distinguished.

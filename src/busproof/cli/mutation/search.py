@@ -1,7 +1,8 @@
-"""Search for commands that let the judge distinguish a mutant from the model.
+"""A search for commands that let the judge distinguish a mutant from the model.
 
-Each try sends both the same commands. If the mutant answers alike but changes other records than
-the model, the fault has infected the state without showing yet, so its commands are varied further.
+Each try sends the same commands to both. If the mutant answers the same but changes other records
+than the model, the fault has infected the state without showing yet, so these commands are varied
+further.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,15 +24,15 @@ from busproof.model.rules import RULES, Rules
 __all__ = ["Base", "Difference", "Played", "Reached", "broken", "played", "search"]
 
 LONGEST: Final = 120
-"""Maximum length of a varied sequence; a longer one is cut."""
+"""Maximum number of commands in a variant; a longer one is cut."""
 INFECTED_MOST: Final = 20
-"""Sequences kept in which the fault changed only the state."""
+"""Maximum number of sequences to keep in which the fault has changed only the state."""
 OBSERVABILITY: Final = ModelAdapter().declaration.observability
 
 
 @attrs.frozen(kw_only=True)
 class Base:
-    """A recorded sequence that can be varied."""
+    """A recorded sequence that the search varies."""
 
     profile: v.Profile
     commands: tuple[RecordedCommand, ...]
@@ -40,13 +41,13 @@ class Base:
 
 @attrs.frozen(kw_only=True)
 class Played:
-    """Answers of a mutant beside those of the model.
+    """A mutant's answers, with those of the model for comparison.
 
     Attributes:
-        events: of the mutant; the last one is missing if it broke.
-        usual: those of the model, up to where the answers differ.
+        events: the events of the mutant; the last one is missing if it broke.
+        usual: the events of the model, up to where the answers differ.
         broke: whether the mutant raised an exception.
-        infected: how many commands it took until the mutant changed other records.
+        infected: number of commands until the mutant changed other records than the model.
     """
 
     events: tuple[v.Event, ...]
@@ -56,13 +57,13 @@ class Played:
 
     @property
     def differs(self) -> bool:
-        """Whether the mutant gave another answer or none."""
+        """Whether the mutant gave a different answer or none."""
         return self.broke or self.events != self.usual
 
 
 @attrs.frozen(kw_only=True)
 class Difference:
-    """Commands and a mutant's answers, which the judge rejects under these terms."""
+    """Commands and a mutant's answers to them, which the judge rejects."""
 
     profile: v.Profile
     events: tuple[v.Event, ...]
@@ -70,7 +71,7 @@ class Difference:
 
 
 class Reached(StrEnum):
-    """Effect of a fault that the judge did not reject."""
+    """The progress of a fault that the judge did not reject."""
 
     CONTEXT = "never been in its context"
     NOTHING = "given the same answers and kept the same records"
@@ -86,11 +87,11 @@ def search(
     If no variant has such answers, return how far the fault came in any of them.
 
     Args:
-        rules: those of the mutant.
-        bases: sequences in which the changed place runs, or is near.
-        material: for their variants.
-        tries: how many variants at most.
-        random: makes the choices.
+        rules: the rules of the mutant.
+        bases: sequences that execute the mutated lines, or come near them.
+        material: commands and values for variants.
+        tries: maximum number of variants.
+        random: source of random choices.
     """
     infected: list[Base] = []
     allowed = False
@@ -114,7 +115,7 @@ def search(
     return Reached.STATE if infected else Reached.NOTHING
 
 
-class ModelBroke(Exception):  # noqa: N818 - of the variant, which makes no sense
+class ModelBroke(Exception):  # noqa: N818 - the variant is invalid, not the code
     """The model itself failed on these commands."""
 
 
@@ -125,10 +126,10 @@ def played(
     *,
     seconds: float = SECONDS,
 ) -> Played:
-    """Send the same commands to the model and a mutant, until the mutant breaks or they end.
+    """Send commands to the model and a mutant, until the mutant breaks or no command is left.
 
-    The locks are those of the mutant, which are the model's until their answers differ. A mutant
-    that does not answer in this many seconds has broken.
+    Lock tokens are those of the mutant, which equal the model's until the answers differ. A mutant
+    that does not answer within `seconds` has broken.
 
     Raises:
         ModelBroke: the model raised an exception.
@@ -168,11 +169,12 @@ def played(
 def broken(profile: v.Profile, run: Played) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks; empty if it failed, `None` if its answers are allowed.
 
-    If the judge rejects the model's own answers, it cannot be trusted on the mutant's: `None`.
+    If the judge rejects the model's own answers, it cannot be trusted on this sequence either, so
+    the result is `None`.
     """
     try:
         usual = _rejected(profile, run.usual)
-    except Exception:  # noqa: BLE001 - a variant may ask for what nobody can judge
+    except Exception:  # noqa: BLE001 - a variant may have commands that cannot be judged
         return None
     if usual is not None:
         return None
@@ -180,7 +182,7 @@ def broken(profile: v.Profile, run: Played) -> tuple[str, ...] | None:
         return ()
     try:
         return _rejected(profile, run.events)
-    except Exception:  # noqa: BLE001 - the judge is promised answers of the vocabulary
+    except Exception:  # noqa: BLE001 - the judge relies on valid answers, and these are not
         return ()
 
 

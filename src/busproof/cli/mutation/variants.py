@@ -1,6 +1,6 @@
-"""Variants of recorded commands: some left out, repeated, changed, or taken from other recordings.
+"""Variants of recorded commands: some left out, repeated, changed, or taken from elsewhere.
 
-A variant ends with requests that show the held messages, because a fault that changes only the
+A variant ends with requests that show the stored messages, because a fault that changes only the
 state stays hidden until a request reveals it.
 """
 
@@ -18,20 +18,20 @@ __all__ = ["Material", "varied"]
 
 MOST_CHANGES: Final = 4
 LONGEST_OUTAGE: Final = 6
-"""Maximum length of an outage or transaction, in commands."""
+"""Maximum length of an outage or a transaction, in commands."""
 PAUSES: Final = tuple(seconds * v.MICROSECONDS for seconds in (1, 31, 61, 3_700, 90_000))
 
 
 @attrs.frozen
 class Material:
-    """Material from other recordings: commands by kind, values by kind and field."""
+    """Commands by kind, and values by kind and field, from other recordings."""
 
     commands: dict[type, list[v.Command]] = attrs.field(factory=lambda: defaultdict(list))
     values: dict[tuple[type, str], list[Any]] = attrs.field(factory=lambda: defaultdict(list))
 
     @classmethod
     def of(cls, recorded: Iterable[v.Command]) -> "Material":
-        """Collect each command and each value once, in their order."""
+        """Collect each command and each value once, in the order of the recordings."""
         material = cls()
         for command in dict.fromkeys(recorded):
             material.commands[type(command)].append(command)
@@ -53,13 +53,13 @@ def varied(
     material: Material,
     random: Random,
 ) -> tuple[RecordedCommand, ...]:
-    """Return a variant.
+    """Return a variant of some commands.
 
     Args:
-        commands: what is varied.
-        partitions: those that messages went to, which an outage should hit.
-        material: what comes from other recordings.
-        random: makes the choices.
+        commands: the commands to vary.
+        partitions: partitions that stored messages, so that an outage of them matters.
+        material: commands and values from other recordings.
+        random: source of random choices.
     """
     author = _Author(list(commands), partitions or (0,), material, random)
     for _ in range(random.randint(1, MOST_CHANGES)):
@@ -78,22 +78,22 @@ class _Author:
     random: Random
 
     def place(self) -> int:
-        """Return the place of a command; early ones create what the others need."""
+        """Return a random place in the sequence; early commands create what later ones need."""
         return self.random.randrange(len(self.commands))
 
     def put(self, place: int, command: v.Command) -> None:
-        """Insert a command over one of the existing connections."""
+        """Insert a command, on one of the existing connections."""
         number = 1 + max(other.number for other in self.commands)
         connection = self.random.choice(self.commands).connection
         recorded = RecordedCommand(number=number, connection=connection, command=command)
         self.commands.insert(place, recorded)
 
     def paths(self) -> list[str]:
-        """Return the entities that are created."""
+        """Return the paths of the entities that the sequence creates."""
         return list(_paths(recorded.command for recorded in self.commands))
 
     def drop(self) -> None:
-        """Leave out one command, or a few."""
+        """Leave out one or a few commands."""
         place = self.place()
         if len(self.commands) > 1:
             del self.commands[place : place + min(self.random.choice((1, 1, 2, 5)), place or 1)]
@@ -104,12 +104,12 @@ class _Author:
         self.put(self.random.randint(place + 1, len(self.commands)), self.commands[place].command)
 
     def swap(self) -> None:
-        """Move a command forward."""
+        """Move a command towards the beginning."""
         place, other = sorted((self.place(), self.place()))
         self.commands.insert(place, self.commands.pop(other))
 
     def alter(self) -> None:
-        """Change one property or the connection of a command."""
+        """Change one property of a command, or its connection."""
         place = self.place()
         recorded = self.commands[place]
         command: Any = recorded.command
@@ -134,7 +134,7 @@ class _Author:
         )
 
     def borrow(self) -> None:
-        """Insert a command of another recording for an entity of this one."""
+        """Insert a command from another recording, on an entity of this one."""
         kind = self.random.choice(list(self.material.commands))
         command: Any = self.random.choice(self.material.commands[kind])
         place = self.random.randint(1, len(self.commands))
@@ -152,7 +152,7 @@ class _Author:
         self.put(place, command)
 
     def fail(self) -> None:
-        """Take a partition down, and up again a few commands later or not at all."""
+        """Take down a partition, and bring it up a few commands later or not at all."""
         paths = self.paths()
         if paths:
             place = self.random.randint(1, len(self.commands))
@@ -163,7 +163,7 @@ class _Author:
                 self.put(end, v.BringPartitionUp(queue=path, partition=partition))
 
     def enlist(self) -> None:
-        """Wrap a few commands in a transaction, committed or rolled back."""
+        """Wrap a few commands in a transaction that is committed or rolled back."""
         place = self.random.randint(1, len(self.commands))
         name = f"t{len(self.commands)}"
         end = min(len(self.commands), place + self.random.randint(1, LONGEST_OUTAGE))
@@ -182,7 +182,7 @@ class _Author:
         self.put(self.random.randint(1, len(self.commands)), v.AdvanceClock(duration=duration))
 
     def show(self) -> None:
-        """Append requests that show the held messages, twice with time between."""
+        """Append requests that show the stored messages, twice, with time in between."""
         paths = self.paths()
         chosen = self.random.sample(paths, min(2, len(paths)))
         for _ in range(2):

@@ -1,1 +1,1 @@
-"""Runs of the suite: consent, the child process, progress, verdicts and repetition."""
+"""Parts of `busproof run`: consent, the child process, progress, verdicts and repetition."""

@@ -1,4 +1,4 @@
-"""A child process, watched until it ends: what it writes is kept, and Ctrl-C ends it in order."""
+"""A child process: its output is logged, and Ctrl-C stops it in an orderly way."""
 
 import os
 import signal
@@ -12,17 +12,17 @@ from typing import Final
 __all__ = ["VOICE", "Watched", "terminable"]
 
 VOICE: Final = "busproof: "
-"""Prefix of lines for the user; indented lines below belong to them."""
+"""Prefix of lines for the user; indented lines after such a line belong to it."""
 
 POLL: Final = 0.05
 PATIENCE: Final = 5.0
-"""Seconds for a child to stop its adapter and close its history, per request."""
+"""Time for a child to stop its adapter and close its history after each signal, in seconds."""
 
 _CHUNK: Final = 65536
 _LONGEST_LINE: Final = 1 << 20
 _BROKEN: Final = "INTERNALERROR> "
 _OWN_GROUP: Final = 0 if os.name == "posix" else None
-"""Own process group of the child: Ctrl-C reaches only the parent, which asks it to stop."""
+"""A process group for the child, so that Ctrl-C reaches only the parent, which stops the child."""
 
 
 class Watched:
@@ -30,8 +30,8 @@ class Watched:
 
     Args:
         command: the program and its arguments.
-        environment: all of its environment.
-        log: a file for what it writes, as far as there is room on the disk.
+        environment: the whole environment of the process.
+        log: a file for its output, as far as there is room on the disk.
     """
 
     def __init__(self, command: list[str], environment: dict[str, str], log: Path) -> None:
@@ -56,7 +56,7 @@ class Watched:
             except KeyboardInterrupt:
                 interrupted = True
                 _stop(self._child)
-        # What the child has left behind may hold its output open for ever.
+        # Processes that the child leaves behind may keep its output open for ever.
         self._listener.join(PATIENCE)
         return interrupted
 
@@ -70,7 +70,7 @@ class Watched:
 
     @property
     def code(self) -> int:
-        """Exit code; negative after a signal."""
+        """Exit code of the child; negative after a signal."""
         return self._child.wait()
 
     @property
@@ -80,7 +80,7 @@ class Watched:
 
     @property
     def broke(self) -> str:
-        """Reason why the child stopped, as far as it is known."""
+        """The reason why the child stopped, as far as it is known."""
         if self._listener.broke:
             return self._listener.broke
         if self.code >= 0:
@@ -91,9 +91,9 @@ class Watched:
 
 
 class _Listener(threading.Thread):
-    """Thread that writes the child's output to its log and keeps its messages for the user.
+    """A thread that writes the child's output to its log, and keeps messages for the user.
 
-    A pipe and no file, because a full disk must not swallow the sentence that tells of it.
+    It reads from a pipe, because with a file a full disk would swallow the message about it.
     """
 
     def __init__(self, child: "subprocess.Popen[bytes]", log: Path) -> None:
@@ -154,7 +154,7 @@ def terminable() -> Iterator[None]:
 
 
 def _stop(child: "subprocess.Popen[bytes]") -> None:
-    """Ask the child to end, twice, then kill it. Another Ctrl-C shortens the wait."""
+    """Ask the child to end, twice, then kill it; another Ctrl-C shortens the wait."""
     for ask in (_interrupt, _interrupt, _kill):
         with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
             ask(child)

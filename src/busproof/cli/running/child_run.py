@@ -1,7 +1,7 @@
-"""One run of the features in a process of its own, watched from here.
+"""A run of the features in a child process, watched from here.
 
-The features run under pytest in a child, so that pytest rewrites their asserts, an adapter that
-breaks the interpreter breaks the child only, and what was recorded until then can be judged.
+The features run under pytest in a child. So pytest can rewrite their asserts, an adapter that
+crashes the interpreter crashes only the child, and whatever was recorded until then can be judged.
 """
 
 import importlib.util
@@ -51,13 +51,13 @@ RUNS: Final = Path("reports") / "runs"
 
 @attrs.frozen(kw_only=True)
 class Counted:
-    """Progress of a run.
+    """The progress of a run.
 
     Attributes:
-        planned: how many scenarios there will be, once that is known.
-        ended: how many of them have ended.
-        sequences: how many were explored.
-        repeated: how many more tries there were at scenarios.
+        planned: number of scenarios in the run, once it is known.
+        ended: number of scenarios that have ended.
+        sequences: number of sequences that were explored.
+        repeated: number of repeated attempts of scenarios.
         rehearsing: whether this is only the rehearsal of the run.
     """
 
@@ -69,12 +69,12 @@ class Counted:
 
 
 Progress = Callable[[Counted], None]
-"""Receives the progress of a run."""
+"""Called with the progress of a run."""
 
 
 @attrs.frozen(kw_only=True)
 class Request:
-    """Options of a run, as the user wrote them; `None` stands for the default."""
+    """Options of a run as the user wrote them; `None` stands for the default."""
 
     adapter: str = "model"
     edition: str | None = None
@@ -116,7 +116,7 @@ class Request:
 
 @attrs.frozen(kw_only=True)
 class Finished:
-    """End of a child: exit code, messages for the user, and whether the user stopped it."""
+    """The end of a child: exit code, messages for the user, and whether the user stopped it."""
 
     code: int
     messages: tuple[str, ...]
@@ -124,7 +124,7 @@ class Finished:
 
 
 def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path:
-    """Create a folder for a run, under `reports/runs/` of the current folder.
+    """Create a folder for a run below `reports/runs/` in the current folder.
 
     Raises:
         UsageError: the name is taken, or cannot name a folder.
@@ -152,7 +152,7 @@ def check_run_name(name: str, root: Path = RUNS) -> None:
 
 
 def new_name(adapter: str) -> str:
-    """Return an unused name: time, process and kind of adapter."""
+    """Return an unused name for a run: time, process id and kind of adapter."""
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
     kind = re.sub(r"\W.*", "", adapter, flags=re.DOTALL)
     # Two runs may begin within the same millisecond.
@@ -176,7 +176,7 @@ def _taken(folder: Path) -> UsageError:
 
 
 def latest(folder: Path) -> None:
-    """Point the link `latest` to the run's folder, where links are supported."""
+    """Point the link `latest` to the run's folder, if links are supported."""
     link = folder.parent / LATEST
     fresh = folder.parent / f".latest-{os.getpid()}"
     try:
@@ -189,22 +189,22 @@ def latest(folder: Path) -> None:
 def record(
     request: Request, folder: Path, progress: Progress, also: Mapping[str, str] | None = None
 ) -> Finished:
-    """Run the features, record their history in the folder and report progress.
+    """Run the features, record their history in the folder, and report progress.
 
-    Where nothing can be recorded and it is known why, the folder is removed again.
+    If nothing could be recorded for a known reason, the folder is removed.
 
     Args:
-        request: what to run on.
-        folder: where to record.
-        progress: called often.
-        also: environment variables of the run, in addition to those of this process.
+        request: the options of the run.
+        folder: the folder of the run.
+        progress: called often with the progress.
+        also: environment variables of the run besides those of this process.
 
     Raises:
-        UsageError: the request names what does not exist.
+        UsageError: the request names something that does not exist.
         AdapterError: the adapter cannot be started at all.
         HistoryError: nothing can be recorded.
     """
-    # -P: a queue.py or a json.py in the user's folder must not stand in for Python's own.
+    # With -P, a queue.py or json.py in the user's folder does not replace Python's own module.
     command = [sys.executable, "-P", "-m", "pytest", *pytest_arguments(request, folder)]
     watched = Watched(command, {**environment(), **(also or {})}, folder / LOG)
     counter = _Counter(folder / HISTORY, progress)
@@ -231,7 +231,7 @@ def _refuse_empty(finished: Finished, folder: Path) -> None:
 
 
 def _kept_traceback(folder: Path) -> str:
-    """Keep the log where a broken factory's traceback is in it, and say where; the run has none."""
+    """Keep the log if it has the traceback of a broken factory; return where, for a message."""
     kept = folder.parent.parent / ADAPTER_ERROR
     try:
         if TRACEBACK not in (folder / LOG).read_bytes():
@@ -243,11 +243,11 @@ def _kept_traceback(folder: Path) -> str:
 
 
 def pytest_arguments(request: Request, folder: Path) -> list[str]:
-    """Return pytest's arguments for running and recording the features.
+    """Return pytest's arguments to run and record the features.
 
     Args:
-        request: what to run on.
-        folder: where the history goes, and Allure's results where allure-pytest is installed.
+        request: the options of the run.
+        folder: the folder for the history, and for Allure's results if allure-pytest is installed.
     """
     features = importlib.util.find_spec("busproof.features")
     if features is None or not features.submodule_search_locations:
@@ -268,13 +268,13 @@ def pytest_arguments(request: Request, folder: Path) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment without variables that add plugins or options to pytest."""
+    """Return this process's environment without variables that give pytest plugins or options."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return {**ours, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
 
 
 class _Counter:
-    """Count ended scenarios, reading only new lines."""
+    """A counter of ended scenarios, which reads only new lines of the history."""
 
     def __init__(self, history: Path, progress: Progress) -> None:
         self._history = history
@@ -285,7 +285,7 @@ class _Counter:
         self._counted = Counted()
 
     def __call__(self) -> None:
-        """Count and report."""
+        """Count the new lines, and report the progress."""
         if self._history.exists():
             with self._history.open("rb") as file:
                 file.seek(self._place)

@@ -1,4 +1,4 @@
-"""Consent to changes of a real namespace before a run, and their removal after it."""
+"""Consent to changing a real namespace before a run, and cleaning up after it."""
 
 import os
 import sys
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["MOST", "Work", "agreed", "agreed_to", "work_of"]
 
 ADAPTER: Final = "BUSPROOF_ADAPTER"
-"""Environment variable that passes the address, with its key, to the process of the run."""
+"""Environment variable that passes the address, including its key, to the run's process."""
 
 
 @attrs.frozen(kw_only=True)
 class Work:
-    """Upper bounds of the work in a namespace."""
+    """Upper bounds of a run's work in a namespace."""
 
     entities: int
     at_once: int
@@ -38,11 +38,11 @@ MOST: Final = {
     "network": Work(entities=120, at_once=8, operations=1_500),
     "filling": Work(entities=12_000, at_once=10_010, operations=100_000),
 }
-"""Work of a whole run; the features may fill a namespace."""
+"""The work of a whole run; the features may fill the namespace."""
 
 
 def work_of(request: "Request", *, disposable: bool = False) -> str:
-    """Return the work of a run in words; more if the namespace may be filled."""
+    """Describe a run's work in words; there is more if the namespace may be filled."""
     if request.replay is not None:
         return "the entities and commands of the file that is replayed"
     parts = [request.only] if request.only in ("features", "distilled") else []
@@ -67,7 +67,7 @@ def work_of(request: "Request", *, disposable: bool = False) -> str:
 
 @contextmanager
 def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
-    """Yield the request once the user agrees to its namespace; clean the namespace after.
+    """Yield the request once the user agrees to use the namespace; clean the namespace afterwards.
 
     Raises:
         UsageError: the user does not agree.
@@ -110,10 +110,10 @@ def _plan(target: "Target", prefix: str, work: str) -> str:
 
 
 def agreed_to(plan: str, *, yes: bool) -> None:
-    """Print the plan for a namespace, and ask for consent.
+    """Print the plan of a run in a namespace, and ask for consent.
 
     Raises:
-        UsageError: the user does not agree, or cannot be asked.
+        UsageError: the user does not agree, or there is no terminal to ask on.
     """
     if not yes and not sys.stdin.isatty():
         raise UsageError(f"{plan} No terminal to confirm on; pass --yes to proceed")
@@ -134,7 +134,7 @@ def _restored(variable: str, value: str | None) -> None:
 
 
 def _cleaned(target: "Target", run: str) -> None:
-    """Remove what an unfinished run left, and say so."""
+    """Remove what an unfinished run has left, and print what was removed."""
     from busproof.adapters.amqp.remote import removed  # noqa: PLC0415
 
     with suppress(KeyboardInterrupt):
@@ -150,4 +150,4 @@ def _cleaned(target: "Target", run: str) -> None:
 
 
 CLEANED_IN: Final = 30.0
-"""Seconds for an answer while entities are removed."""
+"""Maximum wait for an answer while entities are removed, in seconds."""

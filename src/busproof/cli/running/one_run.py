@@ -1,4 +1,4 @@
-"""One run from its request to its verdicts: recorded, judged, and what broke taken along."""
+"""One run from its request to its verdicts: recording, judging, and extracting failures."""
 
 import re
 import sys
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["Conducted", "conducted", "interrupted"]
 
 _ERRORS_TOLD: Final = 4
-"""Kinds of adapter errors printed; the history has all."""
+"""Maximum number of kinds of adapter errors to print; the history has all."""
 
 _LOG_TOLD: Final = 3
-"""Last lines of an adapter's log printed with each error."""
+"""Number of lines at the end of an adapter's log to print with each error."""
 
 
 @attrs.frozen(kw_only=True)
@@ -45,8 +45,8 @@ class Conducted:
 
     Attributes:
         conformance: the verdicts.
-        folder: the run's.
-        broken: the violations that can be asked again, as commands.
+        folder: the folder of the run.
+        broken: the violations that can be replayed, as commands.
     """
 
     conformance: Conformance
@@ -55,7 +55,7 @@ class Conducted:
 
 
 def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
-    """Run and judge, and report nothing yet.
+    """Run and judge, without reporting.
 
     Raises:
         ConformanceError: the run could not begin.
@@ -91,14 +91,14 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
 
 
 def interrupted(folder: Path) -> HistoryError:
-    """Return the error of a run interrupted between its recording and its verdicts."""
+    """Return the error for an interrupt between the recording and the verdicts."""
     return HistoryError(
         f"interrupted before the verdicts; `busproof check {folder}` judges what was recorded"
     )
 
 
 def _described(conformance: Conformance, args: Options) -> Conformance:
-    """Return the verdicts with the implementation's details from the command line."""
+    """Return the verdicts with the details of the implementation that options give."""
     values = {name: getattr(args, name) for name in ("commit", "url", "contact")}
     facts = {name: text for name, text in values.items() if text is not None}
     return attrs.evolve(conformance, subject=attrs.evolve(conformance.subject, **facts))
@@ -114,7 +114,7 @@ def _recorded(request: "Request", folder: Path) -> "Finished":
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
-    # rich calls a file a terminal where FORCE_COLOR asks for colours.
+    # rich takes a file for a terminal if FORCE_COLOR is set, so check the stream itself.
     if not sys.stderr.isatty():
         return rehearsed_run.record(request, folder, _Lines())
     columns = (
@@ -136,7 +136,7 @@ def _recorded(request: "Request", folder: Path) -> "Finished":
 
 
 class _Lines:
-    """Printer of a run's progress, every half minute."""
+    """A printer of a run's progress every half minute."""
 
     def __init__(self) -> None:
         self._due = time.monotonic() + EVERY
@@ -169,10 +169,10 @@ def _judged(following: Following, finished: "Finished") -> Conformance:
 
 
 def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """Yield errors of scenarios, one of each kind, with the end of the adapter's log."""
+    """Yield the errors of scenarios, one of each kind, with the end of the adapter's log."""
     endings = [scenario.ended for scenario in scenarios if scenario.ended is not None]
     broken = [ending.detail for ending in endings if ending.verdict is ScenarioVerdict.ERRORED]
-    # Two sentences that differ in a number, such as a request's or a process's, are of one kind.
+    # Sentences that differ only in numbers, such as process ids, are of one kind.
     kinds = {re.sub(r"\d+", "0", detail): detail for detail in reversed(broken)}
     details = [_shortened(detail) for detail in reversed(kinds.values())]
     yield from details[:_ERRORS_TOLD]
@@ -181,7 +181,7 @@ def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 
 def _shortened(detail: str) -> str:
-    """Return a sentence followed by the end of the log."""
+    """Return the first sentence of a detail, with the end of the log in it."""
     message, *below = [line.strip() for line in detail.splitlines() if line.strip()] or [""]
     log = " | ".join(below[1:][-_LOG_TOLD:])
     return "; ".join(part for part in (message, " ".join((*below[:1], log)).strip()) if part)

@@ -1,4 +1,4 @@
-"""Printing and writing a finished run, and its exit code."""
+"""Printing and writing the results of a finished run, and its exit code."""
 
 import sys
 from collections.abc import Callable
@@ -19,10 +19,10 @@ __all__ = ["printed", "published", "report", "terminal", "written"]
 
 
 def report(done: "Conducted") -> None:
-    """Write a run's files, with each violation as commands and as a scenario.
+    """Write the files of a run, including each violation as commands and as a scenario.
 
     Raises:
-        HistoryError: one cannot be written.
+        HistoryError: a file cannot be written.
     """
     from busproof.cli.failures import write as write_failure  # noqa: PLC0415
     from busproof.cli.running.child_run import ALLURE  # noqa: PLC0415
@@ -45,8 +45,8 @@ def published(
 ) -> int:
     """Print the verdicts, write the report and known failures; return the exit code.
 
-    What cannot be printed or written makes a run incomplete, and hides neither the other nor a
-    violation.
+    If one of these fails, the run is incomplete, but the others still happen, and a violation still
+    decides the exit code.
     """
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
 
@@ -58,7 +58,7 @@ def published(
 
 
 def written(write: Callable[[], None]) -> bool:
-    """Write, or print why that failed; return whether it succeeded."""
+    """Call a function that writes; if it fails, print why. Return whether it succeeded."""
     try:
         write()
     except HistoryError as error:
@@ -68,7 +68,7 @@ def written(write: Callable[[], None]) -> bool:
 
 
 def printed(write: Callable[[], None]) -> bool:
-    """Print, or say why that failed; return whether it succeeded."""
+    """Call a function that prints; if it fails, report why. Return whether it succeeded."""
     try:
         write()
         sys.stdout.flush()
@@ -79,7 +79,7 @@ def printed(write: Callable[[], None]) -> bool:
 
 
 def _print(conformance: "Conformance", args: Options) -> None:
-    """Print the verdicts as a table for people or as JSON."""
+    """Print the verdicts, as a table for people or as JSON."""
     if args.format == "json":
         import json  # noqa: PLC0415
 
@@ -95,7 +95,7 @@ def _print(conformance: "Conformance", args: Options) -> None:
 
 
 def terminal() -> "Console":
-    """Return a console that raises when its reader is gone."""
+    """Return a console that raises an error if its reader has closed the pipe."""
     from rich.console import Console  # noqa: PLC0415
 
     class Terminal(Console):

@@ -1,4 +1,4 @@
-"""A run that is rehearsed first, where its adapter answers many commands at once far faster."""
+"""A rehearsal before a run, for adapters that answer many commands at once far faster."""
 
 import shutil
 import tempfile
@@ -17,20 +17,20 @@ from busproof.errors import ConformanceError, HistoryError
 __all__ = ["record"]
 
 _REHEARSALS: Final = {"spark": "busproof.adapters.spark.rehearsal:Rehearsal"}
-"""Kind of adapter to the stand-in that it is rehearsed with."""
+"""The stand-in to rehearse with, by kind of adapter."""
 
 _VARIABLE: Final = "BUSPROOF_REHEARSED"
-"""Environment variable with the file of commands: from the stand-in to the adapter."""
+"""Environment variable with the file of commands that the stand-in passes to the adapter."""
 
 _ENDLESS: Final = "soak"
 _SEED_BITS: Final = 32
 
 
 def record(request: Request, folder: Path, progress: Progress) -> Finished:
-    """Record a run as `child_run.record`, after a rehearsal if its adapter has one.
+    """Record a run as `child_run.record` does, after a rehearsal if its adapter has one.
 
     The rehearsal runs the same scenarios on a stand-in, which answers as the adapter probably will,
-    and leaves a file of its commands. Its answers are thrown away.
+    and writes a file of its commands. Its answers are discarded.
 
     Raises:
         UsageError: as `child_run.record`, which raises its other errors, too.
@@ -49,9 +49,9 @@ def record(request: Request, folder: Path, progress: Progress) -> Finished:
 
 
 def _rehearse(request: Request, aside: Path, progress: Progress, also: dict[str, str]) -> bool:
-    """Run the rehearsal, and return whether the user interrupted it.
+    """Run the rehearsal; return whether the user interrupted it.
 
-    Whatever is wrong with the request is said by the run itself, which comes next.
+    It ignores errors in the request, because the run itself will report them.
     """
     if request.profile == _ENDLESS:
         request = attrs.evolve(request, profile=None, minutes=None, seed=None)

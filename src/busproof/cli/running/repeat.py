@@ -1,4 +1,4 @@
-"""The command that runs something once more, whole, so that it can be copied as it stands."""
+"""Commands that repeat a run or a violation, complete and ready to copy."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -29,11 +29,11 @@ def with_commands(
 
     Args:
         conformance: the verdicts of a run.
-        args: what the run was given on the command line.
-        catalogue: the defaults of readings, which need not be said.
-        folder: the run's.
-        broken: the violations that can be asked again alone; any other needs its scenario.
-        scenarios: what the run recorded.
+        args: the options of the run.
+        catalogue: the source of default readings, which are omitted.
+        folder: the folder of the run.
+        broken: the violations that can be replayed alone; others need their scenario.
+        scenarios: the recorded scenarios.
     """
     files = {failure.rule: folder / FOLDER / failure.rule / COMMANDS for failure in broken}
 
@@ -58,10 +58,10 @@ def with_commands(
 
 
 def _terms(args: Options, conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
-    """Return the options that name the adapter and the terms of the run."""
+    """Yield the options that name the adapter and the terms of the run."""
     subject = conformance.subject
     if is_address(args.adapter):
-        # It has a key in it.
+        # The address contains a key.
         yield from (f"{ADAPTER}=ADDRESS", "busproof", "run", "--adapter", f"env:{ADAPTER}")
     else:
         yield from ("busproof", "run", "--adapter", args.adapter)
@@ -81,7 +81,7 @@ def _terms(args: Options, conformance: Conformance, catalogue: Catalogue) -> Ite
 
 
 def _asked(args: Options, conformance: Conformance) -> Iterator[str]:
-    """Return the options that name what was run, with the drawn seed."""
+    """Yield the options that name what was run, including the seed that was drawn."""
     for rule in args.rule:
         yield from ("--rule", rule)
     yield from _given(args, "replay", "only", "profile", "minutes")
@@ -98,6 +98,6 @@ def _given(args: Options, *names: str) -> Iterator[str]:
 
 
 def _shell(words: Sequence[str]) -> str:
-    """Return the words quoted for a shell; an address becomes a placeholder."""
+    """Quote words for a shell; an address becomes a placeholder."""
     first, *rest = words
     return " ".join([first if "=" in first else shlex.quote(first), *map(shlex.quote, rest)])

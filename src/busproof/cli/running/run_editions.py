@@ -1,4 +1,4 @@
-"""`busproof run --edition all`: every edition of the documents in one go, beside each other."""
+"""`busproof run --edition all`: run every edition of the documents, and compare the verdicts."""
 
 import copy
 from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["run_editions"]
 
 GRAVEST_FIRST: Final = (2, 4, 1, 3, 0)
-"""Exit codes, gravest first."""
+"""Exit codes, the gravest first."""
 
 
 def run_editions(args: Options) -> int:
@@ -71,7 +71,7 @@ def _refuse(args: Options) -> None:
 
 
 def _reported(done: "Conducted") -> "Conformance":
-    """Return the verdicts after writing a run's files; incomplete if that failed."""
+    """Write the files of a run and return its verdicts, as incomplete if writing failed."""
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
 
     conformance = done.conformance

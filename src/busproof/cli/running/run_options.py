@@ -1,4 +1,4 @@
-"""Options that select the rules and what runs, and the request that they make."""
+"""Options that select rules and what to run, and the request that they make."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -116,11 +116,11 @@ HOW_MUCH: Final[tuple[Option, ...]] = (
         help="features: the scenarios (default); tla: the paths of the TLA+ specs",
     ),
 )
-"""Options that select what runs."""
+"""Options that select what to run."""
 
 
 def _profile(args: Options) -> str | None:
-    """Return the profile of the exploration, or `None` for features, rules or a replay alone."""
+    """Return the profile of the exploration, or `None` if the run does not explore."""
     alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
     if (only := getattr(args, "only", None)) in ("features", "distilled"):
         alone.append(f"--only {only}")
@@ -135,14 +135,14 @@ def _profile(args: Options) -> str | None:
 
 
 def _profile_for(args: Options) -> str:
-    """Return the default profile: a small one where each request is slow."""
+    """Return the default profile, which is small if each request is slow."""
     from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
 
     return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
 
 
 def request_from(args: Options, adapter: str) -> "Request":
-    """Return the request of a run from the command line."""
+    """Return the request for a run, from the options of a command line."""
     from busproof.cli.running.child_run import Request  # noqa: PLC0415 - the catalogue alone starts faster
 
     return Request(

@@ -15,7 +15,7 @@ FAULTY, NO_FAULT = "faulty:", "none"
 
 
 class _Port(click.ParamType[int]):
-    """Port number as an option value."""
+    """A port number, as the type of an option's value."""
 
     name = "port"
 
@@ -248,4 +248,4 @@ OPTIONS: Final[tuple[Option, ...]] = (
         help="append events to this file as JSON lines; - is the standard output",
     ),
 )
-"""All options, in the order of the help; addresses and access come first."""
+"""All options in the order of the help; addresses and access come first."""

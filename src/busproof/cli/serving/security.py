@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Protection"]
 
 HIDDEN: Final = "<key>"
-"""Placeholder for a secret key in a printed connection string."""
+"""Placeholder for a secret key in a connection string that is printed."""
 
 
 class Protection:
@@ -28,7 +28,7 @@ class Protection:
 
     Args:
         args: the options.
-        configuration: what is configured, rules among it.
+        configuration: the configuration, which may have access policies.
 
     Raises:
         UsageError: the options do not fit together, or a file cannot be used.
@@ -106,14 +106,14 @@ class Protection:
         )
 
     def _tls(self) -> ssl.SSLContext | None:
-        """Return the TLS context of AMQP, from a given or a generated certificate."""
+        """Return the TLS context for AMQP, with a given or a generated certificate."""
         args = self._args
         if args.tls_cert is None and args.tls_key is not None:
             raise UsageError("--tls-key is of no use without --tls-cert")
         if args.tls is None and args.tls_name:
             raise UsageError("--tls-name is of no use without --tls")
         if args.tls is not None and args.admin_tls is not None:
-            # Before --tls writes its file.
+            # Check this before --tls writes its file.
             raise UsageError("--tls makes a certificate for HTTPS too; leave --admin-tls out")
         if args.tls_cert is not None:
             if args.tls is not None:
@@ -154,9 +154,9 @@ class Protection:
         return context
 
     def renewal(self, hub: "Hub") -> Callable[[], None]:
-        """Return a function that reads keys and certificates again, all or none.
+        """Return a function that reads all keys and certificates again, or none on an error.
 
-        Keys that were not read from a file of their own stay.
+        Keys that do not come from a file of keys are kept.
         """
 
         def renew() -> None:
@@ -169,7 +169,7 @@ class Protection:
         return renew
 
     def warnings(self) -> list[str]:
-        """Return warnings to print at start-up."""
+        """Return the warnings to print at the start."""
         from busproof.broker.auth.policies import is_exposed  # noqa: PLC0415
 
         args, warnings = self._args, list[str]()
@@ -201,7 +201,7 @@ class Protection:
         return warnings
 
     def connection_string(self, amqp_port: int, tls_port: int) -> str:
-        """Return the connection string for clients; only the well-known key appears in it."""
+        """Return the connection string for clients; it shows only the well-known key."""
         rule = self.rules[0]
         key = rule.key if self._is_public_key(rule) else HIDDEN
         end = "UseDevelopmentEmulator=true;" if amqp_port else ""

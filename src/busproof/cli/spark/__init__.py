@@ -1,1 +1,1 @@
-"""Commands on Spark: check, follow a folder, simulate."""
+"""Parts of commands that use Spark: check, follow a folder, simulate."""

@@ -24,7 +24,7 @@ __all__ = ["broken_off", "checked", "judged", "naming_of"]
 
 
 def judged(args: Options) -> Conformance:
-    """Judge a history on Spark and return the verdicts.
+    """Judge a history on Spark, and return the verdicts.
 
     Raises:
         UsageError: the history does not exist, or an option does not fit it.
@@ -43,11 +43,11 @@ def judged(args: Options) -> Conformance:
 
 
 def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
-    """Judge histories of one implementation and write the requested files.
+    """Judge histories of one implementation, and write the requested files.
 
     Raises:
-        UsageError: they were held to different terms, or name what is not known here.
-        HistoryError: one of them cannot be read, or something cannot be written.
+        UsageError: the histories have different terms, or terms that are unknown here.
+        HistoryError: a history cannot be read, or a file cannot be written.
         SparkError: Spark broke off.
     """
     oracle = None if args.oracle is None else Oracle(args.oracle)
@@ -59,7 +59,7 @@ def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
 
 @contextlib.contextmanager
 def broken_off() -> Iterator[None]:
-    """Turn an error of Spark into a `SparkError` of one line."""
+    """Convert an error of Spark to a `SparkError` of one line."""
     try:
         yield
     except Exception as error:
@@ -69,7 +69,7 @@ def broken_off() -> Iterator[None]:
 
 
 def naming_of(args: Options, source: Source) -> Naming:
-    """Return the mapping of a table's columns; raise `UsageError` if there is no table."""
+    """Return the mapping of a table's columns; raise `UsageError` if the history is not a table."""
     if args.mapping is None:
         return AS_PUBLISHED
     if not source.is_table:
@@ -101,7 +101,7 @@ def _save(frame: DataFrame, place: Path, form: str) -> None:
 
 
 def _explained(frame: DataFrame) -> str:
-    """Return how much data the plan shuffles."""
+    """Return a sentence on how much data the plan shuffles."""
     with contextlib.redirect_stdout(io.StringIO()) as output:
         frame.explain("simple")
     plan = output.getvalue()

@@ -1,8 +1,8 @@
-"""`busproof check --engine spark --follow DIR`: each history file of a folder once, as they come.
+"""`busproof check --engine spark --follow DIR`: judge each history file in a folder once.
 
-A batch is the files that have come since the last one. It counts once its record is there, which
-is written last, and whole or not at all: after a kill in its middle the same files are judged
-again, and nothing of the half batch is left.
+A batch is the files that have arrived since the last one. It counts once its record is written,
+which happens last and atomically. If the process is killed before that, the same files are judged
+again, and nothing of the unfinished batch is left.
 """
 
 import shutil
@@ -36,21 +36,21 @@ from busproof.reports.conformance import write as write_report
 __all__ = ["changed_since", "coming", "followed"]
 
 PLACE: Final = "_busproof"
-"""Default folder for progress, below the followed folder."""
+"""Default folder for progress, inside the followed folder."""
 MOST: Final = 1_000
 """Maximum number of files in a batch."""
 SETTLED: Final = 1.0
-"""Seconds without a change until a file counts as complete."""
+"""Time without a change until a file counts as complete, in seconds."""
 LOOKS: Final = 0.5
-"""Seconds between two looks at the folder."""
+"""Time between two looks at the folder, in seconds."""
 
 
 def followed(args: Options) -> Conformance:
-    """Return the verdicts on all files that arrived in the folder, now and before.
+    """Return the verdicts on all files in the folder, those judged before included.
 
     Raises:
-        UsageError: the folder does not exist, no file came, or the files have different terms.
-        HistoryError: a file, or what is kept, cannot be read or written.
+        UsageError: the folder does not exist, no file arrived, or the files have different terms.
+        HistoryError: a file or the record of progress cannot be read or written.
         SparkError: Spark cannot be started, or broke off.
     """
     folder: Path = args.follow
@@ -78,13 +78,13 @@ def _oracle(args: Options) -> Oracle | None:
 
 
 def coming(folder: Path, ledger: Ledger, *, once: bool) -> Iterator[dict[str, int]]:
-    """Yield the files of each batch as they arrive; with `once`, until all are judged."""
+    """Yield the files of each batch as they arrive; with `once`, only until all are judged."""
     while files := _awaited(folder, ledger, once=once):
         yield dict(sorted(files.items())[:MOST])
 
 
 def _awaited(folder: Path, ledger: Ledger, *, once: bool) -> dict[str, int]:
-    """Wait for unjudged files and return them; none if no more will come."""
+    """Wait for files that are not judged yet and return them; none if no more will arrive."""
     files, unsettled = _new_in(folder, ledger.files)
     if files or (once and not unsettled):
         return files
@@ -96,7 +96,7 @@ def _awaited(folder: Path, ledger: Ledger, *, once: bool) -> dict[str, int]:
 
 
 def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], bool]:
-    """Return the unjudged files, and whether others are still being written."""
+    """Return the files that are not judged yet, and whether others are still being written."""
     sizes, unsettled = dict[str, int](), False
     for path in folder.rglob(_pattern(folder)):
         place = path.relative_to(folder)
@@ -112,7 +112,7 @@ def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], boo
 
 
 def _pattern(folder: Path) -> str:
-    """Return the pattern of files to follow: those of a table, if the folder has its header."""
+    """Return the pattern of files to follow: Parquet if the folder has a table's header."""
     return "*.parquet" if (folder / HEADER_NAME).is_file() else "*.jsonl"
 
 
@@ -123,7 +123,7 @@ def _judge(
     ledger: Ledger,
     args: Options,
 ) -> None:
-    """Judge and record a batch; remove the remains of an unfinished one first."""
+    """Judge and record a batch, after removing the remains of an unfinished one."""
     mine = Options(**vars(args))
     if args.violations is not None:
         mine.violations = args.violations / ledger.next_name
@@ -163,9 +163,9 @@ def _source_of(folder: Path, files: Mapping[str, int]) -> Source:
 def _histories(
     spark: SparkSession, source: Source, args: Options, ledger: Ledger
 ) -> frozenset[int]:
-    """Return the ids of a batch's histories; refuse those that go on from an earlier batch.
+    """Return the ids of a batch's histories; refuse histories that continue earlier batches.
 
-    A history's later part without its beginning would break rules.
+    The later part of a history would seem to break rules without its beginning.
     """
     with broken_off():
         rows = read(spark, source, naming_of(args, source)).rows
@@ -180,7 +180,7 @@ def _histories(
 
 
 def _check_terms(file: Path, source: Source, ledger: Ledger) -> None:
-    """Refuse a file whose terms differ from the first, before judging it."""
+    """Refuse a file whose terms differ from those of the first file, before judging it."""
     if ledger.first is None:
         return
     if source.is_table:
@@ -196,7 +196,7 @@ def _files(count: int) -> str:
 
 
 def changed_since(folder: Path, ledger: Ledger) -> tuple[str, ...]:
-    """Return a sentence on files that changed after they were judged."""
+    """Return a sentence about files that changed after they were judged."""
     changed = []
     for name, size in sorted(ledger.files.items()):
         with suppress(OSError):

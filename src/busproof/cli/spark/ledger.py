@@ -1,4 +1,4 @@
-"""The record of what was judged in a folder: one file a batch, with the summary of its verdicts."""
+"""The record of what was judged in a folder: one file per batch, with a summary of verdicts."""
 
 import fcntl
 import json
@@ -23,18 +23,18 @@ from busproof.spec import load as load_catalogue
 __all__ = ["Batch", "Ledger"]
 
 _A_BATCH: Final = 44
-"""Bits for a scenario's position in its batch; a batch has fewer files than 2 ** 12."""
+"""Number of bits for a scenario's position in its batch; a batch has fewer than 2 ** 12 files."""
 
 
 @attrs.frozen(kw_only=True)
 class Batch:
-    """Files judged together.
+    """Files that are judged together.
 
     Attributes:
-        files: name under the folder to size in bytes.
-        header: what the files say of themselves.
-        summary: what their scenarios came to.
-        problems: sentences on lines that could not be used.
+        files: name within the folder to size in bytes.
+        header: the header that the files share.
+        summary: the merged results of their scenarios.
+        problems: sentences about unusable lines.
         histories: the ids of their histories, if they are files of a table.
     """
 
@@ -47,19 +47,19 @@ class Batch:
 
 @attrs.define
 class Ledger:
-    """Record of the batches judged in a folder.
+    """A record of the batches that were judged in a folder.
 
     Attributes:
-        place: the folder that it is kept in.
-        count: of batches.
-        files: every file that was judged, and how large it was then.
-        first: the file that was judged first, and the header of all, which are of the same terms.
-        summary: what all scenarios came to.
-        problems: sentences on lines that could not be used.
+        place: the folder of the record.
+        count: number of batches.
+        files: every judged file, with its size at that time.
+        first: the file that was judged first, and its header, whose terms all files share.
+        summary: the merged results of all scenarios.
+        problems: sentences about unusable lines.
         histories: the ids of all judged histories of a table.
 
     Raises:
-        HistoryError: it cannot be read or written.
+        HistoryError: the record cannot be read or written.
     """
 
     place: Path
@@ -101,7 +101,7 @@ class Ledger:
         """Return the verdicts on all judged files; `None` if there are none.
 
         Args:
-            oracle: the oracle that judged, if not the one that the header names.
+            oracle: the oracle that judged, if it is not the one in the header.
             more: further problems, one sentence each.
         """
         if self.first is None:
@@ -112,7 +112,7 @@ class Ledger:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Lock the record; raise `UsageError` if another process holds it."""
+        """Lock the record; raise `UsageError` if another process has locked it."""
         with (self.place / "lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -129,7 +129,7 @@ class Ledger:
         return f"batch-{self.count + 1:06}"
 
     def add(self, batch: Batch) -> None:
-        """Record a batch: its files are judged from now on."""
+        """Record a batch, whose files count as judged from now on."""
         fields = {
             "files": dict(batch.files),
             "header": unstructure(batch.header, union=Record),

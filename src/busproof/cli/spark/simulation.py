@@ -1,7 +1,7 @@
-"""Comparison of the bus on Spark with the model, on many random sequences in one job.
+"""Comparison of the bus on Spark with the model, by many random sequences in one job.
 
-Spark answers every sequence, and the model judges each in other processes, from the answers and
-partitions. Differences are shrunk by running them on Spark again.
+Spark answers every sequence. Other processes judge the answers with the model, given the partitions
+that Spark chose. Differences are shrunk by running fewer commands on Spark again.
 """
 
 import gc
@@ -51,28 +51,28 @@ _NAMES: Final = tuple(fault.name for fault in MUTANTS)
 _COMMANDS: Final = "commands.parquet"
 _OUTCOMES: Final = "outcomes.parquet"
 _IN_A_FILE: Final = 100
-"""Sequences per Parquet file."""
+"""Number of sequences in a Parquet file."""
 
 _FIRST_SEEDS: Final = 24
 _MORE_SEEDS: Final = 5
-"""Sequences for each fault at first, and how many times more for those that nothing showed."""
+"""Number of sequences for each fault at first, and the factor for faults that none has shown."""
 
 _AT_ONCE: Final = 8
-"""Sequences that a process judges between reports."""
+"""Number of sequences that a process judges between reports."""
 
 _SMALLER: Final = 150
-"""Tries to shrink each difference."""
+"""Maximum number of tries to shrink a difference."""
 
 _SELDOM: Final = 0.001
-"""Share of all commands that a rule must decide to count as tested."""
+"""Minimum share of all commands that a rule must decide to count as tested."""
 
 _Run = tuple[int, str | None]
-"""Seed of a sequence and the name of the bus's mutant, if any."""
+"""The seed of a sequence, and the name of the bus's mutant, if any."""
 
 
 @attrs.frozen(kw_only=True)
 class Difference:
-    """The first answer of a sequence that the model does not allow.
+    """The first answer in a sequence that the model does not allow.
 
     Attributes:
         seed: seed of the sequence.
@@ -91,7 +91,7 @@ class Difference:
 
 @attrs.frozen(kw_only=True)
 class Simulation:
-    """Result of a simulation: size, differences, and how often each rule decided."""
+    """The result of a simulation: its size, differences, and how often each rule decided."""
 
     sequences: int
     commands: int
@@ -103,14 +103,14 @@ class Simulation:
 def simulated(
     spark: "SparkSession", profile: v.Profile, seeds: Sequence[int], length: int, folder: Path
 ) -> Simulation:
-    """Run one sequence for each seed and judge Spark's answers.
+    """Run one sequence for each seed, and judge Spark's answers.
 
     Args:
-        spark: where the sequences are folded.
-        profile: what the bus is held to.
-        seeds: one of each sequence.
-        length: commands of a sequence, after those that create what it is about.
-        folder: for the sequences and the outcomes, as Parquet.
+        spark: the session that folds the sequences.
+        profile: the profile of the bus.
+        seeds: the seeds, one per sequence.
+        length: number of commands in a sequence, not counting those that create its entities.
+        folder: the folder for the sequences and outcomes, as Parquet.
 
     Raises:
         HistoryError: the folder cannot be written.
@@ -126,7 +126,7 @@ def noticed(
     folder: Path,
     names: Sequence[str] = _NAMES,
 ) -> dict[str, Difference]:
-    """Return the faults that the model distinguishes, each with its first difference.
+    """Return the faults that the model can tell from the bus, each with its first difference.
 
     A fault that a few sequences show is not tried with the others.
     """
@@ -144,12 +144,12 @@ def noticed(
 def _simulated(
     spark: "SparkSession", profile: v.Profile, runs: Sequence[_Run], length: int, folder: Path
 ) -> Simulation:
-    """Write the sequences, fold them and judge the answers; one process per core helps."""
+    """Write the sequences, fold them, and judge the answers in one process per core."""
     with multiprocessing.get_context("spawn").Pool() as pool:
         kinds = _written(spark, pool, profile, runs, length, folder / _COMMANDS)
         frame = spark.read.schema(SEQUENCES).parquet(str(folder / _COMMANDS))
         mutated = any(mutant is not None for _, mutant in runs)
-        # A mutant may replace an expression of any command.
+        # A mutant may replace an expression of any command, so the plan needs all commands.
         answers = told(frame, mutated=True) if mutated else told(frame, kinds=kinds)
         answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
         rows = [row.asDict() for row in spark.read.parquet(str(folder / _OUTCOMES)).collect()]
@@ -157,7 +157,7 @@ def _simulated(
 
 
 def applicable(profile: v.Profile) -> list[v.RuleId]:
-    """Return the rules that the bus on Spark can show."""
+    """Return the rules that the bus on Spark can give evidence about."""
     terms = Terms(
         catalogue=load(),
         profile=profile,
@@ -268,7 +268,7 @@ def _difference(seed: int, mutant: str | None, violation: Violation, event: v.Ev
 def _heard(
     profile: v.Profile, commands: Sequence[RecordedCommand], answers: Sequence[dict[str, Any]]
 ) -> tuple[Judge, Violation | None, v.Event | None]:
-    """Return the judge, the violation if there is one, and the last event that was judged."""
+    """Judge a sequence; return the judge, the violation, if any, and the last judged event."""
     judge = Judge(profile, SparkAdapter().declaration.observability)
     tokens: dict[int, str] = {}
     event, violation, now = None, None, 0
@@ -322,7 +322,7 @@ def saved(
 
 
 class _Again:
-    """Runs single sequences by one prepared plan over a file of one line."""
+    """A runner of single sequences, by one prepared plan over a file of one line."""
 
     def __init__(
         self, spark: "SparkSession", profile: v.Profile, mutant: str | None, file: Path
