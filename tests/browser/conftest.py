@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import attrs
@@ -177,8 +179,8 @@ class Visit:
 Open = Callable[..., Visit]
 
 
-@pytest.fixture
-def visit(browser: Browser, address: str) -> Iterator[Open]:
+@contextmanager
+def visiting(browser: Browser, address: str) -> Iterator[Open]:
     """Open the page; in the end it must have been silent and have asked for nothing else."""
     opened: list[Visit] = []
 
@@ -200,3 +202,17 @@ def visit(browser: Browser, address: str) -> Iterator[Open]:
         assert [] == [url for url in each.asked if not url.startswith((address, "data:"))]
         assert each.page.evaluate("window.hacked") is None
         each.page.context.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str) -> Iterator[Open]:
+    """Open the page for one test."""
+    with visiting(browser, address) as to:
+        yield to
+
+
+@pytest.fixture(scope="module")
+def look(browser: Browser, address: str) -> Iterator[Open]:
+    """Open the page once for all tests that only look at it: it takes a second to draw."""
+    with visiting(browser, address) as to:
+        yield cache(to)

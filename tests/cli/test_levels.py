@@ -29,7 +29,7 @@ def little(busproof):
 
 def test_what_is_required_and_not_claimed_is_exit_code_3(little) -> None:
     """The verdicts are as they were; the problem says which level, and JSON and badges agree."""
-    about = ("run", "--adapter", "mine:Little", "--only", "features", "--no-allure", "--name", "r")
+    about = ("run", "--adapter", "mine:Little", "--only", "distilled", "--no-allure", "--name", "r")
     ended = little(*about, "--require", "sessions", "--require", "core")
     assert 3 == ended.code
     assert "required level sessions is not claimed" in ended.problems

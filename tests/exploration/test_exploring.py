@@ -21,8 +21,9 @@ from busproof.vocabulary.values import MICROSECONDS, Clock
 
 def test_a_seed_repeats_the_exploration() -> None:
     """And another one does not."""
-    assert explored(ModelAdapter(), seed=5).events == explored(ModelAdapter(), seed=5).events
-    assert explored(ModelAdapter(), seed=5).events != explored(ModelAdapter(), seed=6).events
+    first, again, other = (explored(ModelAdapter(), seed=seed, sequences=8) for seed in (5, 5, 6))
+    assert first.events == again.events
+    assert first.events != other.events
 
 
 def test_as_many_sequences_are_made_up_as_were_asked_for() -> None:
@@ -126,10 +127,9 @@ def test_answers_that_never_come_end_nothing() -> None:
     assert max(len(each) for each in found.sequences) > 30
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_hostile_model_is_never_accused(seed: int) -> None:
+def test_a_hostile_model_is_never_accused() -> None:
     """Nor is Hypothesis confused by answers that differ each time."""
-    found = explored(ModelAdapter(policy="hostile", seed=seed), seed=seed, sequences=20)
+    found = explored(ModelAdapter(policy="hostile", seed=1), seed=1, sequences=20)
     assert [] == found.exploration.found
     assert found.ended is not None
     assert found.ended.verdict is ScenarioVerdict.PASSED
@@ -225,7 +225,7 @@ def test_time_passes_by_commands_where_the_clock_is_virtual() -> None:
     """And is recorded."""
     times = [
         e.command.duration
-        for e in explored(ModelAdapter(), sequences=30).events
+        for e in explored(ModelAdapter(), sequences=10).events
         if isinstance(e.command, AdvanceClock)
     ]
     assert max(times) > 30 * MICROSECONDS
