@@ -94,15 +94,15 @@ class PackedMap(Generic[Key, Value]):  # noqa: PLW1641 - never hashed
 
     def items(self) -> Iterator[tuple[Key, Value]]:
         """Yield all entries, each key once."""
-        seen = set()
+        yielded = set()
         for key, value in self.recent.items():
-            seen.add(key)
+            yielded.add(key)
             if value is not _DELETED:
                 yield key, value
         for block in reversed(self._blocks):
             for key, value in _entries(block).items():
-                if key not in seen:
-                    seen.add(key)
+                if key not in yielded:
+                    yielded.add(key)
                     if value is not _DELETED:
                         yield key, value
 
@@ -129,12 +129,12 @@ class PackedMap(Generic[Key, Value]):  # noqa: PLW1641 - never hashed
 
     def _packed_value(self, key: object) -> Any:
         """Return the latest compressed value of a key; `None` if there is none."""
-        found = _hash(key)
-        lowest = found << _BITS
+        hashed = _hash(key)
+        lowest = hashed << _BITS
         candidates = []
         for index in self._indexes:
             place = bisect_left(index, lowest)
-            while place < len(index) and index[place] >> _BITS == found:
+            while place < len(index) and index[place] >> _BITS == hashed:
                 candidates.append(index[place] & _LOW)
                 place += 1
         for number in sorted(candidates, reverse=True):
