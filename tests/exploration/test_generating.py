@@ -47,7 +47,7 @@ def test_every_command_has_a_row_in_the_table() -> None:
 
 def test_every_command_is_asked() -> None:
     """A row that never comes to anything would hide a command."""
-    events = explored(ModelAdapter(), seed=0, sequences=80).events
+    events = explored(ModelAdapter(), seed=0, sequences=60).events
     asked = {type(event.command) for event in events}
     assert set(get_args(Command)) - {RestoreQueue} == asked  # asked for in Premium
 

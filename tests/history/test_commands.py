@@ -1,6 +1,7 @@
 """Lists of commands that can be asked again, and the sentences for them."""
 
 import json
+import os
 from typing import get_args
 
 import attrs
@@ -36,6 +37,7 @@ from busproof.vocabulary.outcomes import Done, Event, Received
 from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import Clock, Disposition
 
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 PROFILE = Profile(edition="de-2021-04", partitions=3)
 CREATE = Event(command=CreateQueue(queue="q"), outcome=Done())
 GIVEN = Event(
@@ -141,7 +143,7 @@ def test_a_file_that_is_not_there_is_reported(tmp_path) -> None:
 
 def test_every_command_has_a_sentence_that_means_it() -> None:
     """Whatever an exploration asks."""
-    events = explored(ModelAdapter(), sequences=120).events
+    events = explored(ModelAdapter(), sequences=120 if FULL else 60).events
     restored = Event(command=RestoreQueue(queue="q", max_size=2), outcome=Done())
     assert {*get_args(Command)} == {RestoreQueue, *(type(event.command) for event in events)}
     events = [*events, restored]

@@ -1,11 +1,9 @@
 """The bus on Spark: what its expressions cover, how large they are, and that they fold as one."""
 
-import json
 import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -14,10 +12,9 @@ from busproof.adapters.base import Adapter
 from busproof.adapters.spark import SparkAdapter
 from busproof.adapters.spark import adapter as adapter_module
 from busproof.adapters.spark.rehearsal import Rehearsal
-from busproof.history.codec import union_of, unstructure
-from busproof.pipeline.bus.bulk import SEQUENCES, told
+from busproof.history.codec import union_of
+from busproof.pipeline.bus.bulk import told
 from busproof.pipeline.bus.folding import COMMANDS, folded
-from busproof.pipeline.bus.tables import TABLES
 from busproof.spec import load
 from busproof.vocabulary.commands import (
     AdvanceClock,
@@ -41,12 +38,6 @@ FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 MOST_TEXT = 45_000
 """Characters of the largest expression; a value that is repeated and not bound doubles it."""
 
-FRESH: dict[str, Any] = {
-    "tier": "standard",
-    "most_partitions": 16,
-    **dict.fromkeys(("now", "arrivals", "given"), 0),
-    **{name: [] for name in (*TABLES, "told")},
-}
 SEQUENCE: list[Command] = [
     CreateQueue(queue="q"),
     BeginTransaction(transaction="t"),
@@ -66,10 +57,6 @@ ANSWERS = ["Done", "Done", "Done", "Refused", "Empty", "Done", "Received", "Empt
 ASKED = ("CreateQueue", "Send", "Receive", "ReceiveDeferred", "Defer", "Complete", "ListQueues")
 """The commands of the adapter's plan; the gate has all of them in the runs of tests/pipeline/."""
 OF_SEQUENCE = {type(each).__name__ for each in SEQUENCE}
-
-
-def requests() -> list[dict[str, Any]]:
-    return [{"connection": "c1", "command": unstructure(each, full=True)} for each in SEQUENCE]
 
 
 def kinds(*few: str) -> list[str]:
@@ -114,17 +101,15 @@ def test_the_expression_of_a_command_stays_small() -> None:
 
 
 def test_nothing_of_the_plan_is_python(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    adapter: SparkAdapter, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    row = {"seed": 1, "state": FRESH, "requests": requests()}
-    (tmp_path / "one.json").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    frame = told(spark.read.schema(SEQUENCES).json(str(tmp_path)), kinds=kinds(*OF_SEQUENCE))
-    frame.explain("extended")
+    """Of the one plan that answers all commands."""
+    assert Done() == adapter.do(CreateQueue(queue="q"), "c1").outcome
+    assert adapter._one is not None
+    adapter._one.explain("extended")
     explained = capsys.readouterr().out
     assert "Physical Plan" in explained
     assert "Python" not in explained
-    (answers,) = [json.loads(each.told)["told"] for each in frame.collect()]
-    assert [*ANSWERS, "Received"] == [each["type"] for each in answers]
 
 
 def test_settlement_names_the_lock_that_spark_gave(adapter: SparkAdapter) -> None:
