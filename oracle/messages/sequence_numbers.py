@@ -91,6 +91,7 @@ def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
 
 def is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
     """SEQ-07: return whether both messages arrived with the same transaction."""
+    # Messages outside of transactions have -1 here, and are not of one commit.
     return stored.batch == latest.batch >= 0
 
 
