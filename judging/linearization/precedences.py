@@ -49,6 +49,7 @@ class Precedences:
                 | v.Defer(queue=queue, lock_token=token)
                 | v.RenewLock(queue=queue, lock_token=token)
             ):
+                # A lock token is given once, so it names one delivery.
                 self.settles[queue, token].append(number)
             case (
                 v.SettleBatch(queue=queue, lock_tokens=tokens)
@@ -97,6 +98,7 @@ class Precedences:
         yield from self._transactions()
 
     def _creations(self) -> Iterator[tuple[int, int]]:
+        # Everything about an entity most likely comes after its creation.
         for number, event in enumerate(self._events):
             creation = self.creations.get(getattr(event.command, "queue", ""))
             if creation is not None:
@@ -222,6 +224,7 @@ class Precedences:
                 arrival = self._arrival(sends[0])
                 alike[command.queue, command.message.message_id].append((observed, arrival))
         for copies in alike.values():
+            # A copy that is never seen was most likely dropped because of one that was.
             kept = [number for shown, number in copies if shown]
             # A few pairs are enough, because all pairs would grow with the square of the copies.
             yield from ((number, one) for shown, number in copies if not shown for one in kept[-3:])

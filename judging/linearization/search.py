@@ -155,6 +155,7 @@ class Search:
 
     def _go_back(self, furthest: int, retries: int) -> None:
         """Go back to an earlier point, and order the candidates differently there."""
+        # Most difficulties begin a few events ago, so the nearest points are tried first.
         back = WITHDRAWN[min(retries // WAYS, len(WITHDRAWN) - 1)]
         while len(self.order) > max(0, furthest - back) and self._withdrawn():
             pass
@@ -214,6 +215,8 @@ class Search:
         if self._dead_end is not None and len(self.order) < len(self._dead_end.order):
             return
         waiting = self._candidates(here.first)
+        # An event that returned late may still come after others; the one that returned first may
+        # not.
         due = min(waiting, key=self._due)
         self._dead_end = DeadEnd(
             order=(*self.order, due),

@@ -211,8 +211,8 @@ def _of_topics(
     role = None if queue is None else queue.role
     if queue is None or role is None:
         return ()
-    # A topic gives no messages itself, so all that it can do wrongly is to refuse one. What it
-    # distributes wrongly shows in its subscriptions.
+    # A topic gives no messages itself, so its only wrong answer is a refusal. What it distributes
+    # wrongly shows in its subscriptions.
     if isinstance(role, Topic):
         refused = isinstance(outcome, v.Refused) and not is_management(command)
         return rules_if((refused, "TOPIC-04"), (refused and role.parted, "TOPIC-23"))

@@ -50,7 +50,7 @@ def renew_locks(
     # An answer may leave the ends of locks out; then none of them is compared.
     if isinstance(outcome, v.RenewedSeveral):
         reported = outcome.locked_until or (None,) * len(command.lock_tokens)
-        # An answer about another number of locks is no answer to this request.
+        # An answer about more or fewer locks cannot be the answer to this request.
         if len(reported) != len(command.lock_tokens):
             return
         ends = dict(zip(command.lock_tokens, reported, strict=True))
