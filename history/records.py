@@ -41,7 +41,7 @@ REPEATED: Final = "repeated"
 
 
 class Oracle(StrEnum):
-    """Kind of oracle that judges: strict (with partitions) or client (without)."""
+    """Kind of oracle that judges: strict (sees partitions) or client (does not)."""
 
     STRICT = "strict"
     CLIENT = "client"

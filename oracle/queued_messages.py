@@ -166,7 +166,7 @@ class Stored:
 
     @property
     def available(self) -> bool:
-        """Whether an ordinary receive may surely take it: present, unlocked, not deferred."""
+        """Whether a receive surely finds it: it is there, not locked and not deferred."""
         # `deferred` is `None` if an unanswered request may have deferred the message.
         return self.certain and self.lock is None and self.deferred is False
 

@@ -243,7 +243,7 @@ class Search:
             self._forget(needed)
 
     def _forget(self, needed: int) -> None:
-        """Drop the oldest points, and record it if one of them had untried events."""
+        """Drop the oldest points, and remember whether one of them had untried events."""
         old = self._points[:-needed]
         self._forgotten = self._forgotten or any(point.untried for point in old)
         self._points = self._points[-needed:]

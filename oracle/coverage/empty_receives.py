@@ -50,7 +50,7 @@ def _is_left(queue: Queue) -> bool:
 
 
 def _of_schedule(namespace: Namespace, queue: Queue, session_id: str | None) -> Rules:
-    """SCHED-01, SCHED-04, SCHED-13: return the rules on scheduled or cancelled messages."""
+    """SCHED-01, SCHED-04, SCHED-13: return the rules that absent scheduled messages exercise."""
     calendar, early = queue.calendar, is_awaited(namespace, queue)
     return rules_if(
         (early, "SCHED-01"),
@@ -68,7 +68,7 @@ def _of_age(namespace: Namespace, queue: Queue, session_id: str | None) -> Rules
 
 
 def _of_dead_letters(namespace: Namespace, queue: Queue) -> Rules:
-    """Return the rules on messages that are not here because they are dead letters, or are not."""
+    """Return the rules about which messages are dead letters, and which are not."""
     name = queue.settings.queue
     if not v.is_dead_letter_queue(name):
         dead = namespace.queues.get(name + v.DEAD_LETTERS)

@@ -61,7 +61,7 @@ def shown_by_taking(
 
 
 def shown_by_not_taking(role: Subscription, message: v.Message) -> tuple[v.RuleId, ...]:
-    """FILTER-02 to FILTER-04, FILTER-06, FILTER-07: return the rules of not taking a message."""
+    """FILTER-02 to FILTER-04, FILTER-06, FILTER-07: return the rules shown if no copy is taken."""
     if not role.rules:
         return ("FILTER-06", "FILTER-07")
     rules = [

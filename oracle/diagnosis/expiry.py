@@ -38,7 +38,7 @@ def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[
 
 
 def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: yield the rules of giving it too late."""
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: yield the rules that a late delivery breaks."""
     for stored in queue.with_body(view.body):
         dies = stored.dies
         # If its age permits the delivery, the event is wrong for another reason.

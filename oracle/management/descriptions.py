@@ -63,7 +63,7 @@ def _told(description: Description) -> v.Outcome:
 def _possible(
     namespace: Namespace, entity: Queue
 ) -> Iterator[tuple[Description, tuple[v.RuleId, ...]]]:
-    """Yield the descriptions that are listed as possible, with the rules that they exercise."""
+    """Yield descriptions to list as allowed, with the rules that each exercises."""
     description = described(namespace, entity)
     yield description, _shown(namespace, entity, description)
     if may_lag(namespace) and isinstance(description, v.QueueDescription):

@@ -101,9 +101,9 @@ def has_died(namespace: Namespace, stored: Stored) -> bool:
 
 
 def is_surely_dead(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """TTL-13: return whether the message has expired even if clocks stood still (OUTAGE-CLOCK).
+    """TTL-13: return whether the message has expired even if the clock stood still (OUTAGE-CLOCK).
 
-    How long a clock stood still is unknown, so after an outage nothing has surely expired.
+    How long a clock stands still in an outage is unknown, so after one nothing has surely expired.
     """
     if not has_died(namespace, stored):
         return False

@@ -153,7 +153,7 @@ def _current(tally: Tally, receivers: Receivers) -> tuple[int, int]:
 
 
 def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
-    """Return how many messages every receive can reach: in no other cache, and not down.
+    """Return how many messages each receive can reach: up, and in no other front end's cache.
 
     Args:
         queue: the queue, after the receiver in question became its latest.

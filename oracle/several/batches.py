@@ -66,7 +66,7 @@ def send_batch(namespace: Namespace, command: v.SendBatch, observed: Observation
 def _choices(
     namespace: Namespace, command: v.SendBatch, observed: Observation, *, several: bool
 ) -> Iterator[Observation]:
-    """Yield the observed choice of a partition; without one, each partition for the whole batch."""
+    """Yield the observation of the batch; without one, an observation of each partition."""
     if observed.outcome is not None:
         yield Observation(v.Done(), observed.witness)
         return

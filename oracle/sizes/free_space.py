@@ -154,7 +154,7 @@ def no_room(
 
 
 def _is_by_others(namespace: Namespace, queue: Queue, size: int, where: Partitions) -> bool:
-    """Return whether only locked, deferred, scheduled or dead-lettered messages fill it."""
+    """Return whether only locked, deferred, scheduled or dead-lettered messages fill the entity."""
     room = queue.room
     dead = dead_letter_storage(namespace, queue).certain
     apart = sum((*room.apart.values(), *dead.values(), queue.calendar.size))
