@@ -48,7 +48,7 @@ class Oracle(StrEnum):
 
 
 class ScenarioVerdict(StrEnum):
-    """End of a scenario."""
+    """End of a scenario, such as `passed`."""
 
     PASSED = "passed"
     FAILED = "failed"

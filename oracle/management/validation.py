@@ -26,7 +26,7 @@ def _is_malformed(version: str) -> bool:
 
 
 def version_shown(version: str) -> v.RuleId | None:
-    """Return the rule about this api-version; the empty one means that there is none (MGMT-08)."""
+    """Return the rule about an api-version, which is empty for a request without one (MGMT-08)."""
     if _is_malformed(version):
         return None
     # Versions of this form have the same order as text and as dates.

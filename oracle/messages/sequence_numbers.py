@@ -109,7 +109,7 @@ def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]
 
 
 def is_one(queue: Queue, stored: Stored) -> bool:
-    """Return whether no other message has this body, so that it was surely this one."""
+    """Return whether the body identifies this message, because no other message has it."""
     return queue.bodies.get(stored.message.body) == (stored.number,)
 
 
