@@ -150,7 +150,7 @@ def _named(target: Property) -> tuple[str, str]:
 
 
 def _is_settable(statement: Statement) -> bool:
-    """Return whether a statement may change its property: not a key, and a system one by a text."""
+    """Return whether a statement may set its property: no key, a system property to texts only."""
     name = statement.property.name
     if statement.property.scope == "user":
         return name.lower() != RULE_NAME.lower() and statement != _to_null(statement)

@@ -45,14 +45,14 @@ REPEATED: Final = "repeated"
 
 
 class Oracle(StrEnum):
-    """Kind of oracle that judges: strict (with partitions) or client (without)."""
+    """Kind of oracle that judges: strict (sees partitions) or client (does not)."""
 
     STRICT = "strict"
     CLIENT = "client"
 
 
 class ScenarioVerdict(StrEnum):
-    """End of a scenario."""
+    """End of a scenario, such as `passed`."""
 
     PASSED = "passed"
     FAILED = "failed"

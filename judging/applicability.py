@@ -30,7 +30,7 @@ class Terms:
     def of(
         cls, catalogue: Catalogue, header: Header, profile: v.Profile, oracle: Oracle
     ) -> "Terms":
-        """Return the terms of a recorded history."""
+        """Return the terms that a recorded history is judged by."""
         return cls(
             catalogue=catalogue,
             profile=profile,

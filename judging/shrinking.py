@@ -71,7 +71,7 @@ def _once_through(best: tuple[T, ...], size: int, fails: Fails[T]) -> "tuple[T, 
 def simplified(
     commands: Sequence[RecordedCommand], fails: Fails[RecordedCommand]
 ) -> tuple[RecordedCommand, ...]:
-    """Return the commands with default values wherever they still fail."""
+    """Return the commands with fields set to their defaults, where they still fail with them."""
     best = tuple(commands)
     try:
         for place in range(len(best)):

@@ -163,7 +163,7 @@ class Timers:
         heappush(self.heap, timer)
 
     def tidy(self, is_live: Callable[[Timer], bool]) -> None:
-        """Drop timers that no record needs any more, if they may be half of all."""
+        """Drop timers that no record needs any more, once they may be half of all timers."""
         if self.stale * 2 > len(self.heap):
             self.heap = [timer for timer in self.heap if is_live(timer)]
             heapify(self.heap)

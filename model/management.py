@@ -27,7 +27,7 @@ FIXED: Final = {
 
 
 def create_queue(namespace: Namespace, command: v.CreateQueue, connection: str) -> Answer:
-    """MGMT-01 to MGMT-03, MGMT-09, DLQ-04, LOCK-02: create a queue."""
+    """MGMT-01 to MGMT-03, MGMT-09, DLQ-04, LOCK-02: check a request, and create its queue."""
     rules = namespace.rules
     rules.management.check_name(namespace, command.queue)
     if command.requires_session or command.duplicate_detection or v.destinations(command):

@@ -26,6 +26,7 @@ def _changed(instance: Any, /, **changes: Any) -> Any:
     return copy(instance, changes)
 
 
+# Type checkers know `attrs.evolve` and check the names of the fields in each call.
 if TYPE_CHECKING:
     from attrs import evolve
 else:

@@ -33,6 +33,7 @@ class Deaths:
 
     def awaiting(self, number: int, dies: Window | None) -> "Deaths":
         """Return the index with a message that was added, or became available again; O(log n)."""
+        # A message that never dies needs no entry, and most messages never die.
         if dies is None or dies.earliest >= NEVER:
             return self
         return evolve(self, ahead=push(self.ahead, (dies.earliest, number)))

@@ -20,9 +20,11 @@ _USING: Final = v.Send | v.Receive | v.Peek | v.GetQueue | v.UpdateQueue | v.Del
 
 def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
     """MGMT-10, MGMT-15, TOPIC-22: return the answers for an entity that does not exist."""
+    # An outage may begin before the entity exists, and then concerns the one that is created later.
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
         yield from _answered(namespace, command, _switched(namespace, command))
         return
+    # A transaction that names this entity may have failed with the refusal.
     namespace = with_doubt(namespace, command)
     if isinstance(command, _USING | v.TopicManagement):
         # Basic has no topics, and need not answer that one is not found (MGMT-24).
@@ -73,6 +75,7 @@ def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Tran
             switched = in_outage(namespace, queue.settings.queue, outages)
         yield from _answered(namespace, command, _switched(switched, command))
         return
+    # A refused deletion may have been made in some partitions, and its repetition completes it.
     repeated = queue.managed.partially_applied == "delete" and not queue.outages.any
     if repeated and isinstance(command, v.DeleteQueue | v.DeleteTopic):
         yield refusal(delete_entity(namespace, queue), v.Error.NOT_FOUND, "MGMT-19")
@@ -85,6 +88,7 @@ def _answered(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, switched: Namespace
 ) -> Transitions:
     """Yield the answers to a change of a partition that may exist: done, or refused."""
+    # The namespace may have fewer partitions than this number.
     if command.partition < namespace.profile.partitions:
         yield done(switched)
     yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -92,6 +96,7 @@ def _answered(
 
 def unjudged(namespace: Namespace, command: v.Command, observed: Observation) -> Transition:
     """Accept any answer about an entity that is no longer judged, without crediting a rule."""
+    # Where nothing was observed, some answer has to stand for all; a refusal changes nothing.
     answer = v.Refused(error=v.Error.NOT_FOUND) if observed.outcome is None else observed.outcome
     left = with_doubt(namespace, command)
     if isinstance(command, v.UpdateQueue | v.UpdateTopic):

@@ -51,6 +51,7 @@ class Outages:
     def switched(self, partition: int, *, down: bool) -> "Outages":
         """Return the outages after this partition was taken down or brought up."""
         bit = partition_set(partition)
+        # The client took the partition down or brought it up, so it is in doubt no longer.
         rest = self.down & ~bit
         return Outages(self.identified, rest | bit if down else rest, self.doubt & ~bit)
 

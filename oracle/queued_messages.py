@@ -43,6 +43,7 @@ class Pledge(NamedTuple):
     @property
     def may_be_released(self) -> bool:
         """Whether the lock may have ended for a reason other than its time."""
+        # The window begins before all times if the session was given up.
         return self.until.earliest == -NEVER
 
 
@@ -165,7 +166,8 @@ class Stored:
 
     @property
     def available(self) -> bool:
-        """Whether an ordinary receive may surely take it: present, unlocked, not deferred."""
+        """Whether a receive surely finds it: it is there, not locked and not deferred."""
+        # `deferred` is `None` if an unanswered request may have deferred the message.
         return self.certain and self.lock is None and self.deferred is False
 
 

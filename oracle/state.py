@@ -147,6 +147,7 @@ def everywhere(namespace: Namespace, settings: v.CreateQueue) -> Partitions:
 
 def partition_count(namespace: Namespace, settings: v.CreateQueue) -> int:
     """Return how many partitions a queue with these settings has, or may have (GB-PARTITIONS)."""
+    # A regular entity has one broker and one store (PART-01), which count as a single partition.
     if not settings.partitioned:
         return 1
     if namespace.profile.is_partitioned:
@@ -219,6 +220,8 @@ def feeding(namespace: Namespace, name: str) -> Iterator[str]:
 def stop_judging_name(namespace: Namespace, name: str) -> Namespace:
     """Return the namespace that stops judging the entity of this name, and its subscriptions."""
     queue, entity_counts = namespace.queues.get(name), namespace.entity_counts
+    # What a request does to a topic, it does to its subscriptions, so none of them is certain any
+    # more.
     subscriptions = queue.role.subscriptions if queue and isinstance(queue.role, Topic) else ()
     for path in (name, *subscriptions):
         known = namespace.queues.get(path)
@@ -255,6 +258,7 @@ def _counts_as(queue: Queue) -> tuple[object, ...]:
 
 
 def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) -> EntityCounts:
+    # Nothing is known about entities that are not judged; they are in the count of unknown ones.
     """Return the counts after a queue has changed; entities no longer judged do not count."""
     entity_counts = namespace.entity_counts
     known = before or after

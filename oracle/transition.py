@@ -40,6 +40,8 @@ class Transition:
         """Return whether the observed outcome agrees with this one; `None` agrees with any."""
         if outcome is None:
             return True
+        # Where the documents name no error, any refusal is right; otherwise a wrong error is a
+        # violation.
         if isinstance(outcome, v.Refused) and isinstance(self.outcome, v.Refused):
             return self.any_error or outcome.error is self.outcome.error
         return outcome == self.outcome

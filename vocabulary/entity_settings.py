@@ -22,10 +22,10 @@ class EntityStatus(StrEnum):
 
     @property
     def takes(self) -> bool:
-        """Whether messages can be sent or forwarded to it."""
+        """Whether messages can be sent or forwarded to an entity with this status."""
         return self in (EntityStatus.ACTIVE, EntityStatus.RECEIVE_DISABLED)
 
     @property
     def gives(self) -> bool:
-        """Whether messages can be received from it."""
+        """Whether messages can be received from an entity with this status."""
         return self in (EntityStatus.ACTIVE, EntityStatus.SEND_DISABLED)

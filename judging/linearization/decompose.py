@@ -129,6 +129,7 @@ class Connections:
         self.entities.update(entities)
         kind = type(command)
         if kind in _COUNTED:
+            # Quotas depend on the number of entities, which creations and deletions change.
             self.counted.add(first)
             self.entities.update(_named(command))
         # A command that is new to the vocabulary may concern anything until it is listed above.
@@ -198,6 +199,7 @@ def _names(command: v.Command, entities: Sequence[str]) -> Iterator[Name]:
     transaction = getattr(command, "transaction", None)
     for name in entities:
         yield ("entity", _owner(name))
+    # A commit takes effect on all entities of its transaction at once, so it relates them.
     if transaction is not None:
         yield ("transaction", transaction)
     # EMPTY-KEY is read alike on a whole bus: what one queue shows of it decides for all queues.

@@ -117,6 +117,7 @@ def _is_for_lack_of_room(outcome: v.Outcome) -> bool:
 def _proof(
     subhistory: Subhistory, profile: v.Profile, observability: v.Observability
 ) -> Found | None:
+    # The oracle must know that events are missing: it then allows whatever they may have caused.
     start = (
         fresh_namespace(
             profile, attrs.evolve(observability, left_out=subhistory.left_out, partial=True)
@@ -175,6 +176,7 @@ def _placed(
     hints = Hints(events)
     possible, before = start, []
     for index in order:
+        # Events that were called after the suspect had returned cannot come before it.
         if events[index].called > end_of(events[suspect]) or hints.follows(index, suspect):
             break
         possible = accept(possible, events[index]).possible

@@ -144,6 +144,7 @@ def _too_many(search: Search) -> str:
 
 
 def _failed(search: Search) -> Judged:
+    # The longest order that is possible shows best which event fits nowhere.
     end = search.longest_path()
     why = end.why()
     violation = Violation(index=len(end.order) - 1, rules=why.rules, allowed=why.allowed)

@@ -49,6 +49,7 @@ class Precedences:
                 | v.Defer(queue=queue, lock_token=token)
                 | v.RenewLock(queue=queue, lock_token=token)
             ):
+                # A lock token is given once, so it names one delivery.
                 self.settles[queue, token].append(number)
             case (
                 v.SettleBatch(queue=queue, lock_tokens=tokens)
@@ -97,13 +98,14 @@ class Precedences:
         yield from self._transactions()
 
     def _creations(self) -> Iterator[tuple[int, int]]:
+        # Everything about an entity most likely comes after its creation.
         for number, event in enumerate(self._events):
             creation = self.creations.get(getattr(event.command, "queue", ""))
             if creation is not None:
                 yield number, creation
 
     def _arrivals(self, body: _Body, sends: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield the arrival of a message before the events that show it."""
+        """Yield pairs in which the arrival of a message precedes the events that show it."""
         # If a retry sent the body twice, an observation most likely shows the first message.
         first = min(sends, key=lambda send: self._events[send].called)
         observations = (*self.gives.get(body, ()), *self.peeks.get(body, ()))
@@ -120,7 +122,7 @@ class Precedences:
         return send
 
     def _deliveries(self, body: _Body) -> Iterator[tuple[int, int]]:
-        """Yield each delivery and its release before the next one, and peeks before the removal."""
+        """Yield pairs in which a delivery and its end precede the next, and peeks the removal."""
         gives = sorted(self.gives[body], key=lambda index: self._delivery(index, body))
         for before, after in pairwise(gives):
             yield after, before
@@ -134,7 +136,7 @@ class Precedences:
         yield from ((end, peek) for end in ends for peek in self.peeks.get(body, ()))
 
     def _dead_letters(self) -> Iterator[tuple[int, int]]:
-        """Yield the settlement that dead-letters a message before events that show it there."""
+        """Yield pairs in which a message is dead-lettered before events show it there."""
         for table in (self.gives, self.peeks):
             for (queue, body), observations in table.items():
                 alive = (v.owner_of(queue), body)
@@ -175,7 +177,7 @@ class Precedences:
             yield from self._settled(give, body)
 
     def _settlements(self, token: tuple[str, str], settles: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield a delivery before the settlement of its lock, and a success before a refusal."""
+        """Yield pairs in which a delivery precedes its settlement, and a success a refusal."""
         if token in self.tokens:
             yield from ((settle, self.tokens[token]) for settle in settles)
         # A second settlement under a lock is refused because of the first, never the reverse.
@@ -185,7 +187,7 @@ class Precedences:
                 yield settle, done[0]
 
     def _lines(self) -> Iterator[tuple[int, int]]:
-        """Yield arrivals and first deliveries of messages with one key or session in one order."""
+        """Yield pairs that keep the messages of each key or session in one order."""
         lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
         for body, sends in self.sends.items():
             command = self._events[sends[0]].command
@@ -213,7 +215,7 @@ class Precedences:
         return (1, first)
 
     def _copies(self) -> Iterator[tuple[int, int]]:
-        """Yield the send of a message that was seen before other sends of its MessageId."""
+        """Yield pairs in which a message that was seen precedes other sends of its MessageId."""
         alike: dict[tuple[str, str], list[tuple[bool, int]]] = defaultdict(list)
         for body, sends in self.sends.items():
             command = self._events[sends[0]].command
@@ -222,12 +224,13 @@ class Precedences:
                 arrival = self._arrival(sends[0])
                 alike[command.queue, command.message.message_id].append((observed, arrival))
         for copies in alike.values():
+            # A copy that is never seen was most likely dropped because of one that was.
             kept = [number for shown, number in copies if shown]
             # A few pairs are enough, because all pairs would grow with the square of the copies.
             yield from ((number, one) for shown, number in copies if not shown for one in kept[-3:])
 
     def _holders(self, numbers: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield a session's close before the next accept, and an accept before others' refusals."""
+        """Yield pairs in which a close precedes the next accept, and an accept others' refusals."""
         events = self._events
         closes = [n for n in numbers if isinstance(events[n].command, v.CloseSession)]
         accepts = [n for n in numbers if isinstance(events[n].command, v.AcceptSession)]

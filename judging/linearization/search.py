@@ -157,6 +157,7 @@ class Search:
 
     def _go_back(self, furthest: int, retries: int) -> None:
         """Go back to an earlier point, and order the candidates differently there."""
+        # Most difficulties begin a few events ago, so the nearest points are tried first.
         back = WITHDRAWN[min(retries // WAYS, len(WITHDRAWN) - 1)]
         while len(self.order) > max(0, furthest - back) and self._withdrawn():
             pass
@@ -216,6 +217,8 @@ class Search:
         if self._dead_end is not None and len(self.order) < len(self._dead_end.order):
             return
         waiting = self._candidates(here.first)
+        # An event that returned late may still come after others; the one that returned first may
+        # not.
         due = min(waiting, key=self._due)
         self._dead_end = DeadEnd(
             order=(*self.order, due),
@@ -241,7 +244,7 @@ class Search:
             self._forget(needed)
 
     def _forget(self, needed: int) -> None:
-        """Drop the oldest points, and record it if one of them had untried events."""
+        """Drop the oldest points, and remember whether one of them had untried events."""
         old = self._points[:-needed]
         self._forgotten = self._forgotten or any(point.untried for point in old)
         self._points = self._points[-needed:]

@@ -112,7 +112,7 @@ def half_as_many_topics(namespace: Namespace, kind: EntityKind) -> None:
 
 @beside("quotas.count", afterwards)
 def _count_up(namespace: Namespace, entity: Entity, one: int) -> None:
-    """Remember partitioned entities that are deleted."""
+    """Count the partitioned entities that are deleted, for the mutant below."""
     gone = one < 0 and entity.settings.partitioned
     memory(namespace, Counter[EntityKind])[entity.kind] += gone
 

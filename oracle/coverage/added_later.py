@@ -59,6 +59,7 @@ def blamed_as_added(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, 
 
 def _has_worked(command: v.Command, outcome: v.Outcome) -> bool:
     """Return whether the answer proves success; that a send succeeded, only a receive proves."""
+    # A send that is done may have gone nowhere, so only a receive proves it.
     if isinstance(outcome, v.Done):
         return type(command) in _DONE
     if isinstance(outcome, v.Peeked):

@@ -45,6 +45,8 @@ def of_count(candidate: Candidate) -> Rules:
 def _of_order(queue: Queue, stored: Stored) -> Rules:
     """KEY-06, KEY-16, KEY-17, KEY-26: return the rules on order that the message exercises."""
     if stored.line is None:
+        # A dead letter arrives when it is dead-lettered, not in the order of sends, so it does not
+        # show that messages without a key need no order (KEY-16).
         several = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
         return rules_if((several and stored.reason is None, "KEY-16"))
     first = first_in_line(queue, stored.line)
@@ -59,6 +61,8 @@ def _in_session(queue: Queue, stored: Stored, session_id: str | None) -> Rules:
     others = (
         session for session in queue.sessions.values() if session.connection != holder.connection
     )
+    # A message that was there before the session was accepted, or that came back, does not show
+    # that its holder receives later ones (SESS-05).
     fresh = not holder.doubtful and stored.number >= holder.since and stored.returned is None
     return rules_if(
         (queue.outages.down and not queue.outages.may_hit(stored.where), "SESS-24"),
@@ -88,6 +92,8 @@ def _of_message(candidate: Candidate) -> Rules:
             (len(queue.room.refused), "SIZE-11"),
             (before, "LIFE-08" if cached else "LIFE-13"),
             (queue.outages.any, "LIFE-11"),
+            # If another front end may have cached the message, an empty answer would be right as
+            # well.
             (not (queue.outages.any or cached), "LIFE-09"),
         ),
     )
@@ -118,6 +124,7 @@ def _of_dead_letter(candidate: Candidate) -> Rules:
         *rules_if(
             (stored.returned == "DLQ-02" and most == DEFAULT_DELIVERIES, "DLQ-04"),
             (stored.deliveries, "DLQ-07"),
+            # After so many deliveries the owner itself would have dead-lettered it.
             (stored.deliveries >= most, "DLQ-09"),
             (queue.settings.partitioned and queue.arrivals > 1, "DLQ-12"),
             (queue.outages.any, "DLQ-13"),

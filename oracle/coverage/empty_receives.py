@@ -20,6 +20,7 @@ def of_empty_receive(
     several = settings.partitioned and not settings.requires_session
     return (
         *rules_if(
+            # A bus that gives locked messages to others would have given one.
             (len(queue.locks), "LIFE-02"),
             (before, "MGMT-15"),
             (before and settings.partitioned, "MGMT-17"),
@@ -27,6 +28,7 @@ def of_empty_receive(
         *_of_schedule(namespace, queue, session_id),
         *_of_age(namespace, queue, session_id),
         *_of_dead_letters(namespace, queue),
+        # A bus that forgets to remove settled messages would have given one again.
         *rules_if((len(queue.messages) < queue.arrivals, "LIFE-03")),
         # If another front end may have cached messages, an empty answer does not show that there
         # are none.
@@ -48,7 +50,7 @@ def _is_left(queue: Queue) -> bool:
 
 
 def _of_schedule(namespace: Namespace, queue: Queue, session_id: str | None) -> Rules:
-    """SCHED-01, SCHED-04, SCHED-13: return the rules on scheduled or cancelled messages."""
+    """SCHED-01, SCHED-04, SCHED-13: return the rules that absent scheduled messages exercise."""
     calendar, early = queue.calendar, is_awaited(namespace, queue)
     return rules_if(
         (early, "SCHED-01"),
@@ -66,7 +68,7 @@ def _of_age(namespace: Namespace, queue: Queue, session_id: str | None) -> Rules
 
 
 def _of_dead_letters(namespace: Namespace, queue: Queue) -> Rules:
-    """Return the rules on messages that are not here because they are dead letters, or are not."""
+    """Return the rules about which messages are dead letters, and which are not."""
     name = queue.settings.queue
     if not v.is_dead_letter_queue(name):
         dead = namespace.queues.get(name + v.DEAD_LETTERS)
@@ -84,6 +86,7 @@ def _of_dead_letters(namespace: Namespace, queue: Queue) -> Rules:
     )
     return rules_if(
         (transfers, "FWD-32"),
+        # A bus that dead-letters expired messages although it was not told to would give one here.
         (not transfers and deaths.shown and not expires, "TTL-08"),
         (not transfers and deaths.aside and expires, "TTL-10"),
         (not queue.arrivals, "DLQ-08"),

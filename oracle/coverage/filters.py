@@ -61,10 +61,12 @@ def shown_by_taking(
 
 
 def shown_by_not_taking(role: Subscription, message: v.Message) -> tuple[v.RuleId, ...]:
-    """FILTER-02 to FILTER-04, FILTER-06, FILTER-07: return the rules of not taking a message."""
+    """FILTER-02 to FILTER-04, FILTER-06, FILTER-07: return the rules shown if no copy is taken."""
     if not role.rules:
         return ("FILTER-06", "FILTER-07")
     rules = [
+        # Sorted by name, because the order of rules must not decide which evidence a report names
+        # first.
         rule
         for _, condition in sorted(role.rules.items())
         for rule in _rules_of(condition, message, taken=False)
@@ -81,6 +83,8 @@ def _rules_of(wanted: v.Filter, message: v.Message, *, taken: bool) -> tuple[v.R
             return ("FILTER-03",) if taken else ("FILTER-04", "FILTER-03")
         case v.SqlFilter(expression=expression):
             condition = parsed(expression)
+            # The documents leave conditions outside the known part of SQL open, so they exercise no
+            # rule.
             return () if isinstance(condition, Outside) else _of_sql(condition, message)
         case _:
             assert_never(wanted)
@@ -95,6 +99,8 @@ def _of_sql(condition: Condition, message: v.Message) -> tuple[v.RuleId, ...]:
         for node in nodes
     )
     named = {node.name for node in nodes if isinstance(node, Property) and node.scope == "user"}
+    # A property with another case is found (FILTER-18); a property that is missing makes the
+    # condition unknown (FILTER-17).
     own = set(message.properties)
     alike = {name.lower() for name in own}
     rules = (

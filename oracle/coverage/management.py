@@ -112,6 +112,7 @@ def shown_in_premium(
 
 def _need_no_key(transaction: Transaction | None) -> bool:
     """PREM-13: return whether the last two sends of a transaction have no key, or differ in it."""
+    # Two sends suffice, because each send is compared with the one before it.
     staged = [] if transaction is None else in_order(transaction)[-2:]
     keys = {_key(send.message) for send in staged}
     return None in keys or len(keys) > 1

@@ -19,6 +19,8 @@ def of_peek(
     """PART-14 to PART-21: return the rules that a peek with these messages exercises."""
     there = sum(tally.total for tally in queue.tallies.values())
     partitioned = queue.settings.partitioned
+    # A peek in a session is about that session only (SESS-23), and in an empty queue it begins
+    # nowhere.
     if command.session_id is not None or not there:
         return ()
     if command.from_sequence_number is not None:

@@ -28,6 +28,8 @@ def of_key(
 ) -> Rules:
     """Return the rules on the partition of a message with a key, if that partition is known."""
     one = home.bit_count() == 1
+    # A key shows something only if its partition was known before, so that another one would be
+    # noticed.
     known = keys.home_name(namespace.profile, key) in queue.homes and one
     equal = message.session_id is not None and message.session_id == message.partition_key
     return (
@@ -84,6 +86,7 @@ def of_copy(
 ) -> Rules:
     """KEY-11, DUP-02 to DUP-05, DUP-07, DUP-09: return the rules that a dropped copy exercises."""
     rules = ["KEY-11", "DUP-04"]
+    # A refused request for a window beyond the limits must not have changed the one in force.
     rules += rules_if((ASKED_BEYOND in queue.managed.tried, "DUP-03"))
     window = queue.settings.duplicate_window
     for copy in _copies(queue, message):
@@ -114,6 +117,8 @@ def of_no_copy(namespace: Namespace, queue: Queue, message: v.Message, key: Key 
     if not queue.settings.duplicate_detection or message_id is None:
         return ()
     copies = _copies(queue, message)
+    # A bus that compares with forgotten or refused sends, or with those to other entities, would
+    # have dropped this message.
     again = any(copy.certain and copy.key == key for copy in copies)
     elsewhere = namespace.registry.identified.get(message_id)
     default = queue.settings.duplicate_window == DEFAULT_WINDOW

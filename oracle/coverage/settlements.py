@@ -27,7 +27,10 @@ def of_settlement(
     session = (
         None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
     )
+    # The lock of a session's message is that of the session, so its renewal shows here (SESS-14).
     renewed = isinstance(command, v.Complete) and session is not None and session.renewed
+    # An abandoned message goes back and expires at once, so abandoning does not show that it
+    # outlived its time.
     expired = has_died(namespace, stored) and not isinstance(command, v.Abandon)
     return (
         *rules_if((expired, "TTL-05"), (renewed, "SESS-14")),

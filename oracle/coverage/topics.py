@@ -50,6 +50,8 @@ def shown_by_nothing(queue: Queue) -> tuple[v.RuleId, ...]:
     role = queue.role
     if not isinstance(role, Subscription):
         return ()
+    # A subscription that is empty although the topic had messages before shows that it did not get
+    # those.
     return ("TOPIC-03", *role.kept_by) if role.late and not queue.arrivals else role.kept_by
 
 

@@ -33,6 +33,8 @@ _WRONGLY_DONE: Final = ("LIFE-06", "LOCK-07")
 _WRONGLY_NOT_DONE: Final = ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02")
 """Rules broken by accepting a settlement under a lost lock, and by refusing a valid one."""
 
+# A report shows the first rule as the broken one, so each list begins with the rule that a reader
+# of the documents would look up.
 _OF_ANSWERS: Final[dict[tuple[type[v.Command], type[v.Outcome]], tuple[v.RuleId, ...]]] = {
     (v.Schedule, v.Refused): ("SCHED-03", "SCHED-14", "SCHED-10"),
     (v.SettleBatch, v.Done): ("LOCK-17", "LOCK-16", "LOCK-14", "LIFE-06"),
@@ -110,6 +112,7 @@ def blamed(
             *blamed_in_sessions(namespace, queue, event),
             *_of_the_answer(namespace, queue, event, observed, allowed),
         )
+    # If something demanded did not happen, only the rules of the allowed answers say what it was.
     rules = (*rules, *(rule for transition in allowed for rule in transition.rules))
     if queue is not None and not rules:
         rules = not_refused(namespace, queue, event)
@@ -138,13 +141,19 @@ def _of_the_answer(
             rules = wrongly_received(namespace, queue, event, observed)
         case v.Peek() as command, v.Peeked(messages=views):
             rules = _wrongly_shown(namespace, queue, command, views, observed)
+        # Only one reading of PEEK-IN-OUTAGE demands an answer in an outage; under the other one a
+        # refusal breaks nothing.
         case v.Peek(), v.Refused() if is_served_in_outage(namespace, queue):
             rules = ("PART-29", "LIFE-07")
+        # Where only refusals are allowed, their own rules already say why the send had to be
+        # refused.
         case v.Send() as command, v.Done() if not _only_refusals(allowed):
             rules = wrongly_taken(namespace, queue, command, observed)
         case v.Send() as command, v.Refused() as refused if not _only_refusals(allowed):
             rules = wrongly_refused(namespace, queue, command, refused)
         case v.AcceptNextSession(), v.SessionAccepted(session_id=session_id):
+            # Such a session must be free (SESS-07), and a scheduled message does not count as one
+            # of its messages before it is due (SCHED-13).
             lock = queue.sessions.get(session_id)
             taken = lock is not None and lock.connection != event.connection
             waits = session_id in queue.calendar.sessions
@@ -153,6 +162,7 @@ def _of_the_answer(
             rules = ("SEQ-03", "SCHED-03")
         case v.RenewLock(), v.Renewed() | v.Done() if _only_refusals(allowed):
             rules = ("LOCK-05", "LOCK-07")
+        # A dead-letter queue has no dead-letter queue of its own to which the message could go.
         case v.DeadLetter(), v.Done() if v.is_dead_letter_queue(queue.settings.queue):
             rules = ("DLQ-10", *_OF_REQUESTS[v.DeadLetter])
         case (v.AddRule() | v.RemoveRule()) as command, v.Refused():
@@ -180,6 +190,8 @@ def _of_forwarding(
     namespace: Namespace, queue: Queue | None, outcome: v.Outcome
 ) -> tuple[v.RuleId, ...]:
     """Return the broken rules on forwarding, for a source or a destination."""
+    # A refusal by a source may come from its destination's settings, which a transaction on the
+    # source must not depend on (FWD-34).
     if queue is not None and isinstance(outcome, v.Refused) and queue.settings.forward_to:
         return ("FWD-34",)
     if queue is None or not isinstance(outcome, v.Received | v.Peeked):
@@ -199,6 +211,8 @@ def _of_topics(
     role = None if queue is None else queue.role
     if queue is None or role is None:
         return ()
+    # A topic gives no messages itself, so its only wrong answer is a refusal. What it distributes
+    # wrongly shows in its subscriptions.
     if isinstance(role, Topic):
         refused = isinstance(outcome, v.Refused) and not is_management(command)
         return rules_if((refused, "TOPIC-04"), (refused and role.parted, "TOPIC-23"))
@@ -233,6 +247,8 @@ def _wrongly_shown(
     observed: Observation,
 ) -> tuple[v.RuleId, ...]:
     for view in views:
+        # Later views in the same answer are judged by themselves: the first one that is wrong
+        # decides.
         candidates = list(recognised(namespace, queue, view, Observation(observed.outcome)))
         if not candidates:
             return (*absence(namespace, queue, view), "LIFE-07")

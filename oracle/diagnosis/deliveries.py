@@ -47,6 +47,9 @@ def _wrongly_given(
     view: v.MessageView,
     observed: Observation,
 ) -> tuple[v.RuleId, ...]:
+    # The questions are asked in the order in which a reader would ask them: is the message there,
+    # may it be given at all, to this receiver, under this number, with this lock and count, and
+    # before the others?
     candidates = list(recognised(namespace, queue, view, observed))
     if not candidates:
         return absence(namespace, queue, view)
@@ -55,8 +58,11 @@ def _wrongly_given(
         by_default = queue.settings.max_delivery_count == DEFAULT_DELIVERIES
         of_spent = rules_if((True, "DLQ-02"), (by_default, "DLQ-04"))
         return ("DEFER-01", "DEFER-06") if stored.deferred else of_spent
+    # The delivery count decides when a message is dead-lettered, so a wrong one also breaks DLQ-01.
     if not any(count_is_possible(candidate) for candidate in candidates):
         return (*_wrongly_counted(stored, view), "DLQ-01")
+    # A message that was scheduled has a number to cancel it by, and gets another one when it
+    # arrives.
     if stored.came is not None and view.sequence_number == stored.scheduled_number is not None:
         return ("SCHED-06",)
     if command.session_id not in (None, stored.message.session_id):
@@ -75,12 +81,17 @@ def _wrongly_given_together(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, views: tuple[v.MessageView, ...]
 ) -> tuple[v.RuleId, ...]:
     """BATCH-12 to BATCH-14: return the rules broken by these messages together."""
+    # A receive of several may return fewer messages than requested, but neither more nor none nor
+    # one of them twice.
     if not 1 <= len(views) <= command.count or len({view.body for view in views}) < len(views):
         return ("BATCH-12", "LIFE-02")
     if not are_locked_apart(command, views):
         return ("BATCH-14",)
+    # Each message is judged after those before it were given: the second message of a key may be
+    # given only together with the first one.
     reached: list[Reached] = [(namespace, ())]
     for view in views:
+        # Several states explain the messages so far; any of them names the broken rules.
         state = reached[0][0]
         reached = one_more(reached, command, connection, view)
         if not reached:
@@ -105,6 +116,7 @@ def _wrongly_given_by_number(
     They are DEFER-03 to DEFER-05, DEFER-07, DEFER-08, DEFER-11 and DEFER-12.
     """
     for view in views:
+        # A receive by number may only return what it named, whatever else is deferred.
         if view.sequence_number not in (None, *command.sequence_numbers):
             return ("DEFER-08",)
         candidate = next(recognised(namespace, queue, view, Observation()), None)
@@ -141,6 +153,8 @@ def _is_named_by(queue: Queue, view: v.MessageView) -> bool:
 def _lock_broken(candidate: Candidate, command: v.Receive) -> tuple[v.RuleId, ...]:
     """Return the rules that the lock of a delivery breaks; none if it is as it should be."""
     lock = candidate.stored.lock
+    # Even the earliest possible end of the lock is still to come, so another receiver surely holds
+    # it.
     if lock is not None and candidate.namespace.now.latest < lock.expiry.earliest:
         return ("LIFE-02", "LOCK-10", *(("LOCK-04",) if lock.first else ()))
     keeps = command.mode is v.ReceiveMode.PEEK_LOCK
@@ -153,6 +167,8 @@ def _lock_broken(candidate: Candidate, command: v.Receive) -> tuple[v.RuleId, ..
 def _wrongly_locked(queue: Queue) -> tuple[v.RuleId, ...]:
     """Return the rules that the end of a lock breaks by contradicting the lock duration."""
     settings, managed = queue.settings, queue.managed
+    # After an update, the wrong end is usually that of the old duration, so the rules on updates
+    # come first.
     return rules_if(
         (managed.updated, "MGMT-12"),
         (managed.updated and settings.partitioned, "MGMT-17"),
@@ -167,6 +183,7 @@ def _order_broken(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
     if stored.came is not None and stored.line is None:
         return ("KEY-26" if queue.in_order else "SCHED-07", "LIFE-10")
     first = None if stored.line is None else first_in_line(queue, stored.line)
+    # No earlier message is surely there, so the order is not what the delivery broke.
     if first is None or first.number >= min(stored.sent, stored.number):
         return ("LIFE-10",)
     again = ("LIFE-04", "LIFE-05") if first.deliveries else ()
@@ -180,6 +197,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
     if v.is_dead_letter_queue(command.queue):
         stays = ("DLQ-05", "DLQ-02", "DLQ-12", "DLQ-07", "DLQ-09", "LIFE-09")
         return stays if queue.arrivals else ("DLQ-08", *stays)
+    # Only a message that is surely available should have been given.
     waiting = [stored for stored in queue.messages.values() if stored.available]
     unseen = [stored for stored in waiting if not stored.deliveries]
     by_id = any(stored.key is None and stored.message.message_id is not None for stored in waiting)

@@ -24,8 +24,12 @@ def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[
             return tuple(_wrongly_dead(namespace, queue, views))
         case v.Receive(), v.Received(message=view):
             return tuple(_given_too_late(namespace, queue, view))
+        # An empty answer is a violation only if a message is surely there. One with a time to live
+        # may have been removed too early, so the rules on its length come into question.
         case v.Receive(session_id=session_id), v.Empty():
             return tuple(_withheld(queue, session_id))
+        # A message that is locked when its time passes stays for its receiver, who can still settle
+        # it.
         case v.Complete() | v.DeadLetter() | v.Defer() as command, v.Refused():
             stored = locked(queue, command.lock_token)
             return ("TTL-05",) if stored is not None and has_died(namespace, stored) else ()
@@ -34,7 +38,7 @@ def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[
 
 
 def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: yield the rules of giving it too late."""
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: yield the rules that a late delivery breaks."""
     for stored in queue.with_body(view.body):
         dies = stored.dies
         # If its age permits the delivery, the event is wrong for another reason.
@@ -51,6 +55,7 @@ def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> 
 def _of_lengths(queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
     """TTL-03, TTL-04, MGMT-12: yield the rules on the time to live that may have been ignored."""
     own, most = stored.message.time_to_live, queue.settings.time_to_live
+    # The bus may have applied an entity's old time to live after an update.
     if queue.managed.lifetimes_changed_at >= 0:
         yield "MGMT-12"
     if own is None:
@@ -80,9 +85,12 @@ def _wrongly_dead(
     owner = namespace.queues[v.owner_of(dead.settings.queue)]
     for view in views:
         for stored in owner.with_body(view.body):
+            # A message that is rightly among the dead letters, for whatever reason, shows nothing
+            # about ages.
             if not is_mortal(stored) or any(dead.with_body(view.body)):
                 continue
             if not may_have_died(namespace, stored):
+                # With another reason than expiry, the message was not dead-lettered for its age.
                 if view.dead_letter_reason in (None, EXPIRED):
                     yield "TTL-02"
             elif not owner.settings.dead_letter_expired:

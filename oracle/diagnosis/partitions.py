@@ -59,15 +59,20 @@ def blamed_for_partitions(
             rules = _withheld(namespace, queue)
         case v.Receive(), v.Received():
             rules = rules_if(
+                # The answer is wrong for a reason found elsewhere; these rules say what an outage,
+                # a cache or a settlement on several partitions may have to do with it.
                 (queue.outages.any and not partitioned, "PART-01"),
                 (queue.recovered, "PART-04"),
                 (partitioned and len(queue.locks), "PART-10"),
                 (partitioned and queue.settlements and queue.arrivals > 1, "PART-12", "PART-09"),
             )
         case v.Send(), v.Done():
+            # With every partition down there is none that could have taken the message.
             dark = queue.outages.must_hit(everywhere(namespace, queue.settings))
             rules = rules_if((dark, "PART-03" if partitioned else "PART-01"))
         case v.Send(), v.Refused():
+            # The entity in which a partition is down may be another one, whose outage must not
+            # matter here.
             elsewhere = is_another_dark(namespace, queue)
             rules = rules_if((queue.outages.any, "PART-02"), (elsewhere, "PART-05"))
         case (

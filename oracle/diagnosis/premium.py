@@ -45,6 +45,8 @@ def _blamed_of_queue(
     sent = command if refused and isinstance(command, v.Send) else None
     by_key = sent is not None and sent.message.partition_key is not None
     return rules_if(
+        # Get and delete are promised by a rule of their own (PREM-04), all other requests by
+        # PREM-03.
         (is_from_before(namespace, queue), "PREM-04" if seen_whole else "PREM-03"),
         (queue.settings.requires_session, "PREM-11"),
         (sent is not None and sent.transaction is not None, "PREM-13"),

@@ -34,6 +34,7 @@ def wrongly_taken(
     if key is None:
         keyless = ("KEY-15", "KEY-14") if queue.outages.any else ("KEY-14", "KEY-12")
         return (*keyless, "KEY-01")
+    # A key that has been placed before must not be placed elsewhere, in an outage or after it.
     placed = home_name(namespace.profile, key) in queue.homes
     back = placed and home_of(namespace, queue, key) & queue.recovered
     within = command.transaction is not None
@@ -50,6 +51,8 @@ def wrongly_refused(
 ) -> tuple[v.RuleId, ...]:
     """Return the rules broken by refusing a send, or by refusing it with the wrong error."""
     key, message = _key(namespace, queue, command), command.message
+    # The entity was never disabled for senders, so the error that says so is wrong whatever the
+    # message.
     disabled = outcome.error is v.Error.ENTITY_DISABLED and not queue.managed.suspended
     keyless = key is None and not queue.outages.any
     both = message.session_id is not None and message.session_id == message.partition_key
@@ -64,12 +67,14 @@ def wrongly_refused(
 def _by_key(
     queue: Queue, command: v.Send, key: Key | None, outcome: v.Refused
 ) -> tuple[v.RuleId, ...]:
+    # Once a send was refused for lack of room, a later refusal with any error may have this reason.
     if outcome.error is v.Error.QUOTA_EXCEEDED or len(queue.room.refused):
         return _room_denied(queue, key)
     if command.transaction is not None:
         return () if key is None else ("TXN-02", "TXN-01", "TXN-09", "TXN-11")
     if key is None:
         if queue.outages.any:
+            # Without an outage a short timeout must not matter (KEY-25).
             return ("KEY-15", "KEY-12")
         return ("KEY-25",) if command.timeout <= REROUTING_TIMEOUT else ("KEY-12",)
     wrong_place = ("KEY-02", *rule_of(queue.settings, command.message, key))
@@ -82,6 +87,7 @@ def not_refused(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.R
     transaction = getattr(command, "transaction", None)
     if transaction is None or isinstance(event.outcome, v.Refused):
         return ()
+    # A transaction that is over has neither messages nor settlements to add to.
     if namespace.transactions.get(transaction) is None:
         return ("TXN-12", "TXN-13")
     keyless = isinstance(command, v.Send) and _key(namespace, queue, command) is None
@@ -95,6 +101,8 @@ def _key(namespace: Namespace, queue: Queue, command: v.Send) -> Key | None:
 
 def _room_denied(queue: Queue, key: Key | None) -> tuple[v.RuleId, ...]:
     """Return the rules broken by refusing a send for lack of room, or for another reason later."""
+    # A regular entity has one store, so the rules on other partitions (SIZE-08, SIZE-09) do not
+    # apply.
     if not queue.settings.partitioned:
         return ("SIZE-11", "SIZE-12", "SIZE-10", "SIZE-06")
     if key is None:
@@ -110,6 +118,8 @@ def blamed_for_limits(
     """Return the rules on limits that were ignored, or enforced too early."""
     refused = isinstance(outcome, v.Refused)
     match command:
+        # The error of a refusal tells little, so a transaction with many messages may have hit the
+        # limit of 100 too early.
         case v.Send() | v.Schedule() if refused:
             many = held_in(namespace, command) >= MANY
             return (*within_limits(namespace, command), *rules_if((many, "LIMIT-15")))

@@ -29,9 +29,11 @@ def _received(
     """SESS-02, SESS-12: return the rules broken by a receive that holds no session."""
     if not queue.settings.requires_session:
         return ()
+    # Without a session id, no accepted session can be meant, so no lost one either.
     if session_id is None:
         return ("SESS-02",)
     return rules_if(
+        # Having lost the session says more than not holding it, so SESS-12 comes first.
         (_has_lost(namespace, queue, session_id, connection), "SESS-12"),
         (holds_session(namespace, queue, session_id, connection) is False, "SESS-02"),
     )

@@ -18,6 +18,8 @@ _TELLING_OF_LOCKS: Final = _TELLING_OF_SETTLEMENTS | v.ReceiveBatch | v.SettleBa
 _TELLING_OF_BATCHES: Final = v.Receive | v.ReceiveBatch | v.ReceiveDeferred | v.Peek
 """Requests whose answers may show whether and where a message of a batch is."""
 
+# An earlier request may have been answered rightly and yet have had a wrong effect, which shows
+# only now. Its rules come last, because most violations have nearer reasons.
 _EVER: Final[tuple[tuple[str, Any, tuple[v.RuleId, ...]], ...]] = (
     ("transactions", _TELLING_OF_SETTLEMENTS, ("LOCK-11", "LOCK-12", "LOCK-13")),
     ("batches", v.Settlement, ("BATCH-14",)),

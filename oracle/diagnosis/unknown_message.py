@@ -27,6 +27,8 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
     known = queue.bodies.get(view.body)
     if known is None or isinstance(known, str):
         return _kept_out(namespace, queue, view, known)
+    # Messages with this body were here, but none of them is any more, so it was given once too
+    # often.
     there = list(queue.with_body(view.body))
     if not there:
         return _gone(namespace, queue, view)
@@ -35,6 +37,8 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
         # Everything except its number is as it was sent, so SEQ-04 says more than LIFE-01.
         if renumbered := _renumbered(namespace, there, view):
             return (*renumbered, "LIFE-01")
+        # A client library that assigns MessageIds shows a message without one only if the bus lost
+        # it.
         unassigned = namespace.observability.assigns_message_ids and view.message_id is None
         acted = isinstance(queue.role, Subscription) and queue.role.acted
         by_action = rules_if((acted, "FILTER-21", "FILTER-22", "FILTER-24"))
@@ -54,6 +58,8 @@ def _kept_out(
 
 def _never_here(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
     """Return the rules broken by showing a message that the entity never had."""
+    # The bodies of a deleted entity are kept because a message of it may turn up in the next one of
+    # this name.
     if body in queue.managed.before:
         return ("MGMT-15", "MGMT-17")
     if body in queue.passed:
@@ -93,6 +99,7 @@ def _hidden(queue: Queue, view: v.MessageView, rule: v.RuleId) -> tuple[v.RuleId
 def _gone(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.RuleId, ...]:
     """LIFE-03, DLQ-14: return the rules broken by showing a settled or dead-lettered message."""
     dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
+    # It is in the dead-letter queue, so the same message is in two places.
     if dead is not None and view.body in dead.bodies:
         return ("DLQ-14", "DLQ-05", "DLQ-02", "LIFE-03", "KEY-01")
     return ("LIFE-03", "LOCK-08", "KEY-01")
@@ -104,6 +111,7 @@ def _from_dead_letters(
     """DLQ-03, DLQ-05, DLQ-06, DLQ-13: return the rules broken by showing this dead letter."""
     known = dead.bodies.get(view.body)
     if not (isinstance(known, tuple) and known):
+        # Only messages that could not be forwarded belong in this dead-letter queue.
         if dead.settings.queue.endswith(v.TRANSFERS):
             return ("FWD-32", "FWD-14", "DLQ-14", "LIFE-01")
         owner = namespace.queues[v.owner_of(dead.settings.queue)]
@@ -112,6 +120,8 @@ def _from_dead_letters(
     there = list(dead.with_body(view.body))
     if not there:
         return ("LIFE-03", "DLQ-07")
+    # The reason for dead-lettering is compared last: if all else is right, only the reason is
+    # wrong.
     reasonless = [stored for stored in there if is_unchanged(namespace, stored, view, reason=False)]
     if not reasonless:
         return (*_renumbered(namespace, there, view), "DLQ-06", "LIFE-12")
@@ -123,6 +133,8 @@ def _from_dead_letters(
 def _misplaced(namespace: Namespace, queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
     key = stored.key
     again = ("SCHED-09",) if stored.came else ()
+    # Any partition may take a message without a key of its sender, so only its number can
+    # contradict its partition.
     if key is None or key.taken_from == ASSIGNED:
         return ("KEY-01", "LIFE-12")
     known = home_name(namespace.profile, key) in queue.homes

@@ -25,6 +25,7 @@ def is_mere_destination(namespace: Namespace, queue: Queue) -> bool:
         for transaction in namespace.transactions.values()
     )
     onward = v.destinations(queue.settings) or any(feeding(namespace, name))
+    # What arrives unseen must not go on to other entities or into a transaction.
     return queue.role is None and not (waits or onward or len(registry.pending_forwards))
 
 

@@ -31,6 +31,7 @@ MOST_HOPS = {"three": 3}
 def kept_by(namespace: Namespace, destination: Queue | None, arrival: Arrival) -> v.RuleId | None:
     """FWD-18 to FWD-20: return the rule that prevents forwarding to this destination, if any."""
     reading = namespace.profile.readings.get("FORWARD-HOPS", "either")
+    # Under the reading `either` the higher limit counts, because a bus may forward as often.
     if arrival.hops >= MOST_HOPS.get(reading, MOST_EVER):
         return "FWD-18"
     if destination is None:
@@ -69,6 +70,8 @@ def passed_on(
         arrival,
         key=key,
         where=where,
+        # Nothing but an observation shows that the message has arrived, because the documents set
+        # no time for it.
         certain=False,
         answered=False,
         owed=becomes is Fate.KEPT and is_owed(destination, arrival),

@@ -43,6 +43,7 @@ def refused_destination(
 
 
 def _is_open(namespace: Namespace, destination: Queue) -> bool:
+    # Whether Basic forwards, and whether a subscription can be a destination, is open.
     """Return whether the documents leave open if messages can be forwarded to this entity."""
     denied = namespace.profile.tier is v.Tier.BASIC or isinstance(destination.role, Subscription)
     return denied or is_unsure(destination)
@@ -80,6 +81,7 @@ def given_by_source(
     receives = isinstance(command, v.Receive | v.ReceiveBatch)
     if queue.settings.forward_to is None or not (receives or isinstance(command, v.Peek)):
         return
+    # Such messages may be received still, so an empty answer or a refusal shows nothing.
     may_stay = queue.managed.redirected and queue.messages
     dead = v.is_dead_letter_queue(queue.settings.queue)
     rules = rules_if((receives and not may_stay, "FWD-36" if dead else "FWD-15"))

@@ -59,6 +59,7 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
     redirected = attrs.evolve(queue, settings=settings, managed=managed)
     namespace = with_queue(namespace, redirected)
     if not simple:
+        # Messages may be in either entity, so neither of them is judged.
         joined = (destination for destination in (before, wanted) if destination is not None)
         return stop_judging(namespace, command.queue, *joined)
     return _begun(namespace, redirected) if wanted is not None else _ended(namespace, redirected)
@@ -84,6 +85,7 @@ def _begun(namespace: Namespace, queue: Queue) -> Namespace:
     name = queue.settings.queue
     for stored in tuple(queue.messages.values()):
         here = namespace.queues[name]
+        # Whether it went or stayed is open until it is seen in one of the two.
         doubted = replace(here, stored, attrs.evolve(stored, certain=False))
         going = Arrival(
             message=stored.message,

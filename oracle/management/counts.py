@@ -43,6 +43,7 @@ def _surely_aside(namespace: Namespace, queue: Queue) -> int:
 
     A session's lock does not count, because it may have ended unseen.
     """
+    # Counts may leave out partitions that are down (MGMT-23).
     if queue.outages.any:
         return 0
     now = namespace.now.latest
@@ -56,6 +57,7 @@ def _surely_aside(namespace: Namespace, queue: Queue) -> int:
             return stored.deferred is True and not queue.unanswered_deferred
         return lock.session_id is None and lock.pledge is None and now < lock.expiry.earliest
 
+    # Looking at locks and deferred messages only avoids a visit to all messages.
     numbers = {*queue.locks.values(), *queue.deferred.values()}
     there = (queue.messages.get(number) for number in numbers)
     return sum(stored is not None and is_aside(stored) for stored in there)
@@ -65,6 +67,8 @@ def _scheduled(namespace: Namespace, queue: Queue) -> tuple[int, int]:
     """SCHEDULED-COUNT: return the least and the greatest number of scheduled messages counted."""
     entries, now = queue.calendar.entries, namespace.now.latest
     reading = namespace.reading("SCHEDULED-COUNT")
+    # Under this reading a scheduled message counts once it has arrived, which may be when it is
+    # due.
     if reading == "left-out":
         return 0, sum(entry.due.earliest <= now for entry in entries.values())
     if reading == "counted" and not queue.outages.any:
@@ -78,6 +82,7 @@ def _surely_hit(queue: Queue) -> int:
     return sum(
         tally.total
         for where, tally in queue.tallies.items()
+        # A client that cannot identify partitions does not know which messages an outage hides.
         if queue.outages.identified and queue.outages.must_hit(where)
     )
 

@@ -50,6 +50,8 @@ def _gone(namespace: Namespace, queue: Queue, *, with_topic: bool = False) -> Na
     namespace = _perhaps_given_up(namespace, queue)
     name, settings = queue.settings.queue, queue.settings
     restored = queue.managed.restored
+    # The bodies are kept so that a message of this entity that turns up in a later one of the same
+    # name is recognised (MGMT-15).
     tombstone = Tombstone(queue.bodies, bool(settings.partitioned), restored, with_topic=with_topic)
     tombstones = namespace.registry.tombstones.set(name, tombstone)
     return with_registry(without_queue(namespace, name), tombstones=tombstones)

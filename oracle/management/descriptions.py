@@ -35,6 +35,7 @@ def get_entity(namespace: Namespace, name: str, observed: Observation) -> Iterat
     In an outage the request may fail, or has to (COUNTS-IN-OUTAGE).
     """
     entity, reading = namespace.queues[name], namespace.reading("COUNTS-IN-OUTAGE")
+    # Under the reading `refused` an outage leaves no description at all.
     if not (entity.outages.down and reading == "refused"):
         yield from _described(namespace, entity, observed)
     if entity.outages.any and reading != "left-out":
@@ -62,7 +63,7 @@ def _told(description: Description) -> v.Outcome:
 def _possible(
     namespace: Namespace, entity: Queue
 ) -> Iterator[tuple[Description, tuple[v.RuleId, ...]]]:
-    """Yield the descriptions that are listed as possible, with the rules that they exercise."""
+    """Yield descriptions to list as allowed, with the rules that each exercises."""
     description = described(namespace, entity)
     yield description, _shown(namespace, entity, description)
     if may_lag(namespace) and isinstance(description, v.QueueDescription):
@@ -94,6 +95,8 @@ def described(namespace: Namespace, entity: Queue) -> Description:
         requires_session=settings.requires_session,
         lock_duration=settings.lock_duration,
         max_delivery_count=settings.max_delivery_count,
+        # In an outage only messages that are surely within reach are counted, and those that are
+        # locked.
         message_count=min(most, least + len(entity.locks)) if limited else most,
         size=sum((*entity.room.certain.values(), *dead.certain.values())),
         transfer_dead_letters=len(dead_letters(namespace, entity, v.TRANSFERS).messages),
@@ -115,6 +118,7 @@ def wrongly_told(
     miscounted = not count_is_allowed(namespace, entity, reported.message_count)
     transfers = reported.transfer_dead_letters or 0
     unavailable = _wrongly_available(namespace, entity, reported.availability)
+    # A full partition may look like one that is down, but full is not down (SIZE-11).
     limited_by_room = "MGMT-22" in unavailable and not of_topic and len(entity.room.refused)
     wrong = (
         *(rules_of_scheduled(namespace, entity) if miscounted else ()),
@@ -162,6 +166,7 @@ def _is_counted(namespace: Namespace, topic: Queue, description: Description) ->
 def _most_transfers(namespace: Namespace, queue: Queue) -> int:
     """FWD-32: return the greatest possible number of transfer dead letters."""
     known = dead_letters(namespace, queue, v.TRANSFERS).arrivals
+    # Each forwarded message may have become a dead letter of its source instead.
     return known + sum(len(several) for several in queue.passed.values())
 
 
@@ -186,6 +191,7 @@ def _wrong_settings(
     if description.duplicate_window not in (None, settings.duplicate_window):
         yield "MGMT-11"
     yield from _of_max_size(namespace, queue, description.max_size, wrong=True)
+    # A subscription may wrongly have got the update of another one of its topic.
     updated = managed.updated or _is_beside_updated(namespace, queue)
     if not _is_in_force(description, managed):
         yield from rules_if((updated, "MGMT-12"), (updated and not of_topic, "MGMT-17"))
@@ -252,8 +258,10 @@ def _shown(namespace: Namespace, entity: Queue, description: Description) -> tup
     updated = entity.managed.updated and None not in changeable
     set_once = reported.duplicate_detection if of_topic else reported.lock_duration
     counted, (least, most) = reported.message_count is not None, counts(entity)
+    # Only an exact count shows that all partitions were added up.
     spread = reported.message_count == least == most and _is_spread(entity) and not outage
     subscriptions = {len(names) for names in _subscriptions(namespace, entity)} if of_topic else ()
+    # Only if the number of subscriptions is certain does the answer show that it is right.
     all_counted = {getattr(description, "subscription_count", None)} == subscriptions
     rules = (
         *(rules_of_scheduled(namespace, entity) if counted else ()),

@@ -17,6 +17,7 @@ def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[b
         profile: the profile of a Premium namespace.
         options: the options that it might get in another tier.
     """
+    # In a partitioned namespace the namespace decides, not the request (PREM-14, PREM-15).
     if profile.is_partitioned:
         return (True,)
     if _is_stated(profile):
@@ -39,6 +40,8 @@ def partitioning_refused(
     if profile.is_partitioned:
         reading = profile.readings.get("PREMIUM-UNASKED", "either") if wanted is None else ""
         reading = "refused" if wanted is False else reading
+        # A request that leaves the option open may get a partitioned entity or a refusal
+        # (PREMIUM-UNASKED); one for an entity without partitions is refused.
         return reading in ("either", "refused"), reading == "refused"
     reading = "either"
     if _is_stated(profile):
@@ -46,6 +49,8 @@ def partitioning_refused(
     elif profile.readings.get("PREMIUM-OLDEST") == "supported":
         reading = "supported"
     may, must = reading in ("either", "refused"), reading == "refused"
+    # A refusal is possible only if the request may mean a partitioned entity, and certain only if
+    # it cannot mean another one.
     return True in options and may, must and False not in options
 
 

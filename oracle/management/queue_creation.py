@@ -63,6 +63,8 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
     known = namespace.queues.get(command.queue)
     if known is not None:
         yield _taken(namespace, known, command)
+        # An entity that surely exists leaves no other answer; one that may exist leaves those for a
+        # new name, too.
         if not is_unsure(known):
             return
     refusals, must_refuse = objections(namespace, command)
@@ -144,6 +146,7 @@ def _made(
 def noted(transition: Transition, creation: v.CreateQueue) -> Transition:
     """SIZE-02, PREM-01, DUP-03: record that a queue got other settings than were requested."""
     queue = transition.next.queues[creation.queue]
+    # Whatever was requested and not given may show later, in a description or by a limit.
     tried = queue.managed.tried
     if creation.max_size not in (None, queue.settings.max_size):
         tried |= {"max_size"}
@@ -186,6 +189,7 @@ def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transi
 def taken(namespace: Namespace, known: Queue, *, any_error: bool = False) -> Transition:
     """MGMT-09: return the refusal of a creation; the entity of this name stays as it is."""
     if is_unsure(known):
+        # Whether an unanswered creation made the entity is unknown, so no rule is credited.
         return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     kept = with_managed(namespace, known, tried=known.managed.tried | {"queue"})
     return refusal(kept, v.Error.ALREADY_EXISTS, "MGMT-09", any_error=any_error)
@@ -239,6 +243,7 @@ def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
     """
     refused = namespace.registry.refused.set(command.queue, None)
     namespace = with_registry(namespace, refused=refused)
+    # Under the other readings a refused creation changes nothing.
     if outage_reading(namespace) != "either":
         return namespace
     settings = _whole(namespace, command)
@@ -256,6 +261,7 @@ def _created(
     namespace: Namespace, settings: v.CreateQueue, *, partially_applied: str = ""
 ) -> Namespace:
     name, queues = settings.queue, namespace.queues
+    # An entity that is created again must not have the messages of the earlier one (MGMT-15).
     tombstone = namespace.registry.tombstones.get(name)
     outages = outages_of(namespace, settings)
     managed = evolve(
@@ -269,6 +275,8 @@ def _created(
     queue = Queue(
         settings=settings,
         outages=outages,
+        # An order of a regular entity's messages is promised only by this reading, and sessions
+        # have their own.
         in_order=in_order and settings.partitioned is False and not settings.requires_session,
         doubtful=bool(partially_applied),
         managed=managed,

@@ -36,6 +36,7 @@ def as_permitted(
         command: the request.
         answers: the answers that an active entity could give.
     """
+    # A dead-letter queue has no status of its own.
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
     if owner.managed.status is v.EntityStatus.ACTIVE or isinstance(command, _MANAGING):
         return answers
@@ -50,6 +51,7 @@ def _as_disabled(
     answers: Iterator[Transition],
 ) -> Iterator[Transition]:
     status = owner.managed.status
+    # Cancelling belongs to senders, because it takes back what one of them sent.
     forbidden = not (status.takes if isinstance(command, _OF_SENDERS) else status.gives)
     if forbidden and isinstance(command, _SENDING):
         yield from _only_refused(namespace, "MGMT-26", answers)
@@ -71,12 +73,15 @@ def _only_refused(
 ) -> Iterator[Transition]:
     """MGMT-26, MGMT-27: yield only refusals, for the status or for another reason."""
     yield refusal(namespace, v.Error.ENTITY_DISABLED, rule)
+    # The documents do not say which of several reasons is named, so any other refusal is right,
+    # too.
     yield from (answer for answer in answers if isinstance(answer.outcome, v.Refused))
 
 
 def _permitted(command: v.Command, answers: Iterator[Transition]) -> Iterator[Transition]:
     """MGMT-28: yield the answers, and credit the rule with those that the status permits."""
     for answer in answers:
+        # Other requests do not show the status: the documents promise sending and receiving only.
         shows = isinstance(command, v.Send | v.SendBatch | _RECEIVING)
         works = shows and isinstance(answer.outcome, v.Done | v.Received | v.ReceivedSeveral)
         yield attrs.evolve(answer, rules=("MGMT-28", *answer.rules)) if works else answer
@@ -94,9 +99,12 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
     before, status = queue.managed.status, command.status or queue.managed.status
     if status is before:
         return namespace
+    # Later violations may come from the change of status, even when the entity is active again.
     namespace = with_managed(namespace, queue, status=status, suspended=True)
     if not (surely and _is_simple(namespace, queue)):
         return stop_judging(namespace, command.queue)
+    # Messages that forwarding could not deliver to the disabled entity are tried again now
+    # (FWD-19).
     if status.takes and not before.takes:
         return tried_again(namespace, command.queue)
     return namespace
@@ -114,6 +122,7 @@ def _is_simple(namespace: Namespace, queue: Queue) -> bool:
         transaction is not None and any(v.owner_of(name) in sources for name in transaction.queues)
         for transaction in namespace.transactions.values()
     )
+    # Whether a disabled entity goes on forwarding is open.
     onward = v.destinations(queue.settings) or any(feeding(namespace, name))
     linked = isinstance(queue.role, Topic) and is_joined(namespace, name)
     return not (waits or onward or linked or scheduled or is_unsure(queue))

@@ -42,6 +42,7 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
     then comes one for each rule with an action. `assigned` says whether a missing MessageId is
     assigned on the way (KEY-13).
     """
+    # Without actions there is one copy, for all rules together (FILTER-05).
     if not role.acted:
         return (Copied(message, judged(role, message, assigned=assigned)),)
     plain = {name: condition for name, condition in role.rules.items() if name not in role.actions}
@@ -114,10 +115,12 @@ def judged(role: Subscription, message: v.Message, *, assigned: bool) -> Verdict
         name: _takes(condition, message, assigned=assigned)
         for name, condition in sorted(role.rules.items())
     }
+    # A rule whose removal was not answered may be gone, so it decides nothing.
     surely = [name for name, taken in answers.items() if taken and name not in removable(role)]
     if surely:
         return Verdict(taken=True, rules=shown_by_taking(role, message, answers, surely))
     later = (_takes(condition, message, assigned=assigned) for condition in added)
+    # If any rule may take the message, there may be a copy or none.
     if any(taken is not False for taken in (*answers.values(), *later)):
         return Verdict(taken=None, rules=())
     return Verdict(taken=False, rules=shown_by_not_taking(role, message))

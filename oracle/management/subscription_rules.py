@@ -35,6 +35,7 @@ def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
         return
     if refused is not None:
         yield refused
+    # A refusal with a rule is required; only an optional one leaves success possible.
     if refused is None or not refused.rules:
         rule = "FEAT-01" if isinstance(command, v.AddRule) else "FEAT-02"
         rules = (rule,) if queue.settings.partitioned else ()
@@ -71,6 +72,7 @@ def _refused_addition(
     wrong, perhaps = _objection(command.filter)
     beside = list(_wrong_beside(namespace, command))
     if there and not doubtful:
+        # Of several reasons the documents do not say which one is named.
         any_error = wrong or perhaps or bool(beside)
         return refusal(namespace, v.Error.ALREADY_EXISTS, "FILTER-08", any_error=any_error)
     broken = (*(("FILTER-19",) if wrong else ()), *(rule for rule in beside if rule is not None))
@@ -96,6 +98,7 @@ def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId
             yield None
         elif sets_a_key(statements):
             must = namespace.reading("ACTION-KEYS") == "refused"
+            # Whether an action may set a key, which selects a partition, is open (ACTION-KEYS).
             yield "FILTER-21" if must else None
         elif not is_plain(statements):
             yield None
@@ -104,11 +107,13 @@ def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId
 def _objection(wanted: v.Filter) -> tuple[bool, bool]:
     """Return whether a filter must be refused, and whether it may be."""
     if isinstance(wanted, v.CorrelationFilter):
+        # A correlation filter without conditions may be refused, or take everything.
         return False, wanted == v.CorrelationFilter()
     if not isinstance(wanted, v.SqlFilter):
         return False, False
     condition = parsed(wanted.expression)
     if isinstance(condition, Outside):
+        # Outside the known part of SQL, a bus may know more or less than this parser.
         return condition is Outside.WRONG, True
     named = [part for part in walked(condition) if isinstance(part, Property)]
     unheard_of = any(part.scope == "sys" and not is_of_the_system(part.name) for part in named)
@@ -141,6 +146,7 @@ def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Names
     topic, of_topic = topic_of(namespace, role)
     actions = role.actions.set(command.rule, action)
     acting = attrs.evolve(queue, role=attrs.evolve(role, actions=actions, acted=True))
+    # Each rule with an action may add a copy, so the topic may use more storage (SIZE-13).
     counted = attrs.evolve(of_topic, copiers=of_topic.copiers + 1)
     namespace = with_queue(with_queue(namespace, acting), attrs.evolve(topic, role=counted))
     late = of_topic.unanswered_sends or len(topic.calendar.entries) or topic.fed
@@ -157,6 +163,7 @@ def _pending(namespace: Namespace, command: Change) -> Namespace:
     if queue is None or not isinstance(queue.role, Subscription):
         return namespace
     role = attrs.evolve(queue.role, pending=(*queue.role.pending, command))
+    # It is open which copies such an action changes, so the subscription is no longer judged.
     if isinstance(command, v.AddRule) and command.action is not None:
         return stop_judging(_revised(namespace, queue, role), path)
     return _revised(namespace, queue, role)
@@ -187,6 +194,7 @@ def _change_in_transaction(
         return
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)
+    # Whatever is refused in a transaction may have ended it.
     yield refusal(left, v.Error.INVALID_OPERATION, *rules, any_error=True)
     # A bus that ignores the transaction may change the rule at once.
     if silent or namespace.reading("RULE-IN-TRANSACTION") in ("ignored", "either"):
@@ -266,6 +274,7 @@ def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
     names = [rule.name for rule in listed]
     addable = [change for change in role.pending if isinstance(change, v.AddRule)]
     missing = set(role.rules) - set(names) - removable(role)
+    # A rule's name is taken once (FILTER-08).
     if missing or len(set(names)) < len(names):
         return False
     return all(

@@ -29,6 +29,7 @@ def switch_partition(
 
 
 def _taken_down(namespace: Namespace, queue: Queue, command: v.TakePartitionDown) -> Namespace:
+    # The latest moment counts: by then the partition surely is down.
     if not queue.outages.any:
         begun = Window(namespace.now.latest, -NEVER)
         namespace = with_queue(namespace, attrs.evolve(queue, outage=begun))
@@ -52,6 +53,7 @@ def _brought_up(namespace: Namespace, queue: Queue, command: v.BringPartitionUp)
     back = with_outages(namespace, command.queue, up, **changes)
     if up.any:
         return back
+    # An outage lasts from the first partition down to the last one up.
     over = Window(queue.outage.earliest, namespace.now.earliest)
     return with_queue(back, attrs.evolve(back.queues[command.queue], outage=over))
 
@@ -110,6 +112,7 @@ def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
 
 def advance_clock(namespace: Namespace, command: v.AdvanceClock) -> Iterator[Transition]:
     """Advance the clock; timers take effect at the next request to their entity."""
+    # A timer of an entity matters only to requests to it, and no other would read its state.
     yield done(attrs.evolve(namespace, now=namespace.now.shifted(command.duration)))
 
 

@@ -24,6 +24,7 @@ _ON_A_TOPIC: Final = (
     *get_args(v.TopicManagement),
 )
 _OF_SUBSCRIPTIONS: Final = (v.CreateSubscription, v.AddRule, v.RemoveRule, v.ListRules)
+# The documents do not say whether a receive or peek from a topic is refused or finds nothing.
 _NOTHING: Final[dict[type[v.Command], v.Outcome]] = {
     v.Receive: v.Empty(),
     v.ReceiveBatch: v.Empty(),
@@ -58,6 +59,7 @@ def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> tupl
     """
     rules: tuple[v.RuleId, ...]
     if queue.role is None:
+        # Subscriptions belong to topics, and rules to subscriptions; a queue has neither.
         of_subscriptions = isinstance(command, _OF_SUBSCRIPTIONS)
         owner = namespace.queues[v.owner_of(queue.settings.queue)]
         if not of_subscriptions and not isinstance(owner.role, Topic):
@@ -68,6 +70,7 @@ def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> tupl
         if is_topic is isinstance(command, _ON_A_TOPIC):
             return ()
         rules = ("TOPIC-05",) if is_topic else ("TOPIC-06",)
+    # The documents name no error for requests that the kind of entity does not have.
     refused = refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
     if rules == ("TOPIC-06",) or type(command) not in _NOTHING:
         return (refused,)
@@ -97,6 +100,7 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     """
     queue = namespace.queues.get(v.owner_of(name))
     if queue is None or not isinstance(queue.role, Subscription):
+        # Queues and topics have outages of their own.
         return namespace
     topic = namespace.queues[queue.role.topic]
     partitions: dict[str, Any] = {"outages": topic.outages, "recovered": topic.recovered}
@@ -104,6 +108,7 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     managed = troubled_like(queue.managed, topic.managed)
     shared = attrs.evolve(queue, homes=homes, managed=managed, **partitions)
     namespace = with_queue(namespace, shared)
+    # Dead letters of a subscription are in its partitions, so its outages reach them.
     for path in v.dead_letter_queues_of(queue.settings.queue):
         dead = namespace.queues.get(path)
         if dead is not None:
@@ -117,6 +122,7 @@ def returned(namespace: Namespace, queue: Queue) -> Namespace:
     if not isinstance(queue.role, Subscription) or not shares_homes(namespace):
         return namespace
     topic = namespace.queues[queue.role.topic]
+    # Comparing the identity is enough, because most requests leave the table as it is.
     if topic.homes is queue.homes:
         return namespace
     return with_queue(namespace, attrs.evolve(topic, homes=queue.homes))

@@ -29,6 +29,7 @@ def lost_creation(
     states = [] if known is None else [namespace]
     possible = False
     for answer in answers:
+        # The name is no longer judged, so its other possible states do not matter.
         if is_unjudged(answer.next, path):
             return (answer.next,)
         created = answer.next.queues.get(path)
@@ -40,6 +41,8 @@ def lost_creation(
                 states.append(answer.next)
             continue
         possible = True
+        # If the settings are the same, it makes no difference which of the two creations took
+        # effect.
         if known is None or not _is_alike(created, known):
             doubtful = attrs.evolve(created, doubtful=True)
             states.append(with_queue(answer.next, doubtful))

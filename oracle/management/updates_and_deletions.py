@@ -46,6 +46,7 @@ def is_managed_otherwise(namespace: Namespace, command: v.Command) -> bool:
     of_topics = isinstance(command, v.TopicManagement)
     name = command.topic if isinstance(command, v.TopicManagement) else command.queue
     known = namespace.queues.get(name)
+    # Topics have commands of their own.
     is_other = known is not None and isinstance(known.role, Topic) is not of_topics
     return is_other or v.is_dead_letter_queue(name)
 
@@ -59,8 +60,10 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
     refused = _refused_settings(queue, command)
     rules = tuple(FIXED[name] for name in refused)
     may_fail, must_fail = may_fail_in_outage(namespace, queue.outages)
+    # Whatever becomes of the request, later violations may be charged to its attempt.
     managed = attrs.evolve(queue.managed, tried=queue.managed.tried.union(refused))
     kept = with_queue(namespace, attrs.evolve(queue, managed=managed))
+    # A longer lock may be refused or shortened, but never granted.
     if command.lock_duration is not None and command.lock_duration > LONGEST_LOCK:
         rules = ("LOCK-03", *rules)
         yield refusal(kept, v.Error.INVALID_OPERATION, *rules, any_error=True)
@@ -88,6 +91,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
     elif "update" in managed.refused:
         rules = ("MGMT-19", *rules)
     yield from redirection_refused(namespace, queue, command)
+    # Only to an existing destination can messages be forwarded (FWD-29).
     if not must_fail and all(
         destination in namespace.queues for destination in v.destinations(command)
     ):
@@ -109,6 +113,7 @@ def _perhaps_updated(
     after = with_lifetime(after, command, surely=False)
     if command.forward_to is None and command.status is None:
         return after
+    # What the destination gets from now on is open, too.
     onward = (command.forward_to,) if command.forward_to else ()
     return stop_judging(after, command.queue, *onward)
 
@@ -161,6 +166,7 @@ def _updated(namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed
     """MGMT-12: return the queue with the new settings; an unanswered update may still follow."""
     duration, count = command.lock_duration, command.max_delivery_count
     managed = attrs.evolve(_widened(managed, command), updated=True)
+    # An unanswered update may still take effect after this one.
     if duration is not None and not managed.unsettled:
         managed = attrs.evolve(managed, lock_durations=Window(duration, duration))
     open_count = managed.unsettled or _may_count_by_former(namespace, queue)
@@ -214,6 +220,7 @@ def delete(namespace: Namespace, name: str) -> Iterator[Transition]:
 def _kept(namespace: Namespace, queue: Queue) -> Namespace:
     """Return the namespace after an outage refused the deletion (MANAGEMENT-IN-OUTAGE)."""
     namespace = with_managed(namespace, queue, refused=queue.managed.refused | {"delete"})
+    # Under the other readings a refused deletion changes nothing.
     if outage_reading(namespace) != "either":
         return namespace
     name = queue.settings.queue

@@ -26,7 +26,7 @@ def _is_malformed(version: str) -> bool:
 
 
 def version_shown(version: str) -> v.RuleId | None:
-    """Return the rule about this api-version; the empty one means that there is none (MGMT-08)."""
+    """Return the rule about an api-version, which is empty for a request without one (MGMT-08)."""
     if _is_malformed(version):
         return None
     # Versions of this form have the same order as text and as dates.
@@ -76,6 +76,7 @@ def objections(namespace: Namespace, command: v.CreateQueue) -> tuple[tuple[Tran
     premium, basic = profile.tier is v.Tier.PREMIUM, profile.tier is v.Tier.BASIC
     # MGMT-08: an old version may ignore the option, and then there is nothing to refuse.
     must = must and (profile.is_partitioned or not _is_old(version))
+    # A version without partitions may refuse the option, or ignore it.
     unversioned = _is_old(version) or (wanted and not knows_partitions(profile, version))
     ignored = ("MGMT-08",) if wanted and version_shown(version or "") else ()
     reading = profile.readings.get("BASIC-FEATURES")

@@ -44,9 +44,11 @@ def dead_letters(namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTER
         queue=name,
         requires_session=False,
         duplicate_detection=False,
+        # Messages that could not be forwarded once are not forwarded again.
         forward_to=None if suffix == v.TRANSFERS else owner.settings.forward_dead_letters_to,
         forward_dead_letters_to=None,
         max_delivery_count=NEVER,
+        # Nothing is removed from a dead-letter queue for its age (DLQ-09).
         time_to_live=None,
         dead_letter_expired=False,
     )
@@ -134,6 +136,7 @@ def _why_dead(
     expires = owner.settings.dead_letter_expired and stored.deferred is not True
     if expires and free and may_have_died(namespace, stored):
         yield EXPIRED, "TTL-07"
+    # It was accepted although it has no session, and nobody can receive it.
     if owner.settings.requires_session and stored.message.session_id is None:
         yield None, "SESS-01"
 
@@ -189,6 +192,7 @@ def _undeliverable(
 def _transfer_queues(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
     """FORWARD-FAILED: return the dead-letter queues where a message that failed may be."""
     reading = namespace.reading("FORWARD-FAILED", "either")
+    # Where the message did not surely fail, it may be in either of the two.
     if passed.kept_by is None or reading == "either":
         return v.DEAD_LETTER_SUFFIXES
     return (v.TRANSFERS,) if reading == "transfer" else (v.DEAD_LETTERS,)

@@ -29,6 +29,7 @@ def receive_deferred(
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         yield Transition(outcome=v.ReceivedSeveral(), next=namespace)
         return
+    # A session's messages are received by their session only, deferred ones included (DEFER-12).
     if queue.settings.requires_session is not (command.session_id is not None):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DEFER-12", any_error=True)
         return
@@ -64,6 +65,7 @@ def _is_surely_missing(queue: Queue, number: int) -> bool:
     """
     arrived = queue.numbers.get(number)
     if arrived is not None:
+        # The number is known, so its message is either there or gone.
         return arrived not in queue.messages
     return not queue.messages and not len(queue.calendar.entries)
 
@@ -128,6 +130,7 @@ def _may_be_given(candidate: Candidate, command: v.ReceiveDeferred) -> bool:
     stored, session_id = candidate.stored, command.session_id
     if stored.deferred is False or stored.spent:
         return False
+    # Its number is known and was not named.
     if stored.sequence_number not in (None, *command.sequence_numbers):
         return False
     if session_id is not None and stored.message.session_id != session_id:

@@ -36,7 +36,7 @@ def _strict(namespace: Namespace) -> bool:
 
 
 def counts_deferral(namespace: Namespace) -> int:
-    """Return how many deliveries that ended by deferral may count: at most this many."""
+    """Return by how much a deferral may raise the count of failed deliveries, at most."""
     return 0 if _strict(namespace) else 1
 
 

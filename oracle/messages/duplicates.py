@@ -102,6 +102,7 @@ def noted(
         certain=certain and sure,
         body=message.body,
         properties=properties_of(message),
+        # A partition that comes up again must still remember the send (DUP-09).
         recovered=queue.recovered,
     )
     before = queue.copies.get(message.message_id, ())
@@ -115,6 +116,7 @@ def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
     doubtful = [copy for copy in before if not copy.certain]
     if sent.certain:
         yield sent
+        # An uncertain send before the last certain one makes no difference any more.
         doubtful = [copy for copy in doubtful if copy.sent.latest > sent.sent.latest]
     else:
         yield from (copy for copy in before if copy.certain)

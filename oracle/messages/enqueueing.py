@@ -41,6 +41,7 @@ def arrive(
         arrival: the accepted message.
         also: other changes of the entity's fields.
     """
+    # A source stores nothing for receivers: every message goes on.
     if queue.settings.forward_to is not None:
         taken = evolve(_passed_by(queue, arrival), **(also or {}))
         return go_on(with_queue(namespace, taken), taken, arrival)
@@ -49,6 +50,7 @@ def arrive(
         shows: Rules = ("FWD-05",) if ended else ()
         return _taken(namespace, queue, arrival, (*shows, *arrival.shows), also)
     role = queue.role
+    # The topic's time to live limits its copies, too.
     limited = evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
     arrival = evolve(arrival, message=limited)
     if not arrival.answered:
@@ -80,6 +82,7 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
     assigned = namespace.observability.assigns_message_ids
     copied = copies(role, arrival.message, assigned=assigned)
+    # It is open which rules with actions make copies, and what these contain.
     if role.acted and not timely:
         return stop_judging(namespace, path)
     if timely and all(candidate.verdict.taken is False for candidate in copied):
@@ -217,6 +220,7 @@ def _kept_out(
 def _remembered(
     subscription: Queue, role: Subscription, arrival: Arrival, verdict: Verdict
 ) -> Queue:
+    # Only once rules have changed can equal messages be treated differently.
     if verdict.taken is None or not (role.added or role.removed):
         return subscription
     # The body is left out because no filter reads it, so equal messages become one entry.

@@ -27,6 +27,7 @@ def lesser(one: int | None, other: int | None) -> int | None:
 
 def lifetime(queue: Queue, message: v.Message) -> int | None:
     """TTL-03, TTL-04: return a message's time to live in this entity; `None` is unlimited."""
+    # The shorter of the two applies (TTL-04).
     return lesser(queue.settings.time_to_live, message.time_to_live)
 
 
@@ -100,12 +101,13 @@ def has_died(namespace: Namespace, stored: Stored) -> bool:
 
 
 def is_surely_dead(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """TTL-13: return whether the message has expired even if clocks stood still (OUTAGE-CLOCK).
+    """TTL-13: return whether the message has expired even if the clock stood still (OUTAGE-CLOCK).
 
-    How long a clock stood still is unknown, so after an outage nothing has surely expired.
+    How long a clock stands still in an outage is unknown, so after one nothing has surely expired.
     """
     if not has_died(namespace, stored):
         return False
+    # A subscription is in its topic's partitions.
     topic = queue.role.topic if isinstance(queue.role, Subscription) else None
     # An outage of a topic also stops the clocks of its subscriptions.
     owner = namespace.queues.get(topic or "", queue)
@@ -153,6 +155,7 @@ def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
     if life >= NEVER:
         # Once it has arrived unlimited, an update of the entity cannot limit it any more.
         return stored if is_mortal(stored) else evolve(stored, dies=None)
+    # Being seen now, it has arrived by now, so it expires at most one life from now.
     latest = min(stored.dies.latest, namespace.now.latest + life + namespace.observability.slack)
     return evolve(stored, dies=Window(stored.dies.earliest, latest))
 
@@ -185,6 +188,7 @@ def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
     stored = queue.messages.get(number)
     if stored is None or stored.dies is None or stored.gone:
         return queue
+    # The clock may have stood still in an outage (OUTAGE-CLOCK); then it is not sure yet.
     if not is_surely_dead(namespace, queue, stored):
         return queue
     # TTL-11: whether a deferred message can be received after its expiry is open, so it may stay.
@@ -215,6 +219,7 @@ def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
 def _rules_of_absence(queue: Queue, stored: Stored, dies: Window) -> Rules:
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, MGMT-12: return rules that its absence exercises."""
     own, most, managed = stored.message.time_to_live, queue.settings.time_to_live, queue.managed
+    # Only a message that arrived after the update surely has the new time to live.
     newer = stored.came is None and stored.number >= managed.lifetimes_apply_from
     updated = newer and managed.lifetimes_changed_at >= 0
     return rules_if(

@@ -55,6 +55,7 @@ def effective_key(namespace: Namespace, settings: v.CreateQueue, message: v.Mess
     It is the first of SessionId, PartitionKey and, with duplicate detection, MessageId. A regular
     queue has no partition keys.
     """
+    # Nothing is selected by a key where there is only one partition.
     if not settings.partitioned:
         return None
     if message.session_id is not None:
@@ -104,6 +105,8 @@ def settled_otherwise(
     """
     key = effective_key(namespace, queue.settings, message)
     others = [settlement.key for settlement in transaction.settlements]
+    # A second entity in a transaction may be refused (TXN-ENTITIES), whatever its messages have as
+    # keys.
     if any(
         settlement.command.queue != queue.settings.queue for settlement in transaction.settlements
     ):
@@ -116,6 +119,8 @@ def settled_otherwise(
 
 def home_name(profile: v.Profile, key: Key) -> Key:
     """Return the name that the key's partition is remembered under (KEY-PROPERTIES)."""
+    # Under this reading a SessionId and a PartitionKey with the same value lead to the same
+    # partition.
     if profile.readings.get("KEY-PROPERTIES") == "one-key":
         return Key("", key.value)
     return key

@@ -33,6 +33,7 @@ def is_owed(destination: Queue, arrival: Arrival) -> bool:
     message = arrival.message
     detects = destination.settings.duplicate_detection and message.message_id is not None
     sessions = destination.settings.requires_session and message.session_id is None
+    # Every reason for which a message may stay away ends the promise; what is left must arrive.
     return (
         (arrival.certain or arrival.owed)
         and arrival.hops < SURE_HOPS
@@ -58,6 +59,7 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
         since: how many messages had arrived there at the last event that may have delayed them.
     """
     queue = namespace.queues.get(name)
+    # An entity that may be full need not take the message, for however long.
     if queue is None or not queue.managed.status.gives or queue.room.taken >= AMPLE:
         return None
     # The message may have to pass a partition that is down, in any entity.

@@ -63,6 +63,7 @@ def seen_as(
     if not is_unchanged(namespace, stored, view):
         return None
     partition = named_partition(namespace, view, observed)
+    # Without partitions the view only has to show the message itself.
     if partition is None or not queue.settings.partitioned:
         return Candidate(namespace, queue, stored, stored.where, view, ())
     where = stored.where & partition_set(partition)
@@ -105,6 +106,7 @@ def is_unchanged(
 
 def _same(sent: str | None, shown: str | None, or_else: str | None = None) -> bool:
     """Return whether a property agrees; an empty one may come back as none, a key as `or_else`."""
+    # Some protocols and libraries do not distinguish an empty text from none.
     if (sent or None) == (shown or None):
         return True
     return sent is None and or_else is not None and shown == or_else
@@ -119,6 +121,7 @@ def _same_own(sent: Map[str, v.PropertyValue], shown: Map[str, v.PropertyValue])
 
 def named_partition(namespace: Namespace, view: v.MessageView, observed: Observation) -> int | None:
     """LIFE-12: return the partition that the witness or the sequence number names, if any."""
+    # Where an observer does not see partitions, a number tells nothing about them.
     if not (namespace.observability.partitions and namespace.observability.witness):
         return None
     if observed.witness is not None:

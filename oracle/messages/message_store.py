@@ -61,6 +61,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     changes["room"] = moved(filled(queue.room, where, most(message)), None, stored)
     if certain:
         changes["fronts"] = in_front(queue, where, number)
+    # A scheduled message of this line that becomes active later has been overtaken (SCHED-07).
     if line is not None and line in queue.calendar.lines:
         overtaken = evolve(queue.calendar, lines=queue.calendar.lines.set(line, number))
         changes["calendar"] = overtaken
@@ -84,6 +85,8 @@ def _members(queue: Queue, message: v.Message, step: int) -> Map[str, int]:
         return queue.members
     number = queue.members.get(session_id, 0) + step
     if number:
+        # A session without messages is left out, so that the belief does not grow with every
+        # session.
         return queue.members.set(session_id, number)
     return queue.members.delete(session_id)
 
@@ -156,7 +159,7 @@ def _current(tally: Tally, receivers: Receivers) -> tuple[int, int]:
 
 
 def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
-    """Return how many messages every receive can reach: in no other cache, and not down.
+    """Return how many messages each receive can reach: up, and in no other front end's cache.
 
     Args:
         queue: the queue, after the receiver in question became its latest.
@@ -202,6 +205,7 @@ def hold(
         # The count includes this delivery and every earlier one that counts, seen or unseen.
         counted, uncounted = max(counted, shown - 1), 0
     delivered = evolve(
+        # The view shows that it is there, whatever made it uncertain.
         stored,
         where=where,
         certain=True,

@@ -39,6 +39,7 @@ def narrowed(
 ) -> Map[Key, Partitions]:
     """Return the partitions of all keys, after those of this key were narrowed to `where`."""
     name = home_name(namespace.profile, key)
+    # Callers see by its identity that the table has not changed.
     if queue.homes.get(name) == where:
         return queue.homes
     return queue.homes.set(name, where)
@@ -54,6 +55,7 @@ def choices(
     """
     if not spared:
         return
+    # A client without partitions cannot see the choice, so it stays open.
     if not namespace.observability.partitions or not queue.settings.partitioned:
         yield spared
     elif observed.witness is not None and namespace.observability.witness:

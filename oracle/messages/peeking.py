@@ -43,9 +43,11 @@ def peek(namespace: Namespace, command: v.Peek, observed: Observation) -> Transi
 
 def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeked) -> Transitions:
     views = outcome.messages
+    # A peek shows at most the number that was requested (PART-19), and each partition in order.
     if len(views) > command.count or not in_order(namespace, queue, views):
         return
     rules: Rules = ("LIFE-07",) if views else ()
+    # Where only one session has messages, a peek of it shows nothing about others.
     if views and command.session_id is not None and len(queue.members) > 1:
         rules = ("SESS-23", *rules)
     if views and peek_start.is_served_in_outage(namespace, queue):
@@ -53,6 +55,7 @@ def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeke
     used: set[int] = set()
     shown: list[Stored] = []
     for view in views:
+        # A message before the requested number was not asked for (PART-20).
         if peek_start.continues_wrongly(namespace, command, view):
             return
         namespace = with_queue(namespace, queue)
@@ -68,6 +71,7 @@ def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeke
         namespace, stored = candidate.namespace, candidate.stored
         if peek_start.shows_what_is_down(namespace, candidate.queue, candidate.where):
             return
+        # Only the first message shows where the peek begins.
         if not used and peek_start.begins_wrongly(candidate, command):
             return
         used.add(stored.number)
@@ -79,6 +83,8 @@ def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeke
             *rules,
             *of_number(candidate),
         )
+    # TTL-09 permits to show an expired message and to leave it out, so any peek after an expiry
+    # exercises it.
     if queue.deaths.shown:
         rules = ("TTL-09", *rules)
     rules = (*of_peek(namespace, queue, command, tuple(shown)), *rules)
@@ -105,6 +111,7 @@ def _found(
         late = fits and _is_late(matched.stored, view)
         if fits and matched.stored.number not in used and (late or misnumbered(candidate) is None):
             return candidate
+    # The message may be one that was forwarded here and has not been seen yet.
     for after, letter in arrivals(namespace, queue, view.body):
         if _state_fits(letter, view):
             arrived = after.queues[queue.settings.queue]
@@ -119,6 +126,7 @@ def _waiting(
 ) -> int | None:
     """SCHED-08: return the place of a scheduled message that this view may show, if any."""
     calendar = queue.calendar
+    # Only a message that is shown as scheduled, or without a state, can be one that is waiting.
     if view.state not in (None, v.MessageState.SCHEDULED):
         return None
     for place in calendar.bodies.get(view.body, ()):
@@ -142,6 +150,7 @@ def _is_late(stored: Stored, view: v.MessageView) -> bool:
 
 def _state_fits(stored: Stored, view: v.MessageView) -> bool:
     """DEFER-09: return whether the state in a view, if it has one, is the message's."""
+    # It is not known whether an unanswered request deferred it.
     if stored.deferred is None or _is_late(stored, view):
         return True
     return view.state is None or view.state is state_of(stored)
@@ -201,6 +210,7 @@ def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Transitions
         answers, rules = [sorted(behind, key=_number)], ("PART-20", "LIFE-07")
     else:
         answering = list(shown)[:1] if peek_start.is_like_regular(namespace) else sorted(shown)
+        # In an outage a scheduled message may be in a partition that is down.
         later = [] if queue.outages.any else later
         answers = [[*shown[where], *later] for where in answering] or [later]
     for views in answers:

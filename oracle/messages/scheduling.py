@@ -112,6 +112,7 @@ def _waiting(
     *,
     certain: bool,
 ) -> Waiting:
+    # A time in the past counts as now (SCHED-14).
     due = namespace.now.shifted(max(command.delay, 0))
     place = queue.calendar.scheduled
     number: int | None = LATER_NUMBERS + place

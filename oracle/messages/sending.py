@@ -35,10 +35,13 @@ from busproof.oracle.transition import (
 def send(namespace: Namespace, command: v.Send, observed: Observation) -> Transitions:
     """Return every allowed answer to a send."""
     queue = namespace.queues[command.queue]
+    # Only the bus puts messages into a dead-letter queue (DLQ-11).
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
         return
     for profile, message in keys.interpretations(namespace.profile, command.message):
+        # Each reading of an empty property (EMPTY-KEY) goes on as a state of its own, whose profile
+        # has the reading from then on.
         if profile is not namespace.profile:
             namespace = evolve(namespace, profile=profile)
         if command.transaction is not None:
@@ -57,6 +60,7 @@ def _send(
         if queue.settings.partitioned or not regular_accepts(namespace):
             return
     if queue.settings.requires_session and message.session_id is None:
+        # Nobody can receive it without a session, so nothing depends on its key.
         yield from _without_session(namespace, queue, message)
         return
     key = keys.effective_key(namespace, queue.settings, message)
@@ -101,6 +105,7 @@ def _send_with_key(
 
 def _with_all_down(namespace: Namespace, queue: Queue) -> Rules:
     """PART-01, PART-03: return the rules that a refusal exercises if no partition is up."""
+    # Only if nothing is up does the refusal show what an outage of all partitions does.
     if not queue.outages.must_hit(everywhere(namespace, queue.settings)):
         return ()
     return in_one_store(queue) or ("PART-03",)

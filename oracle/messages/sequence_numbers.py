@@ -91,6 +91,7 @@ def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
 
 def is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
     """SEQ-07: return whether both messages arrived with the same transaction."""
+    # Messages outside of transactions have -1 here, and are not of one commit.
     return stored.batch == latest.batch >= 0
 
 
@@ -108,7 +109,7 @@ def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]
 
 
 def is_one(queue: Queue, stored: Stored) -> bool:
-    """Return whether no other message has this body, so that it was surely this one."""
+    """Return whether the body identifies this message, because no other message has it."""
     return queue.bodies.get(stored.message.body) == (stored.number,)
 
 

@@ -23,6 +23,7 @@ def set_state(namespace: Namespace, command: v.SetSessionState, connection: str)
     """SESS-17, SESS-18, SIZE-13: set or remove the state if the connection holds the session."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
+    # A connection that may hold the session may succeed, and may be refused below.
     if holding is not False:
         # The texts of unanswered requests may still replace the one that is set now.
         late = queue.states.get(command.session_id, NOTHING).late
@@ -36,6 +37,7 @@ def set_state(namespace: Namespace, command: v.SetSessionState, connection: str)
             )
             yield done(after, *shown_of_state(namespace, command.state))
         size, anywhere = most_of_state(command.state), everywhere(namespace, queue.settings)
+        # A state takes storage like a message (SIZE-13), so it may be refused for lack of room.
         if command.state is not None and may_be_full(namespace, queue, anywhere, size):
             yield refusal(namespace, v.Error.QUOTA_EXCEEDED, "SIZE-11")
     yield from _refusals(namespace, queue, command.session_id, connection)
@@ -141,6 +143,7 @@ def _within_reach(namespace: Namespace, queue: Queue) -> Iterator[str]:
     # "active".
     for session_id, stored in queue.states.items():
         home = home_of(namespace, queue, Key(SESSION_ID, session_id))
+        # An unanswered request may yet clear the state, so this session need not be listed.
         if stored.state is not None and not stored.late and not queue.outages.may_hit(home):
             yield session_id
     for line in queue.lines:

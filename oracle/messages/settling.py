@@ -34,6 +34,7 @@ def settle_at_once(namespace: Namespace, command: v.Settlement) -> Transitions:
         yield from _dead_letter_again(namespace, command)
         return
     stored = locked(queue, token)
+    # A settlement is right as long as the lock may last: only the bus knows when it ended.
     if stored is not None and not has_ended(namespace, queue, stored):
         left = evolve(queue, settlements=queue.settlements + 1)
         after = _settled(namespace, left, stored, command)
@@ -184,6 +185,7 @@ def perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
     stored = locked(queue, command.lock_token)
     if stored is None or stored.lock is None:
         return namespace
+    # The lock may have ended at any time since the request, or not at all.
     may_have_ended = evolve(stored.lock, expiry=Window(-NEVER, stored.lock.expiry.latest))
     # It may be gone, so no other message has to wait for it.
     unsure = evolve(stored, certain=False, line=None)
@@ -196,6 +198,8 @@ def perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
             unsure = evolve(unsure, leaving=(*stored.leaving, command.reason))
         case v.Defer():
             queue = evolve(queue, deferred=_numbered_as_deferred(queue, stored))
+            # A deferred message that is deferred again stays deferred, whatever becomes of the
+            # request.
             again = bool(stored.deferred)
             unsure = evolve(
                 unsure,

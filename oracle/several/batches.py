@@ -32,10 +32,12 @@ def send_batch(namespace: Namespace, command: v.SendBatch, observed: Observation
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     settings = namespace.queues[command.queue].settings
+    # Messages without a key count as one key, because they may go to one partition together.
     several = len({effective_key(namespace, settings, message) for message in command.messages}) > 1
     reading = namespace.reading("BATCH-KEYS")
     rule = "BATCH-05"
     distinct = is_distinct(namespace.profile, command)
+    # Partitioned namespaces refuse such batches by a rule of their own, which leaves nothing open.
     if several and distinct:
         reading, rule = "refused", "PREM-17"
     may_exceed, exceeds = batch_excess(namespace, command.messages)
@@ -64,13 +66,15 @@ def send_batch(namespace: Namespace, command: v.SendBatch, observed: Observation
 def _choices(
     namespace: Namespace, command: v.SendBatch, observed: Observation, *, several: bool
 ) -> Iterator[Observation]:
-    """Yield the observed choice of a partition; without one, each partition for the whole batch."""
+    """Yield the observation of the batch; without one, an observation of each partition."""
     if observed.outcome is not None:
         yield Observation(v.Done(), observed.witness)
         return
     settings = namespace.queues[command.queue].settings
     for partition in range(partition_count(namespace, settings)):
         yield Observation(v.Done(), v.Witness(partition=partition))
+    # Messages with different keys may go to different partitions, which no single witness
+    # describes.
     if several:
         yield Observation()
 
@@ -108,6 +112,7 @@ def _one_by_one(namespace: Namespace, command: v.SendBatch) -> Iterator[tuple[v.
             timeout=command.timeout,
             transaction=command.transaction,
         )
+        # Order is promised only within a key or session, so only a later message of one shows it.
         yield one, ("BATCH-01", "BATCH-03") if line in lines else ("BATCH-01",)
         lines.update({line} - {None})
 
@@ -116,6 +121,7 @@ def _sent(namespace: Namespace, one: v.Send, observed: Observation) -> Transitio
     """Yield the answers to one send; without an observation only the first that accepts it."""
     for transition in held_to_limits(namespace, one, send(namespace, one, observed)):
         yield transition
+        # All acceptances of a message lead to the same answer, so one stands for the others.
         if observed.outcome is None and not isinstance(transition.outcome, v.Refused):
             return
 
@@ -141,6 +147,7 @@ def _showing(before: Namespace, after: Namespace, name: str, shows: Rules) -> Na
     role = after.queues[name].role
     for path in role.subscriptions if isinstance(role, Topic) else (name,):
         queue = after.queues[path]
+        # The message was not stored here: it is a copy, or no rule of the subscription takes it.
         if queue.arrivals == before.queues[path].arrivals:
             continue
         stored = queue.messages.get(queue.arrivals - 1)
@@ -190,6 +197,7 @@ def _refused(namespace: Namespace, command: v.SendBatch, transition: Transition)
     left = with_queue(namespace, queue)
     name = command.transaction
     transaction = None if name is None else namespace.transactions.get(name)
+    # A refusal may have failed the transaction in which the batch was sent.
     if name is not None and transaction is not None:
         left = after_refusal(left, name, transaction)
     full = transition.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED)
@@ -203,6 +211,7 @@ def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:
     """Return the namespace in which all messages of the batch may arrive, now or later."""
     for message in command.messages:
         one = v.Send(queue=command.queue, message=message, transaction=command.transaction)
+        # A batch may still arrive after other sends, so it is unknown whose turn is next.
         namespace = lost_send(_without_turns(namespace, command.queue), one)
     return namespace
 
@@ -231,6 +240,7 @@ def _given(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, outcome: v.ReceivedSeveral
 ) -> Transitions:
     views = outcome.messages
+    # A batch without messages would be an empty answer, which has its own outcome.
     if not 1 <= len(views) <= command.count or not are_locked_apart(command, views):
         return
     reached: list[Reached] = [(namespace, ())]
@@ -261,6 +271,7 @@ def one_more(
 
 def are_locked_apart(command: v.ReceiveBatch, views: Sequence[v.MessageView]) -> bool:
     """BATCH-14: return whether no two of these messages have the same lock."""
+    # A message that is deleted as it is received has no lock.
     if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         return True
     tokens = [view.lock_token for view in views if view.lock_token is not None]

@@ -29,6 +29,7 @@ def delete_batch(
     """BATCH-15 to BATCH-20: delete messages that are neither locked nor too new."""
     queue = namespace.queues[command.queue]
     partitioned = bool(queue.settings.partitioned)
+    # Under the reading `refused` a partitioned entity refuses every such request.
     if not (partitioned and namespace.reading(PARTITIONED) == "refused"):
         yield from _deleted(namespace, queue, command, observed)
     noted = _noted(namespace, queue)
@@ -65,6 +66,7 @@ def _deleted(
         for message in queue.messages.values()
         if not (_is_locked(namespace, message) or _is_new(namespace, queue, command, message))
     ]
+    # Where messages may be there unseen, more may be deleted than are known.
     most = command.count
     if _is_counted(namespace, queue):
         most = min(most, len(may))

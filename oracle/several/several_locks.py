@@ -47,8 +47,10 @@ def renew_locks(
     outcome = observation.outcome
     ends = dict.fromkeys(command.lock_tokens, None)
     observed = isinstance(outcome, v.RenewedSeveral)
+    # An answer may leave the ends of locks out; then none of them is compared.
     if isinstance(outcome, v.RenewedSeveral):
         reported = outcome.locked_until or (None,) * len(command.lock_tokens)
+        # An answer about more or fewer locks cannot be the answer to this request.
         if len(reported) != len(command.lock_tokens):
             return
         ends = dict(zip(command.lock_tokens, reported, strict=True))
@@ -85,6 +87,7 @@ def _noted(namespace: Namespace, command: Several) -> Namespace:
 def _stored(namespace: Namespace, command: Several) -> list[Stored | None]:
     """Return the message locked under each token; `None` where the lock is lost."""
     queue = namespace.queues[command.queue]
+    # A token that is named twice is one lock.
     return [locked(queue, token) for token in dict.fromkeys(command.lock_tokens)]
 
 
@@ -109,6 +112,7 @@ def _after(before: Reached, one: Any, answers: Answers) -> Iterator[Reached]:
         yield before
         return
     for answer in answers(before.namespace, one):
+        # All succeed or none (LOCK-16), so a refusal of one ends this way.
         if not isinstance(answer.outcome, v.Refused):
             rules = (*before.rules, *answer.rules)
             yield Reached(answer.next, rules, (*before.answers, answer.outcome))
@@ -121,6 +125,8 @@ def _refusals(namespace: Namespace, command: Several, answers: Answers) -> Trans
     """
     noted = _noted(namespace, command)
     nothing = namespace.reading(LOST) == "nothing"
+    # Each request for a single lock may or may not have been executed, exactly as without an
+    # answer.
     lost = noted if nothing else without_answer(namespace, command)
     refused = _refused(namespace, command, answers, lost)
     if refused is not None:
@@ -181,6 +187,7 @@ def _may_span(namespace: Namespace, command: Several) -> bool:
     if not queue.settings.partitioned or len(stored) < 2:
         return False
     keys = {None if message is None else message.key for message in stored}
+    # Messages with equal keys are in one partition, wherever that is.
     if len(keys) == 1 and None not in keys:
         return False
     whole = everywhere(namespace, queue.settings)

@@ -53,10 +53,12 @@ def _sizes(profile: v.Profile) -> tuple[int, ...]:
 def granted_sizes(profile: v.Profile, command: v.CreateQueue) -> tuple[int | None, ...]:
     """SIZE-01 to SIZE-03: return the sizes in GB that the queue may get; `None` is unknown."""
     sizes = _sizes(profile)
+    # The documents list no sizes, so the bus may take any.
     if not sizes:
         return (command.max_size,)
     if command.max_size is None:
         return (DEFAULT_SIZE,)
+    # A size that is not listed may be refused, or replaced by any that is.
     return (command.max_size,) if command.max_size in sizes else sizes
 
 
@@ -83,6 +85,7 @@ def of_size(namespace: Namespace, settings: v.CreateQueue) -> tuple[v.RuleId, ..
     """Return the rules that decide the size of an entity."""
     standard = namespace.profile.tier is v.Tier.STANDARD
     premium = namespace.profile.tier is v.Tier.PREMIUM
+    # An entity of another size says nothing about the default.
     default = settings.max_size == DEFAULT_SIZE
     return rules_if(
         (standard, "SIZE-04" if settings.partitioned else "SIZE-06"),
@@ -102,6 +105,7 @@ def wrong_size(
     namespace: Namespace, settings: v.CreateQueue, reported: int
 ) -> tuple[v.RuleId, ...]:
     """Return the rules that this reported size in GB breaks, the most specific first."""
+    # A description reports the size of all partitions together (SIZE-04).
     parts = told_size(namespace, attrs.evolve(settings, max_size=1)) or 1
     another = reported % parts == 0 and reported // parts in _sizes(namespace.profile)
     premium = namespace.profile.tier is v.Tier.PREMIUM
@@ -126,6 +130,7 @@ def _asked(namespace: Namespace, settings: v.CreateQueue) -> tuple[int, int | No
     size, profile = settings.max_size or DEFAULT_SIZE, namespace.profile
     listed = profile.tier is not v.Tier.BASIC or _sizes(profile)
     known = settings.max_size is not None and listed
+    # Without a known size there is no upper bound, so the entity is never surely full.
     return size * LEAST_GB, size * MOST_GB if known else None
 
 

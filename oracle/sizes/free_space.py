@@ -44,8 +44,10 @@ def with_room(
     """SIZE-07, SIZE-09, SIZE-10: return those of the partitions that may accept the message."""
     # A copy of an earlier message is dropped and uses no storage, so it may always be accepted.
     copied = message.message_id in queue.copies
+    # Room matters only if the message was accepted, or may be.
     if copied or not isinstance(observed.outcome, v.Done | None):
         return spared
+    # No partition is surely full below one GB, which spares most sends the sums.
     if _surely_held(queue.room, dead_letter_storage(namespace, queue), queue.calendar) < MOST_GB:
         return spared
     if _surely_full(namespace, queue, spared, key):
@@ -72,16 +74,19 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
     room, dead = queue.room, dead_letter_storage(namespace, queue)
     limits = capacity(namespace, queue.settings)
     partition, whole = limits.partition[1], limits.whole[1]
+    # Without an upper bound on its size, nothing is ever surely full.
     if partition is None or whole is None:
         return False
     # An unanswered receive may have removed a message, or a dead letter.
     dlq = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
     lost_beyond = 0 if dlq is None else dlq.receivers.lost
     lost = queue.receivers.lost * room.largest + lost_beyond * dead.largest
+    # A message with a time to live may have expired.
     lost += room.mortal + dead.mortal
     used = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
     if used - lost >= whole:
         return True
+    # Under the other readings the partition may use room of the others.
     if namespace.reading("FULL-PARTITION", "per-partition") != "per-partition":
         return False
     if key is not None and room.keys.get(key, 0) - lost >= partition:
@@ -149,7 +154,7 @@ def no_room(
 
 
 def _is_by_others(namespace: Namespace, queue: Queue, size: int, where: Partitions) -> bool:
-    """Return whether only locked, deferred, scheduled or dead-lettered messages fill it."""
+    """Return whether only locked, deferred, scheduled or dead-lettered messages fill the entity."""
     room = queue.room
     dead = dead_letter_storage(namespace, queue).certain
     apart = sum((*room.apart.values(), *dead.values(), queue.calendar.size))

@@ -154,11 +154,14 @@ def within_limits(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v
     message = command.message
     exceeded = list(excesses(namespace, message))
     if exceeded:
+        # In Premium, messages beyond 1 MB may be accepted (LIMIT-05), which is shown by one that
+        # was.
         optional = all(excess.rule == "LIMIT-05" and not excess.surely for excess in exceeded)
         return ("LIMIT-05",) if optional else ()
     rules = [allowed for name, allowed, _ in KEYS if _length(message, name) == LONGEST_KEY]
     premium = namespace.profile.tier is v.Tier.PREMIUM
     taken = _surely_taken(namespace)
+    # Only a message close to the limit shows that no lower one is enforced.
     if NEARLY * taken <= most(message) <= taken:
         rules.append("LIMIT-03" if premium else "LIMIT-01")
     if held_in(namespace, command) == SIZE_LIMIT - 1:
@@ -173,6 +176,7 @@ def batch_excess(namespace: Namespace, messages: Sequence[v.Message]) -> tuple[b
     """
     if sum(map(most, messages)) <= _surely_taken(namespace):
         return False, False
+    # A message that stands in for several may be larger than the tier permits.
     size = sum(message.size or 0 for message in messages if not message.stands_in)
     beyond = size > LARGEST * _kb(namespace)[1] and namespace.profile.tier is not v.Tier.PREMIUM
     return True, beyond and must_refuse_beyond(namespace)
@@ -203,6 +207,7 @@ def excesses(namespace: Namespace, message: v.Message) -> Iterator[Excess]:
 
 def _length(message: v.Message, name: str) -> int:
     """Return the greater length of a key: some buses count characters above U+FFFF twice."""
+    # UTF-16 has two units for such characters, which is how .NET and Java count.
     return len((getattr(message, name) or "").encode("utf-16-le", "surrogatepass")) // 2
 
 

@@ -56,6 +56,7 @@ class Quota:
 
 def within_quota(namespace: Namespace, wanted: Wanted) -> bool:
     """Return whether one more entity of this kind may be created."""
+    # An entity that must be refused by any quota cannot be created.
     return not any(quota.must for _, quota in _quotas(namespace, wanted))
 
 
@@ -73,6 +74,7 @@ def over_quota(
     for wanted in options:
         for error, quota in _quotas(namespace, wanted):
             if quota.may:
+                # Several quotas may lead to the same error, and then all their rules explain it.
                 by_error[error] = tuple(dict.fromkeys((*quota.rules, *by_error.get(error, ()))))
     there = topic.role.subscriptions if topic and isinstance(topic.role, Topic) else ()
     if len(there) >= MOST_SUBSCRIPTIONS:
@@ -108,6 +110,7 @@ def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
         may = most >= MOST_PARTITIONED and not namespace.profile.is_partitioned
         return Quota(must=False, may=may)
     must = least >= MOST_PARTITIONED
+    # The quota is exceeded only if queues and topics share it.
     others = own.earliest < MOST_PARTITIONED <= entity_counts.partitioned.earliest
     # If both kinds share the number, the rule of the kind in question still requires it.
     number = "QUOTA-02" if kind is Kind.QUEUE else "QUOTA-03"
@@ -129,6 +132,7 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     # An entity that is no longer judged may have as many partitions as any.
     widest = namespace.profile.partitions * GREATEST_SIZE if perhaps else 1
     most += entity_counts.unknown * widest
+    # The page on quotas gives 1,000 beside 10,000, so a refusal from there on is possible.
     disputed = namespace.reading("QUOTA-ENTITIES") == "either"
     heaviest = wanted.partitions if perhaps else 1
     lightest = wanted.partitions if partitions_count else 1
@@ -152,6 +156,7 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
 
 def weighing(namespace: Namespace) -> tuple[bool, bool]:
     """QUOTA-09: return whether each partition surely counts as one, and whether it may."""
+    # One reading needs no counting of partitions, and is the usual one.
     if namespace.reading("QUOTA-WEIGHT", "one") == "one":
         return False, False
     return _others_count(namespace, "QUOTA-WEIGHT")
@@ -161,6 +166,7 @@ def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
     """QUOTA-11 to QUOTA-15: apply Premium's quota, which depends on the reading."""
     entity_counts, readings = namespace.entity_counts, namespace.profile.readings
     reading = readings.get("QUOTA-PREMIUM", "either")
+    # Under this reading Premium has no such quota.
     if reading == "quota":
         return Quota(must=False, may=False)
     if reading == "counting":
@@ -169,12 +175,14 @@ def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
         may = counts and entity_counts.regular.latest + entity_counts.unknown >= MOST_ENTITIES
         return Quota(must=must, may=may, rules=("QUOTA-12",) if must else ())
     there = entity_counts.entities.latest + entity_counts.unknown
+    # Entities from before may not count.
     if readings.get("QUOTA-EXISTING", "either") == "not-counted":
         there -= entity_counts.restored.latest
     if _others_count(namespace, "QUOTA-SUBSCRIPTIONS")[1]:
         there += entity_counts.subscriptions.latest
     limit = A_UNIT * namespace.profile.messaging_units
     many = entity_counts.entities.earliest >= limit
+    # A subscription is an entity only under the readings that count it.
     if reading == "per-unit":
         must = many and wanted.kind is not Kind.SUBSCRIPTION
         return Quota(must=must, may=there >= limit, rules=("QUOTA-15",) if must else ())

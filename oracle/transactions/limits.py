@@ -63,6 +63,7 @@ def is_there(namespace: Namespace, name: str, born: int) -> bool:
     queue = namespace.queues.get(name)
     if queue is None or is_unjudged(namespace, name):
         return False
+    # A later entity of the same name is not the one to which the message was sent.
     return queue.managed.born == born
 
 
@@ -91,6 +92,7 @@ def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
     settlements or changed subscription rules bind a transaction to an entity.
     """
     others = {*transaction.queues} - {name}
+    # Everything so far concerns this entity, so it is not a second one.
     if not others and all(change.topic == name for change in transaction.changes):
         return False, False
     sent_to = {staged.queue for staged in in_order(transaction) if staged.waiting is None}

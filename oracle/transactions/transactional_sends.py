@@ -106,6 +106,7 @@ def doubted(way: Transition, name: str | None) -> Transition:
 
     The reading of TXN-AFTER-REFUSAL decides whether it has.
     """
+    # A refusal by the service may leave the transaction running or end it, so both stay possible.
     transaction = way.next.transactions.get(name or "")
     continues = way.next.profile.readings.get("TXN-AFTER-REFUSAL") == "continues"
     if continues or transaction is None or not isinstance(way.outcome, v.Refused):
@@ -142,6 +143,7 @@ def _ways(sending: _Sending) -> Iterator[Transition]:
 
 def _send_in_regular(sending: _Sending) -> Iterator[Transition]:
     """TXN-09, TXN-14: accept a message for a regular entity, with any key or without one."""
+    # A regular entity has one store, which is partition 0; the set of it is 1.
     outages = sending.queue.outages
     yield from _without_room(sending, None, 1)
     if not outages.must_hit(1):
@@ -173,6 +175,7 @@ def _send_in_partitioned(sending: _Sending, *, second: bool) -> Iterator[Transit
         if key is None:
             yield from _refused(sending, _invalid(sending, "TXN-03", any_error=either_first))
             continue
+        # Keys with the same value from different properties may count as different or as one key.
         if before is not None and keys_may_differ(namespace.profile, before, key):
             both_sessions = before.taken_from == key.taken_from == SESSION_ID
             rule = "TXN-08" if both_sessions else "TXN-04"

@@ -220,7 +220,7 @@ def _key(message: v.Message) -> str | None:
 
 
 def _now(sent: Sent, stored: Held | None, operation: str) -> Sent:
-    """Return the memory of a message, with what the model's state shows."""
+    """Return a message's memory, updated with what the model's state shows."""
     if stored is None:
         if sent.gone:
             return sent

@@ -98,7 +98,7 @@ class Model:
         return Request(str(spoken["op"]), others, command, connection_of(spoken))
 
     def ways(self, request: Request, memory: Memory) -> Iterator[Went]:
-        """Yield each way to execute a command; until the next, the namespace is in its state."""
+        """Yield each way to execute a command, with the namespace in the state after it."""
         journal = self.namespace.journal
         mark = journal.mark()
         for command in request.before:

@@ -31,8 +31,8 @@ class PlainGraph:
         initial: the initial state.
         states: value of a state to its number.
         texts: state to its text, as it was printed first.
-        out: state to command to steps.
-        counts: state to how many original edges leave it.
+        out: state to its commands, each with the steps that it may take.
+        counts: state to the number of edges that leave it in the original graph.
     """
 
     commands: tuple[Mapping[str, object], ...]
