@@ -1,7 +1,7 @@
 Feature: Features added over time
-  Some editions list what has come to work with partitioned entities, and what AMQP can ask of them.
-  Each request does there what it does on a regular entity, in whichever partition the message or
-  the session is. Adding and removing rules, which is on the list too, is in filters.feature.
+  Some editions list operations that now work with partitioned entities and can be requested over
+  AMQP. Each operation does there what it does on a regular entity, whichever partition the message
+  or the session is in. Adding and removing rules, which is also on the list, is in filters.feature.
 
   Rule: What is asked about messages works in every partition
 

@@ -1,6 +1,7 @@
 Feature: Batches
-  Several messages in one request: all of them are taken or none, and those that are received together
-  are locked each by itself. Of one key they go where it leads, and keep their order.
+  A batch is several messages in one request: the bus accepts all of them or none. Messages that are
+  received together are locked one by one. Messages with the same key go to the partition that the
+  key selects, and keep their order.
 
   Rule: A batch that is accepted arrives whole
 

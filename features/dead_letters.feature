@@ -1,6 +1,7 @@
 Feature: Delivery counts and dead-letter queues
-  A message that nobody could deal with ends in the dead-letter queue of its entity, by itself after
-  so many deliveries or at its receiver's wish, and stays there until somebody deals with it.
+  A message that no receiver could process ends in the dead-letter queue of its entity, either after
+  the maximum number of deliveries or because its receiver dead-lettered it. It stays there until a
+  client receives it.
 
   Rule: A message is delivered so often, and no more
 

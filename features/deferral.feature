@@ -1,6 +1,6 @@
 Feature: Deferred messages
-  A receiver that cannot deal with a message yet sets it aside: it stays in its queue, no ordinary
-  receive gives it, and whoever knows its sequence number can have it.
+  A receiver that cannot process a message yet may defer it: the message stays in its queue, no
+  ordinary receive returns it, and a client that knows its sequence number can receive it.
 
   Rule: What was set aside is had by its number only
 

@@ -1,6 +1,7 @@
 Feature: Duplicate detection
-  A queue with duplicate detection remembers the MessageIds of what it has accepted, for a window of
-  time. A message whose MessageId it remembers is accepted and dropped: nobody ever receives it.
+  A queue with duplicate detection remembers the MessageIds of the messages that it has accepted,
+  for a window of time. A message whose MessageId is remembered is accepted and dropped: nobody ever
+  receives it.
 
   Rule: A MessageId is remembered for the duplicate window
 

@@ -1,7 +1,7 @@
 Feature: Time to live
-  A message that nobody has dealt with in time is of no use any more. How long it lives its sender
-  says, or its queue, and the shorter of the two counts. It is dropped then, or becomes a dead
-  letter where its queue says so.
+  A message that is not processed in time has no use any more. Its time to live is set by its sender
+  or its queue, and the shorter of the two counts. When it has passed, the message is dropped, or
+  dead-lettered if its queue is set so.
 
   Rule: Until then it stays, and after that it is given to nobody
 

@@ -1,6 +1,6 @@
 Feature: Subscription rules
-  A subscription takes what any of its rules takes. A rule has a filter: true, false, one that
-  compares properties for equality, or a condition in a subset of SQL.
+  A subscription takes a message if any of its rules matches. A rule has a filter: true, false, one
+  that compares properties for equality, or a condition in a subset of SQL.
 
   Rule: A subscription begins with a rule that takes everything
 

@@ -1,7 +1,7 @@
 Feature: Automatic forwarding
-  A queue or subscription can pass its messages on to another queue or topic. That works from, to
-  and between partitioned entities; the key of a message goes with it and places it anew at each
-  destination.
+  A queue or subscription can forward its messages to another queue or topic. Forwarding works from,
+  to and between partitioned entities. The key of a message goes with it and selects its partition
+  anew at each destination.
 
   Rule: Forwarding works whether or not its ends are partitioned
 

@@ -1,6 +1,6 @@
 Feature: Partition keys
   A partitioned queue has sixteen partitions, each with a broker and a messaging store of its own.
-  What a message carries decides whether the service may choose the partition, or the message is
+  The properties of a message decide whether the service may choose the partition, or the message is
   pinned to one. "Each its own" stands for a value that no other message of the scenario has.
 
   Rule: A message is in exactly one partition

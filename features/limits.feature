@@ -1,7 +1,7 @@
 Feature: Request limits
-  How large a message may be, how long its keys, how many messages a transaction takes, and how long
-  the name of an entity may be. What is at a limit is taken; what is beyond it is refused, and leaves
-  nothing behind.
+  How large a message and how long its keys may be, how many messages a transaction may have, and
+  how long the name of an entity may be. A request that reaches a limit is accepted; one beyond it
+  is refused and leaves nothing behind.
 
   Rule: A message may be as large as its tier allows
 

@@ -1,5 +1,6 @@
 Feature: Message locks
-  How long a receiver has a message to itself, how it keeps it for longer, and what ends that.
+  How long a message is locked for its receiver, how the receiver can renew the lock, and what ends
+  it.
 
   Rule: A lock lasts as long as its queue says
 

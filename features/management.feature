@@ -1,6 +1,6 @@
 Feature: Queue management
-  Options of a queue: those it is created with, those that can be changed, what its description
-  reports, and how a partition that cannot be reached affects all of this.
+  The options of a queue: which ones it can be created with, which ones can be changed, what its
+  description reports, and how an unavailable partition affects all of this.
 
   Rule: A queue is partitioned if it is created so
 

@@ -1,6 +1,6 @@
 Feature: Message life cycle
-  What the documents take for granted, on partitioned queues as on regular ones, and where a front
-  end's cache or an outage shows through.
+  What the documents take for granted, on partitioned and on regular queues, and where the cache of
+  a front end or an outage becomes visible.
 
   Rule: What was sent is received as it was sent
 

@@ -1,6 +1,6 @@
 Feature: State that an outage must not change
-  An outage of a partition delays. It frees no lock, forgets no count, no state and no number, and
-  what was answered before it or in it holds after it.
+  An outage of a partition only delays. Locks, delivery counts, states and sequence numbers survive
+  it, and what was answered before or during the outage holds after it.
 
   Rule: What is settled in an outage stays settled, or comes again
 

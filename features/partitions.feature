@@ -1,7 +1,7 @@
 Feature: Partitions, outages and front ends
-  Each partition has a broker and a messaging store of its own. An outage concerns what is there and
-  nothing else. A front end asks all partitions, gives what comes first and keeps the rest, and a
-  peek is answered by one of them.
+  Each partition has a broker and a messaging store of its own. An outage affects what is in its
+  partition and nothing else. A front end asks all partitions, returns the message that comes first
+  and caches the others; a peek is answered by one of them.
 
   Rule: What is not partitioned has a single store
 

@@ -1,8 +1,8 @@
 Feature: Premium tier
-  A Premium namespace is partitioned as a whole, or not at all. One that is not creates no
-  partitioned entities; those that it has from before go on working. Its queues have sizes of their
-  own, and neither sends nor transactions need a key. In a partitioned namespace every entity is
-  partitioned, and has as many partitions as the namespace.
+  A Premium namespace is partitioned as a whole or not at all. In one that is not, no partitioned
+  entity can be created, but those from before continue to work. Its queues have sizes of their own,
+  and neither sends nor transactions need a key. In a partitioned namespace, every entity is
+  partitioned and has as many partitions as the namespace.
 
   Rule: In a partitioned namespace every entity is partitioned
 

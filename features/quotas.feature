@@ -1,6 +1,6 @@
 Feature: Entity quotas
-  How many partitioned queues and topics a namespace can have, and how many queues and topics of
-  any kind. What is one too many is refused, and leaves the namespace as it was.
+  How many partitioned queues and topics a namespace can have, and how many queues and topics of any
+  kind. A request for one more is refused, and leaves the namespace as it was.
 
   Rule: There are 100 partitioned queues, or topics, at most
 

@@ -1,7 +1,7 @@
 Feature: Scheduled messages
-  A message can be sent now and arrive later. Until then nobody receives it, and whoever scheduled
-  it can take it back by the number that scheduling returned. How soon after its time it can be had
-  nobody states, so that a scenario waits for two minutes (SCHEDULE-DELAY).
+  A message can be sent now and arrive later. Until then nobody receives it, and its sender can
+  cancel it by the sequence number that scheduling returned. No document states how soon after its
+  time it can be received, so scenarios wait for two minutes (SCHEDULE-DELAY).
 
   Rule: It comes at its time, and not before
 

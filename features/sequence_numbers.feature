@@ -1,6 +1,6 @@
 Feature: Sequence numbers
-  Each partition gives out its own, and an entity that is not partitioned gives out one row of them.
-  Which partition they name is in the life of a message.
+  Each partition assigns sequence numbers of its own; an entity that is not partitioned has a single
+  series of them. Which partition a number names is tested in messages.feature.
 
   Rule: The numbers of a partition rise as its messages arrive
 

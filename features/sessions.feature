@@ -1,6 +1,7 @@
 Feature: Sessions
-  Messages with one SessionId belong together: they are in one partition, one receiver at a time is
-  given them, in the order in which they were sent, and a text can be kept with them.
+  Messages with one SessionId belong together: they are in one partition, only one receiver at a
+  time gets them, in the order in which they were sent, and a text can be stored as the state of the
+  session.
 
   Rule: A queue that requires sessions serves nothing but sessions
 

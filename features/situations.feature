@@ -1,6 +1,7 @@
 Feature: Late effects, changed settings and refused requests
-  A bus that is right for the first message must be right for the hundredth. An update changes what it
-  names and nothing that is held; a refusal changes nothing at all; what is counted is what is there.
+  A bus that handles the first message correctly must handle the hundredth correctly. An update
+  changes the settings that it names, and no message that is held; a refusal changes nothing at all;
+  counts show what is there.
 
   Rule: The hundredth is as the first
 

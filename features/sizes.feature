@@ -1,7 +1,7 @@
 Feature: Entity sizes
-  How large queues can be, how large their partitions are, and what becomes of messages for which
-  there is no room. What is full is not down: it gives what it holds, and says that a quota is
-  exceeded.
+  How large queues and their partitions can be, and what happens to messages for which there is no
+  room. A full entity is not unavailable: its messages can be received, and sends fail because a
+  quota is exceeded.
 
   Rule: A queue has the size that it is given
 

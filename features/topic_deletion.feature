@@ -1,6 +1,6 @@
 Feature: Deletion and disabling of topics and subscriptions
-  What a deletion takes along and what it leaves, what a partition that cannot be reached does to
-  management, and who is kept away by a status.
+  What a deletion removes and what it leaves, how an unavailable partition affects management, and
+  which clients an entity's status keeps away.
 
   Rule: A deleted topic takes everything with it
 

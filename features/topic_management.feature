@@ -1,6 +1,6 @@
 Feature: Topic management
-  Options of topics and subscriptions: those they are created with, those that can be changed, and
-  those that descriptions report. Rules of all entities are tried with queues beside them.
+  The options of topics and subscriptions: which ones they can be created with, which ones can be
+  changed, and which ones descriptions report. Rules about all entities are tested with queues, too.
 
   Rule: A topic is created once, and is what it was created as
 

@@ -1,6 +1,6 @@
 Feature: Topics and subscriptions
-  What is sent to a topic is received from its subscriptions, from each of them once. A partitioned
-  topic has its partitions as a queue has them, and its subscriptions have the same ones.
+  A message that is sent to a topic is received from each of its subscriptions, once. A partitioned
+  topic has partitions as a queue has, and its subscriptions have the same ones.
 
   Rule: Each subscription gets a copy of its own
 

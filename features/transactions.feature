@@ -1,6 +1,6 @@
 Feature: Transactions on partitioned queues
-  All messages of a transaction are handled by one broker. So each must carry a key, and all of them
-  the same one. Messages sent in a transaction are received after its commit, or never.
+  One broker handles all messages of a transaction. So each message must have a key, and all of them
+  the same one. Messages sent in a transaction can be received after its commit, or never.
 
   Rule: A message with a key can be sent in a transaction
 

@@ -1,5 +1,5 @@
 Feature: Property and body values in transit
-  What a sender sets comes to the receiver as it was set: numbers as numbers, true as true, an empty
+  The receiver gets each value as the sender has set it: numbers as numbers, true as true, an empty
   text as an empty text, and every letter of every alphabet. Whichever way a message takes, its
   values are the same at the end.
 

@@ -98,6 +98,7 @@ class Coordinator(Node):
                 f"{most:,} transactions are open here, which is the maximum.",
                 403,
             )
+        # Unique in the broker, because requests over other connections may name the transaction.
         name = f"{self._connection.name}-{next(NUMBERS)}"
         answer = self._connection.hub.bus.ask(
             v.BeginTransaction(transaction=name), self._connection.name

@@ -50,6 +50,7 @@ TOGETHER: Final[dict[type[v.Settlement], values.Disposition]] = {
     v.Defer: values.Disposition.DEFER,
     v.DeadLetter: values.Disposition.DEAD_LETTER,
 }
+# Both numbers are in the token itself, so the broker keeps no table from UUIDs to messages.
 TOKEN: Final = Struct(">QQ")
 """A lock token as 16 bytes: the sequence number, then the number of the delivery."""
 
@@ -175,6 +176,7 @@ def _staged(delivery: Delivery) -> Disposition:
         raise Refusal("amqp:decode-error", "A disposition in a transaction names its outcome.")
     descriptor: Any = outcome.descriptor
     code = int(NAMED.get(str(descriptor), descriptor))
+    # AMQP permits a sender to omit the last fields of a list.
     fields = [*_items(outcome), None, None, None]
     if code == REJECTED:
         error = fields[0]

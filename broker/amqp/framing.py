@@ -226,6 +226,7 @@ class Frames:
                 yield changed or data[place:end], batch
                 start = end
             place = end
+        # The four bytes of the size have to arrive before the size is known.
         size = int.from_bytes(data[place : place + 4], "big") if place + 4 <= len(data) else 4
         self._keep(data[place:], size)
         if start < place:

@@ -337,6 +337,7 @@ class Intake(Node):
             if len(commands) > (most := hub.limits.at_once):
                 raise too_many_at_once(len(commands), most)
             answers = hub.bus.ask_all(commands, name)
+        # The bus stops at the first refusal, so only the last answer can be one.
         if answers:
             insist(answers[-1], self._path)
         for command, content in zip(commands, contents, strict=True):

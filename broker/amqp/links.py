@@ -128,6 +128,7 @@ class Links:
         """End the receivers of a deleted entity, its subscriptions and their dead-letter queues."""
         for link, node in list(self.nodes.items()):
             right, of = node.needs or ("", "")
+            # Senders and links to `$management` stay, because each of their requests is refused.
             if right == "Listen" and belongs_to(of, path) and not of.endswith(MANAGEMENT):
                 self.refuse(link, not_found(of))
         self._owner.pump()

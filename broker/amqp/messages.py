@@ -217,6 +217,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
         # What the sender left out stays left out on delivery, as in the service.
         None if durable is None else bool(durable),
         None if priority is None else int(priority),
+        # Most messages have no time to live; for these, the call is avoided.
         _life(ttl, properties) if ttl is not None or len(properties) > CREATION else None,
         delivery.passed_on,
         annotated.passed_on,
@@ -241,6 +242,7 @@ def _life(ttl: int | None, properties: list[Any]) -> int | None:
     if isinstance(expiry, int) and isinstance(created, int):
         # Clients without a time to live write the longest time that they can represent.
         return None if expiry - created >= FOR_EVER_MS * 1000 else max(1, (expiry - created) * 1000)
+    # Without those two times, the header's largest value means what it says: about 50 days.
     return None if ttl is None else ttl * 1000
 
 
@@ -312,6 +314,7 @@ def _message(
         texts[12],
         content_type,
         application,
+        # A comparison is cheaper than `max`, and each message needs one.
         size if size > stands_for else stands_for,
         stands_for > size and annotated.stands_in,
         content.life,

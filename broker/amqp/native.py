@@ -86,6 +86,7 @@ def whole(delivery: Raw) -> Delivery:
 
 def content(link: Raw, delivery: Raw) -> bytes:
     """Read the bytes of a transfer that have arrived and are still unread."""
+    # The binding's own function for this would copy the bytes once more.
     size = lib.pn_delivery_pending(delivery)
     data = bytearray(size)
     # At the end of a transfer without unread bytes, the library returns an error and reads nothing.

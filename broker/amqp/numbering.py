@@ -186,6 +186,7 @@ def _runs(ids: list[int]) -> Iterator[tuple[int, int]]:
     """Yield the first and last id of each run of consecutive ids."""
     first = last = ids[0]
     for number in ids[1:]:
+        # A new run begins where the ids start again at 0 as well.
         if number != last + 1:
             yield first, last
             first = number

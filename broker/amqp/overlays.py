@@ -46,6 +46,7 @@ def remade(view: v.MessageView, kept: Content | None) -> Content:
         annotations += symbol_of(STANDS_FOR) + b"\x81" + long_of(view.size)
     return attrs.evolve(
         known,
+        # The bus knows no delivery annotations, so none is delivered.
         delivery=(0, b""),
         annotations=(count, annotations),
         properties=_listed(_fields(view)),
@@ -110,6 +111,7 @@ def _texts(view: v.MessageView) -> list[str | None]:
 
 
 def _fields(view: v.MessageView) -> list[bytes]:
+    # In AMQP the content type is a symbol; the other texts are strings.
     return [
         NOTHING if text is None else symbol_of(text) if place == CONTENT_TYPE else string_of(text)
         for place, text in enumerate(_texts(view))
@@ -118,6 +120,7 @@ def _fields(view: v.MessageView) -> list[bytes]:
 
 def _listed(fields: list[bytes]) -> bytes:
     inside = b"".join(fields)
+    # The form with 32-bit sizes, because the fields may exceed the 255 bytes of the short one.
     head = bytes([0, 0x53, PROPERTIES, 0xD0])
     return head + struct.pack(">II", len(inside) + 4, len(fields)) + inside
 

@@ -34,6 +34,7 @@ CONDITIONS: Final[dict[v.Error, tuple[str, int]]] = {
     v.Error.LOCK_LOST: ("com.microsoft:message-lock-lost", 410),
     v.Error.SESSION_CANNOT_BE_LOCKED: ("com.microsoft:session-cannot-be-locked", 410),
     v.Error.SESSION_LOCK_LOST: ("com.microsoft:session-lock-lost", 410),
+    # Clients do not retry after this condition, because waiting alone makes no room.
     v.Error.QUOTA_EXCEEDED: ("amqp:resource-limit-exceeded", 403),
     v.Error.MESSAGE_NOT_FOUND: ("com.microsoft:message-not-found", 404),
     v.Error.MESSAGE_TOO_LARGE: ("amqp:link:message-size-exceeded", 403),

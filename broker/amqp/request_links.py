@@ -80,6 +80,8 @@ class Replies(Node):
         self._sent = 0
         self._unwritten = 0
         self._keys = [(kind, address) for address in addresses]
+        # The latest link with an address gets its replies, because a client may attach a new one
+        # before it detaches the old one.
         for key in self._keys:
             connection.replies[key] = self
 
@@ -122,6 +124,7 @@ class Replies(Node):
             if self._unwritten >= WRITTEN_AT_ONCE:
                 connection.flush()
                 self._unwritten = 0
+        # A client that drains waits until its unused credit is taken back.
         if self._link.drain_mode and not self._connection.paused:
             self._link.drained()
 
@@ -171,6 +174,7 @@ class Requests(Node):
         if raw is None:
             return
         self._link.advance()
+        # Each request uses one credit; without a new one, the client could not send the next.
         self._link.flow(1)
         try:
             request = self._decoded(raw)
@@ -178,6 +182,7 @@ class Requests(Node):
             refuse(delivery, refusal)
             return
         transaction = transaction_of(delivery)
+        # A transaction's requests are kept until it ends, so they count as the client's memory.
         if transaction is not None:
             self._connection.hub.count_in(transaction, len(raw))
         # Accepting says only that the request was read; its result is in the reply.

@@ -114,6 +114,7 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
     bus = connection.hub.bus
     entity = bus.entity(path)
     closed = entity is not None and entity.kind is EntityKind.SUBSCRIPTION
+    # The model decides single requests, but clients expect this refusal when they attach the link.
     if bus.is_trusted and (closed or v.is_dead_letter_queue(path)):
         raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
     node = Intake(connection, link, path)
@@ -121,6 +122,7 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
     # Without this property, Python makes batches of 1 MiB or 256 KiB, whatever a message may have.
     link.properties = {symbol(MAX_BATCH): ulong(connection.hub.max_message)}
     _opened(connection, link, node)
+    # AMQP permits credit only on an attached link.
     node.grant()
 
 
@@ -138,6 +140,7 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
     if SESSION_FILTER in filters:
         _session(connection, link, path, mode, filters[SESSION_FILTER])
         return
+    # Dead letters are received without sessions, even where the entity requires them.
     needed = (
         entity is not None
         and entity.settings.requires_session
@@ -200,6 +203,7 @@ def _session(
 
 
 def _coordinate(connection: Connection, link: Link) -> None:
+    # Beginning a transaction needs no right, because each request in it is checked.
     node = Coordinator(connection, link)
     _opened(connection, link, node)
     node.grant()
@@ -208,6 +212,7 @@ def _coordinate(connection: Connection, link: Link) -> None:
 def _ask(connection: Connection, link: Link, path: str) -> None:
     """Attach a link for requests or replies, to `$cbs` or an entity's `$management`."""
     if path == CBS:
+        # Clients without a token have to reach `$cbs`, where they put one.
         needs: tuple[str, str] | None = None
         answer: Answerer = partial(_put_token, connection)
     else:
@@ -293,6 +298,7 @@ def _check_there(connection: Connection, path: str) -> None:
     Raises:
         Refusal: the entity does not exist.
     """
+    # Tokens for the whole namespace, and for `$cbs` itself, name no entity.
     entity = path.removesuffix(MANAGEMENT)
     if entity not in ("", CBS):
         _entity(connection, entity)

@@ -94,6 +94,7 @@ def check_room(hub: Hub, topic: str) -> None:
     )
     # Each subscription begins with a default rule; these do not count against the topic.
     count = sum(rule.name != v.DEFAULT_RULE for rules in lists for rule in rules)
+    # Count the rules of open transactions, too, or their commits could exceed the limit.
     if (
         count
         + sum(len(transaction.rule_changes) for transaction in namespace.transactions.values())

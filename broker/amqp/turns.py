@@ -35,6 +35,7 @@ class Turns:
     def begin(self) -> None:
         """Begin a turn."""
         self._next = None
+        # The thread's own time: an embedded broker shares its process with the program around it.
         self._ends = time.thread_time() + TURN
         self._not_before = time.perf_counter() + TURN
 

@@ -45,6 +45,7 @@ class Wire:
     def lose(self) -> None:
         """Stop writing to a client that has disconnected."""
         self._transport = None
+        # The timer would otherwise keep a lost connection in memory until it fires.
         if self._ending is not None:
             self._ending.cancel()
 

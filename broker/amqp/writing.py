@@ -98,6 +98,7 @@ def _header(durable: bool | None, priority: int | None, ttl: int | None, count: 
 
 def map_of(code: int, count: int, inside: bytes) -> bytes:
     """Return a section whose value is a map."""
+    # The form with 32-bit sizes holds any map, so the sizes need no comparison.
     return bytes([0, 0x53, code, 0xD1]) + struct.pack(">II", len(inside) + 4, count) + inside
 
 

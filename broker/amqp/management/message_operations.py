@@ -211,6 +211,8 @@ def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
 
 
 def _later(asking: Asking, parsed: Parsed) -> Schedule:
+    # Even an overdue message is scheduled: the reply has to contain its sequence number, which only
+    # this command returns.
     return Schedule(
         queue=asking.path,
         message=parsed.message,
@@ -252,6 +254,7 @@ def delete_batch(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     entity = bus.entity(asking.path)
     if entity is not None and entity.settings.requires_session and not entity.settings.partitioned:
         messages = yield from bus.oldest(asking.path, count, is_old, fields.get("session-id"))
+        # Deleting is a single step, however many messages there are, so it waits for a fresh turn.
         yield True
         deleted = bus.delete(messages)
     else:

@@ -53,6 +53,7 @@ def answerer(connection: Connection, path: str) -> Answerer:
             raise unauthorized(right, path)
         # Check for each request: since the link was attached, the entity may have been disabled.
         connection.hub.statuses.check(right, path)
+        # Without a map there are no fields, and the operation reports the first one that it misses.
         body = request.body if isinstance(request.body, dict) else {}
         fields = {str(key): value for key, value in body.items()}
         try:

@@ -43,6 +43,7 @@ class Asking:
             Refusal: a command was refused.
         """
         answers = self.connection.hub.bus.ask_all(commands, self.holder(session_id))
+        # The bus stops at the first refusal, so only the last answer can be one.
         if answers:
             insist(answers[-1], self.path)
         return answers

@@ -23,7 +23,7 @@ def add_rule(asking: Asking, fields: Said) -> Reply:
     topic, subscription = asking.subscription()
     description = {str(key): value for key, value in dict(fields["rule-description"]).items()}
     chosen, action = filter_of(description), action_of(description)
-    # Check before parsing: each message of the topic is matched with all of its rules.
+    # Check the room first, because parsing an expression is the expensive part.
     check_room(asking.connection.hub, topic)
     check_expressions(chosen, action)
     name = str(fields["rule-name"])

@@ -18,6 +18,7 @@ from busproof.broker.direct_actions import PASSED_AT_ONCE, listed
 
 __all__ = ["get_state", "list_sessions", "renew_session_lock", "set_state"]
 
+# Latin-1 maps every byte to one character, so any state passes through the model unchanged.
 TEXT: Final = "latin-1"
 """Encoding of a session state, which is bytes for clients and text in the model."""
 MOST_LISTED: Final = 1_000

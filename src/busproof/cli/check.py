@@ -55,7 +55,7 @@ def _refuse_what_does_not_fit(args: Options) -> None:
         if getattr(args, name) and args.follow is None:
             raise UsageError(f"--{name} is of no use without --follow")
     if args.follow is not None and args.as_table is not None:
-        raise UsageError("--as-table writes one history; leave it out beside --follow")
+        raise UsageError("--as-table writes a single history; leave it out with --follow")
     if args.follow is not None and args.screen:
         raise UsageError("--screen is for one history; leave it out beside --follow")
 

@@ -153,7 +153,7 @@ def _tell(finding: "Finding", console: "Console") -> None:
     )
     left_out = len(finding.exchanges) - _EXCHANGES
     if left_out > 0:
-        rows.append(("", f"{left_out} exchanges before these are left out"))
+        rows.append(("", f"{left_out} earlier exchanges are left out"))
     for exchange in finding.exchanges[-_EXCHANGES:]:
         rows += [("sent", exchange.sent), ("came", exchange.came or "nothing")]
     rows += [("protocol", finding.lesson.protocol), ("do", finding.lesson.advice)]

@@ -28,7 +28,7 @@ def run(args: Options) -> int:
     name = resolved(args.adapter)
     if not is_address(name):
         raise UsageError(
-            f"{args.adapter!r} leaves nothing behind; name a service by Endpoint=sb://…"
+            f"{args.adapter!r} leaves nothing to remove; name a service by Endpoint=sb://…"
         )
     if args.of_run is not None and not re.fullmatch(r"[0-9a-z]{4,16}", args.of_run):
         raise UsageError(f"--run is {args.of_run!r}; it is 4 to 16 letters a to z and digits")
@@ -42,7 +42,7 @@ def run(args: Options) -> int:
     more = f"\n  and {len(leftover) - LISTED} more" if len(leftover) > LISTED else ""
     listed = "".join(f"\n  {name}" for name in leftover[:LISTED])
     agreed_to(
-        f"{len(leftover)} entities are removed from {target.host}:{listed}{more}\n", yes=args.yes
+        f"{len(leftover)} entities to be removed from {target.host}:{listed}{more}\n", yes=args.yes
     )
     gone, left = removed(target, TIMEOUT, args.of_run)
     say(f"removed {len(gone)} entities" + (f", {len(left)} are left" if left else ""))

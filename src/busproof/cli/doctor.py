@@ -73,9 +73,8 @@ def _mark(finding: "Finding") -> str:
 COMMAND: Final = Command(
     "doctor",
     run,
-    description="Looks for all that busproof can use, and says in a sentence how to get each "
-    "thing that is missing. Exit code 3 if a thing is missing that every command needs, or "
-    "that is named.",
+    description="Report what busproof can use on this machine, and how to get what is missing. "
+    "Exit code 3 if something is missing that every command needs, or that is named.",
     parameters=[
         argument(
             "needs",

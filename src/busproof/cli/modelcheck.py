@@ -226,9 +226,9 @@ if TYPE_CHECKING:
 COMMAND: Final = Command(
     "modelcheck",
     run,
-    description="Runs TLC on the configurations of the TLA+ specs and compares each with what "
+    description="Run TLC on the configurations of the TLA+ specs and compares each with what "
     "the manifest expects; graphs are compared with the model in every state.",
-    notes="Exit codes: 0 all is as expected, 1 a deviation, a mutant alive or a trace "
+    notes="Exit codes: 0 all is as expected, 1 a deviation, a surviving mutant or a trace "
     "rejected, 2 usage, 3 TLC gave no verdict.",
     parameters=[
         argument("names", "NAME", "configurations (default: all)", nargs=-1),
@@ -242,17 +242,17 @@ COMMAND: Final = Command(
             help="let TLC judge recorded histories (may be repeated)",
         ),
         flag("--changed", help="only what changed since it was recorded, and every graph"),
-        flag("--record", help="keep what was found as evidence"),
+        flag("--record", help="record the results as evidence"),
         option("--size", type=click.Choice(("gate", "full")), help="default: gate"),
-        option("--workers", type=int, metavar="N", help="threads, where it is sound"),
+        option("--workers", type=int, metavar="N", help="threads for each run, if that is sound"),
         option("--timeout", type=float, metavar="SECONDS", help="for each run of TLC"),
-        option("--heap", metavar="4g", help="memory for TLC (default: a quarter)"),
-        option("--specs", type=PATH, metavar="DIR", help="other specs than ours"),
+        option("--heap", metavar="4g", help="memory for TLC (default: a quarter of all)"),
+        option("--specs", type=PATH, metavar="DIR", help="folder of other specs"),
         FORMAT,
     ],
     exclusive=("mutants", "traces"),
     examples=[
-        ("busproof modelcheck --list", "What can be checked:"),
+        ("busproof modelcheck --list", "List what can be checked:"),
         ("busproof modelcheck --changed", "What changed since it was recorded, and all graphs:"),
         (
             "busproof modelcheck --traces reports/runs/latest/history.jsonl",

@@ -46,7 +46,7 @@ def check(args: Options) -> None:
         return
     limited = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
     if limited:
-        raise UsageError(f"--require looks at a whole run; leave {limited[0]} out")
+        raise UsageError(f"--require applies to a whole run; leave {limited[0]} out")
     from busproof.reports.levels import check_required  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
 

@@ -72,7 +72,7 @@ def _print_findings(findings: Sequence[str], form: str) -> int:
     if form == "json":
         _print_json({"findings": list(findings)})
     else:
-        verdict = "All documents are there and have the sections that the catalogue lists."
+        verdict = "All documents exist and have the sections that the catalogue lists."
         sys.stdout.write("\n".join(findings or [verdict]) + "\n")
     return _WRONG_DOCUMENTS if findings else 0
 
@@ -167,7 +167,7 @@ COMMAND: Final = Command(
             "--ambiguities",
             "--readings",
             "ambiguities",
-            help="what the documents leave open, and its readings",
+            help="what the documents leave open, and the possible readings",
         ),
         flag("--changes", help="versions of the catalogue and their changes"),
         option(

@@ -50,7 +50,7 @@ def _rules(args: Options) -> "Rules":
     if args.adapter == "model":
         return RULES
     if not args.adapter.startswith(FAULTY):
-        raise UsageError(f"--adapter is {args.adapter!r}; served are model and {FAULTY}FAULT-ID")
+        raise UsageError(f"--adapter is {args.adapter!r}; it can be model or {FAULTY}FAULT-ID")
     if args.policy != "round-robin":
         raise UsageError("--policy is the model's; a seeded fault has none")
     named = args.adapter.removeprefix(FAULTY)
@@ -157,7 +157,7 @@ def _limits(texts: list[str]) -> "Limits":
     limits = limits_in(texts)
     if (most := need_files(limits.connections + limits.http_connections)) is not None:
         say(
-            f"only {most:,} connections are possible, because the process may not open more files; "
+            f"only {most:,} connections are possible, because the process cannot open more files; "
             "raise the hard limit (ulimit -Hn), or lower --limit connections"
         )
     return limits
@@ -195,7 +195,7 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
     lines = [f"busproof: {', '.join(where)}, {entities} entities"]
     if protection.control.is_on or protection.control.is_seen:
         scheme = "https" if places.admin_tls else "http"
-        lines.append(f"busproof: what it holds: {scheme}://{host}:{broker.admin_port}/busproof/")
+        lines.append(f"busproof: its entities: {scheme}://{host}:{broker.admin_port}/busproof/")
     lines += [f"busproof: {warning}" for warning in protection.warnings()]
     return "\n".join([*lines, protection.connection_string(plain, secure)])
 

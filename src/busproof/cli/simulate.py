@@ -102,7 +102,7 @@ def _mutants(spark: "SparkSession", profile: "Profile", args: Options, seeds: ra
             else f"seed {difference.seed} breaks {', '.join(difference.rules)}"
         )
         _say(f"{mutant.name} ({mutant.rule}): {what}")
-    _say(f"{len(caught)} of {len(MUTANTS)} faults are caught")
+    _say(f"{len(caught)} of {len(MUTANTS)} faults were caught")
     return 0 if len(caught) == len(MUTANTS) else VIOLATION
 
 

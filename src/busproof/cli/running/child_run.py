@@ -214,7 +214,7 @@ def record(
         _refuse_empty(finished, folder)
     if finished.messages or interrupted or counter.complete:
         return finished
-    early = f"the features stopped early ({watched.broke}); {folder / LOG} tells more"
+    early = f"the features stopped early ({watched.broke}); {folder / LOG} has the details"
     return attrs.evolve(finished, messages=(early,))
 
 
@@ -225,7 +225,7 @@ def _refuse_empty(finished: Finished, folder: Path) -> None:
     if finished.interrupted:
         raise HistoryError("interrupted before anything was recorded")
     if not finished.messages:
-        raise AdapterError(f"the features did not run; {folder / LOG} tells why")
+        raise AdapterError(f"the features did not run; {folder / LOG} has the reason")
     text = "\n".join(finished.messages) + kept
     raise UsageError(text) if finished.code == USAGE else AdapterError(text)
 

@@ -61,7 +61,7 @@ def work_of(request: "Request", *, disposable: bool = False) -> str:
     at_once = max(work.at_once for work in known)
     return (
         f"at most {entities} entities in all ({at_once} at a time), {operations} operations, "
-        "and a dozen entities to find out what the namespace can do"
+        "and a dozen entities to discover its capabilities"
     )
 
 
@@ -101,11 +101,11 @@ def _plan(target: "Target", prefix: str, work: str) -> str:
         return (
             f"this run creates queues whose names begin with {prefix} in the broker "
             f"{target.host}, and leaves them there, because AMQP itself cannot remove them: "
-            f"{work}. It touches nothing else."
+            f"{work}. Nothing else in it is changed."
         )
     return (
         f"this run creates queues and topics whose names begin with {prefix} in the namespace "
-        f"{target.host}, and removes them at the end: {work}. It touches nothing else."
+        f"{target.host}, and removes them at the end: {work}. Nothing else in it is changed."
     )
 
 
@@ -120,7 +120,7 @@ def agreed_to(plan: str, *, yes: bool) -> None:
     write_aside(plan)
     if yes:
         return
-    write_aside("Go on? Type yes:")
+    write_aside("Continue? Type yes:")
     answer = sys.stdin.readline().strip().lower()
     if answer not in ("y", "yes"):
         raise UsageError("nothing was done to the namespace")
@@ -141,12 +141,12 @@ def _cleaned(target: "Target", run: str) -> None:
         try:
             gone, left = removed(target, CLEANED_IN, run)
         except AdapterError as error:
-            say(f"what the run has left is not known: {error}; busproof clean asks again")
+            say(f"cannot list what the run has left: {error}; busproof clean asks again")
             return
         if gone:
-            write_aside(f"Removed {len(gone)} entities that the run had left.")
+            write_aside(f"Removed {len(gone)} entities that the run left behind.")
         if left:
-            say(f"{len(left)} entities are left; remove them with busproof clean --run {run}")
+            say(f"{len(left)} entities remain; remove them with busproof clean --run {run}")
 
 
 CLEANED_IN: Final = 30.0

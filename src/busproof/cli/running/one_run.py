@@ -61,7 +61,7 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
         ConformanceError: the run could not begin.
     """
     if args.rule and args.source == "tla":
-        raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
+        raise UsageError("the paths of the specs have no rules; leave out --rule or --from")
     options.check(request)
     required.check(args)
     check_name(args.adapter)

@@ -130,7 +130,7 @@ def _profile(args: Options) -> str | None:
         if getattr(args, name, None) is not None
     ]
     if alone and (exploring or getattr(args, "only", None) == "exploration"):
-        raise UsageError(f"{alone[0]} explores nothing; leave out {(exploring or ['--only'])[0]}")
+        raise UsageError(f"{alone[0]} does not explore; leave out {(exploring or ['--only'])[0]}")
     return None if alone else getattr(args, "profile", None) or _profile_for(args)
 
 

@@ -224,7 +224,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "--limit",
         multiple=True,
         metavar="NAME=NUMBER",
-        help="how much one client may have, may be repeated: "
+        help="limit on one client (repeatable): "
         + "; ".join(f"{name}, {what} ({most})" for name, (most, what) in MEANINGS.items()),
     ),
     option(

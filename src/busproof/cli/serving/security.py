@@ -176,7 +176,7 @@ class Protection:
         if self._is_public:
             who = "only this machine can connect" if self._is_local else "everybody can connect"
             warnings.append(
-                f"{who}: the key is the emulator's, which everybody knows; --keys gives others"
+                f"{who}: the key is the emulator's well-known one; use --keys for your own"
             )
         places = self.places
         web = None if places.tls else places.websocket_port
@@ -184,7 +184,7 @@ class Protection:
             if port is None:
                 continue
             warnings.append(
-                f"what passes through port {port} is not encrypted; --tls, or "
+                f"traffic on port {port} is not encrypted; --tls, or "
                 "--tls-cert and --tls-key, encrypt it"
             )
         for source in filter(

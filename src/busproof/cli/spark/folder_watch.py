@@ -55,7 +55,7 @@ def followed(args: Options) -> Conformance:
     """
     folder: Path = args.follow
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder} to be followed")
+        raise UsageError(f"there is no folder {folder} to follow")
     ledger = Ledger(args.checkpoint or folder / PLACE)
     conf = settings_from(args.conf or [])
     with (
@@ -68,7 +68,7 @@ def followed(args: Options) -> Conformance:
     conformance = ledger.conformance(_oracle(args), changed_since(folder, ledger))
     if conformance is None:
         raise UsageError(
-            f"no history file ({_pattern(folder)}) has come into {folder}; nothing was judged"
+            f"no history file ({_pattern(folder)}) has arrived in {folder}; nothing was judged"
         )
     return conformance
 
@@ -205,6 +205,6 @@ def changed_since(folder: Path, ledger: Ledger) -> tuple[str, ...]:
     if not changed:
         return ()
     return (
-        f"{_files(len(changed))} changed after being judged, which is not seen: {changed[0]}; "
+        f"{_files(len(changed))} changed after being judged, which has no effect: {changed[0]}; "
         "move each file into the folder when it is whole",
     )

@@ -118,7 +118,7 @@ class Ledger:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise UsageError(
-                    f"another process follows the same folder, by {self.place}; end that, or name "
+                    f"another process follows the same folder with {self.place}; stop it, or name "
                     "another --checkpoint"
                 ) from None
             yield
@@ -161,5 +161,5 @@ def _batch_of(fields: Any) -> Batch:
 
 def _header_of(record: object) -> Header:
     if not isinstance(record, Header):
-        raise TypeError("it has no header")
+        raise TypeError("there is no header in it")
     return record

@@ -261,7 +261,7 @@ def _difference(seed: int, mutant: str | None, violation: Violation, event: v.Ev
         mutant=mutant,
         place=violation.index + 1,
         rules=violation.rules,
-        detail=f"{event.command} was told {event.outcome}; allowed: {' or '.join(allowed) or '?'}",
+        detail=f"{event.command} got {event.outcome}; allowed: {' or '.join(allowed) or '?'}",
     )
 
 
