@@ -6,6 +6,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.history.records import Oracle
+from busproof.judging.lagging import Lag
 from busproof.judging.liveness import Patience
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
@@ -57,6 +58,7 @@ class Judge:
         self.violation: Violation | None = None
         self.exhausted = ""
         self._patience = Patience()
+        self._lag = Lag()
 
     def saw(self, event: v.Event) -> Violation | None:
         """Judge the next event; return the violation if the event is one."""
@@ -72,14 +74,21 @@ class Judge:
         return None
 
     def overdue(self, event: v.Event) -> Violation | None:
-        """Return the violation if a message is overdue by now, as `Patience` sees it.
+        """Return the violation if a message or a right description is overdue by now.
 
         Call it for each event, after judging it.
         """
-        overdue = self._patience.saw(event, self._possible)
+        if self.violation is not None or self.exhausted:
+            return None
+        waited = self._patience.saw(event, self._possible)
+        overdue = self._lag.saw(event, self._possible) or waited
         if overdue is None:
             return None
         return Violation(index=self._judged - 1, rules=overdue.rules, allowed=(), why=overdue.why)
+
+    def is_owed(self, command: v.Receive) -> bool:
+        """Return whether a receive has to return a message eventually."""
+        return self._patience.is_owed(command, self._possible)
 
     def _take(self, accepted: Acceptance) -> None:
         for rule in accepted.rules:

@@ -11,139 +11,57 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.judging.liveness import BOUND
+from busproof.judging.liveness import BOUND, PAUSE, TRIES
+from busproof.judging.past import MARGIN, Past, views_of
 from busproof.judging.required_capabilities import needs
 
-__all__ = ["is_eventful", "look_at_everything"]
+__all__ = ["look_at_everything"]
 
 Look = Generator[tuple[v.Command, str], v.Event, None]
 """A generator of requests with their connections, which is sent the event of each answer."""
 Peeks = Generator[tuple[v.Command, str], v.Event, list[v.MessageView]]
 """A look that returns the messages that its peeks showed."""
 
+Ask = Callable[[v.Command, str], v.Event | None]
+"""Sends a request over a connection and judges the answer; `None` ends the look."""
+
 CONNECTION: Final = "c1"
 MOST_ENTITIES: Final = 6
 """Maximum number of entities for a last look; a sequence with more tests their number."""
 MOST_USED: Final = 4
 """Maximum number of entities that are used once more."""
-FEW_DELIVERIES: Final = 2
-MOST_DELIVERIES: Final = 12
-"""Maximum number of deliveries of one message; the default delivery limit is 10."""
 MOST_MESSAGES: Final = 40
 """Maximum number of messages that are peeked or received from one entity."""
 MOST_SESSIONS: Final = 6
 MOST_TOKENS: Final = 4
 """Maximum number of old lock tokens that are tried on one entity."""
-LONGEST: Final = 86_400 * v.MICROSECONDS
-"""Longest wait for scheduled messages, in microseconds."""
-MARGIN: Final = v.MICROSECONDS
-EVENTFUL: Final = (
-    v.UpdateQueue,
-    v.UpdateTopic,
-    v.DeleteQueue,
-    v.RemoveRule,
-    v.TakePartitionDown,
-    v.RollBackTransaction,
-)
-"""Requests that are a reason to use each entity once more at the end."""
 
 
 _NOT_ASKED: Final = v.Event(command=v.ListQueues(), outcome=v.Unsupported())
 """Stands for the answer to a request that the adapter does not support."""
 
 
-@attrs.define
-class _Past:
-    """Facts about a sequence that its last look needs."""
-
-    queues: dict[str, bool] = attrs.field(factory=dict)
-    """Path of each queue and subscription to whether it requires sessions."""
-    topics: list[str] = attrs.field(factory=list)
-    subscriptions: list[tuple[str, str]] = attrs.field(factory=list)
-    sessions: dict[str, list[str]] = attrs.field(factory=dict)
-    tokens: dict[str, list[str]] = attrs.field(factory=dict)
-    down: list[v.TakePartitionDown] = attrs.field(factory=list)
-    wait: int = BOUND + MARGIN
-    """Microseconds until all locks and delays have ended, and scheduled messages are due."""
-    lives: int = 0
-    """Longest time to live of an entity in microseconds, if not more than `LONGEST`."""
-    is_eventful: bool = False
-    """Whether an update, an outage or a refusal may have left an entity in a wrong state."""
-    forwards: bool = False
-    deliveries: int = FEW_DELIVERIES
-    """Number of deliveries of one message at the end; after an update, enough for any limit."""
-
-    @classmethod
-    def of(cls, events: Sequence[v.Event]) -> "_Past":
-        past = cls()
-        now = events[-1].returned or events[-1].called
-        for event in events:
-            past._note(event, now)
-        return past
-
-    def _note(self, event: v.Event, now: int) -> None:
-        self.is_eventful |= is_eventful(event)
-        if isinstance(event.command, v.UpdateQueue | v.UpdateTopic):
-            self.deliveries = MOST_DELIVERIES
-        match event.command:
-            case v.CreateQueue() | v.RestoreQueue() as created:
-                self.queues[created.queue] = created.requires_session
-                self._note_times(created)
-            case v.CreateTopic() as created:
-                self.topics = list(dict.fromkeys((*self.topics, created.topic)))
-                self._note_times(created)
-            case v.CreateSubscription() as created:
-                path = v.subscription_path(created.topic, created.subscription)
-                self.queues[path] = created.requires_session
-                self.subscriptions.append((created.topic, created.subscription))
-                self._note_times(created)
-            case v.UpdateQueue() | v.UpdateTopic() as updated:
-                self._note_times(updated)
-            case v.TakePartitionDown() as outage:
-                self.down.append(outage)
-            case v.Schedule(delay=delay):
-                due = event.called + delay - now + MARGIN
-                self.wait = max(self.wait, min(due, LONGEST))
-            case v.AcceptSession(queue=queue, session_id=session):
-                self.sessions.setdefault(queue, []).append(session)
-        for view in _views(event.outcome):
-            if view.lock_token is not None:
-                self.tokens.setdefault(getattr(event.command, "queue", ""), []).append(
-                    view.lock_token
-                )
-
-    def _note_times(self, command: v.Command) -> None:
-        self.forwards |= getattr(command, "forward_to", None) is not None
-        lock = getattr(command, "lock_duration", None)
-        self.wait = max(self.wait, (lock or 0) + MARGIN)
-        life = getattr(command, "time_to_live", None) or 0
-        self.lives = max(self.lives, life if life <= LONGEST else 0)
-
-
-def is_eventful(event: v.Event) -> bool:
-    """Return whether the event may leave an entity in a wrong state: update, outage, refusal."""
-    return isinstance(event.outcome, v.Refused) or isinstance(event.command, EVENTFUL)
-
-
 def look_at_everything(
     events: Sequence[v.Event],
     capabilities: Set[v.Capability],
-    ask: Callable[[v.Command, str], v.Event | None],
+    ask: Ask,
+    is_owed: Callable[[v.Receive], bool],
 ) -> None:
     """Send requests about everything that the events may have changed, then remove it.
 
     Args:
         events: the events of a sequence so far, on a virtual clock.
         capabilities: the declared capabilities; requests that need others are not sent.
-        ask: the function that sends a request and judges the answer; `None` from it ends the look.
+        ask: sends a request over a connection and judges the answer; `None` ends the look.
+        is_owed: says whether a receive has to return a message eventually.
     """
-    look = _last_look(_Past.of(events))
+    look = _last_look(Past.of(events))
     request = next(look, None)
     while request is not None:
         if any(needed not in capabilities for needed in needs(request[0])):
             event: v.Event | None = _NOT_ASKED
         else:
-            event = ask(*request)
+            event = _waited_for(*request, ask, is_owed)
         if event is None:
             return
         try:
@@ -152,7 +70,25 @@ def look_at_everything(
             return
 
 
-def _last_look(past: _Past) -> Look:
+def _waited_for(
+    command: v.Command, connection: str, ask: Ask, is_owed: Callable[[v.Receive], bool]
+) -> v.Event | None:
+    """Return the event of a request; repeat a receive until it returns a message that is owed.
+
+    The judge objects if that takes too long.
+    """
+    event = ask(command, connection)
+    for _ in range(TRIES):
+        if event is None or not isinstance(event.outcome, v.Empty):
+            break
+        if not (isinstance(command, v.Receive) and is_owed(command)):
+            break
+        ask(v.AdvanceClock(duration=PAUSE), connection)
+        event = ask(command, connection)
+    return event
+
+
+def _last_look(past: Past) -> Look:
     """Yield the requests of a last look.
 
     At first nothing is disturbed: entities are described and peeked. Then partitions come up, locks
@@ -176,15 +112,23 @@ def _last_look(past: _Past) -> Look:
             yield v.Complete(queue=path, lock_token=token), CONNECTION
 
 
-def _counted(past: _Past) -> Look:
+def _counted(past: Past) -> Look:
     """List and describe the entities, and peek at the messages that are left."""
+    yield v.AdvanceClock(duration=BOUND + MARGIN), CONNECTION
     yield v.ListQueues(), CONNECTION
+    yield from _described(past)
     for path in past.queues:
-        yield v.GetQueue(queue=path), CONNECTION
         yield v.Peek(queue=path, count=MOST_MESSAGES), CONNECTION
 
 
-def _seen_from_outside(past: _Past) -> Look:
+def _described(past: Past) -> Look:
+    for path in past.queues:
+        yield v.GetQueue(queue=path), CONNECTION
+    for topic in past.topics:
+        yield v.GetTopic(topic=topic), CONNECTION
+
+
+def _seen_from_outside(past: Past) -> Look:
     """Describe, list and peek, which changes nothing on the bus."""
     yield v.ListQueues(), CONNECTION
     if past.topics:
@@ -209,7 +153,7 @@ def _peeked(path: str) -> Peeks:
     shown: list[v.MessageView] = []
     event = yield v.Peek(queue=path, count=MOST_MESSAGES), CONNECTION
     for _ in range(2):
-        views = _views(event.outcome)
+        views = views_of(event.outcome)
         shown += views
         numbers = [view.sequence_number for view in views if view.sequence_number is not None]
         if not numbers:
@@ -220,7 +164,7 @@ def _peeked(path: str) -> Peeks:
     return shown
 
 
-def _used_again(past: _Past) -> Look:
+def _used_again(past: Past) -> Look:
     """Send a message with a key, a copy of it and one without a key; abandon what is received."""
     in_session = any(past.queues.values())
     session_id, key = ("last", None) if in_session else (None, "last")
@@ -249,10 +193,10 @@ def _used_again(past: _Past) -> Look:
     yield from _all_emptied(past)
 
 
-def _all_emptied(past: _Past) -> Look:
+def _all_emptied(past: Past) -> Look:
+    # Under GET-LAG a description may be outdated at first; after the wait it must be right.
+    yield from _described(past)
     for path, requires_session in past.queues.items():
-        # Under GET-LAG a description may be outdated at first; after the wait it must be right.
-        yield v.GetQueue(queue=path), CONNECTION
         if requires_session:
             yield from _emptied_by_session(path, past)
         else:
@@ -261,7 +205,7 @@ def _all_emptied(past: _Past) -> Look:
             yield from _emptied(path + suffix, past, None)
 
 
-def _emptied_by_session(path: str, past: _Past) -> Look:
+def _emptied_by_session(path: str, past: Past) -> Look:
     """Empty each session, first those whose ids the sequence used."""
     known = list(dict.fromkeys(past.sessions.get(path, [])))[:MOST_SESSIONS]
     for session in known:
@@ -274,13 +218,13 @@ def _emptied_by_session(path: str, past: _Past) -> Look:
         yield from _emptied_while_held(path, past, event.outcome.session_id)
 
 
-def _emptied_while_held(path: str, past: _Past, session: str) -> Look:
+def _emptied_while_held(path: str, past: Past, session: str) -> Look:
     yield v.GetSessionState(queue=path, session_id=session), CONNECTION
     yield from _emptied(path, past, session)
     yield v.CloseSession(queue=path, session_id=session), CONNECTION
 
 
-def _emptied(path: str, past: _Past, session: str | None) -> Look:
+def _emptied(path: str, past: Past, session: str | None) -> Look:
     """Receive all messages, look at the entity while they are locked, and remove them."""
     shown = yield from _peeked(path)
     if not shown and path not in past.queues:
@@ -295,7 +239,7 @@ def _emptied(path: str, past: _Past, session: str | None) -> Look:
                 v.ReceiveDeferred(queue=path, sequence_numbers=wanted, session_id=session),
                 CONNECTION,
             )
-            deferred += _views(event.outcome)
+            deferred += views_of(event.outcome)
     for _ in range(MOST_MESSAGES):
         event = yield v.Receive(queue=path, session_id=session), CONNECTION
         if not isinstance(event.outcome, v.Received):
@@ -328,7 +272,7 @@ def _removed(path: str, locked: Sequence[v.MessageView], session: str | None) ->
     for token in again:
         yield v.Abandon(queue=path, lock_token=token), CONNECTION
     event = yield v.Receive(queue=path, session_id=session), CONNECTION
-    for view in _views(event.outcome):
+    for view in views_of(event.outcome):
         yield v.Abandon(queue=path, lock_token=view.lock_token or ""), CONNECTION
     taken = v.ReceiveMode.RECEIVE_AND_DELETE
     together = v.ReceiveBatch(queue=path, count=2, mode=taken, session_id=session)
@@ -337,9 +281,3 @@ def _removed(path: str, locked: Sequence[v.MessageView], session: str | None) ->
         event = yield v.Receive(queue=path, mode=taken, session_id=session), CONNECTION
         if not isinstance(event.outcome, v.Received):
             break
-
-
-def _views(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
-    if isinstance(outcome, v.Received):
-        return (outcome.message,)
-    return outcome.messages if isinstance(outcome, v.Peeked | v.ReceivedSeveral) else ()

@@ -5,7 +5,8 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.adapters.base import Adapter, Hearing
 from busproof.history.records import StepResult
-from busproof.judging.last_look import is_eventful, look_at_everything
+from busproof.judging.last_look import look_at_everything
+from busproof.judging.past import is_eventful
 from busproof.judging.scenario_outcome import NotConforming
 from busproof.steps.bus import Bus
 
@@ -69,4 +70,4 @@ def look_at(bus: Bus) -> None:
         return None if bus.exhausted else event
 
     if bus.events and bus.clock is v.Clock.VIRTUAL and not bus.exhausted:
-        look_at_everything(bus.events, bus.capabilities, ask)
+        look_at_everything(bus.events, bus.capabilities, ask, bus.is_owed)

@@ -20,7 +20,6 @@ __all__ = [
     "in_a_session",
     "in_a_session_of_a_subscription",
     "on_a_subscription",
-    "views_of",
     "where_it_was",
 ]
 
@@ -44,13 +43,6 @@ SENDING: Final = (
     v.BringPartitionUp,
 )
 """Requests about a topic or a queue where messages are sent."""
-
-
-def views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
-    """Return the messages of an answer."""
-    if isinstance(outcome, v.Received):
-        return (outcome.message,)
-    return outcome.messages if isinstance(outcome, v.Peeked | v.ReceivedSeveral) else ()
 
 
 def where_it_was(ask: Ask) -> Ask:

@@ -7,7 +7,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.exploration.cargo import laden
-from busproof.exploration.elsewhere.places import Ask, views_of
+from busproof.exploration.elsewhere.places import Ask
+from busproof.judging.past import views_of
 
 __all__ = ["Played", "play"]
 

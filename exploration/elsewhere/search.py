@@ -16,7 +16,7 @@ from busproof.exploration.sizes import Size
 from busproof.history.records import ELSEWHERE, Record, Started
 from busproof.judging.applicability import Terms
 from busproof.judging.garbage import seldom_collected
-from busproof.judging.last_look import is_eventful
+from busproof.judging.past import is_eventful
 from busproof.judging.required_capabilities import needs
 
 __all__ = ["Elsewhere"]

@@ -24,7 +24,7 @@ def count_is_allowed(namespace: Namespace, queue: Queue, reported: int | None) -
     if may_lag(namespace) or v.destinations(queue.settings):
         return 0 <= reported <= queue.arrivals + queue.calendar.scheduled
     least, most = counts(queue)
-    aside = _surely_aside(namespace, queue)
+    aside = surely_aside(namespace, queue)
     # Deliveries that nobody saw may have used up a message's limit. Looking for such messages
     # visits all of them, so it is done only where the alternative is a violation.
     if reported < least + aside:
@@ -38,7 +38,7 @@ def count_is_allowed(namespace: Namespace, queue: Queue, reported: int | None) -
     return least + aside + waiting <= reported <= most + at_most
 
 
-def _surely_aside(namespace: Namespace, queue: Queue) -> int:
+def surely_aside(namespace: Namespace, queue: Queue) -> int:
     """Return how many messages are surely there, and surely locked or deferred.
 
     A session's lock does not count, because it may have ended unseen.

@@ -206,7 +206,8 @@ def _is_free(queue: Queue, stored: Stored, command: v.ReceiveDeferred) -> bool:
 def _why_refused(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> Rules | None:
     """Return the rules that a refusal exercises; `None` if a refusal is not allowed."""
     rules: list[v.RuleId] = []
-    permitted = False
+    # The documents do not say what a request gets that names a number twice.
+    permitted = len(set(command.sequence_numbers)) < len(command.sequence_numbers)
     if len(command.sequence_numbers) > 1 and _spans(namespace, queue, command):
         permitted = True
         rules.append("DEFER-10")

@@ -79,6 +79,10 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
 
 
 def _is_on_its_way(stored: Stored) -> bool:
-    """Return whether the message may not have been seen yet, and cannot expire meanwhile."""
+    """Return whether the message was not seen yet, and cannot expire meanwhile.
+
+    One that was seen may be uncertain for another reason: it may have been dead-lettered.
+    """
     lasts = stored.dies is None or stored.dies.earliest >= NEVER
-    return lasts and not stored.certain and stored.deferred is False
+    is_new = not stored.certain and not stored.deliveries and stored.sequence_number is None
+    return lasts and is_new and stored.deferred is False

@@ -261,6 +261,14 @@ def test_messages_of_one_partition_are_given_together(observer: Observer) -> Non
     assert observer.saw(both, all_of_them).rules[0] == "DEFER-11"
 
 
+def test_request_that_names_a_number_twice_may_be_refused(observer: Observer) -> None:
+    """The documents do not say what it gets."""
+    aside(observer)
+    twice = observer.saw(by(number(), number()), NOT_FOUND)
+    assert twice.possible
+    assert twice.rules == ()
+
+
 def test_messages_of_several_partitions_may_be_refused(observer: Observer) -> None:
     two(observer, (1, 2))
     both = by(number(1, 1), number(2, 2))
