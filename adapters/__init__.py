@@ -1,1 +1,1 @@
-"""Adapters translate between the vocabulary and the implementations under test."""
+"""Adapters, which translate between the vocabulary and the implementations under test."""

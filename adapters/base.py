@@ -1,4 +1,4 @@
-"""Interface of adapters, which translate between the vocabulary and one implementation."""
+"""The interface of adapters, which translate between the vocabulary and an implementation."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
@@ -12,7 +12,7 @@ __all__ = ["Adapter", "Declaration", "Hearing", "Implementation", "Observed"]
 
 @attrs.frozen(kw_only=True)
 class Implementation:
-    """Implementation under test; `url` and `contact` are those of its maintainers."""
+    """An implementation under test; `url` and `contact` are those of its maintainers."""
 
     name: str
     version: str = ""
@@ -24,7 +24,7 @@ class Implementation:
 
 @attrs.frozen(kw_only=True)
 class Declaration:
-    """Declaration of an adapter about its implementation; `slack` is in microseconds."""
+    """The declaration of an adapter about its implementation; `slack` is in microseconds."""
 
     implementation: Implementation
     capabilities: frozenset[v.Capability]
@@ -33,13 +33,13 @@ class Declaration:
 
     @property
     def observability(self) -> v.Observability:
-        """Observability of this implementation, from its clock, slack and capabilities."""
+        """Return what can be observed of the implementation, by clock, slack and capabilities."""
         return v.observability_from(self.clock, self.slack, self.capabilities)
 
 
 @attrs.frozen
 class Observed:
-    """Outcome of one command, and the choice of the bus that was observed with it."""
+    """The outcome of a command, and the choice of the bus that was observed with it, if any."""
 
     outcome: v.Outcome
     witness: v.Witness | None = None
@@ -47,24 +47,24 @@ class Observed:
 
 @runtime_checkable
 class Hearing(Protocol):
-    """Implementation that answers many commands at once faster than one by one."""
+    """An adapter that answers many commands at once faster than one by one."""
 
     def hear(self, commands: Sequence[v.Command], connection: str) -> None:
-        """Prefetch answers to commands expected next over a connection; others may come instead."""
+        """Prefetch the answers to commands that will probably follow on a connection."""
 
 
 class Adapter(Protocol):
-    """Translation for one implementation under test; methods raise nothing but `AdapterError`."""
+    """An adapter for one implementation under test; its methods raise only `AdapterError`."""
 
     @property
     def declaration(self) -> Declaration:
-        """Capabilities and clock of the implementation; known before `start`."""
+        """The capabilities and the clock of the implementation; available before `start`."""
 
     def start(self, profile: v.Profile) -> None:
-        """Forget everything and begin with an empty namespace of this profile, at time 0."""
+        """Begin with an empty namespace of this profile at time 0, whatever came before."""
 
     def do(self, command: v.Command, connection: str) -> Observed:
-        """Execute one command over the named connection and return the observed outcome."""
+        """Execute a command over the named connection, and return the observed outcome."""
 
     def stop(self) -> None:
-        """End the implementation and free its resources; safe to call twice."""
+        """End the implementation and free its resources; may be called twice."""

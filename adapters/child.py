@@ -1,7 +1,7 @@
-"""Child process: lines in and out with deadlines, its log, and its end.
+"""A child process: lines in and out with deadlines, its log, and its end.
 
-The child runs in a new session and is killed with its whole process group. Its streams are
-polled, so that nothing that it does, or fails to do, can block busproof.
+The child runs in a session of its own and is killed with its whole process group. Its streams are
+polled, so that nothing that it does or fails to do can block busproof.
 """
 
 import os
@@ -22,7 +22,7 @@ from busproof.history.lines import LIMIT, excerpt
 __all__ = ["FAREWELL", "Broken", "Child", "Deadline"]
 
 FAREWELL: Final = 2.0
-"""Longest time that a child may take to end, in seconds."""
+"""Maximum time for a child process to end, in seconds."""
 
 _CHUNK: Final = 65536
 _TAIL_LINES: Final = 20
@@ -30,19 +30,19 @@ _TAIL_WIDTH: Final = 200
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-class Broken(Exception):  # noqa: N818 - what the child did wrong, not yet an AdapterError
-    """Misbehaviour of the child, worded to follow its name."""
+class Broken(Exception):  # noqa: N818 - a mistake of the child, not yet an AdapterError
+    """The child process misbehaves; the sentence continues after its name."""
 
 
 @attrs.frozen
 class Deadline:
-    """Moment `seconds` after the creation of this object."""
+    """The moment `seconds` after the creation of this object."""
 
     seconds: float
     _made: float = attrs.field(factory=time.monotonic, init=False)
 
     def left(self) -> float:
-        """Return the seconds until then; 0 once it is past."""
+        """Return the seconds until the deadline; 0 if it has passed."""
         return max(0.0, self._made + self.seconds - time.monotonic())
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Deadline:
 
 
 class Child:
-    """Child process with deadlines for its lines, a log, and an end."""
+    """A child process with deadlines for its lines, and a log of its standard error."""
 
     def __init__(self, arguments: list[str]) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the child lives
@@ -81,7 +81,7 @@ class Child:
             )
 
     def send(self, line: bytes, name: str, deadline: Deadline) -> None:
-        """Write a request; raise `Broken` if it is not read by the deadline."""
+        """Write a request; raise `Broken` if the child does not read it by the deadline."""
         rest = memoryview(line)
         while rest:
             if not _ready(self._in, select.POLLOUT, deadline):
@@ -94,7 +94,7 @@ class Child:
                 raise Broken(f"{self._ending()} before it read {name}") from None
 
     def receive(self, name: str, deadline: Deadline) -> bytes:
-        """Return the next line without its end; raise `Broken` if it misses the deadline."""
+        """Return the next line without its end; raise `Broken` if it is late."""
         searched = 0
         while (end := self._pending.find(b"\n", searched)) < 0 and len(self._pending) <= LIMIT:
             searched = len(self._pending)
@@ -115,7 +115,7 @@ class Child:
             raise Broken("answered bye and went on running: it must end by itself") from None
 
     def end(self) -> str:
-        """Kill the process if it still runs, free its resources, and return the tail of its log."""
+        """Kill the process if it still runs, free its resources, and return the end of its log."""
         self._kill()
         with self._log:
             return _tail(self._log.fileno())

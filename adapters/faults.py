@@ -1,4 +1,4 @@
-"""Adapters with a seeded fault: mutants of the model that test the suite."""
+"""Adapters with seeded faults: mutants of the model, to test the suite with."""
 
 from difflib import get_close_matches
 from typing import Final
@@ -15,7 +15,7 @@ _BY_ID: Final = {mutant.id: mutant for mutant in MUTANTS}
 
 
 class Careless(ModelAdapter):
-    """Model behind a client library that changes no message."""
+    """The model with a client library that changes no message."""
 
     def _prepared(self, command: v.Command) -> v.Command:
         return command
@@ -25,7 +25,7 @@ def fault(fault_id: str) -> Mutant:
     """Return the fault with this id.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no fault with this id.
     """
     if fault_id in _BY_ID:
         return _BY_ID[fault_id]
@@ -51,7 +51,7 @@ def adapter_of(mutant: Mutant) -> Adapter:
 
 
 def conforming(mutant: Mutant) -> str:
-    """Return the name of the adapter that differs only in not having the fault."""
+    """Return the name of an adapter without the fault, but otherwise equal to the mutant's."""
     return "model?library=true" if _needs_library(mutant) else "model"
 
 

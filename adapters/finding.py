@@ -1,4 +1,4 @@
-"""Find an adapter by the name that `--adapter` takes."""
+"""Lookup of an adapter by the name that `--adapter` takes."""
 
 import difflib
 import importlib
@@ -23,7 +23,7 @@ from busproof.extras import MODULES, need
 __all__ = ["GROUP", "Available", "available", "check_name", "find", "is_address", "resolved"]
 
 GROUP: Final = "busproof.adapters"
-"""Entry point group for the adapters of installed packages."""
+"""Entry point group for adapters in installed packages."""
 
 _METHODS: Final = ("start", "do", "stop")
 _MODEL_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
@@ -32,7 +32,7 @@ _MODEL_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
     "clock": ({"real": "real", "virtual": "virtual"}.__getitem__, "real or virtual"),
     "library": ({"true": True, "false": False}.__getitem__, "true or false"),
 }
-"""Parser of each setting of the model, and a description of valid values."""
+"""For each setting of the model, its parser and a description of valid values."""
 
 _BROKER_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
     **{name: _MODEL_SETTINGS[name] for name in ("policy", "seed")},
@@ -52,14 +52,14 @@ _SETTINGS: Final = {
 }
 
 _ADDRESSES: Final = ("amqp://", "amqps://", "endpoint=")
-"""Prefixes of a service's address, in lower case."""
+"""Lower-case prefixes of a service's address."""
 
 _FROM_ENVIRONMENT: Final = "env:"
 
 
 @attrs.frozen(kw_only=True)
 class Available:
-    """One way to name an adapter: the name, its kind, and a summary."""
+    """A name that `--adapter` accepts, with its kind and a summary."""
 
     name: str
     kind: str
@@ -119,7 +119,7 @@ _BUILT_IN: Final = (
 
 
 def available() -> list[Available]:
-    """Return every way to name an adapter, those of installed packages last."""
+    """Return all names that `--adapter` accepts; those of installed packages are last."""
     installed = [
         Available(name=point.name, kind="installed", summary=_origin(point))
         for point in sorted(entry_points(group=GROUP), key=attrgetter("name"))
@@ -131,12 +131,12 @@ def find(name: str, *, timeout: float) -> Adapter:
     """Return the adapter with this name, not yet started.
 
     Args:
-        name: what `--adapter` takes; `available` lists it.
-        timeout: longest wait for an answer of an adapter in another process, in seconds.
+        name: a name that `--adapter` accepts; `available` lists them.
+        timeout: maximum wait for an answer of an adapter in another process, in seconds.
 
     Raises:
         UsageError: there is no such adapter, or its extra is not installed.
-        AdapterError: the adapter exists, but its code fails or returns no adapter.
+        AdapterError: the code of the adapter fails, or returns something else.
     """
     name = resolved(name)
     _need_extra(name)
@@ -150,7 +150,7 @@ def find(name: str, *, timeout: float) -> Adapter:
 
 
 def check_name(name: str) -> None:
-    """Check a name as far as possible without importing the named adapter.
+    """Check the name of an adapter, as far as possible without importing the adapter.
 
     Raises:
         UsageError: there is no such adapter, or its extra is not installed.
@@ -226,12 +226,12 @@ def _process(command: str, timeout: float) -> Adapter:
 
 
 def is_address(name: str) -> bool:
-    """Return whether a name is the address of a service that somebody else runs."""
+    """Return whether a name is the address of a service that someone else runs."""
     return name.lower().startswith(_ADDRESSES)
 
 
 def resolved(name: str) -> str:
-    """Return the name of an adapter, looked up in the environment if it begins with `env:`.
+    """Return the name of an adapter; a name such as `env:NAME` is read from the environment.
 
     Raises:
         UsageError: the environment variable is not set.
@@ -275,7 +275,7 @@ def _module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        # An error of a subclass is about the metadata of a package that is not installed.
+        # The subclass would mean that the metadata of a package is missing.
         missing = error.name if type(error) is ModuleNotFoundError else None
         if missing and f"{name}.".startswith(f"{missing}."):
             raise UsageError(
@@ -305,7 +305,7 @@ def _made(factory: object, name: str) -> Adapter:
 
 
 def _declares(adapter: object) -> bool:
-    """Return whether the adapter has a declaration, if possible without evaluating it."""
+    """Return whether an object has a declaration, if possible without evaluating it."""
     missing = object()
     attribute = inspect.getattr_static(adapter, "declaration", missing)
     return attribute is not missing or hasattr(adapter, "declaration")

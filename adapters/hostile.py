@@ -1,7 +1,7 @@
-"""Wrappers that make a conforming bus hard to judge: wrong timers and lost answers.
+"""Wrappers that make a conforming bus hard to judge: inaccurate timers and lost answers.
 
-The bus inside does not know of them. Timers are wrong by up to the slack that the bus declares. A
-request without an answer may have taken effect, may take effect much later, or never does.
+The bus inside is unaware of them. Timers are wrong by up to the slack that the adapter declares. A
+request without an answer may have taken effect, may take effect much later, or never.
 """
 
 import sys
@@ -29,7 +29,7 @@ DURATIONS: Final = {
     "duplicate_window": (20 * v.MICROSECONDS, 7 * 86_400 * v.MICROSECONDS),
     "time_to_live": (1, sys.maxsize),
 }
-"""Shortest and longest value of each duration of an entity; a valid duration stays valid.
+"""Minimum and maximum of each duration of an entity; skewed durations stay within them.
 
 LOCK-03, DUP-03.
 """
@@ -50,11 +50,11 @@ LOSABLE: Final = (
 Creation = v.CreateQueue | v.CreateTopic | v.CreateSubscription
 
 Ask = Callable[[v.Command, str], Answer]
-"""Bus: a function from a command and a connection to an answer."""
+"""A bus, as a function from a command and a connection to an answer."""
 
 
 class LostAnswers:
-    """Bus that loses some answers."""
+    """A bus that loses some answers."""
 
     def __init__(self, ask: Ask, random: Random) -> None:
         self._ask = ask
@@ -78,11 +78,11 @@ class LostAnswers:
 
 
 class WrongTimers:
-    """Bus with wrong timers that reports the requested durations.
+    """A bus with inaccurate timers that reports the requested durations.
 
     Args:
         ask: the bus.
-        random: source of the errors.
+        random: source of randomness.
         punctual: whether scheduled messages are enqueued within the slack (SCHEDULE-DELAY).
     """
 
@@ -94,13 +94,13 @@ class WrongTimers:
         self._created: dict[Creation, v.Command] = {}
 
     def __call__(self, command: v.Command, connection: str) -> Answer:
-        """Execute a command with wrong durations, and report the requested ones."""
+        """Execute a command with skewed durations, and report the requested ones."""
         answer = self._ask(self._taken(command), connection)
         answer.outcome = self._told(answer.outcome)
         return answer
 
     def _taken(self, command: v.Command) -> v.Command:
-        """Return the command with wrong durations, as the bus receives it."""
+        """Return the command with skewed durations for the bus inside."""
         if isinstance(command, v.Send | v.Schedule):
             message = self._mortal(command.message)
             command = attrs.evolve(command, message=message)
@@ -110,13 +110,13 @@ class WrongTimers:
             return attrs.evolve(command, delay=self._delay(command.delay))
         if not isinstance(command, Creation):
             return command
-        # A creation that is repeated after a lost answer has to be the same for the bus.
+        # The bus must see a creation repeated after a lost answer as the same.
         if command not in self._created:
             self._created[command] = self._creation(command)
         return self._created[command]
 
     def _told(self, outcome: v.Outcome) -> v.Outcome:
-        """Return the outcome with the requested durations, and with wrong lock ends."""
+        """Return the outcome with the requested durations and skewed lock ends."""
         if isinstance(outcome, v.Described | v.TopicDescribed):
             return attrs.evolve(outcome, description=self._announced(outcome.description))
         if isinstance(outcome, v.Renewed) and outcome.locked_until is not None:
@@ -139,20 +139,20 @@ class WrongTimers:
         return attrs.evolve(command, **changes)  # type: ignore[arg-type]
 
     def _announced(self, description: Any) -> Any:
-        """Return a description with the requested durations."""
+        """Return a description with the requested durations in place of the skewed ones."""
         path = (
             description.topic if isinstance(description, v.TopicDescription) else description.queue
         )
         return attrs.evolve(description, **self.asked(path, description))
 
     def asked(self, path: str, taken: Any) -> dict[str, Any]:
-        """Return the requested durations of an entity that was created with others."""
+        """Return the requested durations of an entity that has skewed ones."""
         named = [name for name in DURATIONS if hasattr(taken, name)]
         durations = {name: self._asked.get((path, name, getattr(taken, name))) for name in named}
         return {name: requested for name, requested in durations.items() if requested}
 
     def forget(self, paths: Collection[str]) -> None:
-        """Forget the durations of entities that were deleted."""
+        """Forget the durations of deleted entities."""
         for known in [known for known in self._asked if known[0] in paths]:
             del self._asked[known]
         for command in [made for made in self._created if v.created_path(made) in paths]:
@@ -169,7 +169,7 @@ class WrongTimers:
         return min(max(self._moment(requested), shortest), longest)
 
     def _delay(self, delay: int) -> int:
-        """Return the delay of a service that is sometimes slow."""
+        """Return a delay, lengthened at random as by a service that is sometimes slow."""
         slow = self._random.random() < LATE and not self._punctual
         return delay + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK * (5 if slow else 1))
 

@@ -1,8 +1,8 @@
-"""The reference model as an implementation, with a choice of policies.
+"""Adapter for the reference model, with a choice of policies.
 
-`round-robin` is the most regular bus. `random` chooses whatever the documents allow. `hostile`
-conforms too, but is the hardest to judge: it makes the least regular choices, its timers are wrong
-by up to the declared slack, and some of its answers never come.
+`round-robin` is the most regular bus. `random` chooses anything that the documents allow. `hostile`
+conforms too, but is the hardest to judge: its choices are the least regular, its timers are wrong
+by up to the declared slack, and some of its answers are lost.
 """
 
 import time
@@ -29,18 +29,18 @@ CAPABILITIES: Final = frozenset(v.Capability) - {
     v.Capability.PREFETCH,
     v.Capability.TIMESTAMPS,
 }
-"""Capabilities of the model without a client library, which may be put in front of it."""
+"""Capabilities of the model; a client library is declared only if one is in use."""
 
 
 class ModelAdapter:
-    """Adapter for the model; it conforms under every policy unless a rule is faulty.
+    """Adapter for the model, which conforms under every policy unless a rule is faulty.
 
     Args:
         policy: one of `POLICIES`.
         seed: seed of the random and the hostile policy.
         clock: `virtual` or `real`.
         library: whether sends pass through a client library that assigns MessageIds (KEY-13).
-        rules: the model's, or those of a mutant.
+        rules: the rules of the model, or of a mutant.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class ModelAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """All capabilities of the model, with slack if the policy uses it."""
+        """The capabilities of the model, with slack if the policy uses it."""
         library = {v.Capability.CLIENT_LIBRARY} if self._library else set()
         return Declaration(
             implementation=Implementation(
@@ -95,7 +95,7 @@ class ModelAdapter:
         self._namespace = None
 
     def do(self, command: v.Command, connection: str) -> Observed:
-        """Execute a command, and report the partition that stored a sent message."""
+        """Execute a command; for a send, report the partition that stored the message."""
         if self._clock is v.Clock.REAL:
             self._let_time_pass()
         answer = self._ask(self._prepared(command), connection)
@@ -111,13 +111,13 @@ class ModelAdapter:
         return step(self._namespace, command, connection, self._choices)
 
     def _let_time_pass(self) -> None:
-        """Advance the model's clock by the real time since the last reading."""
+        """Advance the model's clock by the real time that has passed."""
         passed = int((time.monotonic() - self._read) * v.MICROSECONDS)
         self._read += passed / v.MICROSECONDS
         self._step(v.AdvanceClock(duration=passed), "")
 
     def _prepared(self, command: v.Command) -> v.Command:
-        """Return the command as a client library sends it: every message has a MessageId."""
+        """Return the command as a client library would send it: every message has a MessageId."""
         if self._library and isinstance(command, v.Send | v.Schedule):
             return attrs.evolve(command, message=self._identified(command.message))
         if self._library and isinstance(command, v.SendBatch):
@@ -132,7 +132,7 @@ class ModelAdapter:
 
 
 def timeless(outcome: v.Outcome) -> v.Outcome:
-    """Return an outcome without lock ends: the model's clock means nothing to a client."""
+    """Return an outcome without lock ends, because clients cannot relate to the model's clock."""
     if isinstance(outcome, v.Received):
         return v.Received(message=attrs.evolve(outcome.message, locked_until=None))
     if isinstance(outcome, v.ReceivedSeveral):

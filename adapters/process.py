@@ -1,4 +1,4 @@
-"""Adapter in a separate process, in any language, over the process protocol."""
+"""Adapter for a program in any language, as a child process that uses the process protocol."""
 
 import itertools
 import shlex
@@ -16,26 +16,26 @@ from busproof.history import protocol
 __all__ = ["DEFAULT_TIMEOUT", "RESTARTS", "ProcessAdapter"]
 
 DEFAULT_TIMEOUT: Final = 10.0
-"""Longest wait for an answer, in seconds."""
+"""Maximum wait for an answer, in seconds."""
 
 STARTING: Final = 10.0
-"""Shortest timeout of a child's first answer, in seconds: starting is slower than answering."""
+"""Minimum timeout for a child's first answer, in seconds, because starting takes longer."""
 
 RESTARTS: Final = 3
-"""Most replacements of broken children in a run."""
+"""Maximum number of broken child processes that are replaced in a run."""
 
 A = TypeVar("A", bound=protocol.Answer)
 
 
 class ProcessAdapter:
-    """Adapter that sends requests to a child process, one at a time; not thread-safe.
+    """An adapter that sends requests to a child process, one at a time; not thread-safe.
 
     Args:
         command: the program and its arguments, quoted as for a shell; no shell runs it.
-        timeout: longest wait for an answer, in seconds; at least `STARTING` for the first one.
+        timeout: maximum wait for an answer, in seconds; at least `STARTING` for the first one.
 
     Raises:
-        UsageError: `command` or `timeout` makes no sense.
+        UsageError: `command` or `timeout` is invalid.
         AdapterError: from every method, if the child breaks the protocol; the child is dead then,
             and the next `start` begins a new one, at most `RESTARTS` times.
     """
@@ -53,11 +53,11 @@ class ProcessAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """Declaration in the child's first answer; reading it starts the child if necessary."""
+        """The declaration in the child's first answer; reading it starts the child if necessary."""
         return self._declaration or self._launch()
 
     def start(self, profile: v.Profile) -> None:
-        """Begin with an empty namespace, in a new child if the last one broke."""
+        """Begin with an empty namespace, in a new child process if the last one broke."""
         if self._child is None:
             self._launch()
         namespace = protocol.Namespace.of(profile)
@@ -68,7 +68,7 @@ class ProcessAdapter:
         )
 
     def do(self, command: v.Command, connection: str) -> Observed:
-        """Execute a command in the child; with a real clock, `AdvanceClock` sleeps here instead."""
+        """Execute a command in the child; on a real clock, `AdvanceClock` sleeps here instead."""
         if isinstance(command, v.AdvanceClock) and self.declaration.clock is v.Clock.REAL:
             time.sleep(command.duration / v.MICROSECONDS)
             return Observed(v.Done())
@@ -79,7 +79,7 @@ class ProcessAdapter:
         return Observed(answer.outcome, answer.witness)
 
     def stop(self) -> None:
-        """Say bye, and wait for at most two seconds for the child to end before it is killed."""
+        """Send `bye`, and wait up to two seconds for the child to end before killing it."""
         if self._child is None:
             return
         deadline = Deadline(min(self._timeout, FAREWELL))

@@ -1,1 +1,1 @@
-"""The embedded AMQP 1.0 broker, which serves the reference model to Service Bus clients."""
+"""An embedded AMQP 1.0 broker that serves the reference model to Service Bus clients."""

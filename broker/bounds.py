@@ -1,7 +1,7 @@
 """Bounds of the numbers that clients send.
 
-A number outside its bounds is refused with a sentence before anything is decided or stored. Without
-bounds, a timestamp of more than 64 bits would reach the store, which cannot write it.
+A number outside its bounds is refused with a sentence before anything is decided or stored.
+Otherwise a timestamp of more than 64 bits would reach the store, which cannot write it.
 """
 
 from typing import Any, Final
@@ -11,13 +11,13 @@ import attrs
 __all__ = ["LAST_MOMENT", "LAST_MOMENT_OF_CLOCK", "NUMBERS", "Bound", "bounded", "number_in"]
 
 FIRST_MOMENT: Final = -62_135_596_800_000
-"""Start of the year 1, the earliest time that clients can represent; milliseconds since 1970."""
+"""Start of the year 1, the earliest time that clients can represent, in ms since 1970."""
 LAST_MOMENT: Final = 253_402_300_799_999
-"""End of the year 9999, the latest time that clients can represent; milliseconds since 1970."""
+"""End of the year 9999, the latest time that clients can represent, in ms since 1970."""
 LAST_MOMENT_OF_CLOCK: Final = (LAST_MOMENT - 100 * 366 * 86_400_000) * 1000
-"""Limit of a virtual clock, in microseconds; locks that end later still have a valid time."""
+"""Limit of a virtual clock, in microseconds; locks that end after it still have a valid time."""
 ANY_MOMENT: Final = (FIRST_MOMENT, LAST_MOMENT + 1)
-"""Bounds of a time that is only compared; some clients round the last one up."""
+"""Bounds of a time that is only compared; some clients round the latest time up."""
 INT, UINT, LONG = 2**31 - 1, 2**32 - 1, 2**63 - 1
 LONGEST_SHOWN: Final = 40
 MOST_DIGITS: Final = 20
@@ -31,8 +31,8 @@ class Bound:
     most: int
 
     def __contains__(self, value: Any) -> bool:
-        """Return whether a value is an integer within the bounds; booleans are not."""
-        # Python takes a boolean for a number.
+        """Return whether a value is an integer within the bounds; a boolean is not."""
+        # In Python, a boolean is an integer.
         whole = isinstance(value, int) and not isinstance(value, bool)
         return whole and self.least <= value <= self.most
 
@@ -41,12 +41,10 @@ NUMBERS: Final = {
     # The header of a message.
     "priority": Bound(0, 255),
     "ttl": Bound(0, UINT),
-    # Message annotations.
-    # A message that is due after the end of clients' time could not be shown to anybody.
+    # A message due after the year 9999 could not be shown to any client.
     "x-opt-scheduled-enqueue-time": Bound(FIRST_MOMENT, LAST_MOMENT),
     "x-opt-busproof-size": Bound(0, LONG),
-    # The fields of management requests.
-    # Clients begin a peek at 0, and what is below the first number is taken for the beginning.
+    # Clients begin a peek at 0; lower numbers mean the beginning, too.
     "from-sequence-number": Bound(-LONG - 1, LONG),
     "sequence-numbers": Bound(-LONG - 1, LONG),
     "message-count": Bound(1, INT),
@@ -80,7 +78,7 @@ def bounded(name: str, value: Any) -> int:
     """Return the value of a field as a number.
 
     Raises:
-        ValueError: it is not an integer within the field's bounds.
+        ValueError: the value is not an integer within the field's bounds.
     """
     bound = NUMBERS[name]
     if value not in bound:
@@ -94,11 +92,11 @@ def bounded(name: str, value: Any) -> int:
 
 
 def number_in(name: str, text: str) -> int:
-    """Parse the number in a text.
+    """Parse a number that is written as text.
 
     Raises:
-        ValueError: it is not an integer within the field's bounds.
+        ValueError: the text is not an integer within the field's bounds.
     """
-    # Python reads digits of every script, signs and underscores, and takes quadratic time.
+    # Python's `int` accepts digits of every script, signs and underscores, in quadratic time.
     plain = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
     return bounded(name, int(text) if plain else text)

@@ -31,21 +31,21 @@ Heard = Callable[[Sequence[Change]], object]
 """Called with the changes of a step."""
 
 SERVED: Final = (EntityKind.QUEUE, EntityKind.TOPIC, EntityKind.SUBSCRIPTION)
-"""Kinds of entities that are administered; their dead-letter queues come and go with them."""
+"""Kinds of entities that clients create and delete; dead-letter queues come and go with them."""
 NOTED: Final = (v.Send, v.SendBatch, v.Schedule)
 """Commands whose decisions are recorded."""
 ENDS: Final = (v.CommitTransaction, v.RollBackTransaction)
 
 
 class Bus:
-    """A namespace whose requests the model decides in sequence.
+    """A namespace whose requests the model decides one after another.
 
     Args:
         profile: the rules and readings in force.
         policy: how the model chooses among permitted behaviours.
         seed: the seed of its choices.
         clock: real or virtual.
-        monotonic: returns the time of the real clock, in seconds.
+        monotonic: a function that returns the time of the real clock, in seconds.
         rules: the rules of the model, or of a mutant.
     """
 
@@ -70,7 +70,7 @@ class Bus:
         self._due = DueTimers()
         self.epoch = int(time.time() * v.MICROSECONDS)
         if self.clock is v.Clock.VIRTUAL:
-            # Clients see milliseconds: align the epoch, so that a virtual clock shows whole ones.
+            # Clients see milliseconds, so align the epoch: a virtual clock then shows whole ones.
             self.epoch -= self.epoch % v.MICROSECONDS
         punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
         hostile = policy == "hostile"
@@ -78,7 +78,7 @@ class Bus:
         self.namespace = new_namespace(profile, rules)
         self.namespace.choices = self._choices
         self.listeners: list[Heard] = []
-        """Called with the changes of each step once it is certain."""
+        """Called with the changes of each step once no undo is possible."""
         self._names: dict[str, str] = {}
         self._is_held = self._is_kept = False
         self.decisions, self.traffic = Decisions(), Traffic()
@@ -89,7 +89,7 @@ class Bus:
         return 0 if self._timers is None else HOSTILE_SLACK
 
     def announced(self, entity: Entity) -> EntitySettings:
-        """Return the requested settings of an entity, without a hostile policy's errors."""
+        """Return the settings that an entity's creator requested, even if timers err on purpose."""
         if self._timers is None:
             return entity.settings
         wrong = self._timers.asked(entity.path, entity.settings)
@@ -97,33 +97,33 @@ class Bus:
 
     @property
     def now(self) -> int:
-        """Microseconds since the start."""
+        """Time of the bus, in microseconds since its start."""
         self.keep_time()
         return self.namespace.now
 
     def epoch_ms(self, moment: int) -> int:
-        """Convert a bus time to milliseconds since 1970, as clients have it."""
+        """Convert a time of the bus to milliseconds since 1970, which clients use."""
         return (self.epoch + moment) // 1000
 
     def anew(self, profile: v.Profile) -> "Bus":
-        """Return a bus with an empty namespace, this profile, and the next seed for its choices."""
+        """Return a bus with an empty namespace, the given profile, and the next seed."""
         rules, seed = self.namespace.rules, self._seed + 1
         return type(self)(profile, self._policy, seed, self.clock, self._monotonic, rules)
 
     def resume(self, epoch: int) -> None:
-        """Continue with the state in the namespace, as if only time had passed since.
+        """Continue with a restored namespace, as if only time had passed since it was stored.
 
         Args:
-            epoch: its time 0, in microseconds since 1970.
+            epoch: time 0 of the namespace, in microseconds since 1970.
         """
         self._names.update((name.lower(), name) for name in self.names())
         self.epoch = epoch
-        # A wall clock that was set back must not take the namespace back.
+        # A wall clock that was set back must not move the namespace back in time.
         passed = max(int(time.time() * v.MICROSECONDS) - epoch, self.namespace.now)
         self._started = self._monotonic() - passed / v.MICROSECONDS
 
     def advance(self, duration: int, more: int = 1) -> None:
-        """Advance the clock, by microseconds and a moment, so that what ends then has ended.
+        """Advance the clock by microseconds and a moment, so that what ends by then has ended.
 
         Raises:
             UsageError: the clock is real.
@@ -133,19 +133,19 @@ class Bus:
         self.ask(v.AdvanceClock(duration=duration + more), "clock")
 
     def path(self, address: str) -> str:
-        """Return the path of an entity in the case in which it was created."""
+        """Return the path of an entity in the case that it was created with."""
         low = address.lower()
         bare = v.owner_of(low)
         known = self._names.get(bare, address[: len(bare)])
         return known + low[len(bare) :]
 
     def entity(self, path: str) -> Entity | None:
-        """Return the entity with this path, after due timers have run."""
+        """Return the entity at a path, after due timers have run; `None` if there is none."""
         self.keep_time()
         return self.namespace.entities.get(path)
 
     def known(self, path: str) -> Entity:
-        """Return the entity with this path, which must exist."""
+        """Return the entity at a path, which must exist."""
         return self.namespace.entities[path]
 
     def ask(self, command: v.Command, connection: str) -> Answer:
@@ -170,7 +170,7 @@ class Bus:
                     break
         finally:
             self._is_kept = False
-        # Listeners hear of nothing that may still be undone.
+        # Listeners get no change that could still be undone.
         self._tell(journal.hand_over())
         return answers
 
@@ -181,9 +181,9 @@ class Bus:
         decided_before: int,
         refused: v.Refused,
     ) -> None:
-        """Undo the answered requests.
+        """Undo the requests that were answered before a refusal.
 
-        A single refusal is not undone: it may have fixed a choice, such as the partition of a key.
+        A lone refused request is not undone: it may have fixed a choice, as of a key's partition.
         """
         if len(answers) > 1:
             self.namespace.journal.undo(0)
@@ -192,7 +192,7 @@ class Bus:
         self.decisions.refuse(decided_before, refused)
 
     def described(self, path: str) -> Description | None:  # noqa: ARG002 - for others
-        """Return the bus's description of an entity; `None` if the namespace has the facts."""
+        """Return the bus's own description of an entity; `None` if the namespace's state serves."""
         return None
 
     def topics(self) -> list[str]:
@@ -204,7 +204,7 @@ class Bus:
         return sorted(other.path for other in self.namespace.entities[topic].subscriptions or ())
 
     def ends(self, path: str, session_id: str) -> int:
-        """Return when the lock of a session ends."""
+        """Return when the lock of a session ends, in the time of the bus."""
         return self.namespace.entities[path].sessions[session_id].locked_until
 
     def oldest(
@@ -214,7 +214,7 @@ class Bus:
         is_old: Callable[[v.Message], bool],
         session_id: str | None = None,
     ) -> Generator[bool, None, list[QueuedMessage]]:
-        """Find at most so many messages, of a session if one is named, as `deletable` has them."""
+        """Find at most `count` messages that `deletable` yields; `yield` lets others have turns."""
         entity, messages = self.entity(path), dict[QueuedMessage, None]()
         for queued in () if entity is None else deletable(entity, session_id, is_old):
             if queued is None:
@@ -226,23 +226,23 @@ class Bus:
         return list(messages)
 
     def delete(self, messages: Sequence[QueuedMessage]) -> int:
-        """Delete those of the messages that are still there and not locked; return how many."""
-        # Others had turns since they were found, and may have locked or settled some of them.
+        """Delete those messages that are still there and not locked; return their number."""
+        # Since they were found, other clients had turns and may have locked or settled some.
         left = [queued for queued in messages if queued.is_there and queued.state is ACTIVE]
         self.act(lambda namespace: delete(namespace, left))
         return len(left)
 
     def held(self, path: str, token: str) -> str | None:
-        """Return the name of the message with this lock token."""
+        """Return the name of the message with a lock token, or `None` if there is none."""
         queued = locked_by(self.namespace.entities.get(path), token)
         return None if queued is None else queued.message.body
 
     def wait_for(
         self, command: v.Receive | v.AcceptNextSession | v.CloseSession, connection: str
     ) -> Answer | None:
-        """Decide a request that can wait; `None` if it has to.
+        """Decide a request that can wait; return `None` if it has to.
 
-        A receive in a session whose partition is down waits too (SESS-25), because a refusal would
+        A receive in a session whose partition is down waits, too (SESS-25), because a refusal would
         end its link.
         """
         self.keep_time()
@@ -262,7 +262,7 @@ class Bus:
         session = None if entity is None else entity.sessions.get(session_id)
         return session is not None and session.holder == connection
 
-    def given(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:  # noqa: ARG002 - one is not too many
+    def given(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:  # noqa: ARG002 - this bus gives one at a time
         """Return the next answers for a receiver with credit for `most` messages."""
         answer = self.wait_for(command, connection)
         return () if answer is None else (answer,)
@@ -270,7 +270,7 @@ class Bus:
     def browse(self, queue: str, session_id: str | None, first: int, count: int) -> Answer:
         """Decide a peek from a sequence number on.
 
-        It goes by sequence numbers, so that the next peek can continue behind it.
+        It has a sequence number even at the start, so that the next peek can continue after it.
         """
         command = v.Peek(
             queue=queue, count=count, session_id=session_id, from_sequence_number=max(first, 1)
@@ -284,7 +284,7 @@ class Bus:
             self.act(lambda namespace: give_back(namespace, queued))
 
     def known_as(self, path: str) -> None:
-        """Record an entity's name as it was created."""
+        """Record the case that an entity's name was created with."""
         self._names[path.lower()] = path
 
     def forget(self, path: str) -> None:
@@ -302,7 +302,7 @@ class Bus:
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
-        """Stop the clock for the requests within, which arrived at the same time."""
+        """Stop the clock for the requests in the block, which arrived at the same time."""
         self.keep_time()
         was_held, self._is_held = self._is_held, True
         try:
@@ -329,7 +329,7 @@ class Bus:
         return answer
 
     def act(self, do: Callable[[Namespace], None]) -> None:
-        """Change records as no command does, in a step of its own."""
+        """Change records in a step that no command has."""
         self._tell(act(self.namespace, self._choices, do))
 
     def _tell(self, changes: Sequence[Change]) -> None:

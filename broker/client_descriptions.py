@@ -1,4 +1,4 @@
-"""Descriptions of entities as administration clients wrote them, beside what the model has."""
+"""Descriptions of entities as administration clients wrote them, in addition to the model's."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,14 +14,14 @@ __all__ = ["Descriptions", "Written"]
 
 @attrs.frozen(kw_only=True)
 class Written:
-    """Settings of one entity as clients wrote them.
+    """Settings of an entity as clients wrote them.
 
     Attributes:
         said: properties that the model does not have.
-        keys: XML of its authorization rules, whose keys have no effect; empty without any.
+        keys: XML of the entity's authorization rules, whose keys have no effect; may be empty.
         rules: name of a subscription rule to the rule and its XML.
         created: when the entity was created; empty if no client created it.
-        updated: when it was last updated.
+        updated: when the entity was last updated.
     """
 
     said: Mapping[str, str] = Map()
@@ -35,29 +35,29 @@ NOTHING: Final = Written()
 
 
 class Descriptions:
-    """The descriptions by path of the entity.
+    """The descriptions, by path of the entity.
 
     Args:
-        known: the descriptions that are there.
-        stored: whether there is a store, to which changes are written.
+        known: the initial descriptions.
+        stored: whether changes are written to a store.
     """
 
     def __init__(self, known: Mapping[str, Written] | None = None, *, stored: bool = False) -> None:
         self._written = dict(known or {})
         self._stored = stored
         self.changed: set[str] = set()
-        """Paths whose descriptions are not in the store yet; none without a store."""
+        """Paths whose descriptions must still be written to the store; empty without a store."""
 
     def __contains__(self, path: str) -> bool:
         """Return whether there is a description of an entity."""
         return path in self._written
 
     def get(self, path: str) -> Written:
-        """Return what clients wrote about an entity."""
+        """Return what clients wrote about an entity; empty settings if they wrote nothing."""
         return self._written.get(path, NOTHING)
 
     def change(self, path: str, **changes: Any) -> None:
-        """Replace parts of a description."""
+        """Replace some settings in a description."""
         self._written[path] = attrs.evolve(self.get(path), **changes)
         self._note(path)
 
@@ -77,7 +77,7 @@ class Descriptions:
         self._remove([known for known in self._written if belongs_to(known, path)])
 
     def clear(self) -> None:
-        """Remove all descriptions, because another namespace begins."""
+        """Remove all descriptions, because the broker serves another namespace from now on."""
         self._remove(list(self._written))
 
     def _remove(self, paths: list[str]) -> None:

@@ -37,19 +37,19 @@ TICK: Final = 0.05
 
 LARGEST: Final = 262_144
 LARGEST_OF_PREMIUM: Final = 1_048_576
-"""Maximum size of a message or a batch, in bytes."""
+"""Maximum size of a message or a batch in the Premium tier, in bytes."""
 LARGEST_STOOD_FOR: Final = 100_000_000
-"""Maximum size that a message may stand for, in bytes: the largest in any tier."""
+"""Maximum size that a small message may stand for, in bytes: the largest in any tier."""
 
 SAYS_AGAIN: Final = 10.0
-"""Interval between repetitions of a warning, in seconds."""
+"""Minimum time between repetitions of a warning, in seconds."""
 
 
 class Hub:
-    """The broker's core; it runs in a single thread.
+    """The broker's core, shared by all connections; it runs in a single thread.
 
     Args:
-        bus: decides requests.
+        bus: the bus that decides requests.
         keys: the namespace's keys and their rights.
         limits: limits on each client.
     """
@@ -64,33 +64,34 @@ class Hub:
         self.contents = Contents(lasting=not bus.is_trusted)
         self.tallies = self._listening()
         self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
-        """Creates the namespace that the broker started with."""
+        """Returns a bus with the namespace that the broker started with."""
         self.renew: Callable[[], None] = _nothing_to_renew
         """Reads keys and certificates again from their sources."""
         self.warn: Callable[[str], None] = _be_silent
-        """Reports what the operator should know."""
+        """Reports a sentence to the operator."""
         self.journal: Journal = Silent()
         """Logs events."""
         self.opened = 0
         """Number of connections since the start."""
         self.identifies = True
-        """Whether a message without a MessageId is given one before the bus decides (KEY-13)."""
+        """Whether a message without a MessageId gets one before the bus decides (KEY-13)."""
         self.connections: set[Client] = set()
         self.owners: dict[str, Client] = {}
-        """The client that began each open transaction."""
+        """For each open transaction, the client that began it."""
         self.statuses = Statuses()
         self.descriptions = Descriptions()
-        """What administration clients wrote about entities."""
+        """Settings of entities that administration clients wrote and the model does not have."""
         self.saver: Saving | None = None
-        """Writes decisions to a store, if there is one."""
+        """Writes decisions to a store; `None` without a store."""
         self.era = ""
-        """Prefix of the names in this run of a store."""
+        """Prefix of names, which differs in each run of a broker with a store."""
         self.stated: dict[tuple[str, str], int] = {}
         """Path and session id to when the session's state was set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
         self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
-        """Path and session id, if any, to the waiting links in order."""
-        # Only links that wait there are served: a look at all of them costs more, the more wait.
+        """Path and session id, if any, to the waiting links, in the order of waiting."""
+        # Serve only the links that wait for changed entities: looking at all links would cost more
+        # the more of them wait.
         self._stirred: set[str] = set()
         """Paths of entities that changed since waiting links were last served."""
         self.spread = Spread()
@@ -99,11 +100,11 @@ class Hub:
         self._timer = self.loop.call_later(TICK, self._tick)
 
     def close(self) -> None:
-        """Stop the timer."""
+        """Stop the timer for waiting links."""
         self._timer.cancel()
 
     def begin(self, bus: Bus) -> None:
-        """Serve another, empty namespace; all clients are disconnected."""
+        """Serve another, empty namespace, and disconnect all clients."""
         for connection in list(self.connections):
             connection.drop()
         self.bus = bus
@@ -120,7 +121,7 @@ class Hub:
             self.saver.begin(bus)
 
     def renew_keys(self, rules: Iterable[Key]) -> None:
-        """Replace the keys; links whose claims rest on removed keys are ended."""
+        """Replace the keys, and end the links whose claims rest on removed keys."""
         renewed = tuple(rules)
         self.keys.renew(renewed)
         self.journal.info("keys-renewed", rules=[rule.name for rule in renewed])
@@ -128,39 +129,40 @@ class Hub:
             connection.renew_claims()
 
     def complain(self, who: str, error: Exception) -> None:
-        """Report an error in handling a client's data, without any of the data."""
+        """Report an error in handling a client's data without quoting the data."""
         last = traceback.extract_tb(error.__traceback__)[-1]
-        # No message of the error: it may quote what the client sent, tokens among it.
+        # Leave out the error's message: it may quote data of the client, such as tokens.
         place = f"{Path(last.filename).name}:{last.lineno}"
         self.warn(f"{who} is ended, because of {type(error).__name__} at {place}")
 
     def refuse_for_files(self) -> None:
-        """Report, at intervals, that connections are refused because too many files are open."""
+        """Report, at intervals, that connections are refused for lack of open files."""
         now = time.monotonic()
         if now >= self._says_next:
-            # asyncio would try again many times a second, and each refusal would be a line.
+            # asyncio tries again many times a second, and each refusal would be a line.
             self._says_next = now + SAYS_AGAIN
-            self.warn("connections are refused: the process has as many files open as it may have")
+            self.warn("connections are refused: the process has reached its limit of open files")
 
     def parsed(self, raw: bytes, *, checked: bool = False) -> Parsed:
-        """Parse a received message, under a new name; its values may have been checked.
+        """Parse a received message and give it a new name; `checked` if it has been validated.
 
         Raises:
             ValueError: the bytes are not an AMQP message.
-            Refusal: it stands for more bytes than a message can have.
+            Refusal: the message stands for more bytes than any message can have.
         """
         name, now = self.contents.new_name(), self.now_ms()
         parsed = parse(raw, name, now, identified=self.identifies, checked=checked)
         message = parsed.message
-        # The model's limit of a message does not hold for one that stands for several.
+        # A message that stands for several may exceed the model's limit for one message.
         if message.stands_in and (message.size or 0) > LARGEST_STOOD_FOR:
             raise too_large(message.size or 0, LARGEST_STOOD_FOR)
         return parsed
 
     def shown(self, view: v.MessageView) -> Content:
-        """Return the content to deliver: as it was sent, or as an untrusted bus presents it.
+        """Return the content of a message to deliver: usually as it was sent.
 
-        The content also differs if a rule's action has changed the message.
+        It differs if a subscription rule's action has changed the message, or if a bus other than
+        the model presents it differently.
         """
         kept = self.contents.get(view.body)
         if kept is not None and self.bus.is_trusted:
@@ -168,14 +170,14 @@ class Hub:
         return remade(view, kept)
 
     def wait(self, waiter: Waiter) -> None:
-        """Serve a link when there is something for it."""
+        """Serve a link from now on whenever there may be something for it."""
         path, session_id = waiter.place
         lines = self._waiting.setdefault(path, {})
-        # A link that waits already keeps its place.
+        # A link that is already waiting keeps its place in the line.
         lines.setdefault(session_id, OrderedDict()).setdefault(waiter)
 
     def leave(self, waiter: Waiter) -> None:
-        """Remove a link that no longer waits."""
+        """Stop serving a link that no longer waits."""
         self._line(waiter.place).pop(waiter, None)
         self._tidy(waiter.place)
 
@@ -184,7 +186,7 @@ class Hub:
         return self._waiting.get(path, {}).get(session_id, OrderedDict())
 
     def _tidy(self, place: tuple[str, str | None]) -> None:
-        """Remove an empty line."""
+        """Remove the line of links for an entity and a session if it is empty."""
         path, session_id = place
         if not self._line(place) and path in self._waiting:
             self._waiting[path].pop(session_id, None)
@@ -192,28 +194,28 @@ class Hub:
                 del self._waiting[path]
 
     def changed(self) -> None:
-        """Schedule serving the waiting links after a change."""
+        """Schedule serving the waiting links, because something has changed."""
         self.note()
         if not self._called and self._waiting and (self._stirred or not self.bus.is_trusted):
             self._called = True
-            # After the requests of this turn, and once for all of them.
+            # Serve them after all requests of this turn, once.
             self.loop.call_soon(self._serve)
 
     def count_in(self, transaction: str, size: int) -> None:
         """Count bytes that are kept until a transaction ends, for the client that began it."""
         owner = self.owners.get(transaction)
-        # A transaction may be named that nobody has begun; the bus refuses it then.
+        # A client may name a transaction that does not exist; the bus then refuses it.
         if owner is not None:
             owner.stage(transaction, size)
 
     def say_status(self, path: str, status: str) -> None:
-        """Set the status of an entity; if that disables receiving, its receivers are ended."""
+        """Set the status of an entity; if it disables receiving, end the entity's receivers."""
         self.statuses.say(path, status)
         for connection in list(self.connections):
             connection.review_links()
 
     def forget(self, path: str) -> None:
-        """End the receivers of a deleted entity."""
+        """Remove the broker's data on a deleted entity, and end its receivers."""
         self.statuses.forget(path)
         for place in [known for known in self.stated if f"{known[0]}/".startswith(f"{path}/")]:
             del self.stated[place]
@@ -226,7 +228,7 @@ class Hub:
         return self.bus.epoch_ms(self.bus.now)
 
     def _listening(self) -> Tallies:
-        """Listen to the bus's changes from now on."""
+        """Subscribe to the bus's changes, and return counts of its messages."""
         self.bus.listeners.append(self._hear)
         return Tallies(self.bus.namespace)
 
@@ -240,30 +242,30 @@ class Hub:
         self._called = False
         stirred, self._stirred = self._stirred, set()
         waiting = self._waiting.keys()
-        # What is given out together is given at one time, so that no timer runs in between.
+        # Deliver everything at one moment, so that no timer runs in between.
         with self.bus.one_moment():
             for path in sorted(stirred & waiting) if self.bus.is_trusted else list(waiting):
                 for session_id in list(self._waiting.get(path, ())):
                     self._serve_place((path, session_id))
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
-        """Serve the links of a line in turn, until there is nothing for the next."""
-        # Each of the links is served at most once, even if it is added again meanwhile.
+        """Serve the links that wait for an entity and a session in turn, until one gets nothing."""
+        # Serve each link at most once, even if it is added again meanwhile.
         for _ in range(len(self._line(place))):
             line = self._line(place)
             if not line:
                 break
             waiter, _ = line.popitem(last=False)
             if waiter.serve():
-                # Add it with `wait`, which adds it only once: it may be in a line again by now.
+                # `wait` adds a link only once; by now this one may be in a line again.
                 self.wait(waiter)
                 break
         self._tidy(place)
 
     def _tick(self) -> None:
-        """Advance the clock for the waiting links, since something may be due."""
+        """Run due timers for the waiting links."""
         self._timer = self.loop.call_later(TICK, self._tick)
-        # Every request runs due timers; only links that wait have nobody else to do it.
+        # A request runs due timers itself; only waiting links depend on this timer.
         if not self._waiting:
             return
         self._keep_time()
@@ -271,18 +273,18 @@ class Hub:
             self.changed()
 
     def _keep_time(self) -> None:
-        """Run due timers, some at a time."""
+        """Run due timers, a slice at a time."""
         if self.bus.keep_time() and not self._timer.cancelled():
-            # After a break as long as a slice, in which others have turns.
+            # Other clients have turns for as long as a slice takes.
             self.loop.call_later(SLICE, self._keep_time)
 
     def note(self) -> None:
-        """Record that a command was decided."""
+        """Have the store record that a command was decided."""
         if self.saver is not None:
             self.saver.note()
 
     def tell(self, telling: Callable[[], object]) -> None:
-        """Run a callback that answers a client once all decisions are durable."""
+        """Run a callback that answers a client, once all decisions are durable."""
         if self.saver is None:
             telling()
         else:
@@ -294,7 +296,7 @@ class Hub:
             await self.saver.saved()
 
     def check_room(self) -> None:
-        """Check that there is room for more messages.
+        """Check that the store has room for more messages.
 
         Raises:
             Refusal: the disk of the store is full.
@@ -303,7 +305,7 @@ class Hub:
             self.saver.check_room()
 
     def wall(self) -> float:
-        """Return the wall-clock time for the expiry of tokens, in seconds since 1970."""
+        """Return the wall-clock time in seconds since 1970, for the expiry of tokens."""
         return time.time()
 
 
@@ -312,16 +314,16 @@ def _be_silent(_: str) -> None:
 
 
 def _nothing_to_renew() -> None:
-    raise UsageError("no keys were read from anywhere; start busproof serve with --keys")
+    raise UsageError("the keys have no source to read again; start busproof serve with --keys")
 
 
 def _largest(bus: Bus) -> int:
-    """Return the maximum size of a message, in bytes."""
+    """Return the maximum size of a message in the bus's tier, in bytes."""
     return LARGEST_OF_PREMIUM if bus.namespace.profile.tier is v.Tier.PREMIUM else LARGEST
 
 
 def _paths_of(record: Record) -> Iterable[str]:
-    """Return the entities that a change concerns: in an outage, all that share the partitions."""
+    """Return the paths of the entities affected by the change of a record."""
     if isinstance(record, Entity):
         return [part.path for part in parts(record)]
     entity: Entity | None = getattr(record, "entity", None)

@@ -1,4 +1,4 @@
-"""Actions of the bus on the model's records that no command of the vocabulary has."""
+"""Changes to the model's records that no command of the vocabulary makes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
@@ -28,16 +28,16 @@ __all__ = [
 
 GONE: Final = Message(body="")
 PASSED_AT_ONCE: Final = 5_000
-"""Number of messages or sessions to pass before others may have a turn."""
+"""Number of messages or sessions to pass over before other clients may have a turn."""
 HELD: Final = frozenset({QueuedMessage, ScheduledMessage})
 
 
 def act(
     namespace: Namespace, choices: Choices, do: Callable[[Namespace], None]
 ) -> Sequence[Change]:
-    """Change records by no command, in a step that is not kept; return the changes.
+    """Change records in a step that is not kept for undoing; return the changes.
 
-    A client library may need more than the vocabulary has, such as the release of a message.
+    Client libraries need some operations that the vocabulary lacks, such as releasing a message.
     """
     forget(namespace)
     namespace.choices = choices
@@ -46,15 +46,15 @@ def act(
 
 
 def rest(namespace: Namespace, until: int) -> None:
-    """Advance the clock while nothing is due: no step, and no undo reaches behind it."""
+    """Advance the clock while nothing is due; nothing before this can be undone."""
     forget(namespace)
     namespace.now = until
 
 
 def free(changes: Sequence[Change]) -> None:
-    """Remove the messages from records that have left.
+    """Remove the message from each record that was removed, because messages may be large.
 
-    An index may keep such a record until it is tidied, and a message may be large.
+    An index may still refer to such a record until the index is tidied.
     """
     for table, key, before in changes:
         if type(before) in HELD and table.get(key) is not before:
@@ -64,9 +64,9 @@ def free(changes: Sequence[Change]) -> None:
 def deletable(
     entity: Entity, session_id: str | None, is_old: Callable[[Message], bool]
 ) -> Iterator[QueuedMessage | None]:
-    """Yield the messages that are not locked and old enough, in order of sequence numbers.
+    """Yield the unlocked messages that are old enough, by sequence number.
 
-    For some thousand others `None` is yielded, because it takes a while to pass them.
+    `None` is yielded now and then, because passing over many others takes long.
     """
     passed = 0
     for partition in entity.partitions:
@@ -81,9 +81,9 @@ def deletable(
 def listed(entity: Entity) -> Iterator[str | None]:
     """Yield the names of the sessions that have messages or a state (SESS-22), in any order.
 
-    For some thousand sessions `None` is yielded, because it takes a while to pass them.
+    `None` is yielded now and then, because passing over many others takes long.
     """
-    # A copy: sessions come and go while others have turns.
+    # Copy the table, because sessions come and go while other clients have turns.
     for passed, session in enumerate(list(entity.sessions.values()), 1):
         if session.messages or session.state is not None:
             yield session.name
@@ -98,12 +98,12 @@ def delete(namespace: Namespace, messages: Iterable[QueuedMessage]) -> None:
 
 
 def locked_by(entity: Entity | None, token: str) -> QueuedMessage | None:
-    """Return the message with this lock token, while the lock lasts."""
+    """Return the message with this lock token while it is locked, or `None`."""
     number = token.partition("/")[0]
     if entity is None or not number.isdecimal():
         return None
     queued = entity.messages.get(int(number))
-    # The number finds the message, and the token says which of its deliveries is meant.
+    # The number finds the message; the token also says in which delivery it was locked.
     return queued if queued is not None and queued.token == token else None
 
 
@@ -111,7 +111,7 @@ def check_change(namespace: Namespace, entity: Entity, after: EntitySettings) ->
     """Check that an entity may have these settings.
 
     Raises:
-        Refusal: it may not, by the rules for its creation.
+        Refusal: the rules for creating an entity forbid the settings.
     """
     rules = namespace.rules
     rules.forwarding.check_settings(namespace, after)
@@ -122,7 +122,7 @@ def check_change(namespace: Namespace, entity: Entity, after: EntitySettings) ->
 
 
 def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
-    """Apply settings that no update command has; they affect later operations only."""
+    """Apply settings that no update command has; they affect only later operations."""
     journal, sizes = namespace.journal, namespace.rules.sizes
     if after.max_size != entity.settings.max_size:
         partitioned = after.partitioned
@@ -130,7 +130,7 @@ def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
         whole = (entity, *(entity.subscriptions or ()))
         for part in (part for owner in whole for part in _parts_of(owner)):
             journal.touch(part)
-            # A topic's size is also its subscriptions', an entity's also its dead-letter queues'.
+            # The size of a topic is also that of its subscriptions and of all dead-letter queues.
             part.capacity = capacity
             part.settings = attrs.evolve(part.settings, max_size=after.max_size)
     journal.touch(entity)
@@ -138,7 +138,7 @@ def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
     dlq = entity.dead_letters
     if dlq is not None:
         journal.touch(dlq)
-        # Dead letters are forwarded by the settings of their own queue.
+        # A dead-letter queue forwards by its own settings.
         dlq.settings = attrs.evolve(dlq.settings, forward_to=after.forward_dead_letters_to)
 
 
@@ -151,6 +151,6 @@ def _parts_of(entity: Entity) -> list[Entity]:
 def give_back(namespace: Namespace, queued: QueuedMessage) -> None:
     """Release a locked message as if it had never been delivered."""
     namespace.journal.touch(queued)
-    # The release of a lock counts a failed delivery, and this was none.
+    # Releasing a lock counts a failed delivery, but this message was never delivered.
     queued.failed -= 1
     namespace.rules.locks.release(namespace, queued, Action.ABANDON)

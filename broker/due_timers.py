@@ -1,7 +1,7 @@
-"""Due timers, run in slices: others have turns while thousands of messages expire at a time.
+"""Due timers, run in slices, so that others have turns while thousands of messages expire.
 
-The clock of the bus stands at the moment of the timers that were run last, and so lags behind until
-all are done: what is not done yet is simply not due yet.
+Until all due timers have run, the clock of the bus stands at the moment of the last one, so timers
+that have not run yet are not due yet.
 """
 
 import time
@@ -15,37 +15,37 @@ from busproof.model import Namespace
 __all__ = ["SLICE", "DueTimers", "Spread"]
 
 SLICE: Final = 0.01
-"""CPU time of a slice, in seconds."""
+"""CPU time for a slice, in seconds."""
 MICROSECONDS_OF_ONE: Final = 1_000
-# Messages that are due in one microsecond are one step, which has to be short.
+# Messages due in one microsecond are handled in one step, which has to be short.
 AT_ONE_MOMENT: Final = 64
 
 Step = Callable[[v.AdvanceClock, str], Any]
 
 
 class DueTimers:
-    """The timers of a namespace that are due."""
+    """The due timers of a namespace."""
 
     def __init__(self) -> None:
         self._not_before = 0.0
-        """Time of the next slice: one request that asks for the time often has a single slice."""
+        """Earliest time of the next slice; requests before then do not begin one."""
 
     def run(self, namespace: Namespace, until: int, step: Step) -> bool:
-        """Advance the clock, one moment with timers after the other; return whether some are left.
+        """Advance the clock from timer to timer; return whether some are left for later.
 
         Args:
             namespace: the namespace.
             until: the time to reach, in microseconds.
-            step: decides a command.
+            step: a function that decides a command.
         """
         if time.perf_counter() < self._not_before:
             return True
-        # CPU time, so that a loaded machine does not make slices shorter.
+        # Measure CPU time, because wall-clock time would make slices shorter on a loaded machine.
         ends = time.thread_time() + SLICE
         timers = namespace.timers
         while timers.is_due(until):
             step(v.AdvanceClock(duration=max(0, timers.heap[0][0] - namespace.now)), "clock")
-            # At least one moment is run: otherwise a clock that is far behind could stand still.
+            # Run at least one moment; otherwise a clock that is far behind might never advance.
             if time.thread_time() > ends and timers.is_due(until):
                 self._not_before = time.perf_counter() + SLICE
                 return True
@@ -55,10 +55,10 @@ class DueTimers:
 
 
 class Spread:
-    """Delays that keep messages from being due in the same microsecond, which is one step.
+    """Delays that keep messages from being due in the same microsecond.
 
-    Clients name milliseconds. Messages that are scheduled for the same one are spread over it, in
-    the order in which they came, apart from every 64,000th.
+    Clients name milliseconds. Messages scheduled for the same one are spread over it, 64 in each
+    microsecond, in the order of their arrival; only after 64,000 does the order begin anew.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""A broker within a program, for tests of code that uses Service Bus.
+"""A broker inside a program, for tests of code that uses Service Bus.
 
-It listens on two free ports of this machine, in a separate thread, until its block ends. Its clock
-is virtual and moves on request, and its partitions go down when a test says so.
+It listens on two free ports of this machine, in a thread of its own, until its `with` block ends.
+Its clock is virtual and advances on request, and a test can take partitions down.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class Embedded:
         self._chosen = chosen
         self._ended = asyncio.Event()
         self._begun: Future[tuple[Broker, Administration]] = Future()
-        # A daemon, so that a test that breaks off does not keep its process alive.
+        # A daemon thread, so that a test that is interrupted does not keep the process alive.
         self._thread = threading.Thread(target=self._run, name="busproof broker", daemon=True)
         self._thread.start()
         try:
@@ -79,31 +79,31 @@ class Embedded:
         Args:
             name: the name of the queue.
             partitioned: whether it is partitioned.
-            settings: the fields of `CreateQueue`; durations are `timedelta`.
+            settings: further fields of `CreateQueue`; durations are `timedelta`.
 
         Raises:
-            UsageError: there is no such setting, or the bus refuses.
+            UsageError: there is no such setting, or the bus refuses the queue.
         """
         self._create(v.CreateQueue, queue=name, partitioned=partitioned, **settings)
 
     def topic(self, name: str, *, partitioned: bool = True, **settings: Any) -> None:
-        """Create a topic; the arguments are as for `queue`.
+        """Create a topic; its arguments are those of `queue`.
 
         Raises:
-            UsageError: there is no such setting, or the bus refuses.
+            UsageError: there is no such setting, or the bus refuses the topic.
         """
         self._create(v.CreateTopic, topic=name, partitioned=partitioned, **settings)
 
     def subscription(self, topic: str, name: str, **settings: Any) -> None:
-        """Create a subscription of a topic, with the topic's partitions.
+        """Create a subscription of a topic; it has the topic's partitions.
 
         Raises:
-            UsageError: there is no such setting, or the bus refuses.
+            UsageError: there is no such setting, or the bus refuses the subscription.
         """
         self._create(v.CreateSubscription, topic=topic, subscription=name, **settings)
 
     def take_down(self, entity: str, partition: int) -> None:
-        """Take a partition down with everything in it; partitions are numbered from 0.
+        """Take down a partition with everything in it; partitions are numbered from 0.
 
         Raises:
             UsageError: there is no such entity, or no such partition.
@@ -111,7 +111,7 @@ class Embedded:
         self._disturb("down", entity, partition)
 
     def bring_up(self, entity: str, partition: int) -> None:
-        """Bring a partition up again.
+        """Bring a partition up again; partitions are numbered from 0.
 
         Raises:
             UsageError: there is no such entity, or no such partition.
@@ -120,7 +120,7 @@ class Embedded:
 
     @contextmanager
     def outage(self, entity: str, *partitions: int) -> Iterator[None]:
-        """Take partitions down for the duration of a block; all of them if none is named.
+        """Take down partitions during a `with` block; all partitions if none is named.
 
         Raises:
             UsageError: there is no such entity, or no such partition.
@@ -135,7 +135,7 @@ class Embedded:
                 self.bring_up(entity, partition)
 
     def advance(self, time: timedelta) -> None:
-        """Advance the clock by a duration and a moment, so that what ends then has ended.
+        """Advance the clock by a duration and a moment, so that what ends by then has ended.
 
         Raises:
             UsageError: the clock is real, or the duration is invalid.
@@ -146,7 +146,7 @@ class Embedded:
         """Return the decisions on sends after decision number `after`, oldest first.
 
         Each has its `number`, `entity`, `message_id`, `session_id` and `partition_key`, the
-        `partition` or the error that it was `refused` with, and the `rules` that decided.
+        `partition` or, if it was refused, the error as `refused`, and the `rules` that decided it.
         """
         decisions = list[dict[str, Any]]()
         while page := self._ask(f"decisions?{urlencode({'after': after})}"):
@@ -157,16 +157,16 @@ class Embedded:
         return decisions
 
     def state(self) -> dict[str, Any]:
-        """Return the profile of the namespace, and the contents of its entities and partitions."""
+        """Return the profile of the namespace, and the contents of its entities by partition."""
         state: dict[str, Any] = self._ask("state")
         return state
 
     def begin(self) -> None:
-        """Start again with the configured namespace at time 0; all clients are disconnected."""
+        """Start again at time 0 with the configured entities only; all clients are disconnected."""
         self._ask("namespace", {"configured": True})
 
     def stop(self) -> None:
-        """Stop the broker."""
+        """Stop the broker, and wait for its end."""
         if self._thread.is_alive():
             self._broker.hub.loop.call_soon_threadsafe(self._ended.set)
             self._thread.join(PATIENCE)
@@ -176,7 +176,7 @@ class Embedded:
             asyncio.run(self._serve())
         except BaseException as error:
             if self._begun.done():
-                LOG.exception("the broker broke off")
+                LOG.exception("the broker stopped because of an error")
             else:
                 self._begun.set_exception(error)
 
@@ -220,7 +220,7 @@ class Embedded:
         try:
             command = kind(**values)
         except (TypeError, ValueError) as error:
-            raise UsageError(f"{kind.__name__} cannot be so: {error}") from None
+            raise UsageError(f"{kind.__name__} is invalid: {error}") from None
 
         def create() -> Any:
             bus = self._broker.hub.bus
@@ -256,7 +256,7 @@ class Embedded:
         return partitions
 
     def _ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Send a request for `/busproof/` without a socket; return the answer."""
+        """Answer a request under `/busproof/` without using a socket."""
         from busproof.broker.admin.http import Request  # noqa: PLC0415
 
         data = b"" if body is None else json.dumps(body).encode()
@@ -284,7 +284,7 @@ def _in_microseconds(value: Any) -> Any:
 
 
 class HeldTo(TypedDict, total=False):
-    """Settings of the profile that override the configuration."""
+    """Settings of the namespace that override those of the configuration."""
 
     tier: str
     edition: str
@@ -303,11 +303,11 @@ def embedded(
     clock: str = "virtual",
     **held_to: Unpack[HeldTo],
 ) -> Iterator[Embedded]:
-    """Run a broker for the duration of the block.
+    """Run a broker during a `with` block.
 
     Args:
         config: a configuration file of Microsoft's emulator, as for `busproof serve --config`.
-        policy: how the model chooses among permitted behaviours: round-robin, random or hostile.
+        policy: how the model chooses among permitted behaviours: round-robin, random, hostile.
         seed: the seed of its choices.
         clock: virtual or real.
         held_to: the `tier`, the `edition`, the `readings` of ambiguities, the number of

@@ -1,7 +1,7 @@
-"""Disabled entities: for senders, for receivers, or for both.
+"""Statuses that disable entities for senders, for receivers, or for both.
 
-The model knows the status too, because it affects forwarding and the copies of topics; clients are
-refused here before a command reaches the model.
+The model has the status too, for forwarding and for the copies of topics. Clients are refused here,
+before a command reaches the model.
 """
 
 from collections.abc import Mapping
@@ -21,23 +21,23 @@ STATUSES: Final[Mapping[str, v.EntityStatus]] = {
     "SendDisabled": v.EntityStatus.SEND_DISABLED,
     "ReceiveDisabled": v.EntityStatus.RECEIVE_DISABLED,
 }
-"""Statuses of entities, by their names in client requests."""
+"""Statuses of entities, by their names in requests of clients."""
 
 
 def status_of(entity: Entity, text: str) -> v.EntityStatus | None:
-    """Return the model's status for an entity; `None` if it has no effect there (ROLE-STATUS)."""
+    """Return the status for the model; `None` if it has no effect on this entity (ROLE-STATUS)."""
     status = STATUSES[text]
-    # Nothing is received from a topic.
+    # Clients cannot receive from a topic.
     if entity.kind is EntityKind.TOPIC and status is v.EntityStatus.RECEIVE_DISABLED:
         return None
-    # Nobody sends to a subscription, and its topic's copies come all the same.
+    # Clients cannot send to a subscription, and it still gets the copies of its topic.
     if entity.kind is EntityKind.SUBSCRIPTION and status is v.EntityStatus.SEND_DISABLED:
         return None
     return status
 
 
 class Statuses:
-    """The statuses that entities were given."""
+    """The statuses that clients have set."""
 
     def __init__(self) -> None:
         self._said: dict[str, str] = {}
@@ -48,16 +48,16 @@ class Statuses:
 
     @property
     def said(self) -> Mapping[str, str]:
-        """The statuses by path."""
+        """The statuses by path of the entity."""
         return self._said
 
     def forget(self, path: str) -> None:
-        """Remove a deleted entity and its subscriptions."""
+        """Remove the statuses of a deleted entity and of its subscriptions."""
         for name in [known for known in self._said if belongs_to(known, path)]:
             del self._said[name]
 
     def refusal(self, right: str, path: str) -> Refusal | None:
-        """Return the refusal for using an entity with this right; `None` if it is enabled."""
+        """Return the refusal if an entity is disabled for this right; `None` if it is enabled."""
         text = self._said.get(path)
         if text is None:
             return None
@@ -69,7 +69,7 @@ class Statuses:
         """Check that an entity is enabled for this right.
 
         Raises:
-            Refusal: it is disabled.
+            Refusal: the entity is disabled.
         """
         if (refusal := self.refusal(right, path)) is not None:
             raise refusal

@@ -1,7 +1,7 @@
-"""A mutant of the model, served like the model: its answers go out, right or wrong.
+"""A mutant of the model as a bus, whose answers reach clients whether right or wrong.
 
-Where the broker would look into the state of a trusted bus, it sends commands to this one, and it
-leaves every refusal to it.
+For a trusted bus, the broker looks into its state and refuses some requests itself. Here it sends a
+command instead, and leaves every decision to the mutant.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ BY: Final = "administration"
 
 
 class FaultyBus(Bus):
-    """A bus with a fault."""
+    """A bus that serves a mutant of the model."""
 
     is_trusted = False
 
@@ -29,8 +29,8 @@ class FaultyBus(Bus):
         self._met: dict[str, Entity] = {}
 
     def entity(self, path: str) -> Entity | None:
-        """Return an entity, even one that is gone, so that the bus decides about it."""
-        # A mutant may go on serving what was deleted, and that must be seen.
+        """Return an entity, even a deleted one, so that the bus decides about it."""
+        # A mutant may continue to serve a deleted entity, and the suite has to notice that.
         entity = super().entity(path) or self._met.get(path)
         if entity is not None:
             self._met[path] = entity
@@ -41,7 +41,7 @@ class FaultyBus(Bus):
         return self.namespace.entities.get(path) or self._met[path]
 
     def given(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:
-        """Receive several messages at once, if there is credit for several."""
+        """Receive messages; if there is credit for several, receive them by one command."""
         if most == 1:
             return super().given(command, most, connection)
         several = v.ReceiveBatch(
@@ -53,17 +53,17 @@ class FaultyBus(Bus):
         return () if isinstance(outcome, v.Empty) else (Answer(outcome),)
 
     def browse(self, queue: str, session_id: str | None, first: int, count: int) -> Answer:
-        """Decide a peek, with a sequence number unless it begins at the first."""
+        """Decide a peek; it has a sequence number only if it does not begin at the first."""
         command = v.Peek(
             queue=queue, count=count, session_id=session_id, from_sequence_number=first or None
         )
         return self.ask(command, "peek")
 
     def described(self, path: str) -> Description | None:
-        """Return the bus's description of an entity.
+        """Return the description that the mutant gives of an entity.
 
         Raises:
-            Refusal: the bus refuses.
+            Refusal: the mutant refuses.
         """
         entity = self.entity(path)
         if entity is None:
@@ -74,24 +74,24 @@ class FaultyBus(Bus):
         return outcome.description if isinstance(outcome, v.Described | v.TopicDescribed) else None
 
     def topics(self) -> list[str]:
-        """Return the topics that the bus lists.
+        """Return the topics that the mutant lists.
 
         Raises:
-            Refusal: the bus refuses.
+            Refusal: the mutant refuses.
         """
         return self._listed(v.ListTopics(), "")
 
     def subscriptions(self, topic: str) -> list[str]:
-        """Return the paths of the subscriptions that the bus lists.
+        """Return the paths of the subscriptions that the mutant lists.
 
         Raises:
-            Refusal: the bus refuses.
+            Refusal: the mutant refuses.
         """
         names = self._listed(v.ListSubscriptions(topic=topic), topic)
         return [v.subscription_path(topic, name) for name in names]
 
     def names(self) -> list[str]:
-        """Return the queues that the bus lists, and the existing topics and subscriptions."""
+        """Return the queues that the mutant lists, and the existing topics and subscriptions."""
         outcome = self.ask(v.ListQueues(), BY).outcome
         listed = outcome.names if isinstance(outcome, v.Listed) else ()
         entities = self.namespace.entities.items()
@@ -99,16 +99,16 @@ class FaultyBus(Bus):
         return sorted({*listed, *others})
 
     def ends(self, path: str, session_id: str) -> int:
-        """Return when the lock of a session ends, even if the bus does not know the session."""
+        """Return when the lock of a session ends, even if the mutant has no such session."""
         entity = self.entity(path)
         if entity is not None and session_id in entity.sessions:
             return super().ends(path, session_id)
         settings = EntitySettings() if entity is None else entity.settings
-        # Clients need a time, also for a session that the bus does not know.
+        # Clients need a time even then.
         return self.now + settings.lock_duration
 
     def forget(self, path: str) -> None:
-        """Keep all names, since the bus may know an entity for longer than it should."""
+        """Keep all names, because the mutant may serve an entity for longer than it should."""
 
     def _listed(self, command: v.ListTopics | v.ListSubscriptions, path: str) -> list[str]:
         outcome = self._looked_up(command, path)

@@ -1,6 +1,6 @@
 """Fixtures for projects that test their own code on partitioned entities.
 
-A project enables them with `pytest_plugins = ["busproof.broker.fixtures"]` in its top-level
+A project enables them by `pytest_plugins = ["busproof.broker.fixtures"]` in its top-level
 `conftest.py`.
 """
 
@@ -29,6 +29,6 @@ def bus_broker(bus_options: dict[str, Any]) -> Iterator[Embedded]:
 
 @pytest.fixture
 def bus(bus_broker: Embedded) -> Embedded:
-    """The broker with a fresh namespace: the configured entities, no messages, time 0."""
+    """The broker with a fresh namespace: configured entities, no messages, time 0."""
     bus_broker.begin()
     return bus_broker

@@ -1,4 +1,4 @@
-"""The memory budget: bytes kept for each client and for all clients."""
+"""The memory budget: bytes that are kept for each client and for all clients."""
 
 from typing import Final, Protocol
 
@@ -10,18 +10,18 @@ CONDITION: Final = "amqp:resource-limit-exceeded"
 
 
 class Holder(Protocol):
-    """A client that memory is kept for."""
+    """A client whose memory is counted."""
 
     def let_go(self, refusal: Refusal) -> None:
         """End the connection and free its memory."""
 
 
 class Budget:
-    """The bytes kept for each client and for all.
+    """The bytes that are kept for each client, with their limits.
 
     Args:
-        most: maximum for one client.
-        most_of_all: maximum for all clients together.
+        most: maximum for one client, in bytes.
+        most_of_all: maximum for all clients together, in bytes.
     """
 
     def __init__(self, most: int, most_of_all: int) -> None:
@@ -31,10 +31,10 @@ class Budget:
         self.total = 0
 
     def hold(self, holder: Holder, size: int) -> None:
-        """Set the bytes kept for a client, and disconnect clients to stay within the limits.
+        """Set the bytes kept for a client, and disconnect clients that exceed a limit.
 
-        If all clients together exceed their limit, the largest are disconnected first, so that
-        others cannot crowd out a client with little memory.
+        If all clients together exceed theirs, the largest are disconnected first, so that they
+        cannot crowd out a client that uses little memory.
         """
         self.total += size - self._held.get(holder, 0)
         self._held[holder] = size
@@ -44,7 +44,7 @@ class Budget:
                 "be held for one."
             )
             self._let_go(holder, why)
-        # One may not be enough: each that is let go frees only what it held.
+        # One disconnection may not be enough, because it frees only that client's memory.
         while self.total > self._most_of_all:
             largest = max(self._held, key=self._held.__getitem__)
             why = (
@@ -54,7 +54,7 @@ class Budget:
             self._let_go(largest, why)
 
     def release(self, holder: Holder) -> None:
-        """Count nothing more for a client."""
+        """Stop counting a client."""
         self.total -= self._held.pop(holder, 0)
 
     def _let_go(self, holder: Holder, why: str) -> None:

@@ -1,7 +1,7 @@
 """Listening sockets that refuse connections before the process runs out of open files.
 
-Otherwise, a process without free files could neither accept nor refuse: asyncio would log thousands
-of lines a second, and the health check would get no answer.
+A process without free files could neither accept nor refuse a connection: asyncio would log
+thousands of lines a second, and the health check would get no answer.
 """
 
 import errno
@@ -15,9 +15,9 @@ from typing import Any, Final
 __all__ = ["SPARE", "SPARE_FOR_HTTP", "guarded", "need_files", "open_files"]
 
 SPARE: Final = 40
-"""Open files reserved for HTTP, the store and everything else besides AMQP connections."""
+"""Open files that AMQP connections leave for HTTP, the store and everything else."""
 SPARE_FOR_HTTP: Final = 20
-"""Open files reserved for everything else besides HTTP connections."""
+"""Open files that HTTP connections leave for everything else."""
 
 Opening = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -26,24 +26,24 @@ def open_files() -> int | None:
     """Return the maximum number of open files; `None` if it is unlimited."""
     if sys.platform == "win32":
         return None
-    import resource  # noqa: PLC0415 - there is none on Windows
+    import resource  # noqa: PLC0415 - not available on Windows
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if soft == resource.RLIM_INFINITY else soft
 
 
 def need_files(connections: int) -> int | None:
-    """Raise the limit of open files to what these connections need, as far as permitted.
+    """Raise the limit of open files as far as permitted to what these connections need.
 
     Returns:
-        the possible number of connections, if it is lower.
+        the number of connections that the limit permits, if that is lower.
     """
     if sys.platform == "win32":
         return None
     import resource  # noqa: PLC0415 - there is none on Windows
 
     needed = connections + SPARE
-    # Many systems set the soft limit to 256 or 1,024, far below the hard one.
+    # Many systems have a soft limit of 256 or 1,024, far below the hard limit.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < needed:
         most = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
@@ -56,12 +56,11 @@ def need_files(connections: int) -> int | None:
 class Listener(socket.socket):
     """A listening socket that refuses connections once few files are left.
 
-    A new file gets the lowest free number, which is therefore a lower bound of the number of open
-    files.
+    A new file gets the lowest free number, so its number is a lower bound of how many are open.
 
     Args:
         bound: a bound socket.
-        most: the first file number to refuse.
+        most: the lowest file number of a connection to refuse.
         refused: called for each refused connection.
     """
 
@@ -69,14 +68,14 @@ class Listener(socket.socket):
         super().__init__(bound.family, bound.type, bound.proto, fileno=os.dup(bound.fileno()))
         self._most = most
         self._refused = refused
-        # A file to give up when there is none left, so that a connection can be taken and closed.
+        # A file to close when none is left, so that a connection can be accepted and closed.
         self._reserve = os.open(os.devnull, os.O_RDONLY)
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection, or refuse it.
+        """Accept a connection, or refuse it by closing it.
 
         Raises:
-            ConnectionAbortedError: it was refused; asyncio then tries again later.
+            ConnectionAbortedError: the connection was refused.
         """
         try:
             connection, address = super().accept()
@@ -89,7 +88,7 @@ class Listener(socket.socket):
                 return connection, address
             connection.close()
         self._refused()
-        # asyncio takes this for a client that has gone, and goes on listening.
+        # asyncio treats this like a client that has disconnected, and continues to listen.
         raise ConnectionAbortedError(errno.ECONNABORTED, "too many files are open")
 
     def close(self) -> None:
@@ -100,7 +99,7 @@ class Listener(socket.socket):
         super().close()
 
     def _refuse_with_the_reserve(self) -> None:
-        """Refuse a connection with the reserved file, since no other can be opened.
+        """Refuse a connection by means of the reserved file, because no other can be opened.
 
         Otherwise the connection would wait for ever.
         """
@@ -113,17 +112,17 @@ class Listener(socket.socket):
 
 
 async def guarded(opening: Opening, spare: int, refused: Callable[[], None]) -> list[Any]:
-    """Open servers that refuse connections rather than use up the files that a process may open.
+    """Open servers that refuse connections before the process runs out of open files.
 
     Args:
-        opening: opens a server, at its address or on a given socket.
+        opening: a function that opens a server, at its address or on a given socket.
         spare: the number of files to leave free.
         refused: called for each refused connection.
     """
     files = open_files()
     if files is None:
         return [await opening()]
-    # asyncio makes the sockets, one for each address of the host; their listeners are ours.
+    # asyncio makes one socket for each address of the host; each is replaced by a `Listener`.
     bound = await opening(start_serving=False)
     most = files - spare
     listeners = [Listener(opened, most, refused) for opened in bound.sockets]

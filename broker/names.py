@@ -1,4 +1,4 @@
-"""Valid names of entities and rules."""
+"""Valid names of entities and subscription rules."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ FORBIDDEN: Final = frozenset('\\@?#*"<>|')
 
 
 def objection_to(name: str, *, what: str = "name", dollar: bool = False) -> str | None:
-    """Return the sentence that refuses a name; `None` if the name is valid.
+    """Return the sentence that refuses a name, or `None` if the name is valid.
 
     Args:
         name: the name of an entity, with slashes between its parts, or of a rule.
@@ -22,23 +22,23 @@ def objection_to(name: str, *, what: str = "name", dollar: bool = False) -> str 
     parts = name.split("/")
     if "" in parts:
         return f"{sentence} has an empty part."
-    # In an address over HTTP such a part leads elsewhere.
+    # In an HTTP address, such a part would lead to another path.
     if "." in parts or ".." in parts:
         return f"{sentence} has a part that is only dots."
-    # XML has no way to write some characters, and one of them in a name made every list unreadable.
+    # XML cannot represent some characters; one of them in a name once made every list unreadable.
     if not name.isprintable() or not FORBIDDEN.isdisjoint(name):
         return f"{sentence} has characters that a name cannot have."
     if any(part != part.strip() for part in parts):
         return f"{sentence} has a part that begins or ends with a space."
     if not dollar and any(part.startswith("$") for part in parts):
-        return f"{sentence} has a part that begins with '$', which is kept for parts of entities."
+        return f"{sentence} has a part that begins with '$', reserved for parts of entities."
     return None
 
 
 def belongs_to(path: str, entity: str) -> bool:
-    """Return whether a path is an entity's, its subscriptions' or their dead-letter queues'.
+    """Return whether a path is of an entity, its subscriptions or one of their dead-letter queues.
 
-    A queue or topic whose name merely begins with the entity's and a slash is another entity.
+    An entity whose name merely begins with this entity's name and a slash does not belong to it.
     """
     low, above = path.lower(), entity.lower()
     return low == above or low.startswith((f"{above}{v.SUBSCRIPTIONS}", f"{above}/$"))

@@ -1,7 +1,7 @@
-"""Contents of messages that the model does not have, attached to the messages' names.
+"""Contents of messages, attached to the names that the model has in their place.
 
-The model knows a message by its `body`, which is a name here, and returns the same object that it
-was given. So a content is freed with the last record that has its name, and no cleanup is needed.
+The model knows a message by its `body`, which is a name here, and returns the very object that it
+was given. So a content is freed with the last record that has its name, without any cleanup.
 """
 
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ NOTHING: Final[Mapping[str, bytes]] = {}
 
 
 class Name(str):
-    """The name of a message, with its content.
+    """The name of a message, with its content attached.
 
     Attributes:
-        packed: the content, possibly encoded; `None` until the message is accepted.
-        more: path of an entity to the properties that the message was given there.
+        packed: the content, perhaps still encoded; `None` until the message is accepted.
+        more: path of an entity to the properties that settlements added to the message there.
     """
 
     __slots__ = ("more", "packed")
@@ -40,18 +40,18 @@ class Name(str):
     def content(self) -> Content | None:
         """The content of the message."""
         if isinstance(self.packed, bytes):
-            # Not before it is needed: a start with a million messages decodes none of them.
+            # Decode it only when needed: starting with a million stored messages decodes none.
             self.packed = unpacked(self.packed)
         return self.packed
 
 
 class Contents:
-    """The names of messages, and lookup of their contents.
+    """Names for messages, and the contents that belong to them.
 
     Args:
-        era: prefix of the names in this run of a store.
-        lasting: whether the bus returns other strings than it was given; then all names are kept
-            here for ever.
+        era: prefix of names, which differs in each run of a broker with a store.
+        lasting: whether the bus returns equal strings instead of the same objects; then all names
+            are kept here for ever.
     """
 
     def __init__(self, era: str = "", *, lasting: bool = False) -> None:
@@ -60,7 +60,7 @@ class Contents:
         self._named = 0
 
     def new_name(self) -> Name:
-        """Return a new name."""
+        """Return a new name for a message."""
         self._named += 1
         return Name(f"m{self._era}{self._named}")
 
@@ -72,12 +72,12 @@ class Contents:
                 self._lasting[body] = body
 
     def get(self, body: str) -> Content | None:
-        """Return the content of a message."""
+        """Return the content of a message, or `None` if it is unknown."""
         name = self._name(body)
         return None if name is None else name.content
 
     def size(self, body: str) -> int:
-        """Return the bytes that a message has to be delivered with, about; 0 if it is unknown."""
+        """Return the approximate size of a message on delivery, in bytes; 0 if it is unknown."""
         name = self._name(body)
         if name is None or (content := name.content) is None:
             return 0
@@ -85,25 +85,25 @@ class Contents:
         return content.size + added
 
     def add(self, path: str, body: str, more: Mapping[str, bytes]) -> None:
-        """Attach properties that a settlement added to a message of an entity."""
+        """Attach the properties that a settlement added to a message in an entity."""
         name = self._name(body)
         if name is not None:
-            # By entity, because copies of a message share its name and are settled separately.
+            # Store them by entity: copies of a message share its name, but are settled separately.
             by_path = name.more = name.more or {}
             by_path[path] = {**self.more(path, name), **more}
 
     def more(self, path: str, body: str, reason: str | None = None) -> Mapping[str, bytes]:
-        """Return the properties that settlements added to a message, in its source too.
+        """Return the properties that settlements added to a message here and where it came from.
 
         A message that has a dead-letter reason outside a dead-letter queue was forwarded from one,
-        and keeps the properties added there. Copies share a name, so the reason identifies the
-        dead-letter queue.
+        and keeps the properties added there. Copies share a name, so the reason identifies that
+        queue.
         """
         name = self._name(body)
         if name is None or name.more is None:
             return NOTHING
         own = name.more.get(path, NOTHING)
-        # What was added while it was in its source, such as by an abandon, goes with it.
+        # Properties added in the source queue, such as by an abandon, move along with the message.
         if v.is_dead_letter_queue(path):
             return {**name.more.get(v.owner_of(path), NOTHING), **own}
         if reason:

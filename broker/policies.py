@@ -1,4 +1,4 @@
-"""The policies of a bus with clients."""
+"""Policies for the model's choices on a bus with clients."""
 
 from collections.abc import Collection, Iterable
 from random import Random
@@ -17,13 +17,15 @@ WAITED_FOR: Final = {
     *("LIFE-08", "NEXT-IN-OUTAGE", "RECEIVE-IN-OUTAGE"),
     *("SESS-06", "SESS-07", "SESS-25"),
 }
-"""Choices that, for a waiting client, would end in a refusal or an empty receive, or that would let
-another client's front end withhold available messages from it.
+"""Choices that are not left to a policy while a client waits.
+
+Some of their candidates would be a refusal or an empty receive; others would let one client's front
+end withhold messages from another client.
 """
 
 
 def choices_of(policy: str, random: Random) -> Choices:
-    """Return the choices of a policy.
+    """Return the choices that a policy makes.
 
     Raises:
         UsageError: there is no such policy.
@@ -36,22 +38,22 @@ def choices_of(policy: str, random: Random) -> Choices:
 
 
 class Regular(RoundRobin):
-    """The choices of a regular bus whose entities come and go."""
+    """Regular choices for entities that are created and deleted."""
 
     def forget(self, paths: Collection[str]) -> None:
-        """Forget the turns of entities that were deleted."""
+        """Forget the turns of deleted entities."""
         for place in [known for known in self._turns if known[1] in paths]:
             del self._turns[place]
 
 
 def patient(choices: Choices) -> Choices:
-    """Return the choices for a client that waits."""
-    # A regular bus always makes the regular choice.
+    """Return the choices for requests of a client that waits."""
+    # A regular bus always makes the regular choice, so it never refuses a waiting client.
     return choices if isinstance(choices, RoundRobin) else Patient(choices)
 
 
 class Patient(Choices):
-    """The choices for a client that waits: available messages are delivered, nothing is refused."""
+    """Choices for a client that waits: it gets available messages and no refusal."""
 
     def __init__(self, choices: Choices) -> None:
         self._choices = choices

@@ -14,7 +14,7 @@ class Waiter(Protocol):
 
     @property
     def place(self) -> tuple[str, str | None]:
-        """The path and the session that it waits on."""
+        """The entity's path and the session id that the link waits for."""
 
     def serve(self) -> bool:
         """Take what is available; return whether to continue waiting."""
@@ -25,13 +25,13 @@ class Client(Protocol):
 
     @property
     def links(self) -> Sized:
-        """Its links."""
+        """The links of the client."""
 
     def drop(self) -> None:
-        """Close the transport without another frame."""
+        """Close the transport without writing another frame."""
 
     def let_go(self, refusal: Refusal) -> None:
-        """End the connection and free the memory kept for it."""
+        """End the connection, and free the memory that it uses."""
 
     def stage(self, transaction: str, size: int) -> None:
         """Count bytes that are kept until a transaction of this client ends."""
@@ -40,7 +40,7 @@ class Client(Protocol):
         """Apply new keys."""
 
     def review_links(self) -> None:
-        """End links whose claims are gone, and receivers of entities with receiving disabled."""
+        """End links whose claims are gone, and receivers of entities that forbid receiving."""
 
     def end_receivers(self, path: str) -> None:
         """End the receivers of a deleted entity."""
@@ -51,18 +51,18 @@ class Saving(Protocol):
 
     @property
     def commits(self) -> int:
-        """The number of commits."""
+        """The number of commits so far."""
 
     @property
     def seconds(self) -> float:
-        """The total time of the commits, in seconds."""
+        """The total time of all commits, in seconds."""
 
     @property
     def is_full(self) -> bool:
         """Whether the disk is full."""
 
     def begin(self, bus: Bus) -> None:
-        """Replace the namespace in the store with another."""
+        """Replace the namespace in the store by another."""
 
     def note(self) -> None:
         """Record that a command was decided."""
@@ -74,7 +74,7 @@ class Saving(Protocol):
         """Wait until all decisions are written."""
 
     def check_room(self) -> None:
-        """Check that there is room for more messages."""
+        """Check that the disk has room for more messages."""
 
     def close(self) -> None:
-        """Write what is left and close the store."""
+        """Write everything that is left, and close the store."""

@@ -40,9 +40,9 @@ WEBSOCKET_PORT: Final = "--websocket-port"
 ADMIN_PORT: Final = "--admin-port"
 
 HANDSHAKE: Final = 20.0
-"""Time for a TLS handshake, in seconds."""
+"""Maximum time for a TLS handshake, in seconds."""
 GOODBYE: Final = 5.0
-"""Time for a TLS shutdown, in seconds."""
+"""Maximum time for a TLS shutdown, in seconds."""
 
 
 def bus_for(
@@ -63,7 +63,7 @@ def bus_for(
         rules: the rules of the model, or of a mutant.
 
     Raises:
-        UsageError: an edition, a reading or an entity is not possible.
+        UsageError: an edition, a reading or an entity is invalid.
     """
     profile = v.profile_for(
         load(),
@@ -74,7 +74,7 @@ def bus_for(
         namespace_partitions=configuration.namespace_partitions,
         messaging_units=configuration.messaging_units,
     )
-    # A mutant has to be asked about everything: what is read from its state would be right.
+    # A mutant has to decide everything, because its stored state would be read without the fault.
     kind = Bus if rules is RULES else FaultyBus
     bus = kind(profile, policy, seed, clock, rules=rules)
     create(bus, configuration)
@@ -82,16 +82,16 @@ def bus_for(
 
 
 def create(bus: Bus, configuration: Configuration) -> None:
-    """Create the entities of a configuration that a bus does not have yet.
+    """Create the configured entities that a bus does not have yet.
 
     Raises:
-        UsageError: an entity is not possible.
+        UsageError: an entity is invalid.
     """
     places = configuration.places
     waiting = [created for created in configuration.created if not _is_there(bus, created)]
     while waiting:
         later = [created for created in waiting if not _is_ready(bus, created)]
-        # Nothing became possible in a whole round, so nothing will.
+        # Nothing became possible in a whole round, so nothing ever will.
         if len(later) == len(waiting):
             raise UsageError(f"{places[later[0]]}: {_cannot_forward(later[0])}")
         ready = [created for created in waiting if created not in later]
@@ -101,7 +101,7 @@ def create(bus: Bus, configuration: Configuration) -> None:
 
 
 def _is_there(bus: Bus, command: Created) -> bool:
-    """Return whether an entity exists from an earlier run; its rules exist with it."""
+    """Return whether an entity exists from an earlier run; if so, its rules exist, too."""
     if isinstance(command, v.AddRule | v.RemoveRule):
         path = v.subscription_path(command.topic, command.subscription)
     else:
@@ -110,7 +110,7 @@ def _is_there(bus: Bus, command: Created) -> bool:
 
 
 def _is_ready(bus: Bus, command: Created) -> bool:
-    """Return whether the prerequisites exist: topic, subscription and forwarding targets."""
+    """Return whether an entity's topic, subscription and forwarding targets exist."""
     if isinstance(command, v.CreateSubscription) and bus.entity(command.topic) is None:
         return False
     if isinstance(command, v.AddRule | v.RemoveRule):
@@ -127,7 +127,7 @@ def _cannot_forward(command: Created) -> str:
             f"'{v.created_path(command)}' is to forward to {named}, which is not in the "
             "configuration or forwards back; add it, or leave ForwardTo out"
         )
-    return f"{command} cannot be had: what it belongs to is not in the configuration"
+    return f"{command} is impossible: the entity that it belongs to is not in the configuration"
 
 
 def _called(command: Created) -> str:
@@ -147,7 +147,7 @@ def _create(bus: Bus, command: Created, place: str) -> None:
 
 @attrs.frozen
 class Places:
-    """Addresses for a broker to listen on; port 0 is any free one.
+    """Addresses for a broker to listen on; port 0 means any free port.
 
     Args:
         host: the host.
@@ -170,11 +170,11 @@ class Places:
 
 
 class Broker:
-    """A broker that listens.
+    """A broker that listens for clients.
 
     Args:
-        hub: its core.
-        servers: its servers by the option for their port, one for each address of the host.
+        hub: the core of the broker.
+        servers: servers by the option for their port, one for each address of the host.
     """
 
     def __init__(self, hub: Hub, servers: Mapping[str, list[asyncio.Server]]) -> None:
@@ -192,7 +192,7 @@ class Broker:
         return self.port_of(ADMIN_PORT)
 
     def port_of(self, option: str) -> int:
-        """Return the port for this option; 0 if there is none."""
+        """Return the port that an option has set or chosen; 0 if there is none."""
         servers = self._servers.get(option)
         return int(servers[0].sockets[0].getsockname()[1]) if servers else 0
 
@@ -202,7 +202,7 @@ class Broker:
             server.close()
         self.hub.close()
         if self.hub.saver is not None:
-            # Before the connections end: the answers that wait are written to them.
+            # Close the store before the connections, because the answers that wait need them.
             self.hub.saver.close()
             self.hub.saver = None
         for connection in list(self.hub.connections):
@@ -239,7 +239,7 @@ async def started(
 def _openings(
     hub: Hub, places: Places, answering: Callable[..., Any]
 ) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the servers to open, by the option for their port."""
+    """Yield how to open each server, by the option for its port."""
     loop, numbers = asyncio.get_running_loop(), count(1)
 
     def make() -> Connection:
@@ -263,12 +263,12 @@ def _openings(
 
 
 def _placed(place: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments for a server: its socket if it is already bound, or its address."""
+    """Return the arguments for a server: its bound socket, or its address."""
     return how if "sock" in how else place | how
 
 
 def _secured(tls: ssl.SSLContext | None) -> dict[str, Any]:
-    """Return the arguments for TLS, with time limits for slow clients."""
+    """Return the arguments for TLS, with time limits against slow clients."""
     if tls is None:
         return {}
     return {"ssl": tls, "ssl_handshake_timeout": HANDSHAKE, "ssl_shutdown_timeout": GOODBYE}
@@ -277,7 +277,7 @@ def _secured(tls: ssl.SSLContext | None) -> dict[str, Any]:
 async def _listening(
     opening: Callable[..., Any], places: Places, option: str, hub: Hub
 ) -> list[asyncio.Server]:
-    # HTTP may go on longer than AMQP, because health has to be answered when files run out.
+    # HTTP may use more files than AMQP, because it has to answer the health check until the end.
     spare = SPARE_FOR_HTTP if option == ADMIN_PORT else SPARE
     port = {
         PORT: places.port,

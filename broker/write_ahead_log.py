@@ -1,7 +1,7 @@
 """Damage in a database's write-ahead log, which SQLite does not report.
 
-SQLite reads a log up to the first frame with a wrong checksum and takes the rest for leftovers of a
-crash. If a later frame ends a commit of the same log, commits are lost.
+SQLite reads a log up to the first frame with a wrong checksum, and takes the rest for leftovers of
+a crash. If a later frame ends a commit of the same log, commits are lost.
 """
 
 import sys
@@ -13,22 +13,24 @@ from typing import Final
 __all__ = ["damage_in", "log_of"]
 
 HEADER: Final = Struct(">8I")
-"""Magic number, format, page size, checkpoint number, two salts and two checksums."""
+"""Header of a log: magic number, format, page size, checkpoint number, 2 salts, 2 checksums."""
 FRAME: Final = Struct(">6I")
-"""Page number, database size in pages if the frame ends a commit or else 0, two salts and two
+"""Header of a frame in a log.
+
+Page number, database size in pages if the frame ends a commit or else 0, two salts and two
 checksums.
 """
 MAGIC: Final = {0x377F0682: "little", 0x377F0683: "big"}
-"""Magic numbers, with the byte order of the checksums."""
+"""Magic numbers, with the byte order of their checksums."""
 SUMMED: Final = 8
-"""Number of bytes of a frame's header that the checksums cover."""
+"""Number of bytes of a frame's header that its checksums cover."""
 WORD: Final = 2**32 - 1
 
 Sums = tuple[int, int]
 
 
 def log_of(database: Path) -> Path:
-    """Return the path of a database's log."""
+    """Return the path of a database's write-ahead log."""
     return database.with_name(f"{database.name}-wal")
 
 
@@ -40,7 +42,7 @@ def damage_in(log: Path) -> str | None:
     magic, _, page, _, *salts, one, two = HEADER.unpack_from(data)
     order = MAGIC.get(magic)
     if order is None or _summed(data[: HEADER.size - 8], order, (0, 0)) != (one, two):
-        return f"{log.name} does not begin as a log does, so that all commits in it are lost"
+        return f"{log.name} does not begin like a log, so all commits in it are lost"
     sums, is_whole = (one, two), True
     size = FRAME.size + page
     for place in range(HEADER.size, len(data) - size + 1, size):
@@ -52,7 +54,7 @@ def damage_in(log: Path) -> str | None:
             sums = _summed(data[place : place + SUMMED], order, sums)
             sums = _summed(data[place + FRAME.size : place + size], order, sums)
             is_whole = sums == (one, two)
-        # Only a lost commit counts: a kill may leave a frame that is cut off, and was not answered.
+        # Only a lost commit matters: a kill may cut off the last frame, which nobody was answered.
         if not is_whole and its_salts == salts and ends:
             return f"{log.name} is damaged, so that commits in it are lost"
     return None
@@ -66,7 +68,7 @@ def _summed(data: bytes, order: str, sums: Sums) -> Sums:
     one, two = sums
     pairs = iter(words)
     if len(words) % 8 == 0:
-        # Pages: the numbers stay small for a few steps, and masking costs as much as a step.
+        # Numbers stay small for a few steps, and masking costs as much as a step.
         for a, b, c, d, e, f, g, h in zip(*[pairs] * 8, strict=True):
             one += a + two
             two += b + one

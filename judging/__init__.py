@@ -1,1 +1,1 @@
-"""Judging: verdicts on rules from recorded events, and mutation testing of the tests."""
+"""Judging: verdicts on rules from recorded events, and mutation testing of the suite."""

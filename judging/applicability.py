@@ -1,4 +1,4 @@
-"""Applicability: the rules that a run can show, and why it cannot show the others."""
+"""Applicability: which rules a run can show, and why it cannot show the others."""
 
 from collections.abc import Collection
 
@@ -12,14 +12,14 @@ __all__ = ["Terms", "auto_oracle"]
 
 
 def auto_oracle(capabilities: Collection[str]) -> Oracle:
-    """Return strict if partitions can be identified, by a witness or by taking them down."""
+    """Return the strict oracle if the adapter can identify partitions, otherwise the client one."""
     reveals_partitions = "witness" in capabilities or "outages" in capabilities
     return Oracle.STRICT if reveals_partitions else Oracle.CLIENT
 
 
 @attrs.frozen(kw_only=True)
 class Terms:
-    """The rules, oracle and capabilities of a run."""
+    """The terms of judging a run: the rules, the profile, the capabilities and the oracle."""
 
     catalogue: Catalogue
     profile: v.Profile
@@ -39,11 +39,11 @@ class Terms:
         )
 
     def inapplicable(self, rule: Rule, *, any_reading: bool = False) -> str:
-        """Return why this run can neither show nor break the rule; empty if it can.
+        """Return why this run can neither show nor break the rule; empty if it can do either.
 
         Args:
             rule: the rule.
-            any_reading: whether the reading of ambiguities does not matter.
+            any_reading: whether to ignore that a reading may exclude the rule.
         """
         profile = self.profile
         if profile.kind not in rule.tiers:

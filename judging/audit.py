@@ -1,4 +1,4 @@
-"""Mutation testing: whether the tests of a rule notice each of its mutants."""
+"""Mutation testing: whether the suite notices each mutant of the model."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -12,7 +12,7 @@ __all__ = ["Audited", "Result", "audited", "explored", "unnoticed"]
 
 
 class Result(StrEnum):
-    """The result of testing a mutant."""
+    """Result of the suite on a mutant."""
 
     KILLED = "killed"
     SILENT = "silent"
@@ -21,16 +21,16 @@ class Result(StrEnum):
 
 @attrs.frozen(kw_only=True)
 class Audited:
-    """The result of testing one mutant with the suite.
+    """Result of testing one mutant with the suite.
 
     Attributes:
-        id: of the mutant.
-        rule: the rule whose own tests must kill it.
+        id: the id of the mutant.
+        rule: the rule that the mutant breaks, whose own scenarios have to kill it.
         result: whether they did.
-        killed_by: the scenarios that did.
-        commands: the length of the shortest counterexample.
-        violated: every rule that the run found violated.
-        why: for `equivalent` the argument, for `silent` the rule's verdict.
+        killed_by: the names of the scenarios that killed it.
+        commands: the number of events in the shortest counterexample.
+        violated: every rule that the run reported as violated.
+        why: for `equivalent`, why no test can notice the mutant; for `silent`, the rule's verdict.
     """
 
     id: str
@@ -43,7 +43,7 @@ class Audited:
 
 
 def audited(fault: str, rule: v.RuleId, equivalent: str, conformance: Conformance) -> Audited:
-    """Return the result of a run on a mutant."""
+    """Return the result of a mutant, from the verdicts of a run on it."""
     rule_verdict = next(judged for judged in conformance.rules if judged.id == rule)
     violated = _violated(conformance)
     if rule_verdict.verdict is not Verdict.VIOLATED or rule_verdict.counterexample is None:
@@ -61,16 +61,16 @@ def audited(fault: str, rule: v.RuleId, equivalent: str, conformance: Conformanc
 
 
 def unnoticed(fault: str, rule: v.RuleId, equivalent: str) -> Audited:
-    """Return the result for a mutant with the original answers in every scenario."""
+    """Return the result of a mutant that answered every scenario as the model does."""
     result = Result.EQUIVALENT if equivalent else Result.SILENT
     why = equivalent or "every scenario has the same answers as without it"
     return Audited(id=fault, rule=rule, result=result, why=why)
 
 
 def explored(fault: str, rule: v.RuleId, equivalent: str, conformance: Conformance) -> Audited:
-    """Return the result of exploring a mutant.
+    """Return the result of a mutant, from the verdicts of an exploration.
 
-    An exploration has no scenario of the rule, so a violation of any rule kills the mutant.
+    An exploration has no scenarios of the rule, so a violation of any rule kills the mutant.
     """
     violated = _violated(conformance)
     examples = [

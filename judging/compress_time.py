@@ -1,4 +1,4 @@
-"""Removal of idle time: events as recorded if less time had passed between them."""
+"""Removal of idle time: events as they would be recorded if less time had passed."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ __all__ = ["without_waiting"]
 
 
 def without_waiting(events: Sequence[v.Event], kept: Sequence[int]) -> tuple[v.Event, ...]:
-    """Return the events at these indices, without the time that only other events used.
+    """Return the events at these indices, earlier by the time that left out events took.
 
-    Time passes with a command only on a virtual clock.
+    Only on a virtual clock does a command, `AdvanceClock`, take time.
     """
     saved, places = 0, frozenset(kept)
     earlier = []

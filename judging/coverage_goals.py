@@ -1,10 +1,10 @@
-"""Coverage goals: situations that a run must have reached for its passes to mean much.
+"""Coverage goals: situations that a run has to reach before its passes mean much.
 
-A goal is a situation that tests its rules thoroughly. If a run explores, and an applicable goal was
-never reached, its rules count as not shown. A goal never requires behaviour that is optional for a
-bus.
+A goal is a situation that tests its rules thoroughly. If a run explores and never reaches an
+applicable goal, the rules of the goal count as not shown. A goal never requires behaviour that is
+optional for a bus.
 
-To add one, add its line to `GOALS`: the situation in words, its rules, and a test of events.
+To add a goal, add its line to `GOALS`: the situation in words, its rules, and a test of events.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,21 +18,22 @@ from busproof.judging.applicability import Terms
 __all__ = ["GOALS", "Goal", "Met", "counted", "met", "missed"]
 
 LARGE: Final = 100_000_000
-"""Size in bytes of a message that every tier accepts."""
+"""Size in bytes of a message that every tier accepts if it has room."""
 
 Reaches = Callable[[Sequence[v.Event], int, tuple[v.RuleId, ...]], bool]
-"""Predicate: the event at this index reaches the goal, given the rules that decided it."""
+"""Predicate: whether the event at this index, decided by these rules, reaches the goal."""
 
 
 @attrs.frozen
 class Goal:
-    """A situation that must arise at some time.
+    """A situation that a run has to reach.
 
     Attributes:
         name: the situation, in words.
         rules: the rules that it tests.
         reaches: the predicate for an event that reaches it.
-        when: the predicate for an event that makes the goal reachable; `None` if it always is.
+        when: the predicate for an event that shows that the goal can be reached; `None` if it
+            always can be.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Goal:
 def _came(
     command: type | tuple[type, ...], outcome: type | tuple[type, ...], rule: v.RuleId
 ) -> Reaches:
-    """Return a predicate for events of this kind decided by this rule."""
+    """Return a predicate for events of this kind that this rule decided."""
 
     def told(events: Sequence[v.Event], place: int, decided: tuple[v.RuleId, ...]) -> bool:
         event = events[place]
@@ -55,7 +56,7 @@ def _came(
 
 
 def _dead_letter(events: Sequence[v.Event], place: int, _decided: tuple[v.RuleId, ...]) -> bool:
-    """Match a message received from a dead-letter queue."""
+    """Match the receipt of a message from a dead-letter queue."""
     command, outcome = events[place].command, events[place].outcome
     if not isinstance(command, v.Receive) or not isinstance(outcome, v.Received):
         return False
@@ -86,7 +87,7 @@ def _several_peeked(events: Sequence[v.Event], place: int, _decided: tuple[v.Rul
 
 
 def _large_taken(events: Sequence[v.Event], place: int, _decided: tuple[v.RuleId, ...]) -> bool:
-    """Match a large message that was accepted, which is optional; a few fill a partition."""
+    """Match a large message that was accepted; a bus need not do so, and a few fill a partition."""
     command, outcome = events[place].command, events[place].outcome
     large = isinstance(command, v.Send) and (command.message.size or 0) >= LARGE
     return large and isinstance(outcome, v.Done)
@@ -96,7 +97,7 @@ _LONG_KEYS: Final = ("LIMIT-08", "LIMIT-10", "LIMIT-12")
 
 
 def _beyond(events: Sequence[v.Event], place: int, decided: tuple[v.RuleId, ...]) -> bool:
-    """Match a message refused because one of its keys is too long."""
+    """Match the refusal of a message because one of its keys is too long."""
     refused = isinstance(events[place].outcome, v.Refused)
     return refused and any(rule in decided for rule in _LONG_KEYS)
 
@@ -151,34 +152,35 @@ GOALS: Final = (
     ),
     Goal("a settlement in a commit", ("LOCK-11",), _came(v.CommitTransaction, v.Done, "LOCK-11")),
 )
-"""The situations, by the family of their rules."""
+"""All goals, by the family of their rules."""
 
 
 @attrs.define
 class Met:
-    """Goals that were reached, and goals that were reachable.
+    """Goals that a run reached, and goals that it could have reached.
 
     Attributes:
         times: name of a goal to the number of events that reached it.
-        avoidable: names of goals that an event made reachable.
+        avoidable: names of the goals with a `when`, for which an event has shown that they can be
+            reached.
     """
 
     times: dict[str, int] = attrs.field(factory=dict)
     avoidable: dict[str, bool] = attrs.field(factory=dict)
 
     def add(self, other: "Met") -> None:
-        """Add the counts of another run."""
+        """Add the goals of another run."""
         for name, number in other.times.items():
             self.times[name] = self.times.get(name, 0) + number
         self.avoidable |= other.avoidable
 
 
 def met(events: Sequence[v.Event], decided: Sequence[tuple[v.RuleId, ...]]) -> Met:
-    """Return the goals that a run reached.
+    """Return the goals that the events of a run reached.
 
     Args:
-        events: in the order of judging.
-        decided: the rules that decided each of them.
+        events: the events in the order of judging.
+        decided: for each event, the rules that decided it.
     """
     goals = Met()
     for place, rules in enumerate(decided):
@@ -191,7 +193,7 @@ def met(events: Sequence[v.Event], decided: Sequence[tuple[v.RuleId, ...]]) -> M
 
 
 def counted(goals: Met, terms: Terms) -> dict[str, int]:
-    """Return how often each applicable goal was reached, by its name."""
+    """Return the name of each applicable goal, with the number of events that reached it."""
     catalogue = terms.catalogue
     times = {
         goal.name: goals.times.get(goal.name, 0)
@@ -203,6 +205,6 @@ def counted(goals: Met, terms: Terms) -> dict[str, int]:
 
 
 def missed(times: Mapping[str, int]) -> dict[v.RuleId, str]:
-    """Return each rule's first applicable goal that was never reached."""
+    """Return the rules of goals that were never reached, each with its first such goal."""
     never = [goal for goal in GOALS if times.get(goal.name) == 0]
     return {rule: goal.name for goal in reversed(never) for rule in goal.rules}

@@ -1,4 +1,4 @@
-"""Driver of an implementation: it sends commands one by one, and records and judges the answers."""
+"""Driver of a bus: it sends one command after another, records the answers and judges them."""
 
 import time
 from collections.abc import Callable, Set
@@ -23,20 +23,20 @@ __all__ = ["Driver", "Recording"]
 
 @attrs.frozen(kw_only=True)
 class Recording:
-    """A destination of events: each is recorded, then judged."""
+    """Recorder of events, and the sentences of the rules for messages to users."""
 
     record: Callable[[v.Event], None]
     sentence: Callable[[v.RuleId], str]
 
 
 class Driver:
-    """A new namespace of one implementation, for one scenario.
+    """Driver for one scenario in a new namespace of a bus.
 
     Args:
-        adapter: the implementation, started with `profile`.
-        profile: the rules that apply to it.
+        adapter: the adapter of the bus, started with `profile`.
+        profile: the terms that the bus is judged by.
         oracle: the oracle that judges while the scenario runs.
-        recording: the recorder of events, and the statements of rules for messages.
+        recording: where to record events, and the sentences of rules.
     """
 
     def __init__(
@@ -55,10 +55,10 @@ class Driver:
         self.partition_of: dict[str, int] = {}
 
     def ask(self, command: v.Command, connection: str) -> tuple[v.Event, Violation | None]:
-        """Send a command; return its answer and what is wrong with it, if anything.
+        """Send a command; return the recorded event, and its violation if there is one.
 
         Raises:
-            AdapterError: the adapter broke.
+            AdapterError: the adapter raised an error, or its answer cannot be recorded.
         """
         called = self._now()
         observed = self._observed(command, connection)
@@ -88,7 +88,7 @@ class Driver:
                 "and must return an Observed with an Outcome"
             )
         try:
-            # What is recorded must be readable: `busproof check` judges the same answers again.
+            # The answer must be readable from the file, because `busproof check` judges it again.
             read_outcome(unstructure(observed.outcome, union=v.Outcome))
         except HistoryError as error:
             raise AdapterError(
@@ -106,11 +106,11 @@ class Driver:
         try:
             return self._judge.saw(event)
         except AssertionError as error:
-            # A failed assertion of our own is not a failure of the bus.
+            # An assertion that fails in the oracle is a defect of busproof, and not of the bus.
             raise RuntimeError(f"busproof cannot judge {event_words(event)}: {error}") from error
 
     def complaint(self, event: v.Event, violation: Violation) -> NotConforming:
-        """Return what is wrong with an answer, in words."""
+        """Return the error to raise for a violation, with the rule and the allowed answers."""
         rule = violation.rules[0]
         allowed = dict.fromkeys(outcome_words(answer.outcome) for answer in violation.allowed)
         instead = "; ".join(allowed) or violation.why or "no possible state allows an answer"
@@ -121,7 +121,7 @@ class Driver:
         )
 
     def overdue(self, event: v.Event) -> Violation | None:
-        """Return what is overdue after a series of answers that ends with this one."""
+        """Return the violation if a message is overdue after the answers up to this one."""
         return self._judge.overdue(event)
 
     @property
@@ -131,12 +131,12 @@ class Driver:
 
     @property
     def evidence(self) -> Set[v.RuleId]:
-        """The rules that some event has decided."""
+        """The rules that have decided some event."""
         return self._judge.evidence.keys()
 
     @property
     def exhausted(self) -> str:
-        """The reason why judging stopped without a verdict, if it did."""
+        """The reason why judging stopped without a verdict; empty if it did not."""
         return self._judge.exhausted
 
     def _note_partitions(self, event: v.Event) -> None:

@@ -1,7 +1,7 @@
-"""Garbage collection while judging.
+"""Garbage collection during judging.
 
-Beliefs are hardly ever cyclic garbage, but each event makes many objects and most of them live on:
-at Python's default rate, collections took a seventh of the time.
+Beliefs are rarely cyclic garbage, but each event makes many objects, and most of them stay. With
+Python's default threshold, collections took a seventh of the time.
 """
 
 import gc
@@ -12,14 +12,14 @@ from typing import Final
 __all__ = ["seldom_collected"]
 
 _NEW_OBJECTS: Final = 50_000
-"""New objects between two collections; Python's default is 700."""
+"""Number of new objects between two collections; Python's default is 700."""
 
 
 @contextmanager
 def seldom_collected() -> Iterator[None]:
-    """Collect garbage less often, until the end of the block or the decorated function."""
+    """Collect garbage less often inside the block, or in the decorated function."""
     before = gc.get_threshold()
-    # A higher threshold, or none, is somebody's choice.
+    # The host may have chosen a higher threshold, or none, which stays.
     if 0 < before[0] < _NEW_OBJECTS:
         gc.set_threshold(_NEW_OBJECTS)
     try:

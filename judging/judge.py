@@ -1,4 +1,4 @@
-"""Judging of events by one of the two oracles."""
+"""Judging of events one by one, by one of the two oracles."""
 
 from collections import Counter
 
@@ -14,18 +14,18 @@ from busproof.oracle.transition import Transition
 __all__ = ["STATES_LIMIT", "Judge", "Violation", "observability_for"]
 
 STATES_LIMIT = 512
-"""Maximum number of possible states; beyond it the verdict is `inconclusive`, never a pass."""
+"""Maximum number of possible states; with more the verdict is `inconclusive`, never a pass."""
 
 
 @attrs.frozen(kw_only=True)
 class Violation:
-    """An event that no rule allows.
+    """An event that the documents do not allow.
 
     Attributes:
         index: its index among the judged events.
         rules: the rules that it breaks, the most relevant first.
-        allowed: the allowed answers; empty if none is comparable.
-        why: the explanation, if it concerns more than this one event.
+        allowed: the answers that would have been allowed; empty if none can be compared.
+        why: an explanation, if more than this one event is wrong.
     """
 
     index: int
@@ -35,19 +35,19 @@ class Violation:
 
 
 def observability_for(observability: v.Observability, oracle: Oracle) -> v.Observability:
-    """Return the observability for an oracle: the client oracle ignores partitions."""
+    """Return the observability that an oracle assumes: the client oracle sees no partitions."""
     if oracle is Oracle.STRICT:
         return observability
     return attrs.evolve(observability, partitions=False)
 
 
 class Judge:
-    """A judge of events one after another, from an empty namespace.
+    """Judge of events in their order, from an empty namespace on.
 
     Attributes:
-        evidence: rule id to how many events it has decided.
-        violation: the event that no rule allows; nothing is judged after it.
-        exhausted: why judging stopped without a verdict, if it did.
+        evidence: rule to the number of events that it decided.
+        violation: the first event that is not allowed; no later event is judged.
+        exhausted: why judging stopped without a verdict; empty if it did not.
     """
 
     def __init__(self, profile: v.Profile, observability: v.Observability) -> None:
@@ -59,7 +59,7 @@ class Judge:
         self._patience = Patience()
 
     def saw(self, event: v.Event) -> Violation | None:
-        """Judge one event; return the violation, if it is one."""
+        """Judge the next event; return the violation if the event is one."""
         if self.violation is not None or self.exhausted:
             return None
         accepted = accept(self._possible, event)
@@ -72,7 +72,7 @@ class Judge:
         return None
 
     def overdue(self, event: v.Event) -> Violation | None:
-        """Return the violation if a message is overdue, now that a receiver has waited long enough.
+        """Return the violation if a message is overdue by now, as `Patience` sees it.
 
         Call it for each event, after judging it.
         """

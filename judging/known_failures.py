@@ -8,9 +8,9 @@ The list is a YAML file::
         link: https://example.org/bus/issues/17
         expires: 2027-01-31
 
-What stands in it is neither shown nor violated. It excuses one failure of one rule and nothing
-else: a rule that passes, a rule that does not exist and an entry that has expired make the list
-stale, so that it never outlives what it was written for.
+A rule in the list is neither shown nor violated, but a known failure. An entry excuses one rule and
+nothing else. A rule that passes or does not exist, and an entry that has expired, make the list
+stale, so that no entry stays longer than it is needed.
 """
 
 from collections.abc import Sequence
@@ -53,8 +53,8 @@ def read_known_failures(path: Path) -> tuple[KnownFailure, ...]:
     """Return the entries of a list of known failures.
 
     Raises:
-        UsageError: the file cannot be read, or is not such a list; the sentence names the entry,
-            the field, the value and the allowed values.
+        UsageError: the file cannot be read or is not such a list; the message names the entry, the
+            field, its value and the allowed values.
     """
     try:
         fields = read_file(Path(), str(path))
@@ -85,9 +85,9 @@ def _entry(fields: Fields) -> KnownFailure:
 def write_known_failures(
     conformance: Conformance, path: Path, today: date, expires: date
 ) -> tuple[KnownFailure, ...]:
-    """Write the rules that a run found broken as a list; none if no rule was broken.
+    """Write a list of the rules that a run found broken; write no file if it found none.
 
-    Entries of the run's own list are kept if their rules failed.
+    An entry of the run's own list is kept if its rule failed again or was not tried.
 
     Raises:
         HistoryError: the file cannot be written.
@@ -138,10 +138,10 @@ def _write(path: Path, text: str) -> None:
 def marked(
     conformance: Conformance, known: Sequence[KnownFailure], catalogue: Catalogue, today: date
 ) -> Conformance:
-    """Return the verdicts with known failures distinguished from unexpected violations.
+    """Return the verdicts with known failures distinguished from other violations.
 
-    The last day of an entry still counts. An entry whose rule was not fully judged excuses nothing,
-    and is a problem, because it had to fail.
+    An entry still counts on its last day. If its rule was not fully judged, the entry excuses
+    nothing and is reported as a problem, because the rule had to fail.
     """
     verdicts = {rule.id: rule for rule in conformance.rules}
     entries = tuple(
@@ -169,7 +169,7 @@ def marked(
 
 
 def _is_asked_for(known: KnownFailure, conformance: Conformance, catalogue: Catalogue) -> bool:
-    """Return whether an entry counts in a limited run; unknown rules always do."""
+    """Return whether an entry counts in a run limited to some rules; with unknown rules it does."""
     there = any(rule.id == known.rule for rule in catalogue.rules if rule.shown_by != "never")
     judged = any(rule.id == known.rule for rule in conformance.rules)
     return judged or not there or is_asked_for(known.rule, conformance.only)
@@ -215,7 +215,7 @@ def _unknown(rule: str, catalogue: Catalogue) -> str:
 
 
 def _exit_code(conformance: Conformance) -> ExitCode:
-    """Return the exit code of the run: 4 before 1 before 3."""
+    """Return the exit code: stale before violated before incomplete."""
     if any(known_failure.standing in _STALE for known_failure in conformance.known_failures):
         return ExitCode.STALE
     if conformance.counted(Verdict.VIOLATED):

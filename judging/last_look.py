@@ -1,8 +1,8 @@
 """A last look at the entities and messages that a sequence of commands leaves behind.
 
-A fault often shows only later: a setting that an update forgot, a message that is lost or
-comes twice, a lock that an old token still renews. So a sequence ends with requests about its
-entities. The judge knows which answers the sequence allows.
+Many faults show only later: a setting that an update forgot, a message that is lost or comes twice,
+a lock that an old token still renews. So a sequence ends with requests about its entities. The
+judge knows which answers are allowed after the sequence.
 """
 
 from collections.abc import Callable, Generator, Sequence, Set
@@ -17,25 +17,25 @@ from busproof.judging.required_capabilities import needs
 __all__ = ["is_eventful", "look_at_everything"]
 
 Look = Generator[tuple[v.Command, str], v.Event, None]
-"""Yields a request with its connection, and receives the event of its answer."""
+"""A generator of requests with their connections, which is sent the event of each answer."""
 Peeks = Generator[tuple[v.Command, str], v.Event, list[v.MessageView]]
-"""A look that returns the messages that it was shown."""
+"""A look that returns the messages that its peeks showed."""
 
 CONNECTION: Final = "c1"
 MOST_ENTITIES: Final = 6
-"""Entities that are looked at; a sequence with more of them is about their number."""
+"""Maximum number of entities for a last look; a sequence with more tests their number."""
 MOST_USED: Final = 4
-"""Entities that are used once more."""
+"""Maximum number of entities that are used once more."""
 FEW_DELIVERIES: Final = 2
 MOST_DELIVERIES: Final = 12
-"""Deliveries of one message; an entity permits 10 unless it says otherwise."""
+"""Maximum number of deliveries of one message; the default delivery limit is 10."""
 MOST_MESSAGES: Final = 40
-"""Messages that are peeked or received from one entity."""
+"""Maximum number of messages that are peeked or received from one entity."""
 MOST_SESSIONS: Final = 6
 MOST_TOKENS: Final = 4
-"""Old lock tokens of one entity that are tried."""
+"""Maximum number of old lock tokens that are tried on one entity."""
 LONGEST: Final = 86_400 * v.MICROSECONDS
-"""Longest wait for scheduled messages."""
+"""Longest wait for scheduled messages, in microseconds."""
 MARGIN: Final = v.MICROSECONDS
 EVENTFUL: Final = (
     v.UpdateQueue,
@@ -45,11 +45,11 @@ EVENTFUL: Final = (
     v.TakePartitionDown,
     v.RollBackTransaction,
 )
-"""Requests that let an entity be used once more at the end."""
+"""Requests that are a reason to use each entity once more at the end."""
 
 
 _NOT_ASKED: Final = v.Event(command=v.ListQueues(), outcome=v.Unsupported())
-"""Stands for the answer to a request that the implementation does not support."""
+"""Stands for the answer to a request that the adapter does not support."""
 
 
 @attrs.define
@@ -57,21 +57,21 @@ class _Past:
     """Facts about a sequence that its last look needs."""
 
     queues: dict[str, bool] = attrs.field(factory=dict)
-    """Queues and subscriptions by path, and whether they require sessions."""
+    """Path of each queue and subscription to whether it requires sessions."""
     topics: list[str] = attrs.field(factory=list)
     subscriptions: list[tuple[str, str]] = attrs.field(factory=list)
     sessions: dict[str, list[str]] = attrs.field(factory=dict)
     tokens: dict[str, list[str]] = attrs.field(factory=dict)
     down: list[v.TakePartitionDown] = attrs.field(factory=list)
     wait: int = BOUND + MARGIN
-    """Until locks and delays have ended, and scheduled messages are due."""
+    """Microseconds until all locks and delays have ended, and scheduled messages are due."""
     lives: int = 0
-    """Longest time to live of an entity, up to `LONGEST`."""
+    """Longest time to live of an entity in microseconds, if not more than `LONGEST`."""
     is_eventful: bool = False
-    """Whether an entity may have forgotten something: in an update, an outage, a refusal."""
+    """Whether an update, an outage or a refusal may have left an entity in a wrong state."""
     forwards: bool = False
     deliveries: int = FEW_DELIVERIES
-    """Deliveries of one message at the end: as many as an entity permits, if one was updated."""
+    """Number of deliveries of one message at the end; after an update, enough for any limit."""
 
     @classmethod
     def of(cls, events: Sequence[v.Event]) -> "_Past":
@@ -121,7 +121,7 @@ class _Past:
 
 
 def is_eventful(event: v.Event) -> bool:
-    """Return whether an entity may have forgotten something: in an update, an outage, a refusal."""
+    """Return whether the event may leave an entity in a wrong state: update, outage, refusal."""
     return isinstance(event.outcome, v.Refused) or isinstance(event.command, EVENTFUL)
 
 
@@ -130,12 +130,12 @@ def look_at_everything(
     capabilities: Set[v.Capability],
     ask: Callable[[v.Command, str], v.Event | None],
 ) -> None:
-    """Ask for everything that these events may have changed, and then remove it.
+    """Send requests about everything that the events may have changed, then remove it.
 
     Args:
-        events: a sequence so far, on a virtual clock.
-        capabilities: those declared; requests that need others are left out.
-        ask: sends a request over a connection and judges the answer; `None` ends the look.
+        events: the events of a sequence so far, on a virtual clock.
+        capabilities: the declared capabilities; requests that need others are not sent.
+        ask: the function that sends a request and judges the answer; `None` from it ends the look.
     """
     look = _last_look(_Past.of(events))
     request = next(look, None)
@@ -155,9 +155,9 @@ def look_at_everything(
 def _last_look(past: _Past) -> Look:
     """Yield the requests of a last look.
 
-    At first nothing is disturbed: entities are described and peeked. Then partitions come up and
-    locks end, and each message is received, looked at under its lock, and removed. At the end each
-    entity is used once more, to see whether it is what it was created or updated to be.
+    At first nothing is disturbed: entities are described and peeked. Then partitions come up, locks
+    end, and each message is received, looked at under its lock, and removed. At the end each entity
+    is used once more, to see whether it still has the settings that it should have.
     """
     if len(past.queues) + len(past.topics) > MOST_ENTITIES:
         return
@@ -172,12 +172,12 @@ def _last_look(past: _Past) -> Look:
     yield from _counted(past)
     for path, tokens in past.tokens.items():
         for token in tokens[:MOST_TOKENS]:
-            # Its message is gone, or the entity is.
+            # The message is gone, or the whole entity is, so the token must be refused.
             yield v.Complete(queue=path, lock_token=token), CONNECTION
 
 
 def _counted(past: _Past) -> Look:
-    """List and describe the entities, and peek what is left in them."""
+    """List and describe the entities, and peek at the messages that are left."""
     yield v.ListQueues(), CONNECTION
     for path in past.queues:
         yield v.GetQueue(queue=path), CONNECTION
@@ -185,7 +185,7 @@ def _counted(past: _Past) -> Look:
 
 
 def _seen_from_outside(past: _Past) -> Look:
-    """Describe, list and peek, which changes nothing."""
+    """Describe, list and peek, which changes nothing on the bus."""
     yield v.ListQueues(), CONNECTION
     if past.topics:
         yield v.ListTopics(), CONNECTION
@@ -205,7 +205,7 @@ def _seen_from_outside(past: _Past) -> Look:
 
 
 def _peeked(path: str) -> Peeks:
-    """Peek twice, the second time behind what was shown; return the messages shown."""
+    """Peek twice, the second time after the messages shown; return all messages shown."""
     shown: list[v.MessageView] = []
     event = yield v.Peek(queue=path, count=MOST_MESSAGES), CONNECTION
     for _ in range(2):
@@ -221,7 +221,7 @@ def _peeked(path: str) -> Peeks:
 
 
 def _used_again(past: _Past) -> Look:
-    """Send a message with a key, a copy of it and one without a key; let the first one fail."""
+    """Send a message with a key, a copy of it and one without a key; abandon what is received."""
     in_session = any(past.queues.values())
     session_id, key = ("last", None) if in_session else (None, "last")
     copies = {v.subscription_path(*pair) for pair in past.subscriptions}
@@ -251,7 +251,7 @@ def _used_again(past: _Past) -> Look:
 
 def _all_emptied(past: _Past) -> Look:
     for path, requires_session in past.queues.items():
-        # By now a description shows what was there before the wait (GET-LAG).
+        # Under GET-LAG a description may be outdated at first; after the wait it must be right.
         yield v.GetQueue(queue=path), CONNECTION
         if requires_session:
             yield from _emptied_by_session(path, past)
@@ -262,7 +262,7 @@ def _all_emptied(past: _Past) -> Look:
 
 
 def _emptied_by_session(path: str, past: _Past) -> Look:
-    """Empty each session, those that are known by name first."""
+    """Empty each session, first those whose ids the sequence used."""
     known = list(dict.fromkeys(past.sessions.get(path, [])))[:MOST_SESSIONS]
     for session in known:
         yield v.AcceptSession(queue=path, session_id=session), CONNECTION
@@ -281,7 +281,7 @@ def _emptied_while_held(path: str, past: _Past, session: str) -> Look:
 
 
 def _emptied(path: str, past: _Past, session: str | None) -> Look:
-    """Receive what is there, look at it under its locks, and remove it."""
+    """Receive all messages, look at the entity while they are locked, and remove them."""
     shown = yield from _peeked(path)
     if not shown and path not in past.queues:
         return
@@ -307,7 +307,7 @@ def _emptied(path: str, past: _Past, session: str | None) -> Look:
     if not v.is_dead_letter_queue(path):
         yield v.GetQueue(queue=path), CONNECTION
     for token in past.tokens.get(path, [])[:MOST_TOKENS]:
-        # Of an earlier delivery: it must settle nothing of this one.
+        # The token is of an earlier delivery, and must not settle this one.
         yield v.Complete(queue=path, lock_token=token), CONNECTION
     for view in deferred:
         yield v.Complete(queue=path, lock_token=view.lock_token or ""), CONNECTION
@@ -315,7 +315,7 @@ def _emptied(path: str, past: _Past, session: str | None) -> Look:
 
 
 def _removed(path: str, locked: Sequence[v.MessageView], session: str | None) -> Look:
-    """Complete messages; two are given again, and received and deleted."""
+    """Complete most messages; abandon two, receive them again, and delete them by receiving."""
     tokens = [view.lock_token for view in locked if view.lock_token is not None]
     again, others = tokens[:2], tokens[2:]
     for token in others[:1]:

@@ -1,8 +1,8 @@
-"""Liveness: how long a receiver waits for a message that must eventually arrive.
+"""Liveness: how long a receiver waits for a message that has to arrive eventually.
 
-One empty answer is not a violation. A series over two minutes is one, under the reading `bounded`
-of SCHEDULE-DELAY and FORWARD-DELAY, if nothing happened since that might delay the message. Other
-readings never report a violation.
+One empty answer is not a violation. A series of them over two minutes is one, under the reading
+`bounded` of SCHEDULE-DELAY and FORWARD-DELAY, if nothing happened meanwhile that may delay the
+message. Other readings never report a violation.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from busproof.oracle.state import Namespace
 __all__ = ["BOUND", "PAUSE", "TRIES", "Overdue", "Patience"]
 
 BOUND: Final = 120 * v.MICROSECONDS
-"""Maximum delay under the reading `bounded`; the scenarios wait as long."""
+"""Maximum delay in microseconds under the reading `bounded`; scenarios wait as long."""
 TRIES: Final = 20
-"""Number of empty answers in a row, over that time, before a receiver gives up."""
+"""Number of empty answers in a row, within that time, before a receiver gives up."""
 PAUSE: Final = 7 * v.MICROSECONDS
-"""Time between two of them, in microseconds."""
+"""Time between two empty answers, in microseconds."""
 
 DISTURBING: Final = (
     v.AddRule,
@@ -32,12 +32,12 @@ DISTURBING: Final = (
     v.UpdateQueue,
     v.UpdateTopic,
 )
-"""Requests that might delay a message in transit."""
+"""Requests that may delay a message in transit."""
 
 
 @attrs.frozen
 class Overdue:
-    """A message that had to arrive by these rules, and has not; with an explanation."""
+    """A message that has not arrived in time: the rules that it breaks, and an explanation."""
 
     rules: tuple[v.RuleId, ...]
     why: str
@@ -45,14 +45,14 @@ class Overdue:
 
 @attrs.frozen
 class _Waiting:
-    """A series of empty answers: its start and length."""
+    """A series of empty answers: when it began, and how many there were."""
 
     since: int
     answers: int = 0
 
 
 class Patience:
-    """Liveness monitor of one run of events, from an empty namespace."""
+    """Monitor of one sequence of events for messages that do not arrive."""
 
     def __init__(self) -> None:
         self._waiting: dict[v.Command, _Waiting] = {}
@@ -60,14 +60,14 @@ class Patience:
         self._is_blind = False
 
     def saw(self, event: v.Event, possible: Sequence[Namespace]) -> Overdue | None:
-        """Return the message that is overdue, if a receiver has waited for too long by now.
+        """Return the message that is overdue, if a receiver has waited too long for one.
 
         Args:
-            event: the last event, which was judged.
-            possible: the remaining states.
+            event: the latest event, which has been judged.
+            possible: the states that remain possible after it.
         """
         if isinstance(event.outcome, v.Indeterminate):
-            # This receive may have returned it.
+            # The request without an answer may have taken the message, so no wait proves anything.
             self._is_blind = True
         if isinstance(event.command, DISTURBING):
             for name, queue in (item for state in possible for item in state.queues.items()):
@@ -96,7 +96,7 @@ class Patience:
         return Overdue(rules=rules, why=why)
 
     def _owed(self, command: v.Receive, possible: Sequence[Namespace]) -> tuple[v.RuleId, ...]:
-        """Return the rules by which a message must arrive, one for each possible state."""
+        """Return the rules that require a message to arrive, if every possible state has one."""
         if self._is_blind:
             return ()
         since = self._disturbed.get(command.queue, 0)

@@ -1,8 +1,8 @@
-"""Replay check: whether an implementation answers a recorded scenario as recorded.
+"""Replay check: whether a bus answers a recorded scenario as it is recorded.
 
 On a virtual clock the commands of a scenario depend only on its answers. A bus that gives the
-recorded answers to the recorded requests would get the same requests to the end, so the scenario
-need not be run or judged again.
+recorded answers would get the same commands to the end, so the scenario need not be run or judged
+for it again.
 """
 
 from busproof import vocabulary as v
@@ -13,16 +13,16 @@ __all__ = ["answers_alike"]
 
 
 def answers_alike(adapter: Adapter, profile: v.Profile, scenario: Scenario) -> bool:
-    """Return whether the adapter repeats the recorded answers and witnesses, in order.
+    """Return whether the adapter repeats the recorded answers and witnesses, in their order.
 
-    The cost is that of the adapter's answers.
+    This takes no longer than the adapter's answers take.
 
     Args:
-        adapter: the implementation, on a virtual clock.
+        adapter: the adapter of the bus, on a virtual clock.
         profile: the profile of the recording.
-        scenario: the requests, which did not overlap, and their answers.
+        scenario: the recorded events, which did not overlap.
 
-    An adapter that breaks gives no answer, and so a different one.
+    An adapter that raises an error does not repeat the answer.
     """
     if not scenario.events:
         return True

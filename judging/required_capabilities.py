@@ -1,4 +1,4 @@
-"""The capabilities that an implementation has to declare for each command."""
+"""Capabilities that an adapter has to declare for each command."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -60,24 +60,24 @@ FILTERED: Final = (
     "reply_to_session_id",
     "content_type",
 )
-"""Properties that messages have with the capability `filters`, beside an application's own."""
+"""Message properties that require the capability `filters`, besides application properties."""
 
 
 def _is_mortal(subject: object) -> bool:
-    """Return whether an entity or a message has a time to live."""
+    """Return whether an entity or a message has a setting for the time to live."""
     life = getattr(subject, "time_to_live", None)
     return life is not None or getattr(subject, "dead_letter_expired", False)
 
 
 def _has_filtered(value: object) -> bool:
-    """Return whether a message has a property that comes with filters."""
+    """Return whether a message has a property that requires filters."""
     return isinstance(value, v.Message) and (
         bool(value.properties) or any(getattr(value, name) is not None for name in FILTERED)
     )
 
 
 def _needs_of_message(command: v.Command) -> Iterator[v.Capability]:
-    """Return the capabilities that a sent message requires."""
+    """Yield the capabilities that the messages of a send require."""
     one = getattr(command, "message", None)
     messages = command.messages if isinstance(command, v.SendBatch) else (one,)
     if any(isinstance(message, v.Message) and message.size is not None for message in messages):
@@ -89,7 +89,7 @@ def _needs_of_message(command: v.Command) -> Iterator[v.Capability]:
 
 
 def _needs_of_destinations(command: v.Command) -> Iterator[v.Capability]:
-    """Return the capabilities that forwarding and dead letters require."""
+    """Yield the capabilities that destinations, dead letters, status and subscriptions require."""
     if getattr(command, "forward_to", None) is not None:
         changed = isinstance(command, v.UpdateQueue)
         yield v.Capability.REDIRECTION if changed else v.Capability.FORWARDING
@@ -108,7 +108,7 @@ def _needs_of_destinations(command: v.Command) -> Iterator[v.Capability]:
 
 
 def _needs_of_creation(command: v.CreateQueue | v.CreateTopic) -> Iterator[v.Capability]:
-    """Return the capabilities that the creation of a queue or topic requires."""
+    """Yield the capabilities that the creation of a queue or topic requires."""
     if not command.partitioned:
         yield v.Capability.REGULAR_QUEUES
     if command.api_version is not None:
@@ -118,7 +118,7 @@ def _needs_of_creation(command: v.CreateQueue | v.CreateTopic) -> Iterator[v.Cap
 
 
 def _needs_of_rule(command: v.AddRule) -> Iterator[v.Capability]:
-    """Return the capabilities that an added rule requires."""
+    """Yield the capabilities that adding a subscription rule requires."""
     if isinstance(command.filter, v.SqlFilter):
         yield v.Capability.SQL_FILTERS
     if command.action is not None:
@@ -126,7 +126,7 @@ def _needs_of_rule(command: v.AddRule) -> Iterator[v.Capability]:
 
 
 def needs(command: v.Command) -> Iterator[v.Capability]:
-    """Return the capabilities that an implementation has to declare for this command."""
+    """Yield the capabilities that an adapter has to declare to get this command."""
     if type(command) in NEEDED:
         yield NEEDED[type(command)]
     if getattr(command, "requires_session", False):

@@ -1,4 +1,4 @@
-"""Outcomes of scenarios that do not pass, and who is at fault."""
+"""Exceptions that end a scenario, by who is at fault."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,19 +17,19 @@ __all__ = [
 
 
 class NotConforming(AssertionError):  # noqa: N818 - a finding about the bus, not an error of ours
-    """The bus broke a rule; the running test found it."""
+    """The bus broke a rule, as the running scenario found."""
 
 
 class Inconclusive(Exception):  # noqa: N818 - neither passed nor failed
-    """An answer that the scenario depends on never arrived."""
+    """An answer that the scenario needs never arrived."""
 
 
 class Missed(Inconclusive):
-    """An answer never arrived, or too late; another attempt may succeed.
+    """An answer never arrived, or arrived too late; another attempt may succeed.
 
     Args:
-        request: the request.
-        place: the number of earlier answers in the scenario.
+        request: the request without an answer.
+        place: how many answers the scenario had before.
     """
 
     def __init__(self, request: str, place: int) -> None:
@@ -38,23 +38,23 @@ class Missed(Inconclusive):
 
 
 class NotApplicable(Exception):  # noqa: N818 - says what is missing
-    """The scenario needs more than the adapter declares."""
+    """The scenario needs a capability that the adapter does not declare."""
 
 
 class Undeclared(Exception):  # noqa: N818 - says what is missing, not a failure of the bus
-    """The adapter answered `unsupported` for a capability that it declared."""
+    """The adapter declares a capability, and answered `unsupported` to a request that needs it."""
 
 
 LONGEST_TEXT: Final = 4096
-"""Maximum length of an adapter's exception text, in characters."""
+"""Maximum number of characters that are kept of an exception of the adapter."""
 
 
 @contextmanager
 def blaming_the_adapter() -> Iterator[None]:
-    """Convert any exception of an adapter to an error of the adapter, not of the bus.
+    """Convert an exception raised by an adapter to an `AdapterError`.
 
     Raises:
-        AdapterError: the adapter raised something else than our errors.
+        AdapterError: the adapter raised an exception that is not one of busproof's.
     """
     try:
         yield
@@ -64,6 +64,6 @@ def blaming_the_adapter() -> Iterator[None]:
         text = str(error)
         if len(text) <= LONGEST_TEXT:
             raise AdapterError(f"the adapter raised {type(error).__name__}: {text}") from error
-        # Not chained: pytest would log the whole chain at every scenario.
+        # It is not chained, because pytest would print the long text again for every scenario.
         cut = f"{text[:LONGEST_TEXT]}… and {len(text) - LONGEST_TEXT} characters more"
         raise AdapterError(f"the adapter raised {type(error).__name__}: {cut}") from None

@@ -1,7 +1,7 @@
-"""The judgement of one scenario, without its events: everything that verdicts need.
+"""Result of judging one scenario, without its events: all that its verdicts need.
 
-A scenario of a production history may be judged in parts, by several processes; this module joins
-the judgements of the parts.
+A scenario of a production history may be judged in parts, by several processes. This module joins
+the results of the parts.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,28 +33,28 @@ from busproof.spec import Catalogue
 __all__ = ["Checker", "Heard", "Part", "joined", "profile_of", "to_blame"]
 
 _AT_LEAST: Final = "LIFE-01"
-"""Rule broken by a reading's forbidden answer if only a permission mentions it."""
+"""Rule that counts as broken if the only rules about an answer merely permit others."""
 
 _Judge = Callable[[Sequence[v.Event], v.Profile, v.Observability], Judged]
 
 
 @attrs.frozen(kw_only=True)
 class Heard:
-    """The judgement of one scenario.
+    """Result of judging one scenario.
 
     Attributes:
-        name: its name.
-        feature: its feature.
-        about: the rules that it is about.
-        ending: how it ended, in a word.
-        explanation: the same in a sentence.
-        events: the number of its events.
-        evidence: rule id to how many events it decided.
-        blamed: the rules that it breaks.
-        counterexample: how it breaks them.
-        shown: the indices of the counterexample's events in the scenario.
-        exhausted: why there is no verdict, if there is none.
-        goals: the coverage goals that it reached.
+        name: the scenario's name.
+        feature: the feature that it belongs to.
+        about: the rules that it is tagged with.
+        ending: how it ended, in one word.
+        explanation: how it ended, in a sentence.
+        events: how many events it has.
+        evidence: rule to the number of events that it decided.
+        blamed: the rules that the scenario breaks.
+        counterexample: the events that show it.
+        shown: the indices of these events in the scenario.
+        exhausted: why there is no verdict; empty if there is one.
+        goals: the coverage goals that its events reached.
     """
 
     name: str = ""
@@ -72,23 +72,23 @@ class Heard:
 
     @property
     def is_sequence(self) -> bool:
-        """Whether the exploration generated it."""
+        """Whether the scenario is a sequence of the exploration."""
         return self.feature in (EXPLORATION, AGAIN)
 
     @property
     def title(self) -> str:
-        """The scenario's name; all sequences of the exploration share one."""
+        """The scenario's name; all sequences of the exploration have the same."""
         return "Exploration" if self.is_sequence else self.name
 
 
 @attrs.frozen(kw_only=True)
 class Part:
-    """The judgement of a part of a scenario.
+    """Result of judging a part of a scenario.
 
     Attributes:
-        at: the index of its first event in the whole.
-        heard: its judgement.
-        usable: whether all of it could be read.
+        at: the index of the part's first event in the scenario.
+        heard: the result of the part.
+        usable: whether every line of the part could be read.
     """
 
     at: int
@@ -97,9 +97,9 @@ class Part:
 
 
 def joined(one: Part, other: Part) -> Part:
-    """Join the judgements of two parts of one scenario: a violation, if either broke a rule.
+    """Join the results of two parts of one scenario; if either broke a rule, the whole did.
 
-    Among several violations the shortest counts, then the first; as in `judged`.
+    Of several violations the one with the fewest events counts, then the first, as in `judged`.
     """
     first, second = sorted((one, other), key=lambda part: part.at)
     evidence = dict(first.heard.evidence)
@@ -125,7 +125,7 @@ def joined(one: Part, other: Part) -> Part:
 
 
 def profile_of(catalogue: Catalogue, header: Header) -> v.Profile:
-    """Return the profile of a history, with the rules in force filled in.
+    """Return the profile in a history's header, with the rules that are not in force filled in.
 
     Raises:
         UsageError: the history names an edition, ambiguity or reading that does not exist.
@@ -143,12 +143,13 @@ def profile_of(catalogue: Catalogue, header: Header) -> v.Profile:
 
 
 class Checker:
-    """Judge of an implementation's scenarios, one by one.
+    """Judge of the scenarios of one recording, one by one.
 
     Args:
-        header: the header of their recording.
-        catalogue: the rules that apply.
-        oracle: the oracle; by default as the header says, or its capabilities allow.
+        header: the header of the recording.
+        catalogue: the catalogue of rules.
+        oracle: the oracle; by default the one in the header, or the one that the capabilities
+            allow.
 
     Attributes:
         terms: the terms of judging.
@@ -169,7 +170,7 @@ class Checker:
         return self._checked(scenario, judged)
 
     def check_part(self, scenario: Scenario) -> Heard:
-        """Judge a scenario that has the events of one part only, see `decompose`."""
+        """Judge a scenario with the events of one independent part only (`decompose`)."""
         return self._checked(scenario, judged_part)
 
     def _checked(self, scenario: Scenario, judge: _Judge) -> Heard:
@@ -203,12 +204,12 @@ class Checker:
         return heard
 
     def unchecked(self, scenario: Scenario, why: str) -> Heard:
-        """Return the judgement of a scenario whose judging was interrupted."""
+        """Return the result of a scenario whose judging was interrupted."""
         return attrs.evolve(_heard(scenario), exhausted=why)
 
 
 def _in_order(events: Sequence[v.Event], order: Sequence[int]) -> Sequence[v.Event]:
-    """Return the events in the order of judging, without a copy of them."""
+    """Return the events in the order of judging, without copying them."""
     if isinstance(order, range) and len(order) == len(events):
         return events
     return Reordered(events, order)
@@ -238,12 +239,12 @@ def _explanation(scenario: Scenario) -> str:
 
 
 def _permits(rule: v.RuleId, terms: Terms) -> bool:
-    """Return whether a rule only permits answers, so that nothing can break it."""
+    """Return whether a rule only permits an answer, so that no answer can break it."""
     return terms.catalogue.rule(rule).shown_by == "allowed"
 
 
 def to_blame(rules: Sequence[v.RuleId], about: Sequence[v.RuleId], terms: Terms) -> v.RuleId:
-    """Return the broken rule that a scenario is about, or the most specific applicable one."""
+    """Return the rule to charge: one that the scenario is about, or else the first applicable."""
     rules = [rule for rule in rules if not _permits(rule, terms)] or [_AT_LEAST]
     applicable = [rule for rule in rules if not terms.inapplicable(terms.catalogue.rule(rule))]
     own = [rule for rule in applicable if rule in about]
@@ -264,7 +265,7 @@ def _of_violation(scenario: Scenario, judged: Judged) -> Counterexample:
 
 
 def _about(scenario: Scenario) -> str:
-    """Return the sentence of a distilled sequence, which is its first step after its name."""
+    """Return the sentence of a distilled sequence: its first step without its name."""
     steps = () if scenario.ended is None else scenario.ended.steps
     if not steps or steps[0].keyword != SENTENCE:
         return ""

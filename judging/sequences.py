@@ -1,6 +1,7 @@
-"""Random sequences of commands, generated in advance: the same seed, the same sequence.
+"""Random sequences of commands that are generated in advance and depend only on a seed.
 
-A lock is identified by the receive that may get it, as in a file of commands.
+Answers are not known then, so a lock is named by the receive that may get it, as in a file of
+commands.
 """
 
 from collections.abc import Callable
@@ -33,15 +34,15 @@ _SUBSCRIPTION: Final = "news/subscriptions/a"
 _SESSIONS: Final = ("s", "s", "s", "t")
 _DURATIONS: Final = (1, 5 * _S, 20 * _S, 40 * _S, 70 * _S)
 _LARGE: Final = 600_000_000
-"""Size in bytes; two such messages fill a partition."""
+"""Size in bytes; two messages of it fill a partition."""
 
 _FAITHFUL: Final = 0.8
-"""Share of a sequence that is about its theme."""
+"""Share of the commands that are about the theme of the sequence."""
 
 
 @attrs.define
 class _Author:
-    """A sequence in the making."""
+    """Author of one sequence: what is written so far, and the random choices."""
 
     random: Random
     partitions: int
@@ -51,7 +52,7 @@ class _Author:
     transactions: int = 0
 
     def add(self, *commands: v.Command) -> None:
-        """Add commands, all over the same one of two connections."""
+        """Add commands, all on the same one of two connections."""
         connection = "c1" if self.random.random() < 0.8 else "c2"
         for command in commands:
             number = len(self.written) + 1
@@ -61,26 +62,26 @@ class _Author:
             self.written.append(recorded)
 
     def go_on(self) -> None:
-        """Add the next command or episode, usually about the theme."""
+        """Add the next command, or a short series of them, usually about the theme."""
         writers = self.theme.writers if self.random.random() < _FAITHFUL else _WRITERS
         often = [share for share, _ in writers]
         commands = self.random.choices([writer for _, writer in writers], often)[0](self)
         self.add(*(commands if isinstance(commands, tuple) else (commands,)))
 
     def queue(self) -> str:
-        """Return a destination, usually the theme's own."""
+        """Return a destination, usually one of the theme's."""
         faithful = self.random.random() < _FAITHFUL
         return self.random.choice(self.theme.queues if faithful else _SENT_TO)
 
     def entity(self) -> str:
-        """Return an entity to receive from: the queue, its dead letters, or a subscription."""
+        """Return an entity to receive from: a queue, its dead-letter queue, or a subscription."""
         queue = self.queue()
         if queue in ("news", "source"):
             return self.random.choice((_SUBSCRIPTION, "plain", "source"))
         return queue + v.DEAD_LETTERS if self.random.random() < 0.15 else queue
 
     def message(self, queue: str) -> v.Message:
-        """Return a message with one of few keys, so that keys recur."""
+        """Return a message whose key is one of a few, so that keys recur."""
         choose = self.random.choice
         needs = queue == "sessions" or self.random.random() < 0.1
         session = choose(_SESSIONS) if needs else None
@@ -96,36 +97,37 @@ class _Author:
         )
 
     def settled(self, kind: Callable[..., v.Command]) -> v.Command:
-        """Settle a message that one of the latest receives may have returned."""
+        """Return a settlement of the message that one of the last two receives may get."""
         if not self.receives:
             return kind(queue="plain", lock_token="never given")  # noqa: S106 - no secret
         number, queue = self.random.choice(self.receives[-2:])
         return kind(queue=queue, lock_token=f"@{number}")
 
     def of_session(self, kind: Callable[..., v.Command]) -> v.Command:
-        """Add a command about a session."""
+        """Return a command about a session."""
         return kind(queue="sessions", session_id=self.random.choice(_SESSIONS))
 
     def transaction(self) -> str:
-        """Return the latest transaction, or one that never began."""
+        """Return the name of the latest transaction, or of one that never began."""
         return f"t{self.transactions}"
 
 
 _Writer = Callable[[_Author], v.Command | tuple[v.Command, ...]]
-"""Writer of a command, or of an episode that hardly comes about by chance."""
+"""Function that writes a command, or a series that random choices would hardly produce."""
 
 _Writers = tuple[tuple[int, _Writer], ...]
 
 
 @attrs.frozen
 class _Theme:
-    """The main subject of a sequence.
+    """Theme of a sequence: what most of its commands are about.
 
     Attributes:
-        queues: destinations.
-        writers: generators of commands.
-        large: the share of large messages.
-        awaited: the entity whose messages are waited for in the end, by receives over two minutes.
+        queues: the destinations of its sends.
+        writers: the functions that write its commands, each with its weight.
+        large: the share of messages that are large.
+        awaited: the entity that the sequence ends by receiving from, over two minutes; empty if it
+            does not.
     """
 
     queues: tuple[str, ...]
@@ -205,7 +207,7 @@ def _roll_back(author: _Author) -> v.Command:
 
 
 def _close_while_delivered(author: _Author) -> tuple[v.Command, ...]:
-    """SESS-09: close a session whose message is locked, and receive the message again."""
+    """SESS-09: close a session while its message is locked, then receive the message again."""
     session_id = author.random.choice(_SESSIONS)
     message = v.Message(body=f"m{len(author.written)}", session_id=session_id)
     accept = v.AcceptSession(queue="sessions", session_id=session_id)
@@ -215,7 +217,7 @@ def _close_while_delivered(author: _Author) -> tuple[v.Command, ...]:
 
 
 def _send_to_nowhere(author: _Author) -> tuple[v.Command, ...]:
-    """FWD-20: send to a queue whose destination is gone, and look for the message there."""
+    """FWD-20: send to a queue whose destination was deleted, and look for the message there."""
     message = v.Message(body=f"m{len(author.written)}")
     look = author.random.choice((v.Receive(queue="source"), v.Peek(queue="source")))
     destination = _CREATIONS[0]
@@ -255,7 +257,7 @@ _WRITERS: Final = (
     *(_TRAFFIC + _TIME + _SETTLEMENTS + _OF_SESSIONS),
     *(_OF_TRANSACTIONS + _OUTAGES + _MANAGEMENT),
 )
-"""Generators of all commands, with their weights."""
+"""Functions that write every kind of command, with their weights."""
 
 _THEMES: Final = (
     _Theme(("plain",), (*_TRAFFIC, *_OUTAGES, (2, _peek), (1, _get))),
@@ -274,12 +276,12 @@ _THEMES: Final = (
 
 
 def sequence(seed: int, length: int, partitions: int) -> tuple[RecordedCommand, ...]:
-    """Return this many commands after those that create the entities.
+    """Return a sequence of commands, after those that create its entities.
 
     Args:
-        seed: of all random choices; successive seeds take the themes in turn.
-        length: the number of further commands.
-        partitions: how many a partitioned entity has.
+        seed: the seed of all random choices; successive seeds use the themes in turn.
+        length: the number of commands after the creations.
+        partitions: the number of partitions of a partitioned entity.
     """
     random = Random(seed)  # noqa: S311 - repeatable, no secrets
     author = _Author(random, partitions, _THEMES[seed % len(_THEMES)])
@@ -298,6 +300,6 @@ def sequence(seed: int, length: int, partitions: int) -> tuple[RecordedCommand, 
 
 
 def _waiting(queue: str) -> tuple[v.Command, ...]:
-    """Return enough receives to make a message overdue that has not come."""
+    """Return enough receives for a missing message to be overdue."""
     receive = v.Receive(queue=queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     return (v.AdvanceClock(duration=PAUSE), receive) * (TRIES + 1)

@@ -1,7 +1,7 @@
 """Shrinking of a failure: remove what it does not need, then simplify the rest.
 
-Each candidate is tested for one property, whether it still fails, until the budget ends. The result
-is the smallest failure seen by then.
+Each candidate is tested for one property: whether it still fails. When the budget ends, the result
+is the smallest failure found by then.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ T = TypeVar("T")
 Fails = Callable[[Sequence[T]], bool]
 
 _KEPT: Final = frozenset({"queue", "lock_token", "transaction", "body", "session_id"})
-"""Fields with values that others refer to, or without a default."""
+"""Fields whose values other commands refer to, or that have no default."""
 
 
 class Spent(Exception):  # noqa: N818 - no error: the budget is used up
@@ -29,11 +29,11 @@ class Spent(Exception):  # noqa: N818 - no error: the budget is used up
 
 
 def minimised(items: Sequence[T], fails: Fails[T]) -> tuple[T, ...]:
-    """Return the items without those that the failure does not need: delta debugging.
+    """Return the items that the failure needs, found by delta debugging.
 
     Args:
         items: the failing items.
-        fails: whether a candidate fails too; may raise `Spent`.
+        fails: the test whether a candidate still fails; it may raise `Spent`.
     """
     best = tuple(items)
     size = max(1, len(best) // 2)
@@ -54,7 +54,7 @@ class _Stopped:
 
 
 def _once_through(best: tuple[T, ...], size: int, fails: Fails[T]) -> "tuple[T, ...] | _Stopped":
-    """Try to remove each piece of this size, from the end, where unneeded items are likely."""
+    """Try to remove each piece of this size, from the end, where most items are not needed."""
     start = max(0, len(best) - size)
     while True:
         candidate = best[:start] + best[start + size :]
@@ -71,7 +71,7 @@ def _once_through(best: tuple[T, ...], size: int, fails: Fails[T]) -> "tuple[T, 
 def simplified(
     commands: Sequence[RecordedCommand], fails: Fails[RecordedCommand]
 ) -> tuple[RecordedCommand, ...]:
-    """Return the commands with default values wherever the failure permits."""
+    """Return the commands with default values wherever they still fail."""
     best = tuple(commands)
     try:
         for place in range(len(best)):
@@ -125,10 +125,10 @@ def off_the_wire(
     observability: v.Observability,
     oracle: Oracle,
 ) -> tuple[v.Event, ...]:
-    """Return the events that the judge needs to reject the last one, without new requests.
+    """Return the recorded events that the judge needs to reject the last one.
 
-    The result is a guess at the smallest failure: the implementation might have answered
-    differently without the removed requests.
+    No request is sent. The result is a guess, because the bus might have answered differently
+    without the removed requests.
     """
     last = len(events) - 1
 

@@ -1,8 +1,7 @@
-"""Summaries of many scenarios: everything that the verdicts on a history need.
+"""Summaries of many scenarios: all that the verdicts on a history need.
 
-Summaries of pieces of a history can be made anywhere, in any order, and merged; the result is that
-of the whole. The order of scenarios is given by their places, numbers that rise with the order of
-recording.
+Pieces of a history can be summarized anywhere and in any order; merged, they are the summary of the
+whole. Each scenario has a place, a number that rises in the order of recording.
 """
 
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ UNBLAMED: Final = "unblamed"
 
 @attrs.frozen
 class Remark:
-    """A sentence, and the place of its scenario."""
+    """A sentence about a scenario, with the scenario's place."""
 
     place: int
     text: str
@@ -33,20 +32,20 @@ class Remark:
 
 @attrs.frozen
 class Shortest:
-    """The shortest counterexample so far, and the place of its scenario."""
+    """The shortest counterexample so far, with the place of its scenario."""
 
     place: int
     counterexample: Counterexample
 
     @property
     def rank(self) -> tuple[int, int]:
-        """The sort key: shorter ones first, then earlier ones."""
+        """The sort key: fewer events come first, then earlier places."""
         return len(self.counterexample.events), self.place
 
 
 @attrs.frozen
 class Ending:
-    """End of a scenario."""
+    """End of a scenario; `repeated` if it was another attempt at the same scenario."""
 
     place: int
     name: str
@@ -56,17 +55,17 @@ class Ending:
 
 @attrs.define
 class OfRule:
-    """The evidence of scenarios about one rule.
+    """Evidence about one rule from several scenarios.
 
     Attributes:
-        events: how many it decided.
-        deciding: the scenarios with such events, each by name with its first place.
-        breaking: the scenarios that broke it, likewise.
-        broken: how many scenarios broke it.
-        shortest: the shortest counterexample.
-        own: of scenarios about the rule, the first with each ending.
-        replays: how many times a failure of it was replayed.
-        broken_again: how many of these replays broke it.
+        events: how many events the rule decided.
+        deciding: the names of scenarios with such events, each with its first place.
+        breaking: the names of scenarios that broke the rule, each with its first place.
+        broken: how many scenarios broke the rule.
+        shortest: the shortest counterexample; `None` if there is none.
+        own: for scenarios about the rule, each kind of ending with the first sentence about it.
+        replays: how many replays of a failure of the rule there were.
+        broken_again: how many of them broke the rule again.
     """
 
     events: int = 0
@@ -79,19 +78,19 @@ class OfRule:
     broken_again: int = 0
 
     def decided(self, place: int, heard: Heard, events: int) -> None:
-        """Count events of a scenario that the rule decided."""
+        """Add a scenario with events that the rule decided."""
         self.events += events
         _earliest(self.deciding, heard.title, place)
 
     def broke(self, place: int, heard: Heard) -> None:
-        """Count a scenario that broke the rule."""
+        """Add a scenario that broke the rule."""
         self.broken += 1
         _earliest(self.breaking, heard.title, place)
         if heard.counterexample is not None:
             self._take(Shortest(place, heard.counterexample))
 
     def is_about(self, place: int, heard: Heard, rule: v.RuleId) -> None:
-        """Record how a scenario about this rule ended."""
+        """Add the ending of a scenario that is about the rule."""
         _first(self.own, heard.ending, Remark(place, heard.explanation))
         if heard.exhausted:
             _first(self.own, EXHAUSTED, Remark(place, heard.exhausted))
@@ -102,7 +101,7 @@ class OfRule:
             self.broken_again += rule in heard.blamed
 
     def add(self, other: "OfRule") -> None:
-        """Add the evidence of other scenarios about the rule."""
+        """Add the evidence from other scenarios."""
         self.events += other.events
         self.broken += other.broken
         self.replays += other.replays
@@ -116,7 +115,7 @@ class OfRule:
             self._take(other.shortest)
 
     def moved(self, by: int) -> "OfRule":
-        """Return the same with all places increased by an offset."""
+        """Return the evidence with all places increased."""
         shortest = self.shortest
         return attrs.evolve(
             self,
@@ -133,22 +132,22 @@ class OfRule:
 
 @attrs.define
 class Summary:
-    """The summary of several scenarios.
+    """Summary of several scenarios.
 
     Attributes:
-        rules: the evidence about each rule.
-        scenarios: how many there were.
-        events: how many they had.
-        sequences: how many of them the exploration generated.
-        explored: how many events those had.
-        endings: how each named scenario ended, sequences excluded.
-        unnamed: how many unnamed scenarios had each ending.
-        first_unnamed: the first place of these, by ending.
-        goals: the coverage goals that they reached.
-        interrupted: the scenarios during which the run stopped.
-        exhausted: why there is no verdict on some, each sentence with its first place.
-        cut: whether the last line of a history was cut off and left out.
-        parts: by place, scenarios with parts still to come.
+        rules: each rule with the evidence about it.
+        scenarios: how many scenarios there were.
+        events: how many events they had.
+        sequences: how many of the scenarios were sequences of the exploration.
+        explored: how many events these sequences had.
+        endings: how each named scenario ended; sequences are not included.
+        unnamed: each kind of ending with the number of unnamed scenarios that had it.
+        first_unnamed: each kind of ending with the first place of such a scenario.
+        goals: the coverage goals that were reached.
+        interrupted: sentences about scenarios in which the run stopped, with their first places.
+        exhausted: sentences why some have no verdict, with their first places.
+        cut: whether the last line of a history was incomplete and left out.
+        parts: the place of each scenario that is judged in parts, with the parts joined so far.
     """
 
     rules: dict[v.RuleId, OfRule] = attrs.field(factory=dict)
@@ -167,19 +166,19 @@ class Summary:
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> "Summary":
-        """Return the summary that plain values describe.
+        """Return the summary that these plain values describe, as `told` returns them.
 
         Raises:
-            HistoryError: the values describe none.
+            HistoryError: the values do not describe a summary.
         """
         return structure(fields, cls, "the summary")
 
     def told(self) -> dict[str, Any]:
-        """Return plain values that `of` can read."""
+        """Return the summary as plain values, which `of` reads."""
         return unstructure(self)
 
     def add(self, place: int, heard: Heard) -> None:
-        """Add the judgement of a scenario."""
+        """Add the result of a scenario."""
         self.scenarios += 1
         self.events += heard.events
         self.goals.add(heard.goals)
@@ -195,12 +194,12 @@ class Summary:
             self._rule(rule).is_about(place, heard, rule)
 
     def add_part(self, place: int, part: Part) -> None:
-        """Add the judgement of a part of a scenario."""
+        """Add the result of a part of a scenario."""
         before = self.parts.get(str(place))
         self.parts[str(place)] = part if before is None else joined(before, part)
 
     def merge(self, other: "Summary") -> None:
-        """Add another summary."""
+        """Add another summary to this one."""
         for rule, summary in other.rules.items():
             self._rule(rule).add(summary)
         self.scenarios += other.scenarios
@@ -223,7 +222,7 @@ class Summary:
             self.add_part(int(name), part)
 
     def moved(self, by: int) -> "Summary":
-        """Return the same with all places increased, as for a later file."""
+        """Return the summary with all places increased, as for a later file."""
         return attrs.evolve(
             self,
             rules={rule: summary.moved(by) for rule, summary in self.rules.items()},
@@ -235,16 +234,16 @@ class Summary:
         )
 
     def close(self) -> None:
-        """Join the scenarios that were judged in parts, once all parts are there."""
+        """Add the scenarios that were judged in parts, once all their parts are joined."""
         for place, part in self.parts.items():
             if part.usable:
                 self.add(int(place), part.heard)
         self.parts = {}
 
     def ended(self) -> dict[str, int]:
-        """Return how many scenarios had each ending, in the order of first occurrence.
+        """Return each kind of ending with the number of scenarios, by first occurrence.
 
-        Sequences are left out; for a scenario with several attempts the last one counts.
+        Sequences are not counted. Of several attempts at a scenario only the last one counts.
         """
         kept: list[Ending] = []
         places: dict[str, int] = {}
@@ -294,5 +293,5 @@ def _first(firsts: dict[str, Remark], kind: str, remark: Remark) -> None:
 
 
 def in_order(places: dict[str, int]) -> Iterator[str]:
-    """Return names, or sentences, by their first places."""
+    """Return the keys in the order of their places."""
     return iter(sorted(places, key=lambda name: places[name]))

@@ -1,4 +1,4 @@
-"""Verdicts on every rule from a recorded history."""
+"""Verdicts on all rules from a recorded history."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -27,12 +27,13 @@ NEVER_AROSE = "the situation never arose"
 
 
 class Hearing:
-    """Scenarios judged one after the other, and their verdicts.
+    """Judgement of scenarios as they come, and the verdicts on them.
 
     Args:
-        header: the header of their recording.
-        catalogue: the rules that apply.
-        oracle: the oracle; by default as the header says, or its capabilities allow.
+        header: the header of the recording.
+        catalogue: the catalogue of rules.
+        oracle: the oracle; by default the one in the header, or the one that the capabilities
+            allow.
 
     Raises:
         UsageError: the header names an edition, ambiguity or reading that does not exist.
@@ -46,11 +47,11 @@ class Hearing:
 
     @property
     def scenarios(self) -> tuple[Scenario, ...]:
-        """The judgements so far, in order."""
+        """The scenarios so far, in order."""
         return tuple(self._scenarios)
 
     def hear(self, scenario: Scenario) -> None:
-        """Judge one more scenario."""
+        """Judge the next scenario."""
         self._summary.add(len(self._scenarios), self._checker.check(scenario))
         self._scenarios.append(scenario)
 
@@ -58,7 +59,7 @@ class Hearing:
         """Return a verdict on every rule that can be shown, from the scenarios so far.
 
         Args:
-            cut: whether the last line of the history was cut off and left out.
+            cut: whether the last line of the history was incomplete and left out.
         """
         self._summary.cut = cut
         return verdicts(self._header, self._checker.terms, self._summary)
@@ -67,7 +68,7 @@ class Hearing:
 def conformance(
     history: History, catalogue: Catalogue, oracle: Oracle | None = None
 ) -> Conformance:
-    """Return a verdict on every rule that can be shown, from a whole history alone.
+    """Return a verdict on every rule that can be shown, from a whole history.
 
     Raises:
         UsageError: the history names an edition, ambiguity or reading that does not exist.
@@ -81,13 +82,13 @@ def conformance(
 def verdicts(
     header: Header, terms: Terms, summary: Summary, more: Sequence[str] = ()
 ) -> Conformance:
-    """Return a verdict on every rule that can be shown, from a summary of all scenarios.
+    """Return a verdict on every rule that can be shown, from the summary of all scenarios.
 
     Args:
         header: the header of the recording.
         terms: the terms of judging.
         summary: the summary.
-        more: sentences on other reasons why the run is incomplete.
+        more: sentences about further reasons why the run is incomplete.
     """
     explored = _explored(header, summary, terms)
     unreached = {} if explored is None else missed(explored.goals)
@@ -96,7 +97,7 @@ def verdicts(
         for rule in terms.catalogue.rules
         if rule.shown_by != "never"
     )
-    # Violations count whatever the run was limited to.
+    # A violation is reported even if the run was limited to other rules.
     rules = tuple(
         rule
         for rule in every
@@ -119,7 +120,7 @@ def verdicts(
 
 
 def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None:
-    """Return what the run explored, with the applicable goals."""
+    """Return what the run explored, with the coverage goals; `None` if it did not explore."""
     if not summary.sequences:
         return None
     return Explored(
@@ -131,7 +132,7 @@ def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None
 
 
 def _aimed(verdict: RuleVerdict, unreached: Mapping[v.RuleId, str]) -> RuleVerdict:
-    """Turn a rule whose goal was never reached into one not shown, despite other evidence."""
+    """Return the verdict, changed from shown to not shown if the rule's goal was never reached."""
     if verdict.verdict is not Verdict.SHOWN or verdict.id not in unreached:
         return verdict
     cause = f"the run never reached {unreached[verdict.id]}"
@@ -167,7 +168,8 @@ def _violated(open_yet: RuleVerdict, summary: OfRule) -> RuleVerdict:
 
 
 def _unbroken(own: Mapping[str, Remark], events: int) -> tuple[Verdict, str]:
-    """Return the verdict on an unbroken rule: from its own scenarios, then from evidence."""
+    # If one of the rule's own scenarios could not finish, evidence from others does not count.
+    """Return the verdict on a rule that was not broken, with the cause if it is not shown."""
     if broke_off := own.get("errored") or own.get("interrupted"):
         return Verdict.ERRORED, broke_off.text
     if EXHAUSTED in own:
@@ -193,7 +195,7 @@ def _problems(summary: Summary, planned: int | None) -> list[str]:
 
 
 def _unanswered(rules: Sequence[RuleVerdict], only: Sequence[str]) -> Iterator[str]:
-    """Return the requested rules that do not apply, which is not a pass."""
+    """Yield a sentence for each requested rule or family that does not apply: it did not pass."""
     for name in only:
         of_it = [rule for rule in rules if is_asked_for(rule.id, (name,))]
         if all(rule.verdict is Verdict.NOT_APPLICABLE for rule in of_it):
@@ -211,7 +213,7 @@ def exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCode
 
 
 def subject_of(header: Header, terms: Terms) -> Subject:
-    """Return the implementation and the rules that applied to it."""
+    """Return the bus that was judged, and the terms that applied to it."""
     implementation = header.implementation
     return Subject(
         name=implementation.get("name", "unnamed"),

@@ -1,4 +1,4 @@
-"""Late witnesses: a received sequence number reveals the partition of an earlier send."""
+"""Late witnesses: a later sequence number may reveal the partition of an earlier send."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ __all__ = ["with_late_witnesses"]
 
 
 def with_late_witnesses(events: Sequence[v.Event]) -> Sequence[v.Event]:
-    """Return the events with partitions of sends filled in that were revealed later.
+    """Return the events, with each send's partition filled in if a later event reveals it.
 
-    The partition is clear only if a body was sent once, to one partitioned queue.
+    The partition is certain only if the body was sent once, to one partitioned queue.
     """
     if not any(map(_lacks_witness, events)):
         return events

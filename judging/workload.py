@@ -1,7 +1,7 @@
-"""Concurrent clients: histories with overlapping requests, and their true order.
+"""Concurrent clients that make histories with overlapping requests, whose true order is known.
 
 Each request takes effect at one moment between its call and its return. The bus gets the requests
-in the order of these moments, on a virtual clock; the history has only the calls and returns, as a
+in the order of these moments, on a virtual clock. The history has only the calls and returns, as a
 recorder on a real clock would see them.
 """
 
@@ -21,7 +21,7 @@ MILLISECOND: Final = v.MICROSECONDS // 1000
 KEYS: Final = tuple("abcdefghijklmnop")
 SESSIONS: Final = tuple("stuvwxyz")
 LARGE: Final = (60_000_000, 100_000_000, 330_000_000)
-"""Size in bytes; this many messages exceed 10^9 bytes but not 2^30."""
+"""Sizes in bytes; as many messages as sizes exceed 10^9 bytes, but not 2^30."""
 QUEUES: Final = (
     v.CreateQueue(queue="keyed"),
     v.CreateQueue(queue="sessions", requires_session=True),
@@ -31,16 +31,16 @@ QUEUES: Final = (
 
 @attrs.frozen(kw_only=True)
 class Habits:
-    """Optional behaviour of clients, each as a share of one.
+    """Optional behaviour of the clients, as shares between 0 and 1.
 
     Attributes:
-        managing: of requests without a lock held, the share that creates, gets, updates or deletes
-            a queue.
-        mortal: the share of messages with a time to live; those of the first queue then become dead
-            letters.
-        large: the share of messages so large that a few fill a partition.
-        batching: of sends and receives outside of sessions, the share with several messages.
-        enlisting: the share of settlements in a transaction.
+        managing: the share of requests that create, get, update or delete a queue, while no lock is
+            held.
+        mortal: the share of messages with a time to live; in the first queue, expired ones become
+            dead letters.
+        large: the share of messages that are so large that a few fill a partition.
+        batching: the share of sends and receives, outside of sessions, with several messages.
+        enlisting: the share of settlements that belong to a transaction.
     """
 
     managing: float = 0
@@ -52,7 +52,7 @@ class Habits:
 
 @attrs.define
 class _Worker:
-    """One client: what it holds and what it does next."""
+    """One client: the locks, session and transaction that it holds, and its random choices."""
 
     name: str
     connection: str
@@ -66,7 +66,7 @@ class _Worker:
     staged: int = 0
 
     def next(self) -> v.Command:
-        """Return the next request; a client settles its messages before it receives more."""
+        """Return the client's next request; it settles messages before it receives more."""
         if self.habits.enlisting and self.locks and self.random.random() < self.habits.enlisting:
             return self._begin() if self.transaction is None else self._settle_within()
         if self.locks and self.random.random() < 0.7:
@@ -96,7 +96,7 @@ class _Worker:
         return v.Send(queue="keyed", message=self._message())
 
     def _send_several(self) -> v.Command:
-        """Send some messages, usually with one key."""
+        """Return a send of several messages, usually all with the same key."""
         messages = tuple(self._message() for _ in range(self.random.choice((1, 2, 4))))
         if self.random.random() < 0.8:
             key = messages[0].partition_key
@@ -134,7 +134,7 @@ class _Worker:
         if not self.habits.large or self.random.random() >= self.habits.large:
             return small
         large = attrs.evolve(small, size=self.random.choice(LARGE), stands_in=True)
-        # Usually with one key, whose partition is soon full.
+        # Most large messages have one key, so that its partition is soon full.
         return large if small.partition_key is None else attrs.evolve(large, partition_key=KEYS[0])
 
     def _small_message(self, *, session: bool, detected: bool) -> v.Message:
@@ -149,7 +149,7 @@ class _Worker:
         )
 
     def _life(self) -> int | None:
-        """Return a time to live, if there is one: about as long as some requests take."""
+        """Return a time to live about as long as some requests take, or none."""
         if self.random.random() >= self.habits.mortal:
             return None
         return self.random.choice((30, 100, 300)) * MILLISECOND
@@ -194,7 +194,7 @@ class _Worker:
         return kind(transaction=name)
 
     def _settle_within(self) -> v.Command:
-        """Settle a locked message, perhaps twice, in or out of the transaction."""
+        """Return a settlement in the transaction; the client may use the lock once more later."""
         queue, token, _ = self.locks[-1]
         if self.random.random() < 0.8:
             self.locks.pop()
@@ -204,7 +204,7 @@ class _Worker:
         return kind(queue=queue, lock_token=token, transaction=self.transaction)
 
     def learn(self, command: v.Command, outcome: v.Outcome) -> None:
-        """Process an answer."""
+        """Remember the locks in an answer, and forget a session or transaction that was refused."""
         for view in _given(outcome):
             if view.lock_token:
                 queue = getattr(command, "queue", "")
@@ -226,7 +226,7 @@ _KINDS: Final[tuple[tuple[Callable[[_Worker], v.Command], int], ...]] = (
     (_Worker._receive_dead, 1),
     (_Worker._receive_aside, 1),
 )
-"""Requests of a client that holds nothing, with their weights."""
+"""Requests that a client makes while it holds nothing, with their weights."""
 
 
 def work(
@@ -238,19 +238,19 @@ def work(
     connections: int | None = None,
     habits: Habits = Habits(),
 ) -> list[v.Event]:
-    """Run several clients concurrently and return what a recorder sees.
+    """Run several clients concurrently, and return the events as a recorder sees them.
 
     Args:
-        adapter: the implementation, on a virtual clock; it is started anew.
+        adapter: the adapter of the bus, on a virtual clock; it is started anew.
         profile: the profile to start it with.
-        random: the source of all choices.
-        length: the number of requests after the queues were created.
-        clients: how many there are; each has one request open at a time.
-        connections: how many they share; by default each has its own.
-        habits: their optional behaviour.
+        random: the source of all random choices.
+        length: the number of requests after the queues are created.
+        clients: the number of clients; each waits for one answer at a time.
+        connections: the number of connections that they share; by default each has its own.
+        habits: the optional behaviour of the clients.
 
     Returns:
-        The events by the time of their call, as on a real clock.
+        The events in the order of their calls, as on a real clock.
     """
     adapter.start(profile)
     scene = _Scene(adapter, random)
@@ -278,7 +278,7 @@ class _Scene:
         self.events: list[v.Event] = []
 
     def play(self, workers: list[_Worker], length: int) -> None:
-        """Run the clients until this many requests were made, each at its own pace."""
+        """Run the clients, each at its own pace, until this many requests were made."""
         coming = [(self._random.randrange(MILLISECOND), number) for number in range(len(workers))]
         heapq.heapify(coming)
         acting: list[tuple[int, int, int, v.Command]] = []
@@ -295,14 +295,14 @@ class _Scene:
             heapq.heappush(acting, (moment, number, start, workers[number].next()))
 
     def ask(self, worker: _Worker, command: v.Command, moment: int, called: int = 0) -> int:
-        """Execute a request now, and record when it returns."""
+        """Execute a request at this moment, record it, and return the time of its answer."""
         if moment > self._now:
             self._adapter.do(v.AdvanceClock(duration=moment - self._now), worker.connection)
             self._now = moment
         observed = self._adapter.do(command, worker.connection)
         outcome = observed.outcome
         if not self._adapter.declaration.slack:
-            # Without slack the recorder of a real clock learns no such times.
+            # Without slack the recorder on a real clock does not learn when locks end.
             outcome = without_times(outcome)
         returned = moment + self._random.randrange(10 * MILLISECOND) if moment else 0
         lost = isinstance(outcome, v.Indeterminate)
@@ -327,7 +327,7 @@ def _given(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
 
 
 def without_times(outcome: v.Outcome) -> v.Outcome:
-    """Return an answer without the ends of locks, which are those of a virtual clock."""
+    """Return the answer without the ends of locks, which are times of a virtual clock."""
     match outcome:
         case v.Received(message=view):
             return v.Received(message=attrs.evolve(view, locked_until=None))

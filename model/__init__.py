@@ -1,7 +1,8 @@
 """The reference model: a bus with complete knowledge, which encodes every documented rule.
 
-`step` executes one command in a namespace; a policy decides what the documents leave to the bus.
-Start reading with `state`, `step` and `life_cycle`; each other file holds the rules of one family.
+`step` executes one command in a namespace; a policy makes the choices that the documents leave to
+the bus. Start reading with `state`, `step` and `life_cycle`; each other file has the rules of one
+family.
 """
 
 from busproof.model.answers import Answer

@@ -1,7 +1,7 @@
-"""The result of a command: the client's view, and the details that only a test can see.
+"""Result of a command: what the client sees, and details that only a test can see.
 
-The outcome is all that a client learns. Partition, rules and changes serve comparisons, pages and
-stores: the oracle's witness, the broker's page of decisions, and the rows to write.
+A client learns only the outcome. The other fields serve the oracle (its witness), the broker's page
+of decisions (the rules), and a store (the rows to write).
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ EMPTY: Final = v.Empty()
 
 @attrs.define
 class Answer:
-    """The answer to a command.
+    """Answer to a command.
 
     Attributes:
-        outcome: the result that the client sees.
-        partition: the partition that took all sent messages, if there is one.
+        outcome: what the client sees.
+        partition: the partition that took all messages of a send; `None` if there is not one such.
         rules: the rules that decided the answer.
-        changes: the changes of the step, as the journal keeps them.
+        changes: the changes that the step made to the state, as the journal records them.
     """
 
     outcome: v.Outcome
@@ -37,7 +37,7 @@ class Answer:
 
     @property
     def refused(self) -> v.Refused | None:
-        """Return the refusal, if the answer is one."""
+        """Return the outcome if it is a refusal, otherwise `None`."""
         return self.outcome if isinstance(self.outcome, v.Refused) else None
 
 
@@ -45,7 +45,7 @@ def view_of(
     queued: QueuedMessage, *, locked: bool = False, state: v.MessageState | None = None
 ) -> v.MessageView:
     """Return a message as a receiver or a peek sees it."""
-    # In a session there is one lock, that of the session (SESS-14).
+    # In a session the lock is the session's, so a message shows no end of its own (SESS-14).
     until = (queued.session or queued).locked_until
     return v.MessageView.of(
         queued.message,

@@ -1,10 +1,10 @@
 """BATCH: several messages in one request.
 
-A sent batch is accepted as a whole or not at all, even if only one message is at fault. The
+A batch is accepted as a whole or not at all, even if only one of its messages is at fault. The
 documents do not say what happens to a batch for a partitioned entity if its messages have different
 keys (BATCH-KEYS). A batch receive returns at least one message if there is one, and at most as many
-as requested. A batch is deleted without being received: at most as many messages as requested, none
-of them locked.
+as requested. A batch deletion deletes messages without receiving them: at most as many as
+requested, and none that are locked.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def check(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...])
 
 
 def check_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:
-    """BATCH-05, BATCH-06: a batch for a partitioned entity whose keys differ may be refused."""
+    """BATCH-05, BATCH-06: refuse different keys in a batch for a partitioned entity."""
     if not entity.settings.partitioned:
         return
     namespace.rules.premium.check_batch(namespace, messages)
@@ -63,7 +63,7 @@ def check_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, 
 
 
 def receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """BATCH-12 to BATCH-14: give as many messages as requested, or fewer."""
+    """BATCH-12 to BATCH-14: give the requested number of messages, or as many as there are."""
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)
@@ -79,10 +79,10 @@ def receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str
 
 
 def delete_batch(namespace: Namespace, command: v.DeleteBatch, connection: str) -> Answer:
-    """BATCH-15 to BATCH-20: delete as many messages as requested, or fewer.
+    """BATCH-15 to BATCH-20: delete the requested number of messages, or as many as there are.
 
-    The documents do not say what a request gets on a partitioned entity (DELETE-PARTITIONED), for
-    more messages than its tier permits, or where sessions are required.
+    The documents do not say what a partitioned entity answers (DELETE-PARTITIONED), nor one that
+    requires sessions, nor what happens if more messages are requested than the tier permits.
     """
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
@@ -112,7 +112,7 @@ def check_deletion(namespace: Namespace, entity: Entity, count: int) -> None:
 
 
 def deletable(namespace: Namespace, entity: Entity, age: int | None) -> list[QueuedMessage]:
-    """BATCH-16, BATCH-17: return the messages that are not locked and old enough, oldest first."""
+    """BATCH-16, BATCH-17: return the messages that are unlocked and old enough, oldest first."""
     return [
         queued
         for partition in entity.partitions

@@ -1,9 +1,9 @@
 """Choices of the bus, and the policies that make them.
 
-The documents leave freedoms: the partition of a message without a key, the message that a receive
-returns, whether a send with a short timeout gives up. Each freedom is a choice, named after the
-rule or ambiguity of `spec/` that grants it, and is decided only through a policy. A policy is a
-small class that knows no rules; the first candidate is the regular one.
+The documents leave some behaviour to the bus: the partition of a message without a key, the message
+that a receive returns, whether a send with a short timeout gives up. Each such freedom is a choice
+with the name of the rule or ambiguity of `spec/` that grants it, and only a policy makes it. A
+policy is a small class that knows no rules; the first candidate is what a regular bus would take.
 """
 
 import zlib
@@ -19,10 +19,10 @@ __all__ = ["Choices", "HostileChoices", "RandomChoices", "RoundRobin", "Scripted
 
 T = TypeVar("T")
 CONSIDERED = 64
-"""Maximum number of candidates considered by a policy that does not take the first one."""
+"""Maximum number of candidates that a random policy looks at."""
 
 Fits = Callable[[int], bool] | None
-"""Predicate of partitions that may be chosen; `None` if all may."""
+"""Test of a partition number: whether the partition may be chosen; `None` allows all."""
 
 
 class Choices(Protocol):
@@ -32,12 +32,12 @@ class Choices(Protocol):
         """Return one of the candidates; there is at least one, and the first is the regular one."""
 
     def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
-        """Return one of the partitions of an entity that fit, if any does."""
+        """Return a partition of an entity that `fits` allows, or `None` if it allows none."""
         candidates = [number for number in range(count) if fits is None or fits(number)]
         return self.pick(name, candidates) if candidates else None
 
     def home(self, value: str, partitions: int) -> int | None:
-        """Return the partition that a key selects; `None` leaves it to `partition`, once."""
+        """Return the partition of a key; `None` leaves the choice to `partition`, once."""
         return None
 
 
@@ -52,7 +52,7 @@ class RoundRobin(Choices):
         return next(iter(candidates))
 
     def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
-        """Return the partition after the last one used."""
+        """Return the next partition after the one used last."""
         place = (name, path)
         number = self._turns.get(place, -1)
         for _ in range(count):
@@ -74,7 +74,7 @@ class RandomChoices(Choices):
         self._random = random
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return one of the candidates, the first 64 of an index, which may be long."""
+        """Return one of the candidates at random; of a long index, one of the first 64."""
         most = None if isinstance(candidates, Sequence) else CONSIDERED
         return self._among(list(islice(candidates, most)))
 
@@ -83,7 +83,7 @@ class RandomChoices(Choices):
 
 
 class HostileChoices(RandomChoices):
-    """Policy that picks the last candidate every other time: the least regular answer."""
+    """Policy that picks the last candidate half of the time, which a regular bus would not take."""
 
     def _among(self, candidates: Sequence[T]) -> T:
         if self._random.random() < 0.5:
@@ -92,10 +92,10 @@ class HostileChoices(RandomChoices):
 
 
 class Scripted(Choices):
-    """Policy that picks candidates by their position in a canonical order, then always the first.
+    """Policy that follows a script of positions, and takes the first candidate after its end.
 
-    Indexes yield candidates in an arbitrary order and may yield one twice, so replaying by position
-    needs them sorted and without duplicates.
+    Indexes yield candidates in any order and may yield one twice. So the candidates are sorted and
+    made unique, for a position to mean the same in every replay.
     """
 
     def __init__(self, script: Sequence[int] = ()) -> None:
@@ -106,7 +106,7 @@ class Scripted(Choices):
         """Return the candidate at the position that the script names."""
         options = list(dict.fromkeys(candidates))
         if hasattr(options[0], "touched"):
-            # Records, which have a number or a name among others of their kind.
+            # Records are sorted by their number or, if they have none, by their name.
             options.sort(key=attrgetter("number" if hasattr(options[0], "number") else "name"))
         place = self._chosen(len(options))
         self.made.append((name, place, len(options)))
@@ -117,7 +117,7 @@ class Scripted(Choices):
         return self.script[len(self.made)] if len(self.made) < len(self.script) else 0
 
     def following(self) -> list[int] | None:
-        """Return the script of the next way; `None` after the last."""
+        """Return the script of the next way to make the choices; `None` after the last way."""
         made = list(self.made)
         while made and made[-1][1] + 1 == made[-1][2]:
             made.pop()

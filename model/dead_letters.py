@@ -1,9 +1,9 @@
-"""DLQ: messages that failed too often, or that a receiver dead-lettered, with the reason.
+"""DLQ: messages that failed too often, or that a receiver dead-lettered with a reason.
 
-Each queue and subscription has a dead-letter queue, created and deleted with it. A dead letter is a
-new message there, with its sender's properties and the reason; it stays until a receiver removes
-it. Nothing can be sent to a dead-letter queue, and a message is dead-lettered only once. A message
-is never in both queues.
+Each queue and subscription has a dead-letter queue, which is created and deleted with it. A dead
+letter is a new message there, with the properties that its sender set and the reason; it stays
+until a receiver removes it. Nothing can be sent to a dead-letter queue, and a dead letter cannot be
+dead-lettered again. A message is never in both queues.
 """
 
 from collections.abc import Callable
@@ -18,15 +18,15 @@ __all__ = ["DeadLetters"]
 
 
 def check_source(namespace: Namespace, entity: Entity) -> None:
-    """DLQ-10: refuse to dead-letter a message of a dead-letter queue again."""
+    """DLQ-10: refuse to dead-letter a message that is a dead letter already."""
     if entity.dead_letters is None:
         raise Refusal(v.Error.INVALID_OPERATION, "DLQ-10")
 
 
 def has_failed_too_often(namespace: Namespace, queued: QueuedMessage) -> bool:
-    """DLQ-02, DLQ-03, DLQ-09: return whether a message has reached its delivery limit.
+    """DLQ-02, DLQ-03, DLQ-09: return whether a message has used up its deliveries.
 
-    MAX-DELIVERIES decides whether the limit has to be reached or exceeded.
+    MAX-DELIVERIES decides whether its entity's maximum must be reached or exceeded.
     """
     entity = queued.entity
     if entity.dead_letters is None:

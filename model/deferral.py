@@ -1,9 +1,9 @@
-"""DEFER: a receiver sets a message aside and receives it later by its sequence number.
+"""DEFER: a receiver sets a message aside, and receives it later by its sequence number.
 
 A deferred message keeps its number, its position and its partition, and no ordinary receive returns
-it. When received by number it is locked like any other message; if that lock ends without
-settlement, the message is deferred as before. One request is for messages of one partition and
-returns all of them or none.
+it. A receive by its number locks it like any other message; if that lock ends without a settlement,
+the message is deferred as before. A request by numbers is for messages of one partition and returns
+all of them or none.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ __all__ = ["Deferral"]
 
 
 def receive_deferred(namespace: Namespace, command: v.ReceiveDeferred, connection: str) -> Answer:
-    """DEFER-02, DEFER-10 to DEFER-12: give the messages with these numbers, or none."""
+    """DEFER-02, DEFER-10 to DEFER-12: give all messages with these numbers, or none."""
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)

@@ -1,9 +1,9 @@
-"""DUP: a second message with a known MessageId is accepted and dropped.
+"""DUP: a second message with a known MessageId is accepted, and then dropped.
 
-An entity with duplicate detection remembers each MessageId for its window, together with the
-partition key: on a partitioned entity all copies of one key reach the same broker. A refused or
-rolled back message was never accepted. The state of the first message does not matter: if it was
-completed, dead-lettered or expired, a copy is still dropped.
+An entity with duplicate detection remembers each MessageId for the length of its window, together
+with the partition key: on a partitioned entity all copies with one key reach the same broker. A
+message that was refused or rolled back was never accepted. What became of the first message does
+not matter: a copy is dropped even if the first was completed, dead-lettered or expired.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def check_window(namespace: Namespace, window: int) -> None:
 
 
 def is_duplicate(namespace: Namespace, entity: Entity, message: v.Message, key: Key | None) -> bool:
-    """DUP-01, DUP-04 to DUP-07, KEY-11: return whether a message is a copy; record it if not.
+    """DUP-01, DUP-04 to DUP-07, KEY-11: return whether a message is a copy; if not, remember it.
 
     The documents do not say whether a copy extends the window (DUPLICATE-PROLONGS), nor whether an
     empty MessageId counts (EMPTY-KEY).

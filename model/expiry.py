@@ -1,9 +1,9 @@
-"""TTL: messages that exceed their time to live.
+"""TTL: messages that outlive their time to live.
 
-A message lives as long as its own time to live and its entity's both permit, counted from its
-arrival. If it is locked when its time ends, it can still be settled; it expires when it is
-released. A deferred message does not expire. An expired message is dropped, or dead-lettered if the
-entity's settings say so. The documents do not say how soon; this model does it at once.
+A message lives as long as its own time to live and its entity's both permit, from its arrival on.
+If its time ends while it is locked, it can still be settled; otherwise it expires when it is
+released. A deferred message does not expire. An expired message is dropped or, if the entity's
+settings say so, dead-lettered. The documents do not say how soon; this model does it at once.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ REASON = "TTLExpiredException"
 def expires_at(
     namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
 ) -> int | None:
-    """TTL-03, TTL-04, DLQ-09: return when a message that arrives now expires, if it does.
+    """TTL-03, TTL-04, DLQ-09: return when a message that arrives now expires; `None` if never.
 
     A dead letter never expires.
     """

@@ -1,9 +1,9 @@
 """FWD: automatic forwarding of messages and dead letters to another entity.
 
-An entity that forwards stores none of its messages: each is forwarded at once, keeps its
-properties, and is placed by its key as if it had been sent to the destination. A message is
-forwarded at most four times in a row. If it cannot be forwarded it is not lost: it is dead-lettered
-by its source, or kept in the source's transfer dead-letter queue (FORWARD-FAILED).
+An entity that forwards stores none of its messages. Each is forwarded at once, keeps its
+properties, and its key selects a partition as if it had been sent to the destination. A message is
+forwarded at most four times in a row. One that cannot be forwarded is not lost: its source
+dead-letters it, or keeps it in the transfer dead-letter queue (FORWARD-FAILED).
 """
 
 from collections.abc import Callable
@@ -18,9 +18,9 @@ from busproof.model.values import EntitySettings, InTransit, Key, Refusal
 __all__ = ["Forwarding"]
 
 TOO_FAR: Final = "MaxTransferHopCountExceeded"
-"""Reason of a message that was forwarded too often; other reasons are not documented."""
+"""Dead-letter reason of a message that was forwarded too often; no other reason is documented."""
 MOST_DEAD_LETTERS: Final = 4
-"""Maximum hops in a row as a dead letter; entities may forward in a circle."""
+"""Maximum number of hops of a dead letter, because entities may forward in a circle."""
 
 
 def check_settings(namespace: Namespace, settings: EntitySettings) -> None:
@@ -30,7 +30,7 @@ def check_settings(namespace: Namespace, settings: EntitySettings) -> None:
     for path in (settings.forward_to, settings.forward_dead_letters_to):
         if path is not None:
             destination = namespace.entities.get(path)
-            # Neither a subscription nor a dead-letter queue takes messages (TOPIC-06, DLQ-11).
+            # Neither subscriptions nor dead-letter queues accept messages (TOPIC-06, DLQ-11).
             if destination is None or destination.base is not destination:
                 raise Refusal(v.Error.INVALID_OPERATION, "FWD-29")
 
@@ -49,14 +49,14 @@ def forward(
 
 
 def most_hops(namespace: Namespace) -> int:
-    """FWD-16 to FWD-18: return how often a message may be forwarded in a row (FORWARD-HOPS)."""
+    """FWD-16 to FWD-18: return how often in a row a message may be forwarded (FORWARD-HOPS)."""
     return 4 if namespace.reading("FORWARD-HOPS", "four", "three") == "four" else 3
 
 
 def forward_dead_letter(
     namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """FWD-35, FWD-36: forward a dead letter with its reason; keep it if that is impossible."""
+    """FWD-35, FWD-36: forward a dead letter with its reason, or keep it if that is impossible."""
     reason: str | None = TOO_FAR
     if transit.dead_letters < MOST_DEAD_LETTERS:
         onward = InTransit(0, transit.dead_letters + 1, transit.reason)
@@ -68,9 +68,9 @@ def forward_dead_letter(
 def deliver(
     namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
 ) -> str | None:
-    """FWD-07 to FWD-13, FWD-19 to FWD-21: enqueue a message at the destination, or return why not.
+    """FWD-07 to FWD-13, FWD-19 to FWD-21: deliver a message, or return the reason why it stays.
 
-    Its time to live starts again there (FORWARD-LIFETIME).
+    At the destination its time to live starts again (FORWARD-LIFETIME).
     """
     rules = namespace.rules
     destination = namespace.entities.get(source.settings.forward_to or "")
@@ -89,10 +89,10 @@ def deliver(
 def key_of(
     namespace: Namespace, source: Entity, destination: Entity, message: v.Message
 ) -> Key | None:
-    """FWD-08 to FWD-12: return the key of a message at its destination, as if it was sent there.
+    """FWD-08 to FWD-12: return the key of a message at its destination, as if it were sent there.
 
-    A MessageId that was the key at the source may bind the message to a partition even where
-    MessageIds are not keys (FORWARD-MESSAGE-ID).
+    A MessageId that was the key at the source may keep the message in its partition even if the
+    destination has no duplicate detection (FORWARD-MESSAGE-ID).
     """
     rules = namespace.rules
     key = rules.keys.effective_key(namespace, destination, message)
@@ -109,7 +109,8 @@ def place(
 ) -> int | None:
     """FWD-08, FWD-09, FWD-21, FWD-22, FWD-24: return the partition for a forwarded message.
 
-    It is `None` if there is no room. In a partition that is down, the message waits for its return.
+    It is `None` if no partition has room. A message for a partition that is down waits until that
+    is up again.
     """
     rules, size = namespace.rules, message.size or 0
     if key is not None:
@@ -136,7 +137,7 @@ def keep(
 ) -> None:
     """FWD-17 to FWD-21, FWD-32: keep a message that cannot be forwarded as a dead letter.
 
-    Two pages name two places for it (FORWARD-FAILED).
+    Two pages of the documents name different places for it (FORWARD-FAILED).
     """
     rules, failed = namespace.rules, transit._replace(reason=reason)
     readings, transfers = ("transfer", "dead-letter"), source.transfers

@@ -1,9 +1,9 @@
-"""Indexes that find the next message, the messages from a number on, and due timers quickly.
+"""Indexes that quickly find the next message, the messages from a number on, and due timers.
 
-An index may contain stale entries: messages that were removed, are locked, or were undone. A stale
-entry is dropped when it is met, once, so that no operation grows with the number of messages. An
-undo can make a number available again; therefore an index holds the record itself and checks that
-the table still has this very record, not only its number.
+An index may have stale entries: messages that were removed or locked, or whose arrival was undone.
+A stale entry is dropped once, when it is met, so that no operation takes longer the more messages
+there are. After an undo, a number may be given to another message; so an index has the records
+themselves, and checks that the table still has this very record under its number.
 """
 
 from bisect import bisect_left
@@ -20,13 +20,13 @@ from busproof.model.life_cycle import ACTIVE, State
 __all__ = ["TIDY_FROM", "Line", "Timer", "Timers", "by_number"]
 
 TIDY_FROM: Final = 64
-"""Minimum size of an index for a clean-up."""
+"""Minimum number of entries for a clean-up."""
 
 by_number: Final = attrgetter("number")
 
 
 class Numbered(Protocol):
-    """An item of a line."""
+    """An item of a line: a record with a sequence number."""
 
     number: int
     state: State
@@ -36,11 +36,11 @@ Item = TypeVar("Item", bound=Numbered)
 
 
 class Line(Generic[Item]):
-    """Messages in the order of their numbers, with quick access to the first available one.
+    """Messages by sequence number, with quick access to the first available one.
 
-    `arrived` has messages that were never released, with rising numbers; `returned` is a heap of
-    those that were (LOCK-09: they precede messages that were sent later). `order` has all; those
-    before `head` have left, as most do at the front, and no peek has to pass them.
+    `arrived` has the messages that were never released, with rising numbers. `returned` is a heap
+    of those that were released, which come before messages that were sent later (LOCK-09). `order`
+    has all messages; those before `head` have left, so that a peek need not pass them.
     """
 
     __slots__ = ("arrived", "gone", "head", "order", "returned", "serial")
@@ -53,7 +53,7 @@ class Line(Generic[Item]):
         self.serial = 0
 
     def first(self, table: Mapping[int, Item]) -> Item | None:
-        """Return the first available message, dropping unavailable entries."""
+        """Return the first available message, after dropping unavailable entries before it."""
         arrived, returned = self.arrived, self.returned
         while arrived:
             front = arrived[0]
@@ -70,7 +70,7 @@ class Line(Generic[Item]):
         return arrived[0] if arrived else None
 
     def available(self, table: Mapping[int, Item]) -> Iterator[Item]:
-        """Yield the first available message, then others among the next few."""
+        """Yield the first available message, then those available among the next few."""
         first = self.first(table)
         if first is None:
             return
@@ -80,7 +80,7 @@ class Line(Generic[Item]):
                 yield item
 
     def behind(self, table: Mapping[int, Item], number: int) -> Iterator[Item]:
-        """Return all items from this number on, in order."""
+        """Yield all items from this number on, in order."""
         order = self.order
         for place in range(max(bisect_left(order, number, key=by_number), self.head), len(order)):
             item = order[place]
@@ -88,7 +88,7 @@ class Line(Generic[Item]):
                 yield item
 
     def append(self, item: Item, *, available: bool = True) -> None:
-        """Add a new or restored item; an index may already have it or an equal one."""
+        """Add a new or restored item; the index may already have it, or an older record of it."""
         order, arrived = self.order, self.arrived
         if not order or order[-1].number < item.number:
             order.append(item)
@@ -100,13 +100,13 @@ class Line(Generic[Item]):
             self.give_back(item)
 
     def give_back(self, item: Item) -> None:
-        """Make a released message available again; it may have been given from the top."""
+        """Make a released message available again, unless it is the first of `returned` already."""
         if not self.returned or self.returned[0][2] is not item:
             self.serial += 1
             heappush(self.returned, (item.number, self.serial, item))
 
     def insert(self, item: Item) -> None:
-        """Insert an item at the position of its number, once."""
+        """Insert an item at the place of its number, if it is not there yet."""
         order = self.order
         place = bisect_left(order, item.number, key=by_number)
         self.head = min(self.head, place)
@@ -117,7 +117,7 @@ class Line(Generic[Item]):
         order.insert(place, item)
 
     def left(self, table: Mapping[int, Item]) -> None:
-        """Count a removed item; skip the stale front, and clean up when half of it all is stale."""
+        """Count a removed item, skip those at the front, and clean up if half are removed."""
         self.gone += 1
         order = self.order
         while self.head < len(order) and table.get(order[self.head].number) is not order[self.head]:
@@ -125,21 +125,21 @@ class Line(Generic[Item]):
         if self.gone > TIDY_FROM and self.gone * 2 > len(order):
             self.order = [item for item in order if table.get(item.number) is item]
             self.gone = self.head = 0
-            # No receiver has met those that expired or were deleted.
+            # Messages that expired or were deleted were never met by a receiver.
             self.arrived = deque(item for item in self.arrived if table.get(item.number) is item)
             self.returned = [entry for entry in self.returned if table.get(entry[0]) is entry[2]]
             heapify(self.returned)
 
 
 Timer = tuple[int, int, str, int, str, Any]
-"""Time, number and name (which break ties), serial number, rule that looks, record."""
+"""Time; number and name, which order equal times; serial number; rule to call; record."""
 
 
 class Timers:
-    """Times at which to check a record; the record decides what happens.
+    """Times at which to call a rule for a record; the record's state decides what happens.
 
-    At equal times the lower number comes first, then the lower name: the order in which timers were
-    set is not part of the state and changes after an undo.
+    At equal times the lower number comes first, then the lower name. The order in which timers were
+    set does not count: it is not part of the state, and an undo changes it.
     """
 
     __slots__ = ("heap", "serial", "stale")
@@ -150,7 +150,7 @@ class Timers:
         self.stale = 0
 
     def set(self, moment: int, number: int, name: str, rule: str, thing: Any) -> None:
-        """Set a timer for a record."""
+        """Set a timer that calls the rule for this record."""
         self.serial += 1
         heappush(self.heap, (moment, number, name, self.serial, rule, thing))
 
@@ -163,7 +163,7 @@ class Timers:
         heappush(self.heap, timer)
 
     def tidy(self, is_live: Callable[[Timer], bool]) -> None:
-        """Drop timers that no record needs, once they may be half of all."""
+        """Drop timers that no record needs any more, if they may be half of all."""
         if self.stale * 2 > len(self.heap):
             self.heap = [timer for timer in self.heap if is_live(timer)]
             heapify(self.heap)

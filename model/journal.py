@@ -1,10 +1,10 @@
-"""The journal: changes are recorded before they are made, so that they can be undone and stored.
+"""The journal: every change is recorded before it is made, so that it can be undone and stored.
 
-The state consists of records and tables of records; every change of it goes through a journal.
-Structures that find records quickly (lines, heaps, timers) are *indexes*: they hold every valid
-entry and possibly stale ones, which are dropped when met. So an undo restores records and tables
-only, and lets each restored record enter its indexes again. A durable store has to write exactly
-the changes in the journal.
+The state consists of records and tables of records, and every change of it goes through a journal.
+Structures that find records quickly (lines, heaps, timers) are *indexes*: they have every valid
+entry, and perhaps stale ones, which are dropped when they are met. So an undo restores records and
+tables only, and then lets each restored record enter its indexes again. A durable store has to
+write exactly the changes in the journal.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,19 +23,19 @@ Change = tuple[Any, Any, Any]
 
 @attrs.define(eq=False, repr=False)
 class Record:
-    """A value that a journal can restore; `touched` is the epoch of its last recording."""
+    """A value that a journal can restore; `touched` is the epoch in which it was last saved."""
 
     touched: int = attrs.field(default=0, init=False)
     names: ClassVar[tuple[str, ...]]
     values: ClassVar[Callable[[Any], tuple[Any, ...]]]
 
     def index(self) -> None:
-        """Add this record to its indexes."""
+        """Add this record to the indexes that have to find it."""
 
 
 @dataclass_transform(field_specifiers=(attrs.field,))
 def record(*, indexes: Sequence[str] = ()) -> Callable[[type[Kind]], type[Kind]]:
-    """Create a class of records; the fields named in `indexes` are not restored."""
+    """Return a decorator that makes a class of records, which restores all but `indexes`."""
 
     def decorate(kind: type[Kind]) -> type[Kind]:
         made: Any = attrs.define(kind, eq=False, slots=True, repr=False)
@@ -58,19 +58,19 @@ class Journal:
         self.revealed: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def forget(self) -> None:
-        """Discard the changes, which can no longer be undone."""
+        """Discard the recorded changes, so that they can no longer be undone."""
         self.epoch += 1
         if self.log or self.revealed:
             self.log.clear()
             self.revealed.clear()
 
     def mark(self) -> int:
-        """Return a mark to undo to."""
+        """Return a mark; `undo` can restore the state of this moment."""
         self.epoch += 1
         return len(self.log)
 
     def touch(self, thing: Any) -> None:
-        """Save a record's values before its first change in this epoch."""
+        """Save a record's values, unless that has been done in this epoch."""
         if thing.touched != self.epoch:
             self.log.append((thing, None, thing.values(thing)))
             thing.touched = self.epoch
@@ -85,16 +85,16 @@ class Journal:
         self.log.append((table, key, table.pop(key)))
 
     def reveal(self, table: dict[Any, Any], key: Any, value: Any) -> None:
-        """Set an entry that a client can infer even from a refusal, and that survives the refusal.
+        """Set an entry that survives a refusal, because the refusal shows it to the client.
 
-        A refusal in an outage shows the partition of a key: the choice is permanent although the
-        send has no effect (KEY-03, KEY-20).
+        A refusal in an outage shows the partition of a key. So the choice of the partition is
+        permanent although the send has no effect (KEY-03, KEY-20).
         """
         self.put(table, key, value)
         self.revealed.append((table, key, value))
 
     def refuse(self, mark: int) -> None:
-        """Undo everything since the mark except revealed entries."""
+        """Undo everything since the mark, except revealed entries."""
         self.undo(mark)
         for entry in self.revealed:
             self.put(*entry)
@@ -102,8 +102,8 @@ class Journal:
     def undo(self, mark: int = 0) -> None:
         """Undo everything since the mark.
 
-        A stale index entry may refer to a restored record, so records enter their indexes only
-        after all records and tables have been restored.
+        Records enter their indexes only after all records and tables are restored, because a stale
+        entry of an index may be a record that is restored later.
         """
         log = self.log
         restored: list[Record] = []
@@ -126,6 +126,6 @@ class Journal:
             record.index()
 
     def hand_over(self) -> Sequence[Change]:
-        """Return all changes without a copy, and begin anew: they can no longer be undone."""
+        """Return all changes, without copying them, and begin anew; they cannot be undone."""
         log, self.log = self.log, []
         return log

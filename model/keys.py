@@ -1,8 +1,8 @@
 """KEY: the partition that takes a message.
 
-A message of a partitioned entity has at most one partition key: its SessionId, otherwise its
-PartitionKey, otherwise, if duplicates are detected, its MessageId. A key always selects the same
-partition, even while that is down; the send is then refused, not redirected. A message without a
+A message of a partitioned entity has at most one partition key: its SessionId, or else its
+PartitionKey, or else, with duplicate detection, its MessageId. A key always selects the same
+partition. While that is down, the send is refused and not sent to another one. A message without a
 key goes to any partition that is up and has room, in turn.
 """
 
@@ -21,11 +21,11 @@ SESSION_ID: Final = "SessionId"
 PARTITION_KEY: Final = "PartitionKey"
 MESSAGE_ID: Final = "MessageId"
 SHORT_TIMEOUT: Final = 15 * v.MICROSECONDS
-"""KEY-15, KEY-18: only sends with a longer timeout have to avoid a partition that is down."""
+"""KEY-15, KEY-18: a timeout; only sends with a longer one must avoid a partition that is down."""
 
 
 def effective_key(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
-    """KEY-04, KEY-07, KEY-10, KEY-12: return the partition key; a regular entity has none.
+    """KEY-04, KEY-07, KEY-10, KEY-12: return the partition key; on a regular entity there is none.
 
     The documents do not say whether an empty text counts as a key (EMPTY-KEY).
     """
@@ -51,8 +51,8 @@ def _counts(namespace: Namespace) -> bool:
 def check_agreement(namespace: Namespace, entity: Entity, message: v.Message) -> None:
     """KEY-08, KEY-09: check that SessionId and PartitionKey agree if both are set.
 
-    On a regular entity the documents leave it open (REGULAR-KEYS), and this bus accepts the
-    message. While every partition is down, either of the two errors may be returned
+    The documents do not say so for regular entities (REGULAR-KEYS); this bus then accepts the
+    message. While every partition is down, this error or the outage's may be returned
     (ERROR-PRECEDENCE).
     """
     session_id, partition_key = message.session_id, message.partition_key
@@ -71,10 +71,11 @@ def check_agreement(namespace: Namespace, entity: Entity, message: v.Message) ->
 
 
 def home(namespace: Namespace, entity: Entity, key: Key) -> int:
-    """KEY-02, KEY-20: return the partition that a key selects, permanently, by its value alone.
+    """KEY-02, KEY-20: return the partition that a key selects, always the same for one value.
 
-    The hash is not published: unless a policy computes one, the partition is chosen once. A client
-    can identify the partition even if the send is refused in an outage, so the choice is revealed.
+    The hash is not published. So unless the policy computes one, the partition is chosen once and
+    kept. A client can identify it even if the send is refused in an outage, so the choice is
+    revealed.
     """
     base, choices = entity.base, namespace.choices
     partition = choices.home(key.value, len(entity.partitions))
@@ -87,7 +88,7 @@ def home(namespace: Namespace, entity: Entity, key: Key) -> int:
 
 
 def place(namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int) -> int:
-    """KEY-01, KEY-03: return the partition for a message, or refuse it if there is none."""
+    """KEY-01, KEY-03: return the partition for a message; refuse the message if there is none."""
     rules = namespace.rules
     if key is None:
         return rules.keys.place_without_key(namespace, entity, size, timeout)
@@ -124,7 +125,7 @@ def place_without_key(namespace: Namespace, entity: Entity, size: int, timeout: 
 
 
 def next_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
-    """KEY-14: return a partition that is up, strictly in turn if ROUND-ROBIN says so."""
+    """KEY-14: return a partition that is up, in strict turn if ROUND-ROBIN requires that."""
     if namespace.profile.readings.get("ROUND-ROBIN") != "strict" or len(entity.partitions) == 1:
         return namespace.rules.keys.any_partition(namespace, entity, down)
     base, count = entity.base, len(entity.partitions)

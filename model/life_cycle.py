@@ -1,9 +1,9 @@
 """The life of a message in one entity, as a table `(state, action) -> state`.
 
-A message is active until a receiver locks, defers or removes it. The possible actions depend only
-on its state: a pair that the table lacks is refused and changes nothing. Everything else (the
-lock's holder and start, the number of failures) is a rule over several values, in a function of a
-family. `docs/states.md` draws this table.
+A message is active until a receiver locks, defers or removes it. Its state alone decides which
+actions are possible: a pair that the table lacks is refused and changes nothing. Everything else,
+such as the lock's holder and the number of failures, is decided by functions of the families.
+`docs/states.md` draws this table.
 """
 
 from enum import IntEnum
@@ -13,7 +13,7 @@ __all__ = ["ACTIVE", "CHANGES", "LIFE_CYCLE", "LOCKED_STATES", "Action", "State"
 
 
 class State(IntEnum):
-    """State of a message; an `IntEnum`, because it hashes as fast as a number."""
+    """State of a message, as an `IntEnum` because that hashes as fast as a number."""
 
     ACTIVE = 1
     LOCKED = 2
@@ -24,7 +24,7 @@ class State(IntEnum):
 
 
 class Action(IntEnum):
-    """Action on a message, by a client or by the passing of time."""
+    """Action on a message, by a client or because time passed."""
 
     RECEIVE = 1
     RECEIVE_AND_DELETE = 2
@@ -62,11 +62,11 @@ CHANGES: Final = (
     (State.SCHEDULED, Action.ACTIVATE, State.GONE, "SCHED-06"),  # it arrives under a new number
     (State.SCHEDULED, Action.CANCEL, State.GONE, "SCHED-04"),
 )
-"""Transitions of a message by its actions, each with a rule that states it.
+"""Transitions of a message: state, action, next state, and a rule that states it.
 
-A message released after its last permitted delivery, or after its time to live, moves to the
-dead-letter queue in the same step (DLQ-02, TTL-06). A dead letter is a new, active message of the
-dead-letter queue. A deferred message has no EXPIRE: age does not remove it (TTL-10).
+A message that is released after its last permitted delivery, or after its time to live, moves to
+the dead-letter queue in the same step (DLQ-02, TTL-06). A dead letter is a new, active message
+there. A deferred message lacks the action EXPIRE, because its age does not remove it (TTL-10).
 """
 
 LIFE_CYCLE: Final = {(before, action): after for before, action, after, _ in CHANGES}

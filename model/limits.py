@@ -1,9 +1,9 @@
-"""LIMIT: limits of lengths, sizes and counts in one request.
+"""LIMIT: limits on lengths, sizes and counts in one request.
 
-The limits come from public documentation; the documents on partitioning state none. The bytes of a
-KB are open (KB-BYTES), and so is the size of a message beyond its body. This bus measures bodies
-and properties as they are written, and refuses a request beyond a limit however a KB is counted. A
-message that replaces many, to fill an entity quickly, may have any size.
+The limits are from public documentation; the documents on partitioning state none. How many bytes a
+KB has is open (KB-BYTES), and so is the size of a message beyond its body. This bus measures bodies
+and properties as they are written. A message that replaces many, to fill an entity quickly, may
+have any size.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,17 +22,17 @@ LARGEST_IN_PREMIUM: Final = 100 * 1024
 LARGEST_BATCH_IN_PREMIUM: Final = 1024
 PROPERTY, PROPERTIES = 32, 64
 LARGEST_STATE, LARGEST_STATE_IN_PREMIUM = 256, 1024
-"""In KB."""
+"""LIMIT-19, LIMIT-20: maximum size of a session state, in KB."""
 LONGEST_KEY, LONGEST_NAME, LONGEST_SHORT_NAME = 128, 260, 50
-"""In characters."""
+"""Maximum lengths of keys, of queue and topic names, and of other names, in characters."""
 MOST_IN_TRANSACTION: Final = 100
 """LIMIT-15, LIMIT-16: maximum number of messages in one transaction."""
 
 
 def exceeds(namespace: Namespace, size: int, most: int, most_in_premium: int) -> bool:
-    """KB-BYTES: return whether a size is beyond the KB that the namespace's tier permits."""
+    """KB-BYTES: return whether a size in bytes exceeds the KB that the namespace's tier permits."""
     if size < most * 1000:
-        # However a KB is counted: a bus decides only when it matters.
+        # The size is allowed for every size of a KB. The reading is chosen only when it matters.
         return False
     allowed = most_in_premium if namespace.profile.is_premium else most
     decimal = namespace.reading("KB-BYTES", "binary", "decimal") == "decimal"
@@ -67,9 +67,9 @@ def check_key(key: str, rule: v.RuleId) -> None:
 
 
 def check_properties(namespace: Namespace, message: v.Message) -> None:
-    """LIMIT-13, LIMIT-14: check the size of each property and of all together.
+    """LIMIT-13, LIMIT-14: check the size of each property, and of all together.
 
-    The documents do not say how other values than texts count; this bus takes eight bytes.
+    The documents do not say how values other than texts count; for this bus each takes eight bytes.
     """
     sizes = [
         len(name.encode()) + (len(value.encode()) if isinstance(value, str) else 8)

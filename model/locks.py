@@ -1,9 +1,9 @@
 """LOCK: a receiver holds a message for a while, and settles it by its lock token.
 
-Each delivery has its own lock token. A lock lasts for the entity's lock duration when it begins,
-and again from each renewal; in a session it lasts as long as the session's lock. A request with a
-token other than the message's current one is refused because the lock is lost. When a lock ends
-without settlement the message is released, or dead-lettered if it failed too often.
+Each delivery has its own lock token. A lock lasts for the lock duration that the entity has when
+the lock begins, and as long again from each renewal; in a session it lasts as long as the session's
+lock. A request with an earlier token of a message is refused, because that lock is lost. When a
+lock ends without a settlement, the message is released, or dead-lettered if it failed too often.
 """
 
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def locked_under(namespace: Namespace, entity: Entity, token: str) -> QueuedMess
 
 
 def settle(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
-    """LIFE-03, LIFE-04, DLQ-05, DEFER-01: settle a message now, or with a commit (LOCK-11)."""
+    """LIFE-03, LIFE-04, DLQ-05, DEFER-01: settle a message, now or with a commit (LOCK-11)."""
     rules = namespace.rules
     entity, action = rules.topics.readable(namespace, command.queue), ACTIONS[type(command)]
     if command.transaction is not None:
@@ -88,16 +88,16 @@ def settle_batch(namespace: Namespace, command: v.SettleBatch, connection: str) 
 def for_each(
     namespace: Namespace, command: v.SettleBatch | v.RenewLocks, do: Callable[[QueuedMessage], None]
 ) -> Answer | None:
-    """LOCK-15 to LOCK-17: act on each message under several locks; refuse if one lock is lost.
+    """LOCK-15 to LOCK-17: call `do` for each message under several locks; refuse if one is lost.
 
-    The documents do not say whether locks of several partitions are refused (SETTLE-PARTITIONS),
-    nor what a lost lock means for the others (SETTLE-LOST).
+    The documents do not say whether locks in several partitions are refused (SETTLE-PARTITIONS),
+    nor what a lost lock means for the other messages (SETTLE-LOST).
     """
     rules, locked = namespace.rules, []
     entity = rules.topics.readable(namespace, command.queue)
     tokens = dict.fromkeys(command.lock_tokens)
     for token in tokens:
-        # A lost lock is a matter of the whole request, so its refusal waits.
+        # A lost lock may concern the whole request, so it is refused after the others.
         with suppress(Refusal):
             locked.append(rules.locks.locked_under(namespace, entity, token))
     several = len({queued.partition for queued in locked}) > 1
@@ -108,12 +108,12 @@ def for_each(
         raise Refusal(v.Error.LOCK_LOST, "LOCK-17")
     for queued in locked:
         do(queued)
-    # Returned and not raised: a refusal that is raised takes back what was done.
+    # The refusal is returned, because raising it would undo what was done for other locks.
     return Answer(v.Refused(error=v.Error.LOCK_LOST), rules=("LOCK-17",)) if lost else None
 
 
 def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: str) -> None:
-    """LIFE-03, LIFE-04, DLQ-05, DEFER-01, LOCK-10: apply a settlement."""
+    """LIFE-03, LIFE-04, DLQ-05, DEFER-01, LOCK-10: apply a settlement to a locked message."""
     rules = namespace.rules
     rules.partitions.check_up(namespace, queued.entity, queued.partition)
     if action is Action.COMPLETE:
@@ -131,7 +131,7 @@ def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: s
 
 
 def unlock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """LOCK-10: end the lock of one message only."""
+    """LOCK-10: end the lock of this message, and of no other."""
     namespace.journal.touch(queued)
     queued.state = LIFE_CYCLE[queued.state, action]
     queued.token = queued.cached_by = queued.enlisted = None
@@ -141,7 +141,7 @@ def unlock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
 
 
 def release(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """LIFE-04, LIFE-05, DLQ-02, TTL-06, LOCK-09: release a message, unless it has to leave.
+    """LIFE-04, LIFE-05, DLQ-02, TTL-06, LOCK-09: release a message, or dead-letter it.
 
     A deferred message is deferred as before, whatever its delivery count and age.
     """
@@ -190,7 +190,7 @@ def renew(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer
 
 
 def check_renewal(namespace: Namespace, queued: QueuedMessage) -> None:
-    """LOCK-05, SESS-14: check that a lock may be renewed, which in a session is the session's.
+    """LOCK-05, SESS-14: check that a message's lock may be renewed; in a session it may not.
 
     The documents do not say whether the lock of an expired message can be renewed (RENEW-EXPIRED).
     """
@@ -203,7 +203,7 @@ def check_renewal(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 def renew_several(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
-    """LOCK-16 to LOCK-18: renew several locks."""
+    """LOCK-16 to LOCK-18: renew several locks in one request."""
     rules, ends = namespace.rules, {}
 
     def renew_one(queued: QueuedMessage) -> None:

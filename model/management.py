@@ -1,9 +1,9 @@
 """MGMT: creating, describing, changing and deleting entities.
 
 A request applies to all partitions of an entity or to none. While one of them is down it may be
-refused, and then changes nothing here (MANAGEMENT-IN-OUTAGE). Some settings are fixed at creation;
-a change of others applies to what begins after it. A deleted entity takes its messages with it, and
-a new one under the same name starts empty.
+refused, and then this bus changes nothing (MANAGEMENT-IN-OUTAGE). Some settings are fixed at
+creation; a change of another one applies to locks and messages that begin after it. A deleted
+entity takes its messages with it, and a new one under the same name starts empty.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def create_queue(namespace: Namespace, command: v.CreateQueue, connection: str) 
 
 
 def restore_queue(namespace: Namespace, command: v.RestoreQueue, connection: str) -> Answer:
-    """PREM-03: add a partitioned queue from when the tier still permitted it."""
+    """PREM-03: add a partitioned queue from the time when the tier still permitted creating one."""
     if command.queue in namespace.entities:
         raise Refusal(v.Error.ALREADY_EXISTS, "MGMT-09")
     settings = EntitySettings.of(command, partitioned=True)
@@ -59,7 +59,7 @@ def check_name(namespace: Namespace, path: str) -> None:
 
 
 def check_basic(namespace: Namespace) -> None:
-    """MGMT-24: optionally refuse in Basic what that tier lacks.
+    """MGMT-24: refuse, in Basic, a request for what that tier lacks, if the reading says so.
 
     Basic has no topics, sessions, duplicate detection, forwarding or transactions.
     """
@@ -77,7 +77,8 @@ def create(
 ) -> Entity:
     """MGMT-17, MGMT-18: create an entity in all of its partitions, or not at all.
 
-    The documents do not say that creating a subscription can fail in an outage of its topic.
+    The creation of a subscription does not fail in an outage of its topic: the documents do not say
+    so.
     """
     rules = namespace.rules
     rules.locks.check_duration(namespace, settings.lock_duration)
@@ -135,21 +136,21 @@ def build(
 
 
 def parts(entity: Entity) -> tuple[Entity, ...]:
-    """Return an entity, its dead-letter queues, and for a topic those of its subscriptions."""
+    """Return an entity with its dead-letter queues, and a topic with its subscriptions, too."""
     beneath = [child for child in (entity.dead_letters, entity.transfers) if child is not None]
     copies = (part for subscription in entity.subscriptions or () for part in parts(subscription))
     return (entity, *beneath, *copies)
 
 
 def add(namespace: Namespace, entity: Entity) -> None:
-    """MGMT-17: add an entity to the namespace."""
+    """MGMT-17: add an entity with its dead-letter queues to the namespace, and count it."""
     for part in parts(entity):
         namespace.journal.put(namespace.entities, part.path, part)
     namespace.rules.quotas.count(namespace, entity, 1)
 
 
 def check_outage(namespace: Namespace, entity: Entity) -> None:
-    """MGMT-18, MGMT-19: optionally refuse a request for all partitions while one is down."""
+    """MGMT-18, MGMT-19: refuse a request to all partitions while one is down, or let it pass."""
     if not entity.base.down:
         return
     fails = namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE") == "fails"
@@ -158,7 +159,7 @@ def check_outage(namespace: Namespace, entity: Entity) -> None:
 
 
 def managed(namespace: Namespace, path: str) -> Entity:
-    """MGMT-10: return the queue or subscription with this path, which is managed as a whole."""
+    """MGMT-10: return the queue or subscription with this path; a dead-letter queue is refused."""
     entity = namespace.rules.topics.readable(namespace, path)
     if entity.dead_letters is None:
         raise Refusal(v.Error.INVALID_OPERATION)
@@ -190,10 +191,10 @@ def get_queue(namespace: Namespace, command: v.GetQueue, connection: str) -> Ans
 
 
 def count(namespace: Namespace, entity: Entity) -> int:
-    """MGMT-20, MGMT-23, MGMT-29, MGMT-30: return how many messages an entity reports.
+    """MGMT-20, MGMT-23, MGMT-29, MGMT-30: return the message count in an entity's description.
 
-    COUNTS-IN-OUTAGE decides how messages in partitions that are down count, SCHEDULED-COUNT how
-    scheduled ones do.
+    COUNTS-IN-OUTAGE decides whether messages in partitions that are down count, and SCHEDULED-COUNT
+    whether scheduled ones do.
     """
     down = entity.base.down
     if down:
@@ -218,9 +219,9 @@ def list_queues(namespace: Namespace, command: v.ListQueues, connection: str) ->
 
 
 def update_queue(namespace: Namespace, command: v.UpdateQueue, connection: str) -> Answer:
-    """MGMT-04, MGMT-12 to MGMT-14, FWD-05: change a queue or a subscription.
+    """MGMT-04, MGMT-12 to MGMT-14, FWD-05: change the settings of a queue or subscription.
 
-    Whether a subscription's update may name a setting of its topic is open (ROLE-STATUS).
+    Whether an update of a subscription may name a setting of its topic is open (ROLE-STATUS).
     """
     entity = managed(namespace, command.queue)
     if entity.kind is EntityKind.SUBSCRIPTION:
@@ -233,7 +234,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue, connection: str) 
 
 
 def apply_update(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
-    """MGMT-04, MGMT-12 to MGMT-14: apply an update, or refuse it and change nothing."""
+    """MGMT-04, MGMT-12 to MGMT-14: apply all changes of an update, or refuse it."""
     rules, before = namespace.rules, entity.settings
     for name, rule in FIXED.items():
         if getattr(command, name) not in (None, getattr(before, name)):

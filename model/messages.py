@@ -1,9 +1,9 @@
 """LIFE, SEQ: a message is enqueued, given to a receiver, and removed.
 
-An enqueued message is the last of its partition and of its session, and gets the next sequence
-number of that partition. A receive asks all partitions that are up and returns a message that is
-neither locked nor deferred, locked or removed. The messages of one key stay in order; otherwise no
-order is guaranteed.
+An enqueued message is the last one of its partition and of its session, and gets the partition's
+next sequence number. A receive asks all partitions that are up. It returns a message that is
+neither locked nor deferred, and locks or removes it. The messages of one key stay in order; beyond
+that, no order is guaranteed.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,11 +25,11 @@ RULES_OF_KEYS: Final[dict[str | None, tuple[v.RuleId, ...]]] = {
     "PartitionKey": ("KEY-07",),
     "MessageId": ("KEY-10",),
 }
-"""Rule that selected the partition, by the property that is the key."""
+"""Property that is the key, to the rule by which it selects the partition."""
 
 
 def send(namespace: Namespace, command: v.Send, connection: str) -> Answer:
-    """KEY-01, LIFE-01: accept a message now, or with the commit of its transaction."""
+    """KEY-01, LIFE-01: accept a message, now or with the commit of its transaction."""
     rules, message = namespace.rules, command.message
     entity = rules.topics.sendable(namespace, command.queue)
     if command.transaction is not None:
@@ -42,7 +42,7 @@ def send(namespace: Namespace, command: v.Send, connection: str) -> Answer:
 
 
 def key_of(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
-    """SESS-01, KEY-08, DUP-12: return the key of a message, after checking that it may be sent."""
+    """SESS-01, KEY-08, DUP-12: check that a message may be sent, and return its key."""
     if message.session_id is None:
         if entity.settings.requires_session:
             raise Refusal(v.Error.INVALID_OPERATION, "SESS-01")
@@ -59,7 +59,7 @@ def accept(
     partition: int,
     transit: InTransit,
 ) -> None:
-    """DUP-04, FWD-04, TOPIC-01: accept a message, drop it if it is a copy, otherwise pass it on."""
+    """DUP-04, FWD-04, TOPIC-01: accept a message; unless it is a copy, pass it on to its place."""
     rules = namespace.rules
     detects = entity.settings.duplicate_detection
     if not (detects and rules.duplicates.is_duplicate(namespace, entity, message, key)):
@@ -84,7 +84,7 @@ def arrive(
 def enqueue(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> QueuedMessage:
-    """LIFE-01, KEY-06: add a message behind all others of its partition and its session."""
+    """LIFE-01, KEY-06: add a message after all others of its partition and its session."""
     rules, journal, counters = namespace.rules, namespace.journal, entity.partitions[partition]
     journal.touch(counters)
     namespace.arrivals += 1
@@ -114,7 +114,7 @@ def enqueue(
 
 
 def next_number(counters: Partition) -> int:
-    """SEQ-01, SEQ-03, LIFE-12: return the partition's next number; its top 16 bits identify it."""
+    """SEQ-01, SEQ-03, LIFE-12: return the next number; its top 16 bits are the partition."""
     counters.arrivals += 1
     return (counters.number << v.SEQUENCE_BITS) + counters.arrivals
 
@@ -140,7 +140,7 @@ def remove(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 def consume(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """LIFE-03, TTL-01: remove a message that needs no settlement."""
+    """LIFE-03, TTL-01: remove a message without a settlement."""
     namespace.journal.touch(queued)
     queued.state = LIFE_CYCLE[queued.state, action]
     namespace.rules.messages.remove(namespace, queued)
@@ -190,7 +190,7 @@ def give_next(
 
 
 def next_available(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
-    """LIFE-09, KEY-16: return an available message of any partition that is up."""
+    """LIFE-09, KEY-16: return an available message of any partition that is up, if there is one."""
     down, table, partitions = entity.base.down, entity.messages, entity.partitions
     if len(partitions) == 1:
         return None if down else partitions[0].line.first(table)
@@ -211,7 +211,7 @@ def next_available(namespace: Namespace, entity: Entity) -> QueuedMessage | None
 
 
 def offered(namespace: Namespace, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
-    """KEY-16, KEY-17: return the first message of each key, and all messages without a key."""
+    """KEY-16, KEY-17: yield the first message of each key, and all messages without a key."""
     keys: set[str] = set()
     by_id = entity.base.settings.duplicate_detection
     for queued in partition.line.available(entity.messages):

@@ -1,9 +1,9 @@
-"""PART: independent failures of partitions, front ends that query all of them, and peeks.
+"""PART: partitions that fail independently, front ends that query all of them, and peeks.
 
-A partitioned entity is spread over brokers and stores; each partition fails independently, and its
+A partitioned entity is spread over brokers and stores. Each partition fails independently, and its
 messages are still there when it is up again. A connection is served by one front end, which queries
-all partitions; it may cache more messages than requested and give those to later receives of the
-same connection. A peek shows one partition after another; the documents do not say which one
+all partitions. It may cache more messages than were requested, and give them to later receives of
+the same connection. A peek shows one partition after another; the documents do not say which one
 answers first.
 """
 
@@ -25,7 +25,7 @@ from busproof.model.values import EntityKind, Refusal
 __all__ = ["Partitions"]
 
 TAKEN_ALONG: Final = (0, 1, 2)
-"""LIFE-08: number of extra messages that a front end caches; the documents state no limit."""
+"""LIFE-08: how many extra messages a front end may cache; the documents state no limit."""
 
 
 def outage(namespace: Namespace, *rules: v.RuleId) -> Refusal:
@@ -40,9 +40,9 @@ def outage(namespace: Namespace, *rules: v.RuleId) -> Refusal:
 def check_up(
     namespace: Namespace, entity: Entity, partition: int, rule: v.RuleId = "LIFE-11"
 ) -> None:
-    """LIFE-11, SESS-25: optionally refuse a request, without effect, while its partition is down.
+    """LIFE-11, SESS-25: refuse a request while its partition is down, or let it pass.
 
-    No edition says what becomes of settlements, renewals and sessions in an outage.
+    No edition says what happens to settlements, renewals and sessions in an outage.
     """
     is_down = partition in entity.base.down
     if is_down and namespace.choices.pick(rule, ("done", "refused")) == "refused":
@@ -50,7 +50,7 @@ def check_up(
 
 
 def answer_of(namespace: Namespace, ambiguity: str, rule: v.RuleId, *answers: str) -> str:
-    """LIFE-11, MGMT-23, SESS-24: return what a request in an outage gets; it may be refused."""
+    """LIFE-11, MGMT-23, SESS-24: return one of the answers to a request in an outage, or refuse."""
     answer = namespace.may(ambiguity, "either", *answers, "refused")
     if answer == "refused":
         raise namespace.rules.partitions.outage(namespace, rule)
@@ -80,17 +80,17 @@ def switch(
 
 
 def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection: str) -> None:
-    """PART-09, PART-10: lock some more messages of a partition for the front end.
+    """PART-09, PART-10: lock some more messages of a partition for the front end's cache.
 
-    The lock runs from now (CACHE-LOCK); a cached message does not count as delivered until it is
-    given out, or its lock ends (CACHE-DELIVERY-COUNT).
+    Their locks begin now (CACHE-LOCK). A cached message counts as delivered only when it is given
+    to a receiver, or when its lock ends (CACHE-DELIVERY-COUNT).
     """
     for _ in range(namespace.choices.pick("LIFE-08", TAKEN_ALONG)):
         queued = entity.partitions[partition].line.first(entity.messages)
         if queued is None:
             return
         for other, cached in list(entity.caches.items()):
-            # Connections come and go, and their front ends with them.
+            # Connections are opened and closed often, and their front ends' caches go with them.
             if not any(one.cached_by == other and one.is_there for one in cached):
                 del entity.caches[other]
         namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
@@ -102,7 +102,7 @@ def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection:
 def take_cached(namespace: Namespace, entity: Entity, connection: str) -> QueuedMessage | None:
     """PART-09, TTL-14: return the first message in the cache of this connection's front end.
 
-    CACHE-EXPIRY decides whether an expired one is given out.
+    CACHE-EXPIRY decides whether an expired one is returned.
     """
     cached = [
         queued
@@ -135,7 +135,7 @@ def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -
 
 
 def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """LIFE-07, PART-19, PART-29: show up to this many messages, and change nothing."""
+    """LIFE-07, PART-19, PART-29: show up to the requested number of messages; change nothing."""
     rules, start = namespace.rules, command.from_sequence_number
     entity = rules.topics.readable(namespace, command.queue)
     up = [partition for partition in entity.partitions if partition.number not in entity.base.down]
@@ -158,7 +158,7 @@ def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
 
 
 def onwards(entity: Entity, up: Iterable[Partition], start: int) -> Iterator[v.MessageView]:
-    """PART-20, SCHED-08: return all messages from a number on, scheduled ones included."""
+    """PART-20, SCHED-08: yield all messages from a number on, including scheduled ones."""
     for partition in up:
         queued = map(shown, partition.line.behind(entity.messages, start))
         waiting = scheduled(entity, (partition,), start)
@@ -179,7 +179,7 @@ def in_session(
 
 
 def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Partition]:
-    """PART-14 to PART-16, PART-18, PART-21: return the partitions in the order of their answers."""
+    """PART-14 to PART-16, PART-18, PART-21: return the partitions in the order of answering."""
     filled = [partition for partition in up if partition.messages]
     if len(entity.partitions) == 1 or not filled:
         return up
@@ -187,7 +187,7 @@ def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Par
         oldest = min(filled, key=lambda part: next(part.line.behind(entity.messages, 0)).arrival)
         return [oldest, *(partition for partition in up if partition is not oldest)]
     if len(filled) < len(entity.partitions):
-        # If an empty partition answers first, that may end the peek (PART-21, PEEK-EMPTY).
+        # If an empty partition answers first, the peek may end with it (PART-21, PEEK-EMPTY).
         empty_first = namespace.choices.pick("PART-21", ("filled", "empty")) == "empty"
         ends = ("PEEK-EMPTY", "either", "next-partition", "nothing")
         if empty_first and namespace.may(*ends) == "nothing":
@@ -199,7 +199,7 @@ def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Par
 
 
 def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterator[v.MessageView]:
-    """SCHED-08: return the scheduled messages that are not due."""
+    """SCHED-08: yield the scheduled messages that are not due yet."""
     waiting = chain.from_iterable(part.schedule.behind(entity.scheduled, start) for part in up)
     state = v.MessageState.SCHEDULED
     for entry in waiting:
@@ -207,7 +207,7 @@ def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterat
 
 
 def shown(queued: QueuedMessage) -> v.MessageView:
-    """DEFER-09: return a message as a peek shows it, with its state and without its lock."""
+    """DEFER-09: return a message as a peek shows it: with its state, and without its lock."""
     deferred = queued.state in (State.DEFERRED, State.DEFERRED_LOCKED)
     return view_of(queued, state=v.MessageState.DEFERRED if deferred else v.MessageState.ACTIVE)
 

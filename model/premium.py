@@ -1,10 +1,11 @@
-"""PREM: Premium with and without partitions, and whether an entity is partitioned.
+"""PREM: Premium with and without partitions; and whether an entity is partitioned, in any tier.
 
 A Premium namespace is partitioned as a whole or not at all. In a partitioned one every entity is
-partitioned, and one that is not cannot be created. In another one no partitioned entity can be
-created; existing ones work as in Standard. The answer to a request for a partitioned entity there
-depends on PREMIUM-CHECKBOX, and on PREMIUM-OLDEST in the edition that does not mention it. In the
-other tiers an entity is partitioned if the request for its creation says so.
+partitioned, and a request for one that is not is refused. In a Premium namespace that is not
+partitioned, no partitioned entity can be created; existing ones work as in Standard. What a request
+for one gets there depends on PREMIUM-CHECKBOX, and on PREMIUM-OLDEST in the edition that does not
+mention Premium. In the other tiers an entity is partitioned if the request for its creation says
+so.
 """
 
 import re
@@ -20,16 +21,16 @@ from busproof.model.values import Refusal
 __all__ = ["Premium"]
 
 PARTITIONS_SINCE: Final = "2013-10"
-"""MGMT-06: the first api-version with the partitioning option."""
+"""MGMT-06: the first api-version that has the partitioning option."""
 DATED: Final = re.compile("[0-9]{4}-(0[1-9]|1[0-2])")
-"""A year and a month, which compare as text does; other forms are not dates."""
+"""Pattern of a year and a month; texts of this form sort like dates."""
 
 
 def as_asked(namespace: Namespace, wanted: bool, version: str | None) -> bool:
-    """MGMT-06 to MGMT-08: return the meaning of a request that names this api-version.
+    """MGMT-06 to MGMT-08: return what the option means in a request of this api-version.
 
-    An old version may know the option, ignore it or be refused. So may a text that is not a version
-    (API-VERSION-FORM), because it is neither before nor after another.
+    An old version may know the option, ignore it or be refused. The same holds for a text that is
+    not a version (API-VERSION-FORM), because it is neither older nor newer than another.
     """
     answers = ("refused", "ignored", "done")
     if version is None:
@@ -46,7 +47,7 @@ def as_asked(namespace: Namespace, wanted: bool, version: str | None) -> bool:
 
 
 def partitioned(namespace: Namespace, wanted: bool | None, version: str | None = None) -> bool:
-    """MGMT-01, MGMT-03, MGMT-06 to MGMT-08, PREM-01: return whether an entity is partitioned."""
+    """MGMT-01, MGMT-03, MGMT-06 to MGMT-08, PREM-01: return whether a new entity is partitioned."""
     if namespace.profile.is_partitioned:
         return namespace.rules.premium.in_partitioned(namespace, wanted, version)
     if wanted is None:
@@ -75,9 +76,9 @@ def in_premium(namespace: Namespace, wanted: bool) -> bool:
 
 
 def in_partitioned(namespace: Namespace, wanted: bool | None, version: str | None) -> bool:
-    """PREM-14, PREM-15: return whether an entity of a partitioned namespace is partitioned.
+    """PREM-14, PREM-15: return true, because every entity here is partitioned, or refuse.
 
-    A request that leaves the option out may be taken for one that declines it (PREMIUM-UNASKED).
+    A request without the option may count as one that declines it (PREMIUM-UNASKED).
     """
     if wanted is None:
         wanted = namespace.reading("PREMIUM-UNASKED", "partitioned", "refused") == "partitioned"
@@ -88,9 +89,10 @@ def in_partitioned(namespace: Namespace, wanted: bool | None, version: str | Non
 
 
 def check_batch(namespace: Namespace, messages: tuple[v.Message, ...]) -> None:
-    """PREM-17: in a partitioned namespace refuse a batch with distinct SessionIds or PartitionKeys.
+    """PREM-17: refuse, in a partitioned namespace, a batch with different keys.
 
-    A message without either is distinct from none here; BATCH-KEYS is about those.
+    Keys are SessionIds and PartitionKeys. Messages without either differ from no others here;
+    BATCH-KEYS is about those.
     """
     if not namespace.profile.is_partitioned:
         return

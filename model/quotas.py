@@ -1,10 +1,10 @@
 """QUOTA: limits on the number of entities in a namespace.
 
-A namespace of Basic or Standard takes 100 partitioned queues and topics, and 10,000 queues and
-topics in total. One of Premium takes 1,000 queues and topics for each messaging unit, and by
-QUOTA-PREMIUM any number, no more than these, or 10,000. Ambiguities decide whether queues and
-topics share the 100, whether a partitioned entity counts once, and whether subscriptions count.
-Counters follow each creation and deletion.
+In Basic or Standard a namespace takes 100 partitioned queues and topics, and 10,000 queues and
+topics in total. In Premium the documents name 1,000 queues and topics per messaging unit;
+QUOTA-PREMIUM decides whether this is the limit, 10,000 is, or there is none. Other ambiguities
+decide whether queues and topics share the 100, whether a partitioned entity counts once, and
+whether subscriptions count. Counters change with each creation and deletion.
 """
 
 from collections.abc import Callable
@@ -21,9 +21,9 @@ __all__ = ["Quotas"]
 MOST_PARTITIONED: Final = 100
 MOST_ENTITIES: Final = 10_000
 A_UNIT: Final = 1_000
-"""QUOTA-14: queues and topics for each messaging unit of Premium."""
+"""QUOTA-14: number of queues and topics per messaging unit of Premium."""
 LEAST_DISPUTED: Final = 1_000
-"""QUOTA-ENTITIES: the number that the page on quotas gives beside 10,000."""
+"""QUOTA-ENTITIES: the lower number that the page on quotas gives beside 10,000."""
 
 
 def check(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
@@ -64,7 +64,7 @@ def check_partitioned(namespace: Namespace, kind: EntityKind) -> None:
 
 
 def check_entities(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
-    """QUOTA-07 to QUOTA-10: check the limit of 10,000 entities, however they count."""
+    """QUOTA-07 to QUOTA-10: check the limit of 10,000 entities, by the readings that count them."""
     counts = namespace.counts
     subscription = kind is EntityKind.SUBSCRIPTION
     there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
@@ -74,7 +74,7 @@ def check_entities(namespace: Namespace, kind: EntityKind, partitions: int) -> N
     most, name = MOST_ENTITIES, "QUOTA-ENTITIES"
     disputed = there + counts.subscriptions + weight > LEAST_DISPUTED
     if disputed and namespace.profile.readings.get(name) == "either":
-        # Two pages give two numbers; which one a namespace has shows only between them.
+        # Two pages give two numbers, and the reading matters only between them.
         early = namespace.reading(name, "ten-thousand", "thousand") == "thousand"
         most = LEAST_DISPUTED if early else MOST_ENTITIES
     if there + counts.subscriptions + weight <= most:
@@ -86,7 +86,7 @@ def check_entities(namespace: Namespace, kind: EntityKind, partitions: int) -> N
 
 
 def count(namespace: Namespace, entity: Entity, one: int) -> None:
-    """QUOTA-05 to QUOTA-07: count a created (1) or deleted (-1) entity."""
+    """QUOTA-05 to QUOTA-07: count an entity that was created (1) or deleted (-1)."""
     counts = namespace.counts
     namespace.journal.touch(counts)
     if entity.kind is EntityKind.SUBSCRIPTION:

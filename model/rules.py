@@ -1,8 +1,8 @@
 """All rules by family, so that any of them can be replaced.
 
-A family's functions call each other and those of other families only through this record, which a
-namespace carries. A bus with one fault is `attrs.evolve(RULES, keys=attrs.evolve(RULES.keys,
-home=faulty_home))`. For the same reason no family imports another one's functions.
+The functions of a family call each other, and those of other families, only through this record,
+which a namespace has. So a bus with one fault is `attrs.evolve(RULES, keys=attrs.evolve(RULES.keys,
+home=faulty_home))`. For the same reason no family imports functions of another.
 """
 
 from typing import Final
@@ -35,7 +35,7 @@ __all__ = ["RULES", "Rules"]
 
 @attrs.frozen
 class Rules:
-    """The rules of all families."""
+    """The functions of all families."""
 
     batches: Batches = attrs.field(factory=Batches)
     dead_letters: DeadLetters = attrs.field(factory=DeadLetters)

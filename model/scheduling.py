@@ -1,9 +1,9 @@
-"""SCHED: messages that are enqueued later.
+"""SCHED: messages that are enqueued at a later time.
 
 A scheduled message has its own number until it is due, and can be cancelled by that number. When it
-is due it is enqueued like a message sent at that moment: behind all earlier ones, under a new
-number. Its partition is chosen when it is scheduled (SCHEDULE-PLACE). The documents do not say how
-late it may be enqueued; this model enqueues it when it is due.
+is due it is enqueued like a message that is sent at that moment: after all earlier ones, under a
+new number. Its partition is selected when it is scheduled (SCHEDULE-PLACE). The documents do not
+say how late it may be enqueued; this model enqueues it on time.
 """
 
 from collections.abc import Callable
@@ -36,10 +36,10 @@ def schedule(namespace: Namespace, command: v.Schedule, connection: str) -> Answ
 
 
 def place(namespace: Namespace, entity: Entity, message: v.Message, key: Key | None) -> int:
-    """SCHED-09, SCHED-10: return the partition of a scheduled message, chosen now.
+    """SCHED-09, SCHED-10: return the partition of a scheduled message, selected now.
 
-    A bus that chooses it when the message is due meets no outage now, and the message may then wait
-    for its partition.
+    A bus that selects it only when the message is due ignores an outage now. Then the message may
+    have to wait for its partition.
     """
     rules = namespace.rules
     readings, down = ("when-scheduled", "when-due"), entity.base.down
@@ -58,10 +58,10 @@ def numbered(
     partition: int,
     due: int,
 ) -> ScheduledMessage:
-    """SCHED-03, SCHED-06: return a scheduled message's number.
+    """SCHED-03, SCHED-06: return a scheduled message with its number.
 
-    It comes from the same sequence as those of enqueued messages: a peek that continues after a
-    scheduled message shows later ones (PART-20).
+    The number is from the same sequence as those of enqueued messages, so that a peek can continue
+    after it (PART-20).
     """
     counters = entity.partitions[partition]
     namespace.journal.touch(counters)
@@ -72,9 +72,9 @@ def numbered(
 def schedule_in(
     namespace: Namespace, entity: Entity, message: v.Message, due: int, name: str
 ) -> Answer:
-    """SCHED-15, LIMIT-21: schedule a message with the commit of a transaction.
+    """SCHED-15, LIMIT-21: schedule a message in a transaction, with effect from its commit.
 
-    TXN-OTHER-OPERATIONS decides whether the rules for keys in transactions apply.
+    TXN-OTHER-OPERATIONS decides whether the rules on keys in transactions apply.
     """
     rules = namespace.rules
     rules.keys.check_agreement(namespace, entity, message)
@@ -106,7 +106,7 @@ def key_in(
 
 
 def plan(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    """SCHED-01, DUP-04: add a scheduled message, unless it is a copy."""
+    """SCHED-01, DUP-04: store a scheduled message until it is due, unless it is a copy."""
     rules, entity, message = namespace.rules, scheduled.entity, scheduled.message
     if rules.duplicates.is_duplicate(namespace, entity, message, scheduled.key):
         return

@@ -1,9 +1,9 @@
 """SESS: sessions, each held by one connection at a time.
 
 On an entity that requires sessions, all messages of one SessionId go to the session's holder, in
-order. A session is locked as a whole; the messages that its holder receives stay locked as long as
-the session, and are released when it is closed or its lock expires. A session can have a state,
-which survives its holders and its messages.
+order. The lock is on the whole session: the messages that its holder receives stay locked as long
+as the session, and are released when it is closed or its lock expires. A session can have a state,
+which stays when its holders and its messages are gone.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,13 +32,14 @@ def known(namespace: Namespace, entity: Entity, name: str, partition: int) -> Se
 
 
 def let_go(namespace: Namespace, session: Session) -> None:
-    """SESS-22: remove a session without messages, state and holder."""
+    """SESS-22: remove a session that has no messages, no state and no holder."""
     if session.messages or session.state is not None or session.holder is not None:
         return
-    # Releasing its last message may have dead-lettered that, and removed the session.
+    # The release of its last message may have dead-lettered the message and removed the session.
     if session.entity.sessions.get(session.name) is session:
         namespace.journal.drop(session.entity.sessions, session.name)
-        # Only a receiver of the next session would drop it there, and there may be none.
+        # An entry here is otherwise dropped only by a receiver of the next session, who may never
+        # come.
         session.entity.free_sessions.pop(session, None)
 
 
@@ -54,7 +55,7 @@ def of_receive(
 
 
 def held(namespace: Namespace, entity: Entity, name: str, connection: str) -> Session:
-    """SESS-12, SESS-21: return the session of this name, which the connection has to hold."""
+    """SESS-12, SESS-21: return the session of this name, if the connection holds it."""
     session = entity.sessions.get(name)
     if session is None or session.holder != connection:
         raise Refusal(v.Error.SESSION_LOCK_LOST, "SESS-12")
@@ -62,7 +63,7 @@ def held(namespace: Namespace, entity: Entity, name: str, connection: str) -> Se
 
 
 def accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> Answer:
-    """SESS-03, LIFE-10: lock a session, with or without messages, that has no other holder."""
+    """SESS-03, LIFE-10: lock a session that no other connection holds, with or without messages."""
     rules = namespace.rules
     entity = requiring_sessions(namespace, command.queue)
     session = entity.sessions.get(command.session_id)
@@ -89,8 +90,8 @@ def requiring_sessions(namespace: Namespace, path: str) -> Entity:
 def accept_next(namespace: Namespace, command: v.AcceptNextSession, connection: str) -> Answer:
     """SESS-06, SESS-07: lock any session that has no holder and an available message.
 
-    If there is none, the answer may be empty or a refusal. The documents do not say whether one
-    must be found in an outage (NEXT-IN-OUTAGE).
+    If there is none, the answer may be empty or a refusal. The documents do not say whether a
+    session must be found in an outage (NEXT-IN-OUTAGE).
     """
     rules = namespace.rules
     entity = requiring_sessions(namespace, command.queue)
@@ -108,7 +109,7 @@ def accept_next(namespace: Namespace, command: v.AcceptNextSession, connection: 
 
 
 def free(namespace: Namespace, entity: Entity) -> Iterator[Session]:
-    """SESS-06, SCHED-13: return the sessions without holder that have an available message."""
+    """SESS-06, SCHED-13: yield the sessions that have no holder and an available message."""
     down, index = entity.base.down, entity.free_sessions
     for _ in range(len(index)):
         session = next(iter(index))
@@ -139,7 +140,7 @@ def prolong(namespace: Namespace, session: Session) -> None:
 
 
 def release(namespace: Namespace, session: Session, *, counts: bool) -> None:
-    """SESS-08, SESS-09, SESS-11: release the lock of a session."""
+    """SESS-08, SESS-09, SESS-11: end the lock of a session, and release its messages."""
     namespace.journal.touch(session)
     session.holder = None
     namespace.rules.sessions.give_back(namespace, session, counts=counts)
@@ -150,12 +151,12 @@ def release(namespace: Namespace, session: Session, *, counts: bool) -> None:
 def give_back(namespace: Namespace, session: Session, *, counts: bool) -> None:
     """SESS-08 to SESS-10: release all locked messages of a session, in order.
 
-    A delivery that ends with the closing of its session does not count.
+    `counts` is false if closing the session ends the deliveries, which then do not count.
     """
     for number in sorted(session.locked):
         queued = session.locked[number]
         if queued.token is None or not queued.is_there:
-            # A stale entry of the index: settled, or undone.
+            # The entry is stale: the message was settled, or its lock undone.
             continue
         if not counts:
             namespace.journal.touch(queued)
@@ -172,14 +173,14 @@ def end(namespace: Namespace, session: Session) -> None:
 
 
 def close(namespace: Namespace, command: v.CloseSession, connection: str) -> Answer:
-    """SESS-08, SESS-09: close a session."""
+    """SESS-08, SESS-09: release a session at its holder's request."""
     session = own(namespace, command, connection)
     namespace.rules.sessions.release(namespace, session, counts=False)
     return Answer(DONE, rules=("SESS-08",))
 
 
 def renew(namespace: Namespace, command: v.RenewSessionLock, connection: str) -> Answer:
-    """SESS-13: renew the lock of a session, and those of the messages received in it."""
+    """SESS-13: renew the lock of a session, and with it those of the messages received in it."""
     session = own(namespace, command, connection)
     namespace.rules.sessions.prolong(namespace, session)
     return Answer(v.Renewed(locked_until=session.locked_until), rules=("SESS-13",))
@@ -205,7 +206,7 @@ def get_state(namespace: Namespace, command: v.GetSessionState, connection: str)
 
 
 def own(namespace: Namespace, command: OfHolder, connection: str) -> Session:
-    """SESS-12, SESS-21, SESS-25: return a command's session, which its connection has to hold."""
+    """SESS-12, SESS-21, SESS-25: return the session in a command, if its connection holds it."""
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     session = rules.sessions.held(namespace, entity, command.session_id, connection)

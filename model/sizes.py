@@ -1,9 +1,9 @@
 """SIZE: sizes of entities, and refusals when they are full.
 
-An entity has the size it was created with; a partitioned one has that size in each partition.
-Everything in a partition counts towards its size: locked, deferred, scheduled and dead-lettered
-messages and the state of sessions. Each partition fills up independently: keys that select a full
-one are refused while others are accepted, and a message without a key avoids it.
+An entity keeps the size that it was created with; a partitioned one has that size in each
+partition. Everything in a partition counts: locked, deferred, scheduled and dead-lettered messages,
+and session states. Each partition fills up by itself: messages whose key selects a full one are
+refused while others are accepted, and a message without a key avoids it.
 """
 
 from collections.abc import Callable
@@ -18,11 +18,11 @@ from busproof.model.values import Refusal
 __all__ = ["Sizes"]
 
 GB: Final = 2**30
-"""The documents do not say whether a GB is 10^9 bytes; sizes between the two are open."""
+"""Bytes in a GB; the documents do not say whether it is 10^9, so between the two both are right."""
 STANDARD_SIZES: Final = (1, 2, 3, 4, 5)
 PREMIUM_SIZES: Final = (*STANDARD_SIZES, 10, 20, 40, 80)
 DEFAULT_SIZE: Final = 1
-"""SIZE-01, SIZE-03, PREM-07, PREM-09: in GB."""
+"""SIZE-03, PREM-09: size of an entity that is created without one, in GB."""
 
 
 def granted_size(namespace: Namespace, wanted: int | None) -> int:
@@ -48,7 +48,8 @@ def partition_count(namespace: Namespace, *, partitioned: bool, size: int) -> in
 def capacity(namespace: Namespace, *, partitioned: bool, size: int) -> int:
     """SIZE-04, SIZE-06: return how many bytes fit into one partition.
 
-    In a partitioned namespace the documents leave open what a size is of; here, of each partition.
+    In a partitioned namespace the documents do not say whether a size is that of a partition; here
+    it is.
     """
     if namespace.profile.is_partitioned:
         return size * GB
@@ -64,19 +65,19 @@ def greatest_size(namespace: Namespace, entity: Entity) -> int:
 
 
 def used(namespace: Namespace, entity: Entity) -> int:
-    """SIZE-13: return how many bytes an entity holds."""
+    """SIZE-13: return how many bytes an entity uses."""
     return sum(partition.bytes for partition in entity.partitions)
 
 
 def has_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
     """SIZE-07 to SIZE-10: return whether a message of this size fits into a partition.
 
-    A full partition takes nothing, not even an empty message. If partitions are pooled
-    (FULL-PARTITION), only all of them together can be full, and then none has room.
+    A full partition accepts nothing, not even an empty message. If partitions are pooled
+    (FULL-PARTITION), none is full until all of them together are.
     """
     name, readings = "FULL-PARTITION", ("per-partition", "pooled")
     if entity.partitions[partition].bytes + (size or 1) <= entity.capacity:
-        # Until the readings say "pooled", no partition holds more than its own capacity.
+        # If partitions are not pooled, each is limited by its own capacity.
         taken = namespace.readings.get(name) or namespace.profile.readings.get(name)
         if taken != "pooled":
             return True

@@ -1,9 +1,9 @@
 """The complete state of a namespace: records and plain tables.
 
-A namespace has entities; an entity has partitions, messages, scheduled messages, sessions and the
+A namespace has entities. An entity has partitions, messages, scheduled messages, sessions, and the
 MessageIds that duplicate detection remembers. Topics, subscriptions and dead-letter queues are
 entities like queues. All records are changed through the journal of the namespace, except the
-fields called indexes, which may contain stale entries (see `indexes`).
+fields that are indexes, which may have stale entries (see `indexes`).
 """
 
 from collections import OrderedDict
@@ -43,7 +43,7 @@ NO_PARTITIONS: Final[frozenset[int]] = frozenset()
 
 @record(indexes=("line", "schedule"))
 class Partition(Record):
-    """A partition: the last number it assigned, and the bytes it holds."""
+    """A partition: the number that it assigned last, and the bytes that it stores."""
 
     number: int
     arrivals: int = 0
@@ -61,13 +61,13 @@ class QueuedMessage(Record):
         arrival: its position in the order of all arrivals in the namespace.
         enqueued_at: when it was enqueued.
         session: its session, if the entity requires sessions.
-        expires_at: when its time to live ends, if ever.
-        reason: why it was dead-lettered, if it was.
-        deliveries: how often it was locked; names the next lock.
-        failed: the delivery count, which excludes some deliveries.
-        token: of the current lock; outside of sessions it ends at `locked_until`.
-        cached_by: the connection whose front end holds it in its cache.
-        enlisted: the transaction of its last settlement.
+        expires_at: when its time to live ends; `None` if it has none.
+        reason: why it was dead-lettered; `None` if it was not.
+        deliveries: how often it was locked; it is a part of the next lock token.
+        failed: the delivery count, which leaves out deliveries that do not count.
+        token: the token of its current lock; outside of sessions the lock ends at `locked_until`.
+        cached_by: the connection whose front end has it in its cache.
+        enlisted: the transaction that its last settlement belongs to.
     """
 
     entity: "Entity"
@@ -94,13 +94,13 @@ class QueuedMessage(Record):
 
     @property
     def line(self) -> "Line[QueuedMessage]":
-        """The line in which receivers find it."""
+        """The line in which receivers find it: its session's or its partition's."""
         if self.session is not None:
             return self.session.line
         return self.entity.partitions[self.partition].line
 
     def index(self) -> None:
-        """Add this record to its line, the timers and the cache."""
+        """Add this message to its line, the timers and the cache."""
         entity, session = self.entity, self.session
         if not self.is_there:
             return
@@ -121,7 +121,7 @@ class QueuedMessage(Record):
 
 @record()
 class ScheduledMessage(Record):
-    """A message that is enqueued when it is due."""
+    """A message that will be enqueued when it is due."""
 
     entity: "Entity"
     number: int
@@ -142,7 +142,7 @@ class ScheduledMessage(Record):
 class Session(Record):
     """A session that has messages, a holder or a state.
 
-    `locked` indexes the messages that its holder received and has not settled.
+    `locked` is an index of the messages that its holder has received and not settled.
     """
 
     entity: "Entity"
@@ -156,7 +156,7 @@ class Session(Record):
     locked: dict[int, QueuedMessage] = attrs.field(factory=dict)
 
     def index(self) -> None:
-        """Add this record to the timers and to the sessions that may be free."""
+        """Add this session to the timers, and to the sessions that may be free."""
         if self.holder is not None:
             self.entity.look_at("sessions.end", self.locked_until, self, 0, self.name)
         self.entity.free_sessions[self] = None
@@ -164,7 +164,7 @@ class Session(Record):
 
 @record()
 class DuplicateEntry(Record):
-    """A MessageId that duplicate detection remembers, with the key of its message."""
+    """A MessageId that duplicate detection remembers, with the partition key of its message."""
 
     entity: "Entity"
     name: tuple[Key | None, str]
@@ -181,14 +181,14 @@ class Entity(Record):
 
     Attributes:
         base: the queue or topic whose partitions and outages it shares.
-        owner: the entity that it belongs to as a dead-letter queue; itself otherwise.
+        owner: for a dead-letter queue the entity that it belongs to, otherwise the entity itself.
         capacity: how many bytes fit into one partition.
-        down: on a base, the partitions that are down.
-        homes: on a base, the partitions chosen for keys.
-        last: on a base, the partition of the last message without a key.
-        subscriptions: on a topic, in the order of their creation.
-        rules: on a subscription, in the order of their addition.
-        caches: an index of the messages cached by front ends, by connection.
+        down: on a `base`, the partitions that are down.
+        homes: on a `base`, key to the partition that was chosen for it.
+        last: on a `base`, the partition that took the last message without a key.
+        subscriptions: on a topic, its subscriptions in the order of their creation.
+        rules: on a subscription, its rules in the order of their addition.
+        caches: an index of the messages in caches of front ends, by connection.
         free_sessions: an index of sessions that may be free.
     """
 
@@ -216,13 +216,13 @@ class Entity(Record):
     free_sessions: OrderedDict[Session, None] = attrs.field(factory=OrderedDict)
 
     def look_at(self, rule: str, moment: int, thing: Any, number: int, name: str = "") -> None:
-        """Set a timer at which a rule looks at a record of this entity."""
+        """Set a timer at which the rule is called for this record of the entity."""
         self.namespace.timers.set(moment, number, f"{self.path} {name}", rule, thing)
 
 
 @attrs.frozen
 class BufferedSend:
-    """A message that is sent with the commit; `scheduled` if it becomes active later."""
+    """A send that takes effect with the commit; `scheduled` is set if the message is due later."""
 
     entity: Entity
     message: v.Message
@@ -252,7 +252,7 @@ class BufferedRuleChange:
 
 @record()
 class Transaction(Record):
-    """A transaction until it has `ended`; the commit of a `doomed` one is refused."""
+    """A transaction until it is `ended` by commit or rollback; a `doomed` one cannot commit."""
 
     ended: bool = False
     sends: tuple[BufferedSend, ...] = ()
@@ -263,7 +263,7 @@ class Transaction(Record):
 
 @record()
 class EntityCounts(Record):
-    """Numbers of queues, topics and subscriptions, and of partitioned ones."""
+    """Numbers of queues, topics and subscriptions, and of partitioned queues and topics."""
 
     partitioned_queues: int = 0
     partitioned_topics: int = 0
@@ -277,10 +277,10 @@ class Namespace(Record):
     """A namespace; `choices` is the policy of the current step.
 
     Attributes:
-        entities: by path, including dead-letter queues.
-        down: the partitions that are down, by the name of a queue or topic that need not exist.
-        readings: the option chosen where the profile leaves an ambiguity to the bus.
-        arrivals: how many messages arrived; only orders them, and is never undone.
+        entities: path to entity, including dead-letter queues.
+        down: name of a queue or topic, which need not exist, to its partitions that are down.
+        readings: ambiguity to the reading that this bus has chosen, where the profile names none.
+        arrivals: how many messages have arrived; an undo leaves it, because it only orders them.
     """
 
     profile: v.Profile
@@ -298,10 +298,10 @@ class Namespace(Record):
     handlers: dict[Any, Callable[..., Any]] = attrs.field(factory=dict)
 
     def reading(self, name: str, *options: str) -> str:
-        """Return the reading of an ambiguity: the profile's, or one of its options.
+        """Return the reading of an ambiguity: the profile's, or the one that this bus has chosen.
 
-        A bus is consistent: if the profile leaves the options open, one is chosen when it first
-        matters and kept, even if that request is refused.
+        A bus is consistent. If the profile names none of the options, one is chosen when it first
+        matters and kept from then on, even if that request is refused.
         """
         taken = self.readings.get(name)
         if taken is None:
@@ -312,6 +312,6 @@ class Namespace(Record):
         return taken
 
     def may(self, name: str, open_reading: str, *options: str) -> str:
-        """Return one of the options, chosen anew each time, if this reading leaves them open."""
+        """Return the reading, or if it is `open_reading` one of the options, chosen anew."""
         taken = self.profile.readings.get(name, open_reading)
         return self.choices.pick(name, options) if taken == open_reading else taken

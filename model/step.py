@@ -1,9 +1,9 @@
-"""Execution of commands: one result for a policy, or every possible one.
+"""Execution of commands: with one result, by a policy, or with every possible result.
 
-A step first runs everything that is due, then executes the command. A refusal undoes the changes of
-the command, wherever it is raised. Time passes only by `AdvanceClock`, and everything due by then
-happens at its own moment, in order of time. `ways` replays a command with each script of choices,
-with an undo in between.
+A step first processes everything that is due, then executes the command. A refusal undoes the
+changes of the command, wherever it is raised. Time passes only by `AdvanceClock`; everything that
+becomes due until then happens at its own moment, in order of time. `ways` replays a command with
+every script of choices, and undoes it in between.
 """
 
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ from busproof.model.values import Refusal
 __all__ = ["Way", "forget", "new_namespace", "step", "ways"]
 
 Way = tuple[tuple[str, int], ...]
-"""The choices of a way: name and position of each chosen candidate."""
+"""The choices of a way: the name of each, and the position of the chosen candidate."""
 
 
 def _handlers() -> Iterator[tuple[type, str]]:
-    """Yield each kind of command with the rule that handles it: the one with a `command` of it."""
+    """Yield each kind of command with the path of its rule, found by the type of `command`."""
     for family, record in attrs.asdict(RULES).items():
         for name, rule in record.items():
             hints = rule.__annotations__
@@ -38,7 +38,7 @@ def _handlers() -> Iterator[tuple[type, str]]:
 
 
 HANDLERS: Final = dict(_handlers())
-"""Rule that handles each command; a test checks that every command has one."""
+"""Kind of command to the path of its rule; a test checks that every kind has one."""
 
 
 def new_namespace(profile: v.Profile, rules: Rules = RULES) -> Namespace:
@@ -61,11 +61,11 @@ def step(
     """Execute a command.
 
     Args:
-        namespace: is changed.
+        namespace: the namespace, which is changed.
         command: the command.
         connection: the connection that sends it.
         choices: the policy that decides what the documents leave to the bus.
-        keep: whether this step can be undone, with those before it that were kept.
+        keep: whether this step, and earlier ones with `keep`, can be undone afterwards.
 
     Returns:
         The answer to the command.
@@ -91,14 +91,14 @@ def step(
 
 
 def forget(namespace: Namespace) -> None:
-    """Discard the undo history, and the timers that no record needs."""
+    """Discard the undo history, and timers that no record needs."""
     namespace.journal.forget()
     if namespace.timers.stale > TIDY_FROM:
         namespace.timers.tidy(is_live)
 
 
 def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> Answer:
-    """Advance the clock, running everything that is due until then."""
+    """Advance the clock, and process everything that becomes due until then."""
     until = namespace.now + command.duration
     run_timers(namespace, until)
     namespace.journal.touch(namespace)
@@ -107,7 +107,7 @@ def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> A
 
 
 def run_timers(namespace: Namespace, until: int) -> None:
-    """Process each record whose timer is due, at its own moment."""
+    """Call the rule of each timer that is due until then, with the clock at the timer's moment."""
     heap, journal = namespace.timers.heap, namespace.journal
     while heap and heap[0][0] <= until:
         timer = heappop(heap)
@@ -138,10 +138,10 @@ def is_live(timer: Timer) -> bool:
 
 
 def ways(namespace: Namespace, command: v.Command, connection: str) -> Iterator[tuple[Way, Answer]]:
-    """Yield each way in which a command could go, with the choices that lead there.
+    """Yield each way in which a command may be executed: its choices, and the answer.
 
-    While a way is examined, the namespace is in the state after it; after the last one, in the
-    state before.
+    While the caller looks at a way, the namespace is in the state after it; after the last way it
+    is in the state before.
     """
     journal = namespace.journal
     script: list[int] | None = []

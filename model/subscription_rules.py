@@ -1,9 +1,10 @@
-"""FILTER: rules of subscriptions, which select messages and change the copies.
+"""FILTER: rules of subscriptions, which select messages and may change their copies.
 
-A subscription has rules; each has a filter and optionally an action. All matching rules without an
-action make one copy together, and each matching rule with an action makes its own, with changed
-properties. A change of the rules applies to messages sent later. Filters and actions are evaluated
-by `busproof.filters`; this bus refuses those that the documents leave open.
+A subscription has rules; each has a filter, and optionally an action. All matching rules without an
+action make one copy together, and each matching rule with an action makes one of its own, with
+changed properties. A change of the rules applies to messages that are sent later.
+`busproof.filters` evaluates filters and actions; this bus refuses those that the documents leave
+open.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ RuleChange = v.AddRule | v.RemoveRule
 
 
 def find(namespace: Namespace, command: RuleChange | v.ListRules) -> Entity:
-    """MGMT-10: return the subscription whose rules a command concerns."""
+    """MGMT-10: return the subscription that a command about rules names."""
     path = v.subscription_path(command.topic, command.subscription)
     subscription = namespace.entities.get(path)
     if subscription is None or subscription.kind is not EntityKind.SUBSCRIPTION:
@@ -34,7 +35,7 @@ def find(namespace: Namespace, command: RuleChange | v.ListRules) -> Entity:
 
 
 def ask_change(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
-    """FILTER-07, FEAT-01 to FEAT-04, FEAT-18: change the rules now, or with a commit."""
+    """FILTER-07, FEAT-01 to FEAT-04, FEAT-18: change the rules, now or with a commit."""
     rules = namespace.rules
     subscription = find(namespace, command)
     if command.transaction is not None:
@@ -51,7 +52,7 @@ def ask_change(namespace: Namespace, command: RuleChange, connection: str) -> An
 def buffer(
     namespace: Namespace, subscription: Entity, command: RuleChange, transaction: Transaction
 ) -> Answer:
-    """FEAT-03, FEAT-18, FEAT-19: buffer a valid change until the commit."""
+    """FEAT-03, FEAT-18, FEAT-19: keep a change, if it is possible, until the commit."""
     rules, mark = namespace.rules.subscription_rules, namespace.journal.mark()
     outside = rules.is_outside(namespace, subscription)
     rules.change(namespace, subscription, command)
@@ -63,9 +64,10 @@ def buffer(
 
 
 def is_outside(namespace: Namespace, subscription: Entity) -> bool:
-    """FEAT-03: return whether a change in a transaction is applied at once, outside of it.
+    """FEAT-03: return whether a change in a transaction is made at once, outside of it.
 
-    On a partitioned topic it is refused, or applied at once (RULE-IN-TRANSACTION).
+    On a partitioned topic it is refused or made at once (RULE-IN-TRANSACTION); on others it waits
+    for the commit.
     """
     if not subscription.settings.partitioned:
         return False
@@ -93,7 +95,7 @@ def change(namespace: Namespace, subscription: Entity, command: RuleChange) -> N
 def check(namespace: Namespace, command: v.AddRule) -> None:
     """FILTER-19, FILTER-21, FILTER-25, FILTER-27: check that a rule can be added.
 
-    An action that sets a key may be refused (ACTION-KEYS), and is here.
+    This bus refuses an action that sets a key, as it may (ACTION-KEYS).
     """
     namespace.rules.limits.check_short_name(namespace, command.rule, "FILTER-27")
     wanted = command.filter
@@ -109,7 +111,7 @@ def check(namespace: Namespace, command: v.AddRule) -> None:
 
 
 def copies(namespace: Namespace, subscription: Entity, message: v.Message) -> tuple[v.Message, ...]:
-    """FILTER-01 to FILTER-06, FILTER-20, FILTER-22: return the copies for a subscription."""
+    """FILTER-01 to FILTER-06, FILTER-20, FILTER-22: return the copies that a subscription gets."""
     rules = namespace.rules.subscription_rules
     taking = [rule for rule in subscription.rules if rules.takes(rule.filter, message)]
     plain = any(rule.action is None for rule in taking)

@@ -1,8 +1,8 @@
 """TOPIC: topics, their subscriptions, and which requests an entity accepts.
 
-A topic holds no messages: an accepted message is copied, in the partition that took it, into each
-subscription with a matching rule. A subscription is read like a queue and shares its topic's
-partitions and outages. Senders address topics and queues; receivers address queues, subscriptions
+A topic stores no messages: an accepted message is copied, within the partition that took it, into
+each subscription with a matching rule. A subscription is read like a queue, and shares its topic's
+partitions and outages. Senders address topics and queues. Receivers address queues, subscriptions
 and dead-letter queues.
 """
 
@@ -31,7 +31,7 @@ def missing(namespace: Namespace, path: str) -> NoReturn:
 
 
 def addressed(namespace: Namespace, path: str) -> Entity:
-    """TOPIC-06, DLQ-11: return the queue or topic with this path, which accepts messages."""
+    """TOPIC-06, DLQ-11: return the queue or topic with this path; refuse other entities."""
     entity = namespace.entities.get(path) or missing(namespace, path)
     if entity.base is not entity:
         subscription = entity.kind is EntityKind.SUBSCRIPTION
@@ -40,7 +40,7 @@ def addressed(namespace: Namespace, path: str) -> Entity:
 
 
 def sendable(namespace: Namespace, path: str) -> Entity:
-    """MGMT-26, MGMT-28: return the queue or topic with this path, if sending is not disabled."""
+    """MGMT-26, MGMT-28: return the queue or topic with this path, unless sending is disabled."""
     entity = addressed(namespace, path)
     if entity.status is not ACTIVE and not entity.status.takes:
         raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
@@ -48,7 +48,7 @@ def sendable(namespace: Namespace, path: str) -> Entity:
 
 
 def readable(namespace: Namespace, path: str) -> Entity:
-    """TOPIC-05: return the entity with this path, if it can hold messages; a topic cannot."""
+    """TOPIC-05: return the entity with this path, unless it is a topic, which has no messages."""
     entity = namespace.entities.get(path) or missing(namespace, path)
     if entity.kind is EntityKind.TOPIC:
         raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-05")
@@ -56,7 +56,7 @@ def readable(namespace: Namespace, path: str) -> Entity:
 
 
 def receivable(namespace: Namespace, path: str) -> Entity:
-    """MGMT-27, MGMT-28: return the entity with this path, if receiving is not disabled."""
+    """MGMT-27, MGMT-28: return the entity with this path, unless receiving is disabled."""
     entity = namespace.rules.topics.readable(namespace, path)
     if entity.status is not ACTIVE and not entity.status.gives:
         raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-27")
@@ -116,7 +116,7 @@ def create_subscription(
 
 
 def folded(name: str) -> str:
-    """TOPIC-21: return the case-folded name of a subscription."""
+    """TOPIC-21: return the name of a subscription in the form in which names are compared."""
     return name.lower()
 
 
@@ -147,7 +147,7 @@ def get_topic(namespace: Namespace, command: v.GetTopic, connection: str) -> Ans
 
 
 def update_topic(namespace: Namespace, command: v.UpdateTopic, connection: str) -> Answer:
-    """MGMT-04, MGMT-12, MGMT-14: change a topic."""
+    """MGMT-04, MGMT-12, MGMT-14: change the settings of a topic."""
     topic = topic_of(namespace, command.topic)
     if command.status is v.EntityStatus.RECEIVE_DISABLED:
         raise Refusal(v.Error.INVALID_OPERATION)
@@ -173,7 +173,7 @@ def list_topics(namespace: Namespace, command: v.ListTopics, connection: str) ->
 def list_subscriptions(
     namespace: Namespace, command: v.ListSubscriptions, connection: str
 ) -> Answer:
-    """MGMT-16: return the name of each subscription of a topic, as it was created."""
+    """MGMT-16: return the name of each subscription of a topic, spelt as at its creation."""
     topic = topic_of(namespace, command.topic)
     before = len(v.subscription_path(topic.path, ""))
     names = sorted(subscription.path[before:] for subscription in topic.subscriptions or ())

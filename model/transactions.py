@@ -1,9 +1,9 @@
 """TXN: transactions, whose requests take effect together or not at all.
 
 Requests in a transaction wait for its commit, which applies all of them or none. On a partitioned
-entity all messages of a transaction have one partition key, because one broker has to handle them;
-a message without a key cannot be sent in one. TXN-REFUSAL and TXN-AFTER-REFUSAL decide when a wrong
-message is refused, and the state of the transaction after that.
+entity all messages of a transaction have the same partition key, because one broker has to handle
+them; a message without a key cannot be sent in one. TXN-REFUSAL and TXN-AFTER-REFUSAL decide when a
+wrong message is refused, and in what state the transaction then is.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from busproof.model.values import DIRECT, Key, Refusal
 __all__ = ["PLENTY", "Transactions", "buffer", "keys_of_sends", "running"]
 
 PLENTY: Final = 60 * v.MICROSECONDS
-"""A timeout long enough for a send to avoid an outage."""
+"""A timeout in microseconds that lets a send avoid a partition that is down."""
 
 
 def begin(namespace: Namespace, command: v.BeginTransaction, connection: str) -> Answer:
@@ -41,7 +41,7 @@ def begin(namespace: Namespace, command: v.BeginTransaction, connection: str) ->
 
 
 def running(namespace: Namespace, name: str) -> Transaction:
-    """Return the transaction with this name, which has to be running."""
+    """Return the transaction with this name, if it is running."""
     transaction: Transaction | None = namespace.transactions.get(name)
     if transaction is None or transaction.ended:
         raise Refusal(v.Error.NOT_FOUND)
@@ -51,7 +51,7 @@ def running(namespace: Namespace, name: str) -> Transaction:
 def send(
     namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
 ) -> Answer:
-    """TXN-01, TXN-02, TXN-05, TXN-10: buffer messages until the commit, all of them or none."""
+    """TXN-01, TXN-02, TXN-05, TXN-10: keep all of the messages until the commit, or refuse them."""
     rules = namespace.rules
 
     def attempt(transaction: Transaction) -> Answer:
@@ -68,7 +68,7 @@ def send(
     transaction = running(namespace, name)
     at_once = namespace.reading("TXN-REFUSAL", "at-send", "at-commit") == "at-send"
     if transaction.doomed and at_once:
-        # A transaction that died of a refusal takes no more (TXN-AFTER-REFUSAL).
+        # A transaction that a refusal has ended accepts nothing more (TXN-AFTER-REFUSAL).
         raise Refusal(v.Error.INVALID_OPERATION)
     return rules.transactions.within(namespace, transaction, attempt, at_once=at_once)
 
@@ -80,10 +80,11 @@ def within(
     *,
     at_once: bool = True,
 ) -> Answer:
-    """TXN-REFUSAL, TXN-AFTER-REFUSAL: run an action in a transaction; a refusal may doom it.
+    """TXN-REFUSAL, TXN-AFTER-REFUSAL: make a request in a transaction, which a refusal may doom.
 
-    An invalid send may be refused only by the commit, except a batch for its own keys. The
-    transaction's new state survives the refusal, so the refusal is returned and not raised.
+    An invalid send may be refused only by the commit, except a batch whose own keys differ. The
+    refusal is returned instead of raised, because raising it would undo the transaction's new
+    state.
     """
     mark = namespace.journal.mark()
     try:
@@ -99,7 +100,7 @@ def within(
 
 
 def buffer(namespace: Namespace, transaction: Transaction, buffered: BufferedSend) -> None:
-    """TXN-12: buffer a message until the commit."""
+    """TXN-12: keep a message until the commit."""
     namespace.journal.touch(transaction)
     transaction.sends += (buffered,)
 
@@ -126,7 +127,7 @@ def key_of(
 
 
 def keys_of_sends(transaction: Transaction) -> list[tuple[Entity, Key]]:
-    """Return the keys to which a transaction is bound; scheduled messages do not bind it."""
+    """Return the keys that a transaction is bound to by its sends, except scheduled ones."""
     sends = (send for send in transaction.sends if send.scheduled is None)
     return [(send.entity, send.key) for send in sends if send.key is not None]
 
@@ -142,7 +143,7 @@ def check_other_sends(
 
 
 def check_other_entities(namespace: Namespace, entity: Entity, transaction: Transaction) -> None:
-    """TXN-15: refuse a send to a second entity where TXN-ENTITIES is read so."""
+    """TXN-15: refuse a send to a second entity if the reading of TXN-ENTITIES does."""
     sent_to = {send.entity for send in transaction.sends if send.scheduled is None}
     if not sent_to or entity in sent_to:
         return
@@ -171,7 +172,7 @@ def place(
     message: v.Message,
     key: Key | None,
 ) -> int:
-    """TXN-05, TXN-10, SIZE-14: return the message's partition, with room for all buffered ones."""
+    """TXN-05, TXN-10, SIZE-14: return the message's partition, with room for all in it."""
     waiting = sum(
         earlier.message.size or 0 for earlier in transaction.sends if earlier.entity is entity
     )
@@ -180,7 +181,7 @@ def place(
 
 
 def settle(namespace: Namespace, entity: Entity, command: v.Settlement, name: str) -> Answer:
-    """LOCK-11, LOCK-13: enlist a settlement, whose message stays locked until the commit.
+    """LOCK-11, LOCK-13: let a settlement wait for the commit; its message stays locked until then.
 
     A lost lock is refused now or by the commit (SETTLEMENT-REFUSAL).
     """
@@ -208,7 +209,7 @@ def settle(namespace: Namespace, entity: Entity, command: v.Settlement, name: st
 
 
 def check_settled(namespace: Namespace, transaction: Transaction, queued: QueuedMessage) -> None:
-    """TXN-OTHER-OPERATIONS: check the key of a settled message, if this reading requires it."""
+    """TXN-OTHER-OPERATIONS: check the key of a settled message, if the reading requires it."""
     if namespace.reading("TXN-OTHER-OPERATIONS", "sends-only", "all") == "sends-only":
         return
     rules, entity = namespace.rules, queued.entity
@@ -219,7 +220,7 @@ def check_settled(namespace: Namespace, transaction: Transaction, queued: Queued
 
 
 def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
-    """TXN-12, LOCK-11, LOCK-13, FWD-33: apply everything, or nothing."""
+    """TXN-12, LOCK-11, LOCK-13, FWD-33: apply all requests of the transaction, or none."""
     rules = namespace.rules
     transaction = running(namespace, command.transaction)
     namespace.journal.touch(transaction)
@@ -235,7 +236,7 @@ def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) 
 
 
 def holds(namespace: Namespace, queued: QueuedMessage) -> bool:
-    """LOCK-IN-TRANSACTION: return whether a lock lasts until the commit of its settlement."""
+    """LOCK-IN-TRANSACTION: return whether a lock lasts until its message is committed."""
     transaction: Transaction | None = queued.enlisted
     if transaction is None or transaction.ended:
         return False
@@ -243,10 +244,10 @@ def holds(namespace: Namespace, queued: QueuedMessage) -> bool:
 
 
 def release(namespace: Namespace, transaction: Transaction) -> None:
-    """LOCK-12: end the locks that were extended by their transaction."""
+    """LOCK-12: end the locks that lasted only because of their transaction."""
     locks = namespace.rules.locks
     for enlisted in transaction.settlements:
-        # A lock that is lost by now needs no end.
+        # A lock that has been lost meanwhile has nothing left to end.
         with suppress(Refusal):
             locks.end(namespace, locks.locked_under(namespace, enlisted.entity, enlisted.token))
 
@@ -260,7 +261,7 @@ def apply(namespace: Namespace, transaction: Transaction) -> None:
         queued = rules.locks.locked_under(namespace, enlisted.entity, enlisted.token)
         rules.locks.apply(namespace, queued, enlisted.action, enlisted.reason)
     for change in transaction.rule_changes:
-        # A change that has become impossible by now has no effect (FEAT-19).
+        # A change that has become impossible has no effect (FEAT-19).
         with suppress(Refusal):
             rules.subscription_rules.change(namespace, change.subscription, change.command)
     for buffered in transaction.sends:
@@ -272,7 +273,7 @@ def apply(namespace: Namespace, transaction: Transaction) -> None:
 
 
 def check_commit(namespace: Namespace, buffered: BufferedSend) -> None:
-    """TXN-OUTAGE, SIZE-14: check that a buffered message still has entity, partition and room."""
+    """TXN-OUTAGE, SIZE-14: check that a message's entity, partition and room are still there."""
     rules, entity = namespace.rules, buffered.entity
     if namespace.entities.get(entity.path) is not entity:
         raise Refusal(v.Error.NOT_FOUND, "MGMT-15")
@@ -283,7 +284,7 @@ def check_commit(namespace: Namespace, buffered: BufferedSend) -> None:
 
 
 def deliver(namespace: Namespace, buffered: BufferedSend) -> None:
-    """TXN-12: accept a buffered message.
+    """TXN-12: accept a message with the commit.
 
     LIFETIME-IN-TRANSACTION decides whether its time to live starts now or started with its send.
     """

@@ -1,7 +1,7 @@
 """Small values of the model: refusals, keys, messages in transit, settings of entities.
 
-They never change, so the journal does not know them: a changed one is a new one. A refusal is an
-exception because any check, however deep, may end the request, whose changes are then undone.
+They never change, so the journal does not record them: a changed value is a new one. A refusal is
+an exception, because any check, at any depth, may end the request; its changes are then undone.
 """
 
 from enum import Enum
@@ -23,22 +23,22 @@ class Refusal(Exception):  # noqa: N818 - an answer of the service, not an error
 
 
 class Key(NamedTuple):
-    """A partition key: its property and its value."""
+    """A partition key: the property that it was taken from, and its value."""
 
     source: str
     value: str
 
 
 class InTransit(NamedTuple):
-    """State of a message that comes from another entity.
+    """Values that a message brings with it from another entity.
 
     Attributes:
-        hops: how often it was forwarded in a row.
+        hops: how often in a row it was forwarded.
         dead_letters: how often it was forwarded from a dead-letter queue.
-        reason: why it was dead-lettered, if it was.
-        lifetime: the time to live of the topic that it was sent to.
-        since: when its time to live started, if not now.
-        failed: its delivery count as a dead letter, before it is delivered there.
+        reason: why it was dead-lettered; `None` if it was not.
+        lifetime: the time to live of the topic that it was sent to, in microseconds.
+        since: when its time to live started; `None` for now.
+        failed: the delivery count that it has as a dead letter, before it is delivered there.
     """
 
     hops: int = 0
@@ -50,7 +50,7 @@ class InTransit(NamedTuple):
 
 
 DIRECT: Final = InTransit()
-"""State of a message that its sender sent to this entity directly."""
+"""Values of a message that its sender sent to this entity directly."""
 
 
 class EntityKind(Enum):
@@ -84,7 +84,7 @@ class EntitySettings:
 
     @classmethod
     def of(cls, command: v.Creation, **decided: Any) -> "EntitySettings":
-        """Return the settings of a creation, except those that the service decides."""
+        """Return the settings in a creation, replaced by those that the service has decided."""
         settings = {name: getattr(command, name) for name in SETTINGS if hasattr(command, name)}
         return cls(**settings | decided)
 

@@ -17,15 +17,17 @@ class Arrival:
         key: its partition key there, if it has one.
         where: the partitions that may have taken it.
         certain: whether it was surely accepted.
-        answered: whether it arrives now; otherwise it may arrive at any later time or never.
-        revision: the topic's revision when it was sent, if that was before it arrived.
+        answered: whether it arrives now; otherwise its send was not answered, or it is forwarded,
+            and it may arrive at any later time or never.
+        revision: the topic's revision when the message was sent in a transaction, which may be
+            older than the one at its arrival; `None` if it was not.
         hops: how often it has been forwarded.
-        shows: further rules that its delivery exercises.
-        came: when it arrived, if not necessarily now.
-        least: a shorter time to live that it may have at its destination.
+        shows: further rules that count as exercised when this message is delivered.
+        came: when it arrived; `None` if it arrives now.
+        least: a shorter time to live in microseconds that it may have at its destination.
         reason: why it was dead-lettered, if it comes from a dead-letter queue.
-        several: whether it is one of several copies, whose order is open.
-        owed: whether it must arrive eventually, without a time limit.
+        several: whether one send left several copies here, whose order is open.
+        owed: whether it must arrive eventually, although no document sets a time limit.
     """
 
     message: v.Message
@@ -45,9 +47,9 @@ class Arrival:
 
 @attrs.frozen
 class Passed:
-    """A forwarded message, and the rule that surely prevented its forwarding.
+    """Record of a forwarded message, which may have become a dead letter of its source instead.
 
-    That rule is `None` if nothing is known to have prevented it.
+    `kept_by` is the rule that surely prevented the forwarding, or `None` if none is known to.
     """
 
     arrival: Arrival

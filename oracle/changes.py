@@ -1,4 +1,4 @@
-"""Small changes of a namespace that many rules make."""
+"""Shorthands for changes of a namespace that many rules make."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from busproof.oracle.state import Namespace, Queue, Transaction, with_queue
 
 
 def with_managed(namespace: Namespace, queue: Queue, **changes: Any) -> Namespace:
-    """Return the namespace with this queue, and with changes of its management history."""
+    """Return the namespace with this queue, whose management history has these changes."""
     return with_queue(namespace, evolve(queue, managed=evolve(queue.managed, **changes)))
 
 
 def with_registry(namespace: Namespace, **changes: Any) -> Namespace:
-    """Return the namespace with changes of its registry."""
+    """Return the namespace whose registry has these changes."""
     return evolve(namespace, registry=evolve(namespace.registry, **changes))
 
 
@@ -23,7 +23,7 @@ def with_transaction(namespace: Namespace, name: str, transaction: Transaction |
 
 
 def with_doubt(namespace: Namespace, command: v.Command) -> Namespace:
-    """Return the namespace in which the command may have ended its transaction, if it has one."""
+    """Return the namespace in which the command may have ended the transaction that it names."""
     name: str | None = getattr(command, "transaction", None)
     transaction = None if name is None else namespace.transactions.get(name)
     if name is None or transaction is None:

@@ -37,7 +37,7 @@ from busproof.oracle.unjudged import LOOKING, stop_judging
 def dispatched(
     namespace: Namespace, command: v.Command, connection: str, observed: Observation
 ) -> Transitions:
-    """Return every transition of the command that the documents allow."""
+    """Return every transition that the documents allow for this command."""
     queue = namespace.queues.get(v.concerned(command) or "")
     answers = _whatever_its_status(namespace, queue, command, connection, observed)
     return answers if queue is None else as_permitted(namespace, queue, command, answers)
@@ -50,7 +50,7 @@ def _whatever_its_status(
     connection: str,
     observed: Observation,
 ) -> Transitions:
-    """Return the allowed transitions if the entity is not disabled."""
+    """Return the transitions that are allowed if no status of the entity forbids the command."""
     if queue is not None and (wrong := misaddressed(namespace, queue, command)):
         return iter(wrong)
     if queue is not None and queue.settings.forward_to is not None:
@@ -137,9 +137,9 @@ def _whatever_its_status(
 
 
 def lost(namespace: Namespace, command: v.Command, connection: str) -> tuple[Namespace, ...]:
-    """Return the states after a request without an answer, which may or may not take effect."""
+    """Return the states after an unanswered request, which may take effect now, later or never."""
     if isinstance(command, v.Creation):
-        # It may have had any of the answers that are possible now.
+        # Its answer is unknown, so every answer that is possible now may have been the one.
         return lost_creation(
             namespace, command, dispatched(namespace, command, connection, UNOBSERVED)
         )

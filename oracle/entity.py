@@ -35,7 +35,7 @@ class Topic:
 
     Attributes:
         subscriptions: the paths of its subscriptions, which hold its messages.
-        revision: how often a subscription was created or a rule of one changed.
+        revision: a counter that rises when a subscription is created or one of its rules changes.
         unanswered_sends: messages of unanswered sends, which may arrive at any time.
         copiers: how many rules with an action were ever added to its subscriptions.
         parted: whether a subscription of it was ever deleted.
@@ -54,18 +54,19 @@ class Subscription:
 
     Attributes:
         topic: its topic, whose partitions it shares.
-        late: whether the topic had accepted messages before the subscription existed.
+        late: whether the topic had accepted messages before the subscription was created.
         rules: name to filter.
         actions: name to action, for rules that have one.
-        acted: whether there ever was such a rule.
+        acted: whether the subscription ever had a rule with an action.
         pending: changes of rules that may take effect now, later or never.
         added: whether a rule was ever added.
         removed: whether one was ever removed.
-        asked_in_transaction: whether a transaction was asked to change its rules.
-        revision: the topic's at the last change of the subscription or its rules.
-        kept_out: body to the rules that excluded the message.
-        kept_by: all of those rules.
-        taken: message without body to whether it was taken, once rules have changed.
+        asked_in_transaction: whether a transaction ever contained a change of its rules.
+        revision: the topic's revision at the last change of this subscription or its rules.
+        kept_out: body of a message to the rules that exclude it from the subscription.
+        kept_by: all rules in `kept_out`.
+        taken: message, without its body, to whether the subscription took it; filled once rules
+            have changed, to see whether equal messages are still treated alike (FILTER-20).
     """
 
     topic: str
@@ -88,56 +89,60 @@ class Queue:
     """Belief about one entity: a queue, topic, subscription or dead-letter queue.
 
     Attributes:
-        role: what else it is, unless it is a queue.
-        in_order: whether all its messages are one line (REGULAR-ORDER).
+        role: its role if it is a topic or a subscription; `None` for a queue.
+        in_order: whether all its messages must be received in the order of their sending
+            (REGULAR-ORDER).
         settings: its settings at creation.
         doubtful: whether its existence is uncertain, because its creation was never answered.
-        outages: its partitions that are down.
-        arrivals: messages stored so far.
+        outages: which of its partitions are down, or may be.
+        arrivals: how many messages were stored so far; the next one gets this arrival number.
         messages: arrival number to message.
-        bodies: body to the arrival numbers that had it, or to the rule that kept it from arriving.
-        lines: for each key, its available messages by arrival number.
-        tallies: for each set of partitions, how many messages are available there.
+        bodies: body to the arrival numbers of the messages that had it, or to the rule that keeps
+            such a message from being here.
+        lines: key or session to its available messages by arrival number, which have to come in
+            order.
+        tallies: for each set of partitions, how many available messages are in one of them.
         locks: lock token to arrival number.
-        timers: (latest expiry, arrival number, token) of the locks.
-        receivers: the connections that have received.
+        timers: (latest end of the lock, arrival number, lock token), soonest first.
+        receivers: the receives so far, which bound what front ends may have cached.
         homes: key to the partitions that it may select.
-        spread: the distribution of messages without a key.
-        copies: MessageId to the sends that had it (duplicate detection on); for one key the last
+        spread: how messages without a key were distributed to partitions.
+        copies: with duplicate detection, MessageId to the sends that had it; for each key the last
             certain one comes before uncertain ones.
         declined: MessageId to the rule that refused a message with it.
-        message_id_partitions: MessageId to the partitions that took all messages with it, none once
-            they differed (detection off).
-        sessions: session id to its lock.
-        unanswered_accept_next: connections that may come to hold any free session, because their
-            AcceptNextSession was never answered.
+        message_id_partitions: without duplicate detection, MessageId to the partitions common to
+            all messages with it; none once they differed.
+        sessions: session id to the lock on the session.
+        unanswered_accept_next: connections whose AcceptNextSession was never answered; each may
+            come to hold any free session.
         members: session id to how many messages of it may be stored.
         states: session id to its state.
-        recovered: partitions that were down and came up again.
-        outage: the time span of the last outage, with all partitions up before and after.
+        recovered: partitions that were down once and came up again.
+        outage: the time span of the last outage, from the first partition down to the last one up.
         spent: how many messages reached their delivery limit.
         settlements: how many messages were settled so far.
-        requests: the kinds of requests that were made of it, or tried, which its violations blame:
-            `peeks`, `batches`, `deletions` of several messages, settlements or renewals of several
-            `locks`, and settlements in `transactions`.
-        numbers: sequence number to arrival number, of messages that were received.
-        latest_numbers: for each line, its message whose sequence number was learned last.
+        requests: the kinds of requests that this entity has had, so that a violation can be charged
+            to them: `peeks`, `batches`, `deletions` of several messages, settlements or renewals of
+            several `locks`, and settlements in `transactions`.
+        numbers: sequence number to arrival number, for messages whose number was seen.
+        latest_numbers: for each line, the message whose sequence number was learned last.
         latest_number: the sequence number seen last, in any line.
-        deferred: sequence number to arrival number, of messages that were ever deferred.
-        unanswered_deferred: sequence numbers in receives of deferred messages that were never
-            answered.
+        deferred: sequence number to arrival number, for messages that were ever deferred.
+        unanswered_deferred: the sequence numbers that unanswered receives of deferred messages
+            named.
         latest_deferred: arrival number of the message deferred last.
         calendar: its scheduled messages.
-        tokens: every lock token ever given to the arrival number of its message.
-        fed: whether messages were forwarded to it.
-        passed: body to the messages that it forwarded, which may be its dead letters instead.
-        kept_away: the rules that keep forwarded messages away from here.
+        tokens: lock token to arrival number, for all locks that were ever given.
+        fed: whether messages were ever forwarded to it.
+        passed: body to the messages that it forwarded; each may instead have become a dead letter
+            here.
+        kept_away: the rules that kept some forwarded message from arriving here.
         room: the storage that its messages use.
         managed: its history of management requests.
-        deaths: the expiry times of its messages.
+        deaths: index of the times at which its messages expire.
         fronts: for each set of partitions, the messages surely stored there, by arrival number.
-        outlasted: partition to how many messages had arrived when it last went down.
-        packing_due: number of unpacked bodies, tokens and numbers at which those of settled
+        outlasted: partition to the number of messages that had arrived when it last went down.
+        packing_due: number of uncompressed bodies, tokens and numbers at which those of settled
             messages are compressed.
     """
 
@@ -196,12 +201,12 @@ class Queue:
                 yield stored
 
     def asked(self, kind: str) -> "Queue":
-        """Return the belief with one more kind of `requests`."""
+        """Return the entity with one more kind of request in `requests`."""
         if kind in self.requests:
             return self
         return evolve(self, requests=self.requests | {kind})
 
 
 def is_unsure(queue: Queue) -> bool:
-    """Return whether the queue may not exist, or only in part."""
+    """Return whether the entity may not exist, or may exist in some of its partitions only."""
     return queue.doubtful or bool(queue.managed.partially_applied)

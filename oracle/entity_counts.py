@@ -1,7 +1,6 @@
 """Bounds on the number of entities in a namespace.
 
-The numbers are updated when entities are created and deleted, so that a request's cost does not
-grow with their number.
+Creations and deletions update the bounds, so that no request has to count all entities.
 """
 
 from enum import Enum
@@ -29,12 +28,12 @@ class Kind(Enum):
 
 @attrs.frozen
 class Counted:
-    """One entity, as it is counted.
+    """One entity, with the properties that decide in which counts it is.
 
     Attributes:
         kind: its kind.
         surely: whether it surely exists.
-        stores: how many partitions it has.
+        stores: how many partitions it has, each with a messaging store.
     """
 
     kind: Kind
@@ -44,7 +43,7 @@ class Counted:
 
 @attrs.frozen(kw_only=True)
 class EntityCounts:
-    """Least and greatest numbers of entities.
+    """Least and greatest possible numbers of entities in a namespace.
 
     Attributes:
         entities: all queues and topics.
@@ -52,11 +51,13 @@ class EntityCounts:
         queues: partitioned queues.
         topics: partitioned topics.
         regular: queues and topics that are not partitioned.
-        restored: partitioned ones from before Premium stopped permitting them.
-        subscriptions: of all topics.
-        stores: partitions of all queues and topics; a regular one has one.
-        unknown: names that are no longer judged; each may be anything, or nothing.
-        quota_reached: whether the quota of partitioned queues and topics was ever reached.
+        restored: partitioned ones that were created before Premium stopped permitting them.
+        subscriptions: subscriptions of all topics.
+        stores: partitions of all queues and topics; an entity that is not partitioned counts as
+            one.
+        unknown: names that are no longer judged; each may name any entity, or none.
+        quota_reached: whether the namespace ever had as many partitioned queues and topics as it
+            may.
     """
 
     entities: Window = NONE
@@ -79,7 +80,7 @@ class EntityCounts:
         return self._changed(entity, -1)
 
     def with_unknown(self, names: int) -> "EntityCounts":
-        """Return the counts with this many more names that may be anything."""
+        """Return the counts with this many more names that may name any entity, or none."""
         return evolve(self, unknown=self.unknown + names)
 
     def _changed(self, entity: Counted, by: int) -> "EntityCounts":
@@ -96,6 +97,7 @@ class EntityCounts:
 
 
 def _moved(window: Window, by: int, *, surely: bool) -> Window:
+    # An entity that may not exist raises only the greatest possible number.
     return Window(window.earliest + (by if surely else 0), window.latest + by)
 
 

@@ -14,15 +14,15 @@ from busproof.oracle.window import Window
 
 @attrs.frozen(kw_only=True)
 class Deaths:
-    """Expiry times of messages; entries of removed messages are dropped when their time comes.
+    """Expiry times of messages; an entry of a removed message stays until its time comes.
 
     Attributes:
-        ahead: (earliest expiry, arrival number) of messages that are surely still alive.
-        due: (a time, arrival number) of messages to check again after that time.
-        shown: rules that an empty answer exercises because expired messages were not given; by
-            session id if sessions are required.
-        aside: whether a deferred message has exceeded its time to live.
-        cached: until when a front end may hold an expired message.
+        ahead: (earliest expiry, arrival number) of messages that surely have not expired.
+        due: (time, arrival number) of messages to examine again after that time.
+        shown: the rules that an empty answer exercises because it did not give an expired message;
+            by session id if the entity requires sessions.
+        aside: whether a deferred message ever outlived its time to live.
+        cached: the latest time at which a front end may still hold an expired message.
     """
 
     ahead: Heap[tuple[int, int]] = None
@@ -32,13 +32,13 @@ class Deaths:
     cached: int = -1
 
     def awaiting(self, number: int, dies: Window | None) -> "Deaths":
-        """Return the index with one more message, or one that became available again; O(log n)."""
+        """Return the index with a message that was added, or became available again; O(log n)."""
         if dies is None or dies.earliest >= NEVER:
             return self
         return evolve(self, ahead=push(self.ahead, (dies.earliest, number)))
 
     def looked_at_after(self, moment: int, number: int) -> "Deaths":
-        """Return the index with a check of a message after a given time; O(log n)."""
+        """Return the index with an entry to examine this message after a given time; O(log n)."""
         if moment >= NEVER:
             return self
         return evolve(self, due=push(self.due, (moment, number)))
@@ -51,7 +51,7 @@ class Deaths:
         return evolve(self, ahead=ahead, due=filtered(self.due, lambda entry: is_here(entry[1])))
 
     def first_ahead(self, now: Window) -> tuple[int, "Deaths"] | None:
-        """Return a message that may have expired by now, and the other entries."""
+        """Return a message that may have expired by now and the index without it, or `None`."""
         first = smallest(self.ahead)
         # It may have expired by the latest moment that it may be now, and surely has only before
         # the earliest (`first_due`).
@@ -60,14 +60,14 @@ class Deaths:
         return first[1], evolve(self, ahead=pop(self.ahead))
 
     def first_due(self, now: Window) -> tuple[int, "Deaths"] | None:
-        """Return a message whose check is due, and the other entries."""
+        """Return a message to examine now and the index without its entry, or `None`."""
         first = smallest(self.due)
         if first is None or first[0] >= now.earliest:
             return None
         return first[1], evolve(self, due=pop(self.due))
 
     def showing(self, session_id: str | None, rules: tuple[v.RuleId, ...]) -> "Deaths":
-        """Return the index with rules that an empty answer exercises."""
+        """Return the index with further rules that an empty answer exercises."""
         known = self.shown.get(session_id, ())
         if set(rules) <= set(known):
             return self

@@ -1,8 +1,8 @@
 """A persistent priority queue with the smallest entry first; every version stays usable.
 
-A leftist heap. Push and pop build O(log n) new nodes and share the rest, whatever happens to older
-versions; no maintained library offers an ordered persistent structure (docs/dependencies.md).
-Callers leave stale entries in place and drop them with `settled`.
+It is a leftist heap: push and pop build O(log n) new nodes and share the rest with older versions.
+No maintained library offers an ordered persistent structure (docs/dependencies.md). Callers leave
+outdated entries in place, and `settled` drops them from the front.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 Entry = TypeVar("Entry")
 Heap = tuple[int, Entry, Any, Any] | None
-"""`None` is empty; a node is (rank, entry, left, right)."""
+"""A node is (rank, smallest entry, left, right); `None` is the empty heap."""
 
 
 def _join(one: Any, two: Any) -> Any:
@@ -46,7 +46,7 @@ def smallest(heap: Heap[Entry]) -> Entry | None:
 
 
 def settled(heap: Heap[Entry], counts: Callable[[Entry], bool]) -> Heap[Entry]:
-    """Return the heap without leading entries that do not count."""
+    """Return the heap without outdated entries at its front: pop until one `counts`."""
     while heap is not None and not counts(heap[1]):
         heap = pop(heap)
     return heap

@@ -1,4 +1,4 @@
-"""Merging of refused sends: their reason does not matter and makes no separate states."""
+"""Merging of the states after a refused send that differ only in the reason for the refusal."""
 
 from typing import Final
 
@@ -20,15 +20,15 @@ _NOTHING: Final[Map[Key | None, bool]] = Map()
 def for_whatever_reason(
     refusals: list[Transition], command: v.Send | v.Schedule
 ) -> list[Transition]:
-    """Return the transitions of a refused send, merged if they differ only in its reason.
+    """Return the transitions of a refused send without those that differ only in its reason.
 
-    Separate states would double with every such send.
+    Each such send would otherwise double the number of states.
     """
     return _least_specific(_never_arriving(refusals, command), command.queue)
 
 
 def _never_arriving(refusals: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
-    """Return the transitions with the same reason for the message never to arrive."""
+    """Return the transitions, all with the first one's reason for the message never to arrive."""
     body = command.message.body
     queues = [transition.next.queues[command.queue] for transition in refusals]
     reasons = [reason for queue in queues if isinstance(reason := queue.bodies.get(body), str)]
@@ -44,12 +44,12 @@ def _never_arriving(refusals: list[Transition], command: v.Send | v.Schedule) ->
 
 
 def _least_specific(refusals: list[Transition], name: str) -> list[Transition]:
-    """Return the transitions without those that add only knowledge about keys.
+    """Return the transitions without those that only add knowledge about keys.
 
     A refusal because of an outage shows that the key's partition is down; a refusal that may have
     another reason shows nothing. The state with less knowledge allows everything that the other one
-    allows, so the other one is dropped. Refusals for lack of room are ignored, too: they decide
-    which rules a later accepted send exercises, not whether it may be accepted.
+    allows, so the other one is dropped. Refusals for lack of storage are ignored in the comparison:
+    they decide which rules a later accepted send exercises, not whether it may be accepted.
     """
     queues = [transition.next.queues[name] for transition in refusals]
     unplaced = []
@@ -59,9 +59,9 @@ def _least_specific(refusals: list[Transition], name: str) -> list[Transition]:
         unplaced.append(with_queue(transition.next, forgetful))
 
     def is_covered_by(place: int, other: int) -> bool:
-        """Return whether `other` leads to the same state with less known about keys."""
+        """Return whether `other` is the same state with less knowledge about keys."""
         homes, fewer = queues[place].homes, queues[other].homes
-        # Of equal states exactly one must stay: the first.
+        # Two equal states would drop each other; the first one stays.
         if homes == fewer:
             less = other < place
         else:

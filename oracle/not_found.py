@@ -15,11 +15,11 @@ from busproof.oracle.transition import Observation, Transition, Transitions, don
 from busproof.oracle.unjudged import LOOKING, named, stop_judging
 
 _USING: Final = v.Send | v.Receive | v.Peek | v.GetQueue | v.UpdateQueue | v.DeleteQueue
-"""Requests with a documented answer for an entity that does not exist."""
+"""Requests that the documents answer with an error if the entity does not exist."""
 
 
 def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
-    """MGMT-10, MGMT-15, TOPIC-22: return the answers for a queue that does not exist."""
+    """MGMT-10, MGMT-15, TOPIC-22: return the answers for an entity that does not exist."""
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
         yield from _answered(namespace, command, _switched(namespace, command))
         return
@@ -37,7 +37,7 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
         )
         yield refusal(namespace, v.Error.NOT_FOUND, *why, any_error=unheard_of)
         if isinstance(command, v.Send):
-            # Either of two reasons may be given for the refusal (ERROR-PRECEDENCE).
+            # If the message is also over a limit, either error may come first (ERROR-PRECEDENCE).
             beyond = beyond_limits(namespace, command)
             yield from (evolve(transition, rules=()) for transition in beyond)
     elif isinstance(command, v.CreateSubscription):
@@ -47,7 +47,10 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
 
 
 def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp) -> Namespace:
-    """Return the outages of a queue that does not exist; it is created with them."""
+    """Record that a partition of a queue that does not exist goes down or up.
+
+    A queue that is created later starts with these outages.
+    """
     registry, identified = namespace.registry, namespace.observability.partitions
     name = v.owner_of(command.queue)
     outages = registry.outages.get(name, Outages(identified))
@@ -62,7 +65,7 @@ def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Tran
     MGMT-19: a deletion that is repeated with every partition up finds at worst that it was done.
     """
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
-        # The outage is of the queue, if it exists, and of one created later.
+        # The partition belongs to the queue, if that exists, and to one created later.
         switched = namespace
         if partition_set(command.partition) & everywhere(namespace, queue.settings):
             down = isinstance(command, v.TakePartitionDown)
@@ -81,14 +84,14 @@ def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Tran
 def _answered(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, switched: Namespace
 ) -> Transitions:
-    """Return the answers about a partition that may exist: done, or refused."""
+    """Yield the answers to a change of a partition that may exist: done, or refused."""
     if command.partition < namespace.profile.partitions:
         yield done(switched)
     yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
 
 
 def unjudged(namespace: Namespace, command: v.Command, observed: Observation) -> Transition:
-    """Accept any observation about a name that is no longer judged, without rules."""
+    """Accept any answer about an entity that is no longer judged, without crediting a rule."""
     answer = v.Refused(error=v.Error.NOT_FOUND) if observed.outcome is None else observed.outcome
     left = with_doubt(namespace, command)
     if isinstance(command, v.UpdateQueue | v.UpdateTopic):
@@ -100,7 +103,7 @@ def unjudged(namespace: Namespace, command: v.Command, observed: Observation) ->
 
 
 def of_no_queue(namespace: Namespace, command: v.Command, observed: Observation) -> Transition:
-    """Outside the documents: whether such an entity can be managed as a queue."""
+    """Accept any answer: the documents do not say if this entity can be managed as a queue."""
     answer = (
         v.Refused(error=v.Error.INVALID_OPERATION) if observed.outcome is None else observed.outcome
     )
@@ -111,14 +114,14 @@ def of_no_queue(namespace: Namespace, command: v.Command, observed: Observation)
 
 
 def under_a_topic(namespace: Namespace, topic: str, observed: Observation) -> Transition:
-    """Outside the documents: a queue or topic is created under a subscription's path.
+    """Accept any answer to the creation of a queue or topic under a subscription's path.
 
-    The documents do not say what then exists at that path; the topic is no longer judged.
+    The documents do not say what then exists at that path, so the topic is no longer judged.
     """
     answer = (
         v.Refused(error=v.Error.INVALID_OPERATION) if observed.outcome is None else observed.outcome
     )
-    # A creation that is refused in an outage may have reached the partitions that are up.
+    # A creation that is refused in an outage may have been made in the partitions that are up.
     harmless = isinstance(answer, v.Refused) and not namespace.queues[topic].outages.any
     return Transition(
         outcome=answer, next=namespace if harmless else stop_judging(namespace, topic)
@@ -128,8 +131,9 @@ def under_a_topic(namespace: Namespace, topic: str, observed: Observation) -> Tr
 def in_part(
     namespace: Namespace, command: v.Command, queue: Queue, observed: Observation
 ) -> Transition:
-    """Accept any observation about a partly created queue until the request is repeated."""
+    """Accept any answer about a partly created queue, until its creation is requested again."""
     left = with_doubt(namespace, command)
+    # What else the request changed is unknown, and may show once the queue exists everywhere.
     if not isinstance(command, LOOKING):
         left = touched(left, queue)
     if v.destinations(command):
@@ -140,5 +144,5 @@ def in_part(
 
 
 def touched(namespace: Namespace, queue: Queue) -> Namespace:
-    """Record that a queue that may not exist was used, or may still be."""
+    """Record that a queue that may not exist was used, or may still be used."""
     return with_managed(namespace, queue, touched=True)

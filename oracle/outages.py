@@ -1,4 +1,4 @@
-"""Partitions that are down, as far as is known."""
+"""Partitions that are down, as far as an observer can know."""
 
 import attrs
 
@@ -10,19 +10,19 @@ NUMBERS = 1 << 16
 
 
 def partition_set(partition: int) -> Partitions:
-    """The set with this partition alone; the empty set if no partition can have the number.
+    """Return the set with this partition alone; the empty set for a number out of range.
 
-    A history may have any number, negative ones and huge ones among them.
+    A history may contain any number, including negative and huge ones.
     """
     return 1 << partition if 0 <= partition < NUMBERS else 0
 
 
 @attrs.frozen
 class Outages:
-    """Partitions that are down, or may be.
+    """Partitions of an entity that are surely down (`down`) or may be (`doubt`).
 
-    A client may know that partitions are down without knowing which messages they hold
-    (`identified` is false).
+    `identified` is false for a client that knows that partitions are down, but not which messages
+    they contain.
     """
 
     identified: bool
@@ -36,7 +36,7 @@ class Outages:
 
     def may_hit(self, where: Partitions) -> bool:
         """Return whether one of these partitions may be down."""
-        # An observer who cannot tell partitions apart does not know what an outage hits.
+        # An observer who cannot identify partitions does not know which messages an outage affects.
         hit = self.down | self.doubt
         return bool(hit & where) if self.identified else bool(hit)
 
@@ -45,7 +45,7 @@ class Outages:
         return where & ~self.down == 0
 
     def spared(self, where: Partitions) -> Partitions:
-        """Return the partitions among these that may be up."""
+        """Return these partitions without those that are surely down."""
         return where & ~self.down if self.identified else where
 
     def switched(self, partition: int, *, down: bool) -> "Outages":
@@ -55,5 +55,5 @@ class Outages:
         return Outages(self.identified, rest | bit if down else rest, self.doubt & ~bit)
 
     def doubtful(self, partitions: Partitions) -> "Outages":
-        """Return the outages if these partitions may be down or up."""
+        """Return the outages in which each of these partitions may be down or up."""
         return Outages(self.identified, self.down & ~partitions, self.doubt | partitions)

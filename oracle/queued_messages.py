@@ -1,4 +1,4 @@
-"""Contents of a queue and their holders, as far as observed: messages, locks, copies."""
+"""Knowledge of a queue's messages, locks, receives, sessions and earlier copies."""
 
 from typing import NamedTuple
 
@@ -13,16 +13,17 @@ from busproof.oracle.window import Window
 
 
 class Key(NamedTuple):
-    """A partition key: its property and its value."""
+    """A partition key: the property that it was taken from, and its value."""
 
     taken_from: str
     value: str
 
 
 class Pledge(NamedTuple):
-    """A settlement of a locked message that waits for the end of its transaction.
+    """A settlement of a locked message that takes effect when its transaction commits.
 
-    `until` is when the lock would end without it, and `reading` what happens to the lock then
+    `until` is when the lock would end if there were no settlement. `reading` says what happens to
+    the lock until the transaction ends: it `lasts`, it `ends` in time, or either
     (LOCK-IN-TRANSACTION).
     """
 
@@ -31,27 +32,27 @@ class Pledge(NamedTuple):
     reading: str
 
     def bounds(self) -> Window:
-        """Return when the lock ends while the settlement waits."""
+        """Return when the lock ends while the transaction runs."""
         if self.reading == "ends":
             return self.until
-        # The readings are about the time of a lock: a session that was given up may have released
-        # the message all the same.
+        # The reading is only about the lock's time. A session that was given up may have released
+        # the message under any reading.
         lasts = self.reading == "lasts" and not self.may_be_released
         return Window(NEVER if lasts else self.until.earliest, NEVER)
 
     @property
     def may_be_released(self) -> bool:
-        """Whether the lock may have ended for another reason than its time."""
+        """Whether the lock may have ended for a reason other than its time."""
         return self.until.earliest == -NEVER
 
 
 @attrs.frozen(weakref_slot=False)
 class Lock:
-    """A receiver's lock of a message; it ends at some time of `expiry`.
+    """A receiver's lock on a message; it ends at some moment in `expiry`.
 
-    `first` is its end without renewals, `begun` its start, and `settlements` the number of
-    settlements in the queue by then. `pledge` is the settlement waiting in a transaction, if any,
-    and `spared` is true if one was undone.
+    `first` is its end before any renewal, `begun` when it began, and `settlements` how many
+    settlements the queue had seen by then. `pledge` is the settlement that waits in a transaction,
+    if any, and `spared` is true if a settlement of it was rolled back.
     """
 
     token: str
@@ -64,7 +65,7 @@ class Lock:
     spared: bool = False
 
     def lasting(self, until: Window) -> "Lock":
-        """Return the lock with its end in `until`, unless a settlement of it waits."""
+        """Return the lock with another end, which takes effect later if a settlement waits."""
         if self.pledge is None:
             return evolve(self, expiry=until)
         pledge = self.pledge._replace(until=until)
@@ -72,7 +73,11 @@ class Lock:
 
 
 class Numbered(NamedTuple):
-    """A message whose sequence number was seen: arrival number, sequence number, other fields."""
+    """A message whose sequence number was seen, with its place among other messages.
+
+    `arrived` is its arrival number, `sent` and `batch` are those fields of `Stored`, and `number`
+    is the sequence number.
+    """
 
     arrived: int
     sent: int
@@ -82,42 +87,47 @@ class Numbered(NamedTuple):
 
 @attrs.frozen(kw_only=True, weakref_slot=False)
 class Stored:
-    """A message in a queue.
+    """A message in a queue, and what is known of it.
 
     Attributes:
-        number: its position in the order of arrival.
-        sent: how many messages had arrived when it was sent, if a transaction delayed it while
-            others arrived; otherwise `NEVER`.
+        number: its arrival number, its position in the order of arrival.
+        sent: how many messages had arrived when it was sent, if a transaction delayed its arrival
+            and others arrived meanwhile; otherwise `NEVER`.
         message: the sent message.
         key: its partition key, if it has one.
-        line: the key whose messages stay in order; `None` if its position is uncertain.
+        line: the key or session within which messages stay in order; `None` if its position is
+            uncertain.
         where: the partitions that it may be in.
-        certain: whether it surely exists.
-        since: how many receives the queue had seen when it became available.
+        certain: whether it surely exists and is in this queue.
+        since: how many receives the queue had seen when the message became available; a later
+            receive may have put it into a front end's cache.
         available_at: the earliest time at which it became available.
-        deliveries: how often it was given under a lock.
+        deliveries: how often it was delivered under a lock.
         counted: how many deliveries have surely ended without a settlement.
-        uncounted: how many more of them may have.
-        returned: the rule of its last release, if it was released.
+        uncounted: how many more deliveries may have ended without a settlement.
+        returned: the rule by which its last lock ended, if it became available again.
         spent: whether it reached its delivery limit.
-        leaving: the reasons in unanswered requests to dead-letter it.
-        resisted: whether a settlement of it was refused, so that it has to be delivered again.
+        leaving: the reasons of unanswered requests that may have dead-lettered it.
+        resisted: whether a settlement of it was refused for a lost lock, so that it has to be
+            redelivered.
         deferred: whether it was deferred; `None` if unknown.
-        reason: why it was dead-lettered, in a dead-letter queue.
-        sequence_number: as seen; `None` until it was.
-        arrived: when it arrived, or may have if it was scheduled or unanswered.
-        came: of a scheduled message, the rule that activated it.
-        scheduled_number: its sequence number while it was scheduled, if known.
-        through: the partitions that were down when it was scheduled, or when it was due.
-        overtaken: whether another of its key was sent between its scheduling and its time.
-        expected: the delivery count that its next delivery in a session shows, if known.
+        reason: in a dead-letter queue, why it was dead-lettered.
+        sequence_number: its sequence number; `None` until one was seen.
+        arrived: when it arrived; the window has no end if it was scheduled or never answered.
+        came: the rule that activated it, if it was scheduled.
+        scheduled_number: the sequence number that it had while it was scheduled, if known.
+        through: the partitions that were down when it was scheduled or when it was due.
+        overtaken: whether another message of its key was sent after it was scheduled and before it
+            was due.
+        expected: the delivery count that its next delivery in a session has to show, if known.
         lock: its lock, if it is locked.
-        batch: how many messages had arrived before those of its transaction; -1 without one.
-        shows: further rules that its delivery exercises.
+        batch: how many messages had arrived before the first of its transaction; -1 if it was sent
+            outside of one.
+        shows: further rules that count as exercised when it is delivered.
         dies: when it expires; `None` if it never does.
-        aged: whether it is uncertain only because of its age.
+        aged: whether it is uncertain for the only reason that its time to live may have passed.
         gone: whether it has expired and cannot be received any more.
-        owed: the rule by which it must arrive eventually, though it may not be here yet.
+        owed: the rule by which it must arrive eventually, though it may not have arrived yet.
     """
 
     number: int
@@ -155,24 +165,26 @@ class Stored:
 
     @property
     def available(self) -> bool:
-        """Whether the message's state surely permits an ordinary receive."""
+        """Whether an ordinary receive may surely take it: present, unlocked, not deferred."""
         return self.certain and self.lock is None and self.deferred is False
 
 
 @attrs.frozen(weakref_slot=False)
 class Receivers:
-    """Receives so far, which bound the caches of other front ends (LIFE-08).
+    """Receives of a queue so far, which bound what other front ends may have cached (LIFE-08).
 
     Attributes:
-        count: receives so far.
+        count: how many receives there were.
         connection: the connection of the latest receive.
-        switched: `count` when that connection's unbroken run of receives began.
-        latest_at: the latest time of that receive.
-        others_until: when the caches of all other connections have expired at the latest.
-        lost: unanswered receives; each may have taken one message.
-        unanswered_receivers: their connections, whose front ends may fill their caches at any time.
-        deleters: connections that received and deleted; messages cached by their front ends are
-            deleted too, and may be given to no receiver (CACHE-DELETE).
+        switched: `count` when that connection began to be the only receiver.
+        latest_at: the latest time at which the latest receive may have happened.
+        others_until: the latest time at which a front end of another connection may still have a
+            cache.
+        lost: how many receives were never answered; each may have taken one message.
+        unanswered_receivers: the connections of these receives; their front ends may fill their
+            caches at any time.
+        deleters: connections that received in ReceiveAndDelete; messages that their front ends
+            cached are deleted too, and may never be given to a receiver (CACHE-DELETE).
     """
 
     count: int = 0
@@ -186,10 +198,10 @@ class Receivers:
 
 
 class Tally(NamedTuple):
-    """Number of available messages, counted without a reset at each receive.
+    """Number of available messages, kept so that a receive need not reset any count.
 
-    `newest` of them became available since receive number `newest_of`, `fresh` of them since
-    receive number `fresh_of`; both are void once the queue has moved on to other numbers.
+    Of the `total`, `newest` became available since receive number `newest_of`, and `fresh` since
+    receive number `fresh_of`. A count whose receive number is outdated is void.
     """
 
     total: int = 0
@@ -201,13 +213,13 @@ class Tally(NamedTuple):
 
 @attrs.frozen
 class Spread:
-    """Distribution of messages without a key since all partitions were last up together.
+    """Distribution of messages without a key, since its count last began anew.
 
     Attributes:
-        sent: their number.
-        used: the partitions that took any.
+        sent: how many messages there were since then.
+        used: the partitions that took one of them.
         last: the partition that took the last one; -1 if unknown.
-        turns_unknown: whether unobserved messages may take turns at any time.
+        turns_unknown: whether unobserved messages may take a turn at any time.
     """
 
     sent: int = 0
@@ -216,18 +228,18 @@ class Spread:
     turns_unknown: bool = False
 
     def restarted(self) -> "Spread":
-        """Return the spread before the next message; only unknown turns are kept."""
+        """Return the distribution as if nothing had been sent; turns that are unknown stay so."""
         return Spread(turns_unknown=self.turns_unknown)
 
 
 @attrs.frozen
 class SessionLock:
-    """A connection's lock of a session.
+    """A connection's lock on a session.
 
     Attributes:
-        connection: its holder.
+        connection: the connection that holds it.
         expiry: when it ends.
-        since: how many messages the queue had stored when it began.
+        since: how many messages the queue had stored when the lock began.
         taken: the arrival numbers of the messages received under it.
         doubtful: whether it may have ended, or never begun, because of an unanswered request.
         renewed: whether it was renewed.
@@ -247,12 +259,13 @@ class SessionLock:
 
 @attrs.frozen
 class SessionData:
-    """The state of a session.
+    """The state of a session, a text that a client sets.
 
     Attributes:
         state: the text, `None` if there is none.
-        late: texts of unanswered requests, which may still replace it.
-        kept: whether the session was released or lost since the text was set.
+        late: the texts in unanswered requests, which may still replace it.
+        kept: whether the session was given up or lost since the text was set, and the text
+            survived.
     """
 
     state: str | None
@@ -262,15 +275,15 @@ class SessionData:
 
 @attrs.frozen
 class Copy:
-    """A send that duplicate detection remembers.
+    """A send that duplicate detection remembers, to compare later sends with.
 
     Attributes:
-        key: its message's key.
+        key: the message's partition key.
         sent: when it was sent.
-        certain: whether it is surely remembered.
+        certain: whether the bus surely remembers it.
         body: its message's body.
-        properties: its SessionId and PartitionKey.
-        recovered: the entity's partitions that had come up again by then.
+        properties: the message's SessionId and PartitionKey.
+        recovered: the entity's partitions that had come up again by the time of the send.
     """
 
     key: Key | None

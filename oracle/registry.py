@@ -1,4 +1,4 @@
-"""Management history of entities: changes, attempts and deletions."""
+"""Management history: changes of entities, attempted changes, and deleted entities."""
 
 from typing import Any, Final
 
@@ -13,9 +13,9 @@ from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
 
 Bodies = PackedMap[str, Any]
-"""The bodies that a deleted queue knew."""
+"""The bodies that a deleted queue knew, as keys."""
 NO_TROUBLE: Final = Window(NEVER, -NEVER)
-"""No partition was ever down."""
+"""A window that contains no moment: no partition was ever down."""
 
 
 @attrs.frozen(kw_only=True)
@@ -23,34 +23,35 @@ class Managed:
     """Management history of a queue.
 
     Attributes:
-        lock_durations: the least and the greatest one that may be in force, in microseconds.
-        lock_durations_ever: the same, of all times.
-        delivery_counts: the least and the greatest limit that may be in force.
-        lifetimes: the least and the greatest time to live that may be in force, in microseconds;
+        lock_durations: the shortest and the longest lock duration that may be in force, in
+            microseconds.
+        lock_durations_ever: the shortest and the longest that ever were.
+        delivery_counts: the least and the greatest delivery limit that may be in force.
+        lifetimes: the shortest and the longest time to live that may be in force, in microseconds;
             `NEVER` is unlimited.
-        lifetimes_ever: the same, of all times.
-        lifetimes_changed_at: the latest time at which it was or may have been changed.
-        lifetimes_apply_from: how many messages had arrived by then.
+        lifetimes_ever: the shortest and the longest that ever were.
+        lifetimes_changed_at: the latest moment at which the time to live changed, or may have.
+        lifetimes_apply_from: how many messages had arrived by that moment.
         unsettled: whether an update was never answered and may still take effect.
-        partially_applied: the kind of request that was refused in an outage and may have changed
-            some partitions, `create` or `delete`; empty if there is none. Such a queue is not
-            judged until the request is repeated.
-        touched: whether it was used since then.
-        refused: the kinds of requests refused in an outage: `update`, `delete`.
-        tried: fixed settings that a request tried to change; `queue` if its creation was requested
-            again.
+        partially_applied: `create` or `delete`, if such a request was refused in an outage and may
+            have changed some partitions; otherwise empty. Such a queue is not judged until the
+            request is repeated.
+        touched: whether the queue was used after that request.
+        refused: the kinds of requests that were refused in an outage: `update`, `delete`.
+        tried: the fixed settings that some request tried to change; `queue` if the queue was to be
+            created again.
         updated: whether an update succeeded.
-        changed_at: how many receives there had been at the latest change, or possible change.
-        disturbed: whether a partition of it may ever have been down.
-        trouble: the time span from the first outage to the end of the last.
-        born: how many queues and topics had been created before it.
-        before: the bodies that its deleted predecessor knew.
-        other_before: whether its predecessor had the other partitioning option.
-        restored: whether it existed before the tier stopped permitting it.
-        restored_before: whether its predecessor did.
+        changed_at: how many receives there had been when the settings last changed, or may have.
+        disturbed: whether a partition of the queue was ever down, or may have been.
+        trouble: the time span from the start of the first outage to the end of the last one.
+        born: how many queues and topics had been created before this one.
+        before: the bodies that a deleted queue of the same name knew.
+        other_before: whether that queue was partitioned and this one is not, or the reverse.
+        restored: whether it was created before the tier stopped permitting such queues.
+        restored_before: whether the deleted queue was.
         redirected: whether an update started or stopped forwarding.
-        status: whether it is disabled.
-        suspended: whether it ever was.
+        status: which requests the entity takes: active, or disabled for some or all.
+        suspended: whether it was ever disabled.
     """
 
     lock_durations: Window
@@ -94,14 +95,14 @@ def as_created(settings: v.CreateQueue) -> Managed:
 
 
 def troubled(managed: Managed, now: Window) -> Managed:
-    """Return the history of a queue with a partition that is down, or was until now."""
+    """Return the history of a queue that has an outage now, or had one until now."""
     known = managed.trouble
     trouble = Window(min(known.earliest, now.earliest), max(known.latest, now.latest))
     return evolve(managed, disturbed=True, trouble=trouble)
 
 
 def troubled_like(managed: Managed, topic: Managed) -> Managed:
-    """Return the history of a subscription, whose partitions are its topic's."""
+    """Return the history of a subscription with its topic's outages, whose partitions it shares."""
     if managed.trouble == topic.trouble:
         return managed
     return evolve(managed, disturbed=topic.disturbed, trouble=topic.trouble)
@@ -111,8 +112,8 @@ def troubled_like(managed: Managed, topic: Managed) -> Managed:
 class Tombstone:
     """Record of a deleted entity: the bodies that it knew, and whether it was partitioned.
 
-    `restored` means that it existed before the tier stopped permitting it, and `with_topic` that it
-    was a subscription deleted with its topic.
+    `restored` means that it was created before the tier stopped permitting it, and `with_topic`
+    that it was a subscription and went with its topic.
     """
 
     bodies: Bodies
@@ -123,20 +124,21 @@ class Tombstone:
 
 @attrs.frozen(kw_only=True)
 class Registry:
-    """Management history of a namespace.
+    """Management history of a namespace: deleted entities and unanswered requests.
 
     Attributes:
         creations: how many queues and topics were ever created.
-        pending_effects: names in requests that were never answered.
-        pending_forwards: names to the forwarding destinations in unanswered creations.
-        unjudged: names that are no longer judged.
-        outages: name to the partitions that are down of a queue that does not exist.
-        tombstones: name to the record of a deleted queue.
-        refused: names of queues whose creation was refused in an outage.
-        dark: names of entities with partitions that are down.
-        identified: MessageId to the entity with duplicate detection that took it last.
-        ends: name to whether a later transaction of that name may be committed by an unanswered
-            request; false if it may only be rolled back.
+        pending_effects: the names that unanswered requests may still affect, as keys.
+        pending_forwards: the path in an unanswered creation to the destinations that it named.
+        unjudged: the names of entities that are no longer judged, as keys.
+        outages: the name of a queue that does not exist to its partitions that are down.
+        tombstones: the name of a deleted entity to the record of it.
+        refused: the names of queues whose creation was refused in an outage, as keys.
+        dark: the names of entities that have a partition down, as keys.
+        identified: MessageId to the entity with duplicate detection that last took a message with
+            it.
+        ends: the name of a transaction to whether an unanswered request may commit a later one of
+            that name; false if it may only roll it back.
     """
 
     creations: int = 0

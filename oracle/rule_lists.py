@@ -1,10 +1,10 @@
-"""Lists of rules that depend on conditions."""
+"""Tuples of rule ids that depend on conditions."""
 
 from busproof.vocabulary.values import RuleId
 
 
 def rules_if(*cases: tuple[object, *tuple[RuleId, ...]]) -> tuple[RuleId, ...]:
-    """Return the rules of the cases that hold; a case is its condition, then its rules."""
+    """Return the rules of all cases whose condition is true; a case is (condition, *rules)."""
     rules: tuple[RuleId, ...] = ()
     for case in cases:
         if case[0]:

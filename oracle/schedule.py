@@ -1,4 +1,4 @@
-"""Scheduled messages that are not due, as far as is known."""
+"""Scheduled messages that are not active yet, as far as is known."""
 
 from typing import Any, Final
 
@@ -11,25 +11,25 @@ from busproof.oracle.heap import Heap, push, settled, smallest
 from busproof.oracle.window import Window
 
 NEVER: int = 2**62
-"""A time after every other one."""
+"""A moment after all others, in microseconds."""
 
 
 @attrs.frozen(kw_only=True)
 class Waiting:
-    """A scheduled message.
+    """A scheduled message that is not active yet.
 
     Attributes:
-        place: its position in the order of scheduling.
+        place: its position in the order in which messages were scheduled.
         message: the sent message.
-        due: when it becomes active at the earliest, and at the latest without delays.
+        due: when it becomes active: the earliest moment, and the latest one if nothing delays it.
         certain: whether it surely exists.
         number: the sequence number that cancels it, if known.
-        past: whether its time had passed when it was scheduled.
-        before: how many messages the queue had stored.
+        past: whether its time had already passed when it was scheduled.
+        before: how many messages the queue had stored by then.
         through: the partitions that were down then, as a bit mask.
-        rivals: the entries of duplicate detection with its MessageId, including its own.
-        scheduled_at: when it was scheduled, at the latest.
-        since: how many receives there had been by then.
+        rivals: the sends with its MessageId that duplicate detection remembers, including its own.
+        scheduled_at: the latest moment at which it may have been scheduled.
+        since: how many receives the queue had seen by then.
     """
 
     place: int
@@ -47,21 +47,23 @@ class Waiting:
 
 @attrs.frozen(kw_only=True)
 class Calendar:
-    """The scheduled messages of a queue.
+    """The scheduled messages of a queue, with indexes.
 
     Attributes:
-        scheduled: how many there ever were.
+        scheduled: how many messages were ever scheduled.
         entries: place to message.
-        due: (latest, place) of those that are due at a known time.
-        bodies: body to the places that had it.
-        numbers: sequence number to place, of all that ever had one.
-        sessions: session id to the earliest time at which a message of it is due.
-        lines: key of a scheduled message to the arrival number of the latest other message.
-        loose: the earliest time at which an unanswered scheduled message may arrive.
+        due: (latest moment, place) of the messages that are due at a known time, soonest first.
+        bodies: body to the places of the messages with it.
+        numbers: sequence number to place, for all messages that ever had one.
+        sessions: session id to the earliest time at which a message of the session is due.
+        lines: key of a scheduled message to the arrival number of the latest ordinary message with
+            it.
+        loose: the earliest time at which a message may arrive whose scheduling was not answered.
         cancelled: the earliest time at which a cancelled message would have arrived.
-        doubted: numbers whose cancellation was answered before their transaction ended.
-        size: the least bytes that certain messages use.
-        mortal: how many of these bytes belong to messages with a time to live.
+        doubted: sequence numbers whose cancellation was answered while their transaction was
+            running.
+        size: the least number of bytes that the messages surely use.
+        mortal: how many of these bytes are of messages with a time to live.
     """
 
     scheduled: int = 0
@@ -79,7 +81,7 @@ class Calendar:
 
 
 EMPTY: Final = Calendar()
-"""No message is scheduled, and none ever was."""
+"""A calendar without messages, now and ever before."""
 
 
 def entered(calendar: Calendar, waiting: Waiting, line: tuple[str, str] | None) -> Calendar:
@@ -108,7 +110,7 @@ def entered(calendar: Calendar, waiting: Waiting, line: tuple[str, str] | None) 
 
 
 def _weighed(calendar: Calendar, waiting: Waiting, sign: int) -> dict[str, Any]:
-    """Return the changes of the bytes that certain messages use."""
+    """Return the changes of `size` and `mortal` when a message is added (1) or removed (-1)."""
     size = sign * (waiting.message.size or 0) * waiting.certain
     if not size:
         return {}
@@ -128,19 +130,19 @@ def removed(calendar: Calendar, waiting: Waiting) -> Calendar:
 
 
 def perhaps_gone(calendar: Calendar, waiting: Waiting) -> Calendar:
-    """Return the calendar in which a message may be gone."""
+    """Return the calendar in which a message may have been cancelled, or not."""
     # Its entry stays: it may still arrive, and its number may be cancelled again.
     entries = calendar.entries.set(waiting.place, evolve(waiting, certain=False))
     return evolve(calendar, entries=entries, **_weighed(calendar, waiting, -1))
 
 
 def withdrawn(calendar: Calendar, waiting: Waiting) -> Calendar:
-    """Return the calendar without a message that was cancelled in time."""
+    """Return the calendar without a message that was surely cancelled before it was due."""
     cancelled = min(calendar.cancelled, waiting.due.latest)
     return evolve(removed(calendar, waiting), cancelled=cancelled)
 
 
 def top(calendar: Calendar) -> Waiting | None:
-    """Return the message due first among those due at a known time; O(1)."""
+    """Return the message that is due first, among those due at a known time; O(1)."""
     first = smallest(calendar.due)
     return None if first is None else calendar.entries[first[1]]

@@ -1,8 +1,8 @@
 """The belief about a namespace: its state, as far as the observations reveal it.
 
-Uncertainty is part of the state and does not split it into many: a partition is a set of possible
-partitions (a bit mask), a time is a window, and a message of an unanswered request is *uncertain*,
-present in some continuations and absent in others.
+Uncertainty is part of the state instead of splitting it into many states. A partition is a set of
+possible partitions (a bit mask), a time is a window, and the message of an unanswered request is
+*uncertain*: it may be there or not.
 """
 
 from collections.abc import Iterator
@@ -47,11 +47,11 @@ _Value = TypeVar("_Value")
 
 @attrs.frozen
 class Staged:
-    """A message sent in a running transaction, to the queue that existed then.
+    """A message that was sent in a running transaction.
 
-    `arrivals` is the number of messages in its queue, or each of its topic's subscriptions, at that
-    time; `revision` is the topic's; `waiting` is when it is due if it is scheduled; `sent` is when
-    it was sent.
+    `born` identifies the queue that existed then. `arrivals` maps the queue, or each subscription
+    of the topic, to the number of messages that it had; `revision` is the topic's. `waiting` is set
+    if the message is scheduled, and `sent` is when it was sent.
     """
 
     queue: str
@@ -67,10 +67,10 @@ class Staged:
 
 @attrs.frozen
 class Enlisted:
-    """A settlement in a running transaction, as it would be requested outside of one.
+    """A settlement in a running transaction, which takes effect with its commit.
 
-    `key` is the message's, `born` the queue's (a later queue of its name has another), and
-    `certain` means that the settlement surely takes effect with the commit.
+    `key` is the message's. `born` identifies the queue, since a later one of its name has another.
+    `certain` is false if the settlement may fail, or was never answered.
     """
 
     command: v.Settlement
@@ -84,18 +84,18 @@ class Transaction:
     """A running transaction.
 
     Attributes:
-        begun: when, at the earliest and latest.
+        begun: the earliest and the latest moment at which it began.
         staged: its sends, newest first, as nested pairs (a persistent stack).
-        size: how many messages that is.
-        keys: queue to the key of its first message in this transaction.
+        size: how many sends that is.
+        keys: queue to the key of the first message that the transaction sent there.
         settlements: its settlements, oldest first.
-        queues: name to `born` of each queue that it concerns.
-        changes: its changes of rules, oldest first.
-        doubtful: whether it may have been ended by a refusal or an unanswered request.
-        keyed: whether its scheduled messages may have given it a key, which later ones need not
-            have; this makes it doubtful.
-        doomed: whether its commit must be refused.
-        ending: whether a commit was never answered, so that it may end at any time.
+        queues: name of each queue that it concerns, to the queue's `born`.
+        changes: its changes of subscription rules, oldest first.
+        doubtful: whether a refusal or an unanswered request may have ended it.
+        keyed: whether its scheduled messages may have given it a key that later messages have to
+            share; the answer is open, so this makes the transaction doubtful.
+        doomed: whether its commit must be refused, because it has failed already.
+        ending: whether a commit of it was never answered, so that it may commit at any time.
     """
 
     begun: Window
@@ -113,10 +113,11 @@ class Transaction:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Namespace:
-    """All queues and transactions, their profile, and the time.
+    """All queues and transactions, the profile that the bus is judged by, and the time.
 
-    To avoid visiting all queues, `entity_counts` counts them, `forwarding` has the destinations of
-    those that forward, and `planning` those that have, or had, scheduled messages.
+    Three tables spare requests a visit to all queues: `entity_counts` counts them, `forwarding`
+    maps those that forward to their destinations, and `planning` has those that have or had
+    scheduled messages.
     """
 
     profile: v.Profile
@@ -130,7 +131,7 @@ class Namespace:
     planning: Map[str, None] = Map()
 
     def reading(self, ambiguity: str, default: str | None = None) -> str | None:
-        """Return the reading of an ambiguity to which the bus is held."""
+        """Return the reading of an ambiguity that applies to the bus."""
         return self.profile.readings.get(ambiguity, default)
 
 
@@ -140,7 +141,7 @@ def fresh_namespace(profile: v.Profile, observability: v.Observability) -> Names
 
 
 def everywhere(namespace: Namespace, settings: v.CreateQueue) -> Partitions:
-    """Return all partitions of a queue with these settings; a regular one has one."""
+    """Return the set of all partitions that a queue with these settings has."""
     return (1 << partition_count(namespace, settings)) - 1
 
 
@@ -173,7 +174,7 @@ def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def without_queue(namespace: Namespace, name: str) -> Namespace:
-    """Return the namespace without a queue and its dead-letter queues."""
+    """Return the namespace without this queue and its dead-letter queues."""
     queues = namespace.queues
     entity_counts = _recounted(namespace, queues.get(name), None)
     forwarding = namespace.forwarding
@@ -196,9 +197,9 @@ def _without(named: Map[str, _Value], name: str) -> Map[str, _Value]:
 
 @lru_cache(maxsize=64)
 def _forwarding_dlqs(forwarding: Map[str, str]) -> tuple[str, ...]:
-    """Return the dead-letter queues that forward, with any destination (FWD-35).
+    """Return the dead-letter queues that forward to any destination (FWD-35).
 
-    Computed once for each forwarding table: most requests need it, and few change it.
+    The result is cached by table: most requests need it, and few change the table.
     """
     return tuple(source for source in forwarding if source.endswith(v.DEAD_LETTERS))
 
@@ -216,12 +217,12 @@ def feeding(namespace: Namespace, name: str) -> Iterator[str]:
 
 
 def stop_judging_name(namespace: Namespace, name: str) -> Namespace:
-    """Return the namespace that stops judging this name and its subscriptions."""
+    """Return the namespace that stops judging the entity of this name, and its subscriptions."""
     queue, entity_counts = namespace.queues.get(name), namespace.entity_counts
     subscriptions = queue.role.subscriptions if queue and isinstance(queue.role, Topic) else ()
     for path in (name, *subscriptions):
         known = namespace.queues.get(path)
-        # It no longer counts as what it was: the name may be of anything now, or of nothing.
+        # The name may be that of any entity now, or of none, so it no longer counts as what it was.
         entity_counts = _recounted(
             evolve(namespace, entity_counts=entity_counts), known, None
         ).with_unknown(1)
@@ -237,7 +238,8 @@ def is_unjudged(namespace: Namespace, name: str) -> bool:
 
 
 def _counts_alike(before: Queue, after: Queue) -> bool:
-    """Return whether a queue counts as before; usually nothing relevant has changed."""
+    """Return whether a queue counts as it did before the change; it nearly always does."""
+    # Comparing identities first is enough for most changes, which concern only messages.
     same = before.settings is after.settings and before.managed is after.managed
     if same and before.role is after.role and before.doubtful is after.doubtful:
         return True
@@ -245,7 +247,7 @@ def _counts_alike(before: Queue, after: Queue) -> bool:
 
 
 def _counts_as(queue: Queue) -> tuple[object, ...]:
-    """Return the properties that decide how a queue counts, and where it forwards."""
+    """Return the properties that decide in which counts a queue is, and where it forwards."""
     settings = queue.settings
     restored = queue.managed.restored
     kind = (type(queue.role), settings.partitioned, settings.max_size, restored)
@@ -266,7 +268,7 @@ def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) 
 
 
 def _counted(namespace: Namespace, queue: Queue) -> Counted | None:
-    """Return how a queue counts; dead-letter queues do not count."""
+    """Return how an entity is counted; `None` for a dead-letter queue, which is not."""
     settings = queue.settings
     if settings.queue.endswith(v.DEAD_LETTERS):
         return None

@@ -1,4 +1,4 @@
-"""Judging: the transitions that the documents allow, and those that match an observation."""
+"""Judging of one event: the transitions that the documents allow, and those that it matches."""
 
 import itertools
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ from busproof.oracle.unjudged import is_about_unjudged, named, topic_above, with
 from busproof.oracle.window import Window
 
 CREATING: Final = (v.CreateQueue, v.RestoreQueue, v.CreateTopic)
-"""Requests about an entity that need not exist."""
+"""Requests that may be about an entity that does not exist."""
 
 NO_ANSWER: Final = Observation(v.Indeterminate())
 
@@ -35,20 +35,20 @@ SWITCHING: Final = (v.TakePartitionDown, v.BringPartitionUp)
 LASTING: Final = frozenset(
     (*CREATING, v.CreateSubscription, v.DeleteQueue, v.DeleteTopic, *SWITCHING)
 )
-"""Requests that create, delete or disturb an entity; all others use it."""
+"""Requests that create, delete or disturb an entity; all others use an existing one."""
 
 ALLOWED_SHOWN = 8
-"""Maximum number of allowed answers in a violation's explanation."""
+"""Maximum number of allowed answers that the explanation of a violation lists."""
 
 
 class Acceptance(NamedTuple):
     """The result of judging an event.
 
     Attributes:
-        possible: the remaining states; none means a violation.
-        rules: the rules that decided the event; of a violation, those that it breaks, the most
+        possible: the states that explain all events so far; none means a violation.
+        rules: the rules that decided the event, or the rules that a violation breaks, the most
             relevant first.
-        allowed: of a violation, the answers that would have been allowed.
+        allowed: for a violation, the answers that would have been allowed.
     """
 
     possible: tuple[Namespace, ...]
@@ -65,7 +65,7 @@ def transitions(
     """Yield every transition that the documents allow and that matches the observation."""
     names = named(command)
     name = names[0] if names else ""
-    # Before anything else: about an entity that is not judged, no answer is held against the bus.
+    # This comes first: no answer about an entity that is not judged can be a violation.
     if (whatever := _beyond_judgement(namespace, command, observed)) is not None:
         yield whatever
         return
@@ -74,6 +74,8 @@ def transitions(
         yield from _agreeing(not_found.absent(namespace, command, name), observed)
         return
     queue = ready.queues.get(name)
+    # After a request that changed some partitions only, the documents say nothing about the use of
+    # the entity.
     if queue is not None and queue.managed.partially_applied:
         used = observed.outcome is not None and type(command) not in LASTING
         if used:
@@ -85,7 +87,7 @@ def transitions(
     answers = dispatched(ready, command, connection, observed)
     if queue is not None and is_unsure(queue) and not isinstance(command, CREATING):
         answers = _of_unsure(ready, command, queue, _agreeing(answers, observed), observed)
-    # Where the queue surely exists, so do its dead-letter queues.
+    # If the entity surely exists, so do its dead-letter queues, and the answer reveals nothing.
     unsure = "" if queue is not None and not queue.doubtful else name
     for transition in answers:
         if transition.admits(observed.outcome):
@@ -95,7 +97,7 @@ def transitions(
 def _beyond_judgement(
     namespace: Namespace, command: v.Command, observed: Observation
 ) -> Transition | None:
-    """Return the answer, whatever it is, of an entity that is not judged or that no rule covers."""
+    """Return the given answer as allowed if no rule covers it; `None` if the answer is judged."""
     if len(namespace.registry.unjudged) and is_about_unjudged(namespace, command):
         return not_found.unjudged(namespace, command, observed)
     topic = topic_above(namespace, command)
@@ -109,10 +111,11 @@ def _of_unsure(
     answers: Transitions,
     observed: Observation,
 ) -> Transitions:
-    """Return the answers of a queue that may not exist; among equal ones, the least informative.
+    """Yield the answers of a queue that may not exist; of equal ones, the least informative.
 
-    A refusal may mean that the queue does not exist; only the refusal of a change is less
-    informative if it exists, because the change may have been made in part.
+    A refusal may mean that the queue does not exist, and then it says nothing else about it. Only
+    the refusal of a change says less if the queue does exist, because part of the change may have
+    been made.
     """
     change = isinstance(command, v.UpdateQueue | v.DeleteQueue | v.UpdateTopic | v.DeleteTopic)
     outage = isinstance(command, SWITCHING)
@@ -140,7 +143,10 @@ def step(
 
 
 def _prepared(namespace: Namespace, command: v.Command) -> Namespace | None:
-    """Return the namespace with all expired locks ended; `None` if there is no such queue."""
+    """Return the namespace in which locks of the entity that have expired are released.
+
+    Return `None` if the entity does not exist.
+    """
     name = None if isinstance(command, v.RestoreQueue) else v.concerned(command)
     if name is None:
         return namespace
@@ -148,9 +154,10 @@ def _prepared(namespace: Namespace, command: v.Command) -> Namespace | None:
 
 
 def _confirmed(transition: Transition, command: v.Command, unsure: str) -> Transition:
-    """Add the knowledge that an answer reveals beyond its effect.
+    """Add what an answer reveals beyond its effect.
 
-    A refused message never arrives; the queue that was `unsure` exists once it has answered.
+    A message that was refused never arrives; an entity whose existence was `unsure` exists once it
+    has answered.
     """
     refused = isinstance(transition.outcome, v.Refused)
     if refused and isinstance(command, v.Send | v.Schedule):
@@ -169,8 +176,8 @@ def _confirmed(transition: Transition, command: v.Command, unsure: str) -> Trans
         more = (*shown_in_premium(transition.next, entity, command, transition.outcome), *more)
     if more:
         transition = evolve(transition, rules=(*transition.rules, *more))
-    # A refusal may mean that the queue does not exist, and an outage is switched whether it does or
-    # not.
+    # A refusal may come from an entity that does not exist, and partitions of a missing one can be
+    # taken down too, so neither proves that it exists.
     if refused or not unsure or isinstance(command, SWITCHING):
         return transition
     left = transition.next
@@ -182,7 +189,7 @@ def _confirmed(transition: Transition, command: v.Command, unsure: str) -> Trans
 
 
 def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tuple[Namespace, ...]:
-    """Return the states after an unanswered request, with its queues' names marked as pending."""
+    """Return the states after an unanswered request, which may still affect the names in it."""
     names = named(command)
     left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
     if (whatever := _beyond_judgement(namespace, command, NO_ANSWER)) is not None:
@@ -201,16 +208,16 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
 
 
 def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = True) -> Acceptance:
-    """Return what remains possible after this event; nothing if no rule allows it.
+    """Return what remains possible after this event; no state if the documents do not allow it.
 
-    On a real clock the event has a time span, and every timer may fire anywhere in it. A request
-    that was never answered keeps all its outcomes possible.
+    On a real clock an event has a time span, and a timer may fire at any moment in it. A request
+    that was never answered leaves all its outcomes possible.
 
     Args:
-        possible: the states before.
+        possible: the states before the event.
         event: the observed event.
-        explain: whether to diagnose a violation: the broken rules and the allowed answers. A search
-            over orders does not need that.
+        explain: whether to diagnose a violation, with the rules that it breaks and the allowed
+            answers. A search over orders of events needs no diagnosis.
     """
     timed = _at(possible, event)
     if isinstance(event.outcome, v.Unsupported):
@@ -227,6 +234,7 @@ def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = T
     if not answers:
         return _violation(timed, event, observed) if explain else Acceptance(possible=())
     command, refused = event.command, isinstance(event.outcome, v.Refused)
+    # Different reasons for a refusal would leave a state each; only their common part is kept.
     if len(answers) > 1 and refused and isinstance(command, v.Send | v.Schedule):
         known = all(command.queue in transition.next.queues for transition in answers)
         answers = for_whatever_reason(answers, command) if known else answers
@@ -236,7 +244,7 @@ def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = T
 
 
 def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
-    """Return the distinct states reached; several only if an answer's meaning is open."""
+    """Return the states without duplicates; there are several only if the answer is ambiguous."""
     states: list[Namespace] = []
     for namespace in reached:
         if namespace not in states:
@@ -245,20 +253,22 @@ def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
 
 
 def _at(possible: tuple[Namespace, ...], event: v.Event) -> tuple[Namespace, ...]:
-    """Return the states at the time of an event; on a virtual clock, they have the time."""
+    """Return the states at the time of an event; on a virtual clock they already have it."""
     if possible[0].observability.clock is v.Clock.VIRTUAL:
         return possible
     called, latest = event.called, event.called if event.returned is None else event.returned
     timed = []
     for namespace in possible:
         before = namespace.now
-        # It takes effect after the events before it in this order, even if it was called earlier.
+        # It takes effect after the events before it in this order, even if it was called before
+        # them.
         now = Window(max(called, before.earliest), max(latest, before.latest))
         timed.append(evolve(namespace, now=now))
     return tuple(timed)
 
 
 def _violation(timed: tuple[Namespace, ...], event: v.Event, observed: Observation) -> Acceptance:
+    # Without an observation, all answers that would have been allowed are listed.
     allowed: list[Transition] = []
     for namespace in timed:
         for transition in transitions(namespace, event.command, event.connection):

@@ -13,7 +13,7 @@ Rules = tuple[v.RuleId, ...]
 
 @attrs.frozen
 class Choice:
-    """A choice of the bus: the number of the partition."""
+    """A choice of the bus that an observer may see: the number of the partition."""
 
     partition: int
 
@@ -23,10 +23,10 @@ class Transition:
     """An allowed answer and the state after it.
 
     Attributes:
-        outcome: the client's view.
+        outcome: the answer that the client sees.
         next: the state after it.
         rules: the rules that decided it, the most specific one first.
-        choice: the choice of the bus, if it had one.
+        choice: the partition that the bus chose, if it had a choice.
         any_error: whether a refusal may have any error, because the documents name none.
     """
 
@@ -37,7 +37,7 @@ class Transition:
     any_error: bool = False
 
     def admits(self, outcome: v.Outcome | None) -> bool:
-        """Return whether this matches the observation (`None`: the outcome was not observed)."""
+        """Return whether the observed outcome agrees with this one; `None` agrees with any."""
         if outcome is None:
             return True
         if isinstance(outcome, v.Refused) and isinstance(self.outcome, v.Refused):
@@ -49,7 +49,7 @@ Transitions = Iterator[Transition]
 
 
 class Observation(NamedTuple):
-    """Observation of a step: its outcome, its witness, both or nothing."""
+    """The observed part of a step: the outcome, the witness, both or neither."""
 
     outcome: v.Outcome | None = None
     witness: v.Witness | None = None
@@ -60,12 +60,12 @@ _DONE: Final = v.Done()
 
 
 def done(next_: Namespace, *rules: v.RuleId, choice: Choice | None = None) -> Transition:
-    """Return a transition for a request that took effect."""
+    """Return the transition of a request that took effect and has no other result."""
     return Transition(outcome=_DONE, next=next_, rules=rules, choice=choice)
 
 
 def refusal(
     next_: Namespace, error: v.Error, *rules: v.RuleId, any_error: bool = False
 ) -> Transition:
-    """Return a refusal with this error, or with any error if `any_error`."""
+    """Return the transition of a request refused with this error, or with any if `any_error`."""
     return Transition(outcome=v.Refused(error=error), next=next_, rules=rules, any_error=any_error)

@@ -1,8 +1,8 @@
-"""Entities no longer judged, and names that an unanswered request may still affect.
+"""Entities that are no longer judged, and names that an unanswered request may still affect.
 
-An unanswered request may take effect long after its queue was deleted, on another one of the same
-name. After the deletion of such a queue its name is no longer judged, nor are the entities that
-forward to it or to which it forwards: nothing about them is a violation or exercises a rule.
+An unanswered request may take effect long after its queue was deleted, on another queue of the same
+name. So the name is no longer judged after the deletion, nor are the entities that forward to it or
+that it forwards to: no answer about them is a violation or exercises a rule.
 """
 
 from collections.abc import Iterator
@@ -22,9 +22,10 @@ LOOKING: Final = (
 
 
 def named(command: v.Command) -> tuple[str, ...]:
-    """Return the entities that the command names, its own first; for dead letters, the owner.
+    """Return the names of the entities in a command, the one that it concerns first.
 
-    Return nothing if it names none.
+    The name of a dead-letter queue is replaced by its owner's. The result is empty if the command
+    names no entity.
     """
     name, destinations = v.concerned(command), v.destinations(command)
     if name and not destinations:
@@ -40,7 +41,7 @@ def is_about_unjudged(namespace: Namespace, command: v.Command) -> bool:
 
 
 def topic_above(namespace: Namespace, command: v.Command) -> str | None:
-    """Return the topic whose subscription has the path of the entity to be created."""
+    """Return the topic whose subscription paths include the one that is to be created, if any."""
     if not isinstance(command, _CREATING):
         return None
     name, under, _ = v.created_path(command).partition(v.SUBSCRIPTIONS)
@@ -65,8 +66,8 @@ def stop_judging(namespace: Namespace, *names: str) -> Namespace:
 def made(before: Namespace, after: Namespace, name: str) -> Namespace:
     """Return the namespace after an entity was created, as far as it can be judged.
 
-    An unanswered request may have been sent to this name before the entity existed, or an
-    unanswered creation may forward to it; either can take effect from now on.
+    An unanswered request to this name, or an unanswered creation that forwards to it, may have come
+    before the entity. Either can take effect from now on.
     """
     late = (name,) if name in before.registry.pending_effects and name not in before.queues else ()
     waiting = (
@@ -78,7 +79,7 @@ def made(before: Namespace, after: Namespace, name: str) -> Namespace:
 
 
 def is_joined(namespace: Namespace, name: str) -> bool:
-    """Return whether this entity forwards, or something forwards or forwarded to it."""
+    """Return whether this entity forwards, or another one forwards or ever forwarded to it."""
     queue = namespace.queues.get(name)
     fed = queue is not None and queue.fed
     return fed or next(_joined(namespace, name), None) is not None
@@ -93,7 +94,7 @@ def _joined(namespace: Namespace, name: str) -> Iterator[str]:
 
 
 def _forwarding(namespace: Namespace) -> Iterator[tuple[str, str]]:
-    """Return the entities that forward, or may, with their destinations."""
+    """Yield each entity that forwards, or may, with each of its destinations."""
     for source, destination in namespace.forwarding.items():
         yield v.owner_of(source), v.owner_of(destination)
     for source, destinations in namespace.registry.pending_forwards.items():
@@ -102,14 +103,15 @@ def _forwarding(namespace: Namespace) -> Iterator[tuple[str, str]]:
 
 
 def with_pending_effects(namespace: Namespace, command: v.Command, *names: str) -> Namespace:
-    """Record an unanswered request and the names that it may affect."""
+    """Return the namespace after an unanswered request that may still affect these names."""
     if isinstance(command, LOOKING) or not names:
         return namespace
     registry = namespace.registry
     forwards = registry.pending_forwards
     if isinstance(command, v.CreateQueue | v.CreateSubscription):
         path = v.created_path(command)
-        # A subscription may be deleted before its second creation takes effect.
+        # The subscription may be deleted and then created once more by this request, so its own
+        # name may be affected too.
         names = (*names, path)
         before, onward = forwards.get(path, ()), map(v.owner_of, v.destinations(command))
         if after := tuple(dict.fromkeys((*before, *onward))):

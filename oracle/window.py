@@ -1,4 +1,4 @@
-"""Spans of time in which something may have happened."""
+"""Time windows: the bounds of an unknown moment, in microseconds."""
 
 import attrs
 
@@ -15,14 +15,14 @@ class Window:
         return Window(self.earliest + duration, self.latest + duration)
 
     def lengthened(self, durations: "Window") -> "Window":
-        """Return the end of something that begins here and lasts for one of these durations."""
+        """Return when something ends that begins here and lasts one of these durations."""
         return Window(self.earliest + durations.earliest, self.latest + durations.latest)
 
     def widened(self, slack: int) -> "Window":
-        """Return the window as a clock may report it that is off by the slack."""
+        """Return the window widened on both sides by the error of a clock."""
         return Window(self.earliest - slack, self.latest + slack)
 
     @classmethod
     def around(cls, moment: int, slack: int) -> "Window":
-        """Return when something happened that a clock reports that is off by the slack."""
+        """Return when something happened that a clock, off by up to the slack, timed so."""
         return cls(moment - slack, moment + slack)

@@ -1,4 +1,4 @@
-"""The Spark pipeline: it judges histories of any size, and has a second bus for cross-checks."""
+"""The Spark pipeline, which judges histories of any size and has a second bus for cross-checks."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,24 +28,25 @@ def check(
 ) -> "Checked":
     """Check every rule on histories, as `busproof check --engine spark` does.
 
-    The rules that apply are those of the command: the edition, tier, readings and capabilities in
-    the histories' header decide, and so does `oracle`. The result shows itself in a notebook as a
-    table of the rules that were not shown. It has `verdicts` (a row per rule), `violations` (a row
-    per violation) and `unusable` (a row per line that could not be used) as DataFrames,
-    `conformance` for `busproof.reports`, and is one sentence as text.
+    The header of the histories decides which rules apply, by its edition, tier, readings and
+    capabilities; so does `oracle`, as in the command. A notebook shows the result as a table of the
+    rules that were not shown to hold. The result has `verdicts` (a row per rule), `violations` (a
+    row per violation) and `unusable` (a row per line that could not be used) as DataFrames, and
+    `conformance` for `busproof.reports`; as text, it is one sentence.
 
     Args:
         spark: a Spark session, classic or over Spark Connect.
         histories: path or address of a history file, of a folder of them, or of a table.
-        mapping: a TOML file with the columns of a table, where they have other names.
+        mapping: a TOML file that maps fields to a table's columns, where their names differ.
         oracle: `strict` or `client`; by default strict if the histories name partitions.
-        screen: whether to judge only what looks suspicious to 15 cheap rules.
-        progress: receives a sentence every ten seconds: how long it has taken, and how many tasks
-            are done; by default it goes to the standard error. `None` for silence.
+        screen: whether to judge only scenarios that 15 cheap rules make look suspicious.
+        progress: called every ten seconds with a sentence about the time taken and the number of
+            finished tasks; by default it writes to standard error. `None` for silence.
 
     Raises:
         HistoryError: the histories cannot be read.
-        UsageError: there are none, they do not fit together, or an argument does not fit them.
+        UsageError: there are no histories, they do not fit together, or an argument does not fit
+            them.
     """
     from busproof.history.records import Oracle  # noqa: PLC0415 - optional dependencies
     from busproof.pipeline import checking  # noqa: PLC0415

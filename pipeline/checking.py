@@ -1,4 +1,4 @@
-"""Check histories of any size on Spark: verdicts, all violations, and all unusable lines."""
+"""Checks of histories of any size on Spark: verdicts, violations and unusable lines."""
 
 import json
 from typing import Final
@@ -86,16 +86,16 @@ def check(
         source: the files or the table to read.
         naming: mapping of a table's columns.
         oracle: the oracle to use; by default the one in the header.
-        screen: whether to judge only components that look suspicious to `screening`, and to say
-            nothing of the others.
+        screen: whether to judge only components that look suspicious to `screening`; there are no
+            verdicts on the others.
 
     Raises:
         HistoryError: the histories cannot be read.
-        UsageError: the histories have different terms, or name terms that are unknown here.
+        UsageError: the histories have different terms, or terms that are unknown here.
     """
     history = read(spark, source, naming)
     terms = Checker(history.header, load(), oracle).terms
-    # Splitting histories on a real clock reads the rows several times.
+    # Without this, splitting histories on a real clock would read the rows several times.
     split = history.header.clock is v.Clock.REAL and not screen
     rows = kept(history.rows) if split else history.rows
     screening = suspected(rows, history.header, kept(suspicions_of(history))) if screen else None
@@ -111,7 +111,7 @@ def check(
     )
     violations = _told(results, VIOLATION, _VIOLATION)
     if problems := _problems(unusable):
-        # Parts of a history may already have violations when another part turns out unusable.
+        # Some parts of a history may already have violations when another turns out unusable.
         unjudged = unusable.select("history_id").distinct()
         violations = violations.join(sf.broadcast(unjudged), "history_id", "left_anti")
     if screening is None:
@@ -141,7 +141,7 @@ def _told(results: DataFrame, kind: str, fields: str) -> DataFrame:
 
 
 def _problems(unusable: DataFrame) -> tuple[str, ...]:
-    """Return why the verdicts are incomplete, as at most one sentence."""
+    """Return why the verdicts are incomplete: at most one sentence."""
     counted = unusable.agg(
         sf.count("*").alias("lines"), sf.count_distinct("history_id").alias("histories")
     )

@@ -1,7 +1,7 @@
-"""Split long histories on a real clock into components that can be judged separately.
+"""Splitting of long histories on a real clock into components that are judged separately.
 
-A scenario that ended comes from a test run and is one component. One without an end comes from a
-production system, and is cut into unrelated parts. The executors collect which names occur
+A scenario that has ended comes from a test run and is one component. One without an end comes from
+a production system and is cut into unrelated parts. The executors collect which names occur
 together; the driver joins these connections into parts and sends them back.
 """
 
@@ -26,7 +26,7 @@ from busproof.pipeline.lines import is_record
 __all__ = ["WHOLE", "with_components"]
 
 WHOLE: Final = -1
-"""Number of the only part of a history that is not cut."""
+"""Number of a history's only part, if it is not cut."""
 
 OUTSIDE: Final = 0
 """Number of the part for lines that are neither an event nor a start; judging reports them."""
@@ -37,10 +37,10 @@ _ARROW: Final = pa.schema([("history_id", pa.int64()), ("told", pa.string())])
 
 @attrs.frozen
 class Numbers:
-    """The numbers of a history's parts, from 1.
+    """The numbers of a history's parts, counted from 1.
 
     Attributes:
-        of: name used by commands to the number of its part; empty if there is one part.
+        of: name in commands to the number of its part; empty if there is only one part.
     """
 
     of: Mapping[Name, int] = attrs.field(factory=dict)
@@ -55,7 +55,7 @@ class Numbers:
 
 
 def with_components(rows: DataFrame) -> DataFrame:
-    """Return the rows with the number of their part of the history."""
+    """Return the rows with the number of each row's part in its history."""
     ended = rows.where(is_record("text", "ended")).select("history_id").distinct()
     unended = rows.join(ended, "history_id", "left_anti").select(*rows.columns)
     learned = unended.select("history_id", "text").mapInArrow(_learned, _LEARNED).collect()
@@ -71,7 +71,7 @@ def _ddl(rows: DataFrame) -> str:
 
 
 def _put_together(learned: Iterable[Mapping[str, Any]]) -> dict[int, Numbers]:
-    """Return the parts of each history from the connections that the tasks collected."""
+    """Return the parts of each history, from the connections that the tasks have collected."""
     histories: dict[int, Connections] = {}
     for row in learned:
         _add(histories.setdefault(row["history_id"], Connections()), json.loads(row["told"]))
@@ -92,7 +92,7 @@ def _of(connections: Connections) -> Numbers:
 
 
 def _learned(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the connections between the commands of each batch, by history."""
+    """Yield the connections between the commands in the batches, by history."""
     for batch in batches:
         by_number: dict[int, Connections] = {}
         for number, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -129,7 +129,7 @@ def _add(connections: Connections, record: dict[str, Any]) -> None:
 def _numbered(
     numbers: Mapping[int, Numbers], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows with the numbers of their parts; a start is repeated for each part."""
+    """Yield rows with the numbers of their parts; a start is repeated for each part."""
     nothing = Numbers()
     for batch in batches:
         histories = batch.column("history_id").to_pylist()

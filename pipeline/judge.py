@@ -1,10 +1,10 @@
-"""Judge histories with the oracle on Spark's executors; verdicts equal those of the local engine.
+"""Judging of histories by the oracle on Spark's executors, with the local engine's verdicts.
 
-A *component* can be judged separately: it is a recorded scenario, or one unrelated part of a
-history without an end on a real clock (see `judging.linearization.decompose`). A task sorts its
-components, judges them in order, and returns one summary.
+A *component* can be judged separately: it is a recorded scenario, or an unrelated part of a history
+without an end on a real clock (see `judging.linearization.decompose`). A task sorts its components,
+judges them in order, and returns one summary.
 
-The functions here run in the executors' Python, which needs this package but has no session.
+Executors run the functions of this module in a Python that has this package but no session.
 """
 
 import gc
@@ -44,27 +44,27 @@ __all__ = ["SUMMARY", "UNUSABLE", "VIOLATION", "in_components", "judged"]
 SUMMARY: Final = "summary"
 VIOLATION: Final = "violation"
 UNUSABLE: Final = "unusable"
-"""Row for a line that cannot be used; these three are the kinds of result rows."""
+"""Kind of a result row for a line that cannot be used; these three are all kinds."""
 
 _SAID: Final = "kind STRING, history_id BIGINT, told STRING"
 _ARROW: Final = pa.schema(
     [("kind", pa.string()), ("history_id", pa.int64()), ("told", pa.string())]
 )
 _AT_ONCE: Final = 1_000
-"""Number of rows per batch."""
+"""Number of rows in a batch."""
 
 _TEXT: Final = 400
-"""Number of characters kept from an unusable line."""
+"""Maximum length of the kept text of an unusable line, in characters."""
 
 _YOUNG: Final = 100_000
-"""Allocations between two garbage collections.
+"""Number of allocations between two garbage collections.
 
-Beliefs are hardly ever cyclic garbage, so frequent collections would only cost time.
+Beliefs hardly ever form cyclic garbage, so frequent collections would only cost time.
 """
 
 
 def in_components(rows: DataFrame, header: Header) -> DataFrame:
-    """Return the rows with the number of their part of the history, in a column `part`."""
+    """Return the rows with the number of each row's part of its history, in a column `part`."""
     if header.clock is v.Clock.REAL:
         return with_components(rows)
     return rows.withColumn("part", sf.lit(WHOLE).cast("long"))
@@ -74,7 +74,7 @@ def judged(rows: DataFrame, header: Header, oracle: Oracle | None = None) -> Dat
     """Judge all records; return a summary per task, the violations and the unusable lines.
 
     Args:
-        rows: rows from `in_components`.
+        rows: rows as returned by `in_components`.
         header: the header of all rows.
         oracle: the oracle to use; by default the one in the header.
 
@@ -117,12 +117,12 @@ class _Component:
     """The records of a component.
 
     Attributes:
-        started: the start of the scenario, if recorded.
+        started: the start of the scenario, if it is recorded.
         events: the events.
-        lines: line number of each event.
-        ended: the end of the scenario, if recorded.
+        lines: the line number of each event.
+        ended: the end of the scenario, if it is recorded.
         unusable: lines that cannot be read or are out of place.
-        cut: whether the last line is incomplete; it is then left out.
+        cut: whether the last line is incomplete and therefore left out.
     """
 
     started: Started | None = None
@@ -189,7 +189,7 @@ def _record(text: str | None) -> object:
 
 
 def _is_cut(text: str | None) -> bool:
-    """Return whether an unreadable last line was only written in part."""
+    """Return whether an unreadable last line was only partly written."""
     if text is None or not text.startswith("{"):
         return False
     try:
@@ -219,7 +219,7 @@ def _judge(
 
 @cache
 def _checker(header: str, oracle: str | None) -> Checker:
-    """Return the checker, which is created once per process."""
+    """Return the checker, which a process creates only once."""
     record = structure_union(json.loads(header), Record, "the header")
     checker = Checker(cast(Header, record), load(), None if oracle is None else Oracle(oracle))
     gc.collect()
@@ -263,9 +263,9 @@ def _one_judged(
 
 
 def _heard(checker: Checker, place: int, component: _Component, *, is_whole: bool) -> Heard:
-    """Return the verdicts on a component.
+    """Judge a component, and return what came of it.
 
-    If the checker fails on it, the component has no verdict, and the others are still judged.
+    If the checker fails on the component, it gets no verdict, and the others are still judged.
     """
     scenario = component.scenario
     try:
@@ -277,7 +277,7 @@ def _heard(checker: Checker, place: int, component: _Component, *, is_whole: boo
 
 
 def _violations(heard: Heard, lines: Sequence[int]) -> Iterator[Mapping[str, Any]]:
-    """Yield each rule that a component breaks, with the lines that show it, culprit last."""
+    """Yield each rule that a component breaks, with the lines that show it; the culprit is last."""
     example = heard.counterexample
     if example is None:
         return

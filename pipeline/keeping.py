@@ -1,4 +1,4 @@
-"""Checkpoints of tables that are used several times, so that Spark computes them only once."""
+"""Checkpoints of tables that are used several times, so that Spark computes them once."""
 
 from pyspark.sql import DataFrame
 
@@ -6,14 +6,14 @@ __all__ = ["kept"]
 
 
 def kept(frame: DataFrame) -> DataFrame:
-    """Return the rows, computed now and stored while anything refers to them.
+    """Return the rows, computed now and stored as long as anything refers to them.
 
-    Rows are stored in the folder `spark.checkpoint.dir` if it is set. All machines must share it,
-    and the rows survive the loss of a machine. Otherwise they are stored on the executors, and the
-    loss of one ends the check.
+    If `spark.checkpoint.dir` is set, rows are stored in that folder, which all machines must share,
+    and survive the loss of a machine. Otherwise executors store them, and the loss of an executor
+    ends the check.
 
-    A stored table has a short plan. Spark traverses the whole plan of a table on each addition, and
-    without checkpoints the plans here would have thousands of steps.
+    A stored table has a short plan. Without checkpoints, plans would have thousands of steps, and
+    Spark traverses the whole plan whenever a step is added.
     """
     place = frame.sparkSession.conf.get("spark.checkpoint.dir", "")
     return frame.checkpoint() if place else frame.localCheckpoint()

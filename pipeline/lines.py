@@ -1,8 +1,8 @@
-"""Number the lines of history files, and find the history that each belongs to.
+"""Numbers of the lines in history files, and the history that each line belongs to.
 
-Spark reads a large file in parallel blocks. A line's number and scenario follow from its position
-in its block and from the counts of the blocks before, so no file has to pass through one task, and
-no line has to move: one pass counts, and the pass that reads the lines adds what was counted.
+Spark reads a large file in parallel blocks. The number and the history of a line follow from its
+position in its block and from counts of the blocks before. So no file passes through a single task,
+and no line moves: one pass counts, and the pass that reads the lines adds the counts.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,26 +19,26 @@ from pyspark.sql.types import StructType
 __all__ = ["Block", "Convert", "blocks_of", "first_lines", "is_record", "placed", "record_of"]
 
 _HISTORIES_A_FILE: Final = 32
-"""Bits of a history's number below the number of its file."""
+"""Number of bits in a history's number below the number of its file."""
 
 _PLACED: Final = "file STRING, history_id BIGINT, line BIGINT, text STRING, is_last BOOLEAN"
 
 _EVENT: Final = '{"record":"event"'
-"""Beginning of nearly all lines; none of them is another record, as no field has two values."""
+"""Beginning of nearly all lines; no other record begins so, as a field has only one value."""
 
 Convert = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-"""A conversion of a task's rows on an executor."""
+"""A conversion of the rows of a task, which runs on an executor."""
 
 
 @attrs.frozen(kw_only=True)
 class Block:
-    """A part of a file that one task reads, and what stands before it.
+    """A part of a file that one task reads, with counts of the file before it.
 
     Attributes:
-        first: the id of its first line that is not blank; `None` if it has none.
-        lines_before: the number of lines in the blocks before it.
-        history: the number of the history that the block before it ends in.
-        last_line: the number of the file's last line.
+        first: the id of the block's first line that is not blank; `None` if all are blank.
+        lines_before: the number of lines in earlier blocks.
+        history: the number of the history in which the previous block ends.
+        last_line: the number of the last line in the file.
     """
 
     first: int | None
@@ -48,13 +48,13 @@ class Block:
 
 
 Blocks = Mapping[tuple[str, int], Block]
-"""Address of a file and byte at which a block begins, to the block."""
+"""The blocks by the address of their file and the byte that they begin at."""
 
 
 def blocks_of(spark: SparkSession, paths: Sequence[str]) -> Blocks:
-    """Count the lines and scenarios in each block, and return what stands before them.
+    """Count the lines and scenarios of all blocks, and return the blocks with these counts.
 
-    Files are numbered by address, and the histories in a file by their starts; history 0 of a file
+    Files are numbered by address, and the histories in a file by their starts. History 0 of a file
     has the lines before the first scenario.
     """
     begun = sf.sum(is_record("text", "started").cast("long"))
@@ -83,11 +83,11 @@ def blocks_of(spark: SparkSession, paths: Sequence[str]) -> Blocks:
 
 
 def first_lines(spark: SparkSession, paths: Sequence[str], blocks: Blocks) -> dict[str, str]:
-    """Return the first line of each file that is not blank in its first block, by address."""
+    """Return the first line of each file that is not blank, from its first block, by address."""
     ids = [block.first for (_, at), block in blocks.items() if at == 0 and block.first is not None]
     if not ids:
         return {}
-    # With a limit, Spark reads no further than to the last of them.
+    # With a limit, Spark stops reading after the last of them.
     first = _raw(spark, paths).where(sf.col("id").isin(ids)).limit(len(ids))
     return {row["file"]: row["text"] for row in first.select("file", "text").collect()}
 
@@ -104,9 +104,9 @@ def placed(
     Args:
         spark: a Spark session.
         paths: addresses of the files.
-        blocks: the files' blocks.
-        convert: a conversion of these rows, in the same pass.
-        schema: the schema of what it returns.
+        blocks: the blocks of the files.
+        convert: a conversion of the rows in the same pass.
+        schema: the schema of the rows after the conversion.
     """
     columns = ("file", "block", "text", is_record("text", "started").alias("started"))
     numbered = _raw(spark, paths).select(*columns)
@@ -122,9 +122,9 @@ def _both(
 
 
 def is_record(name: str, kind: str) -> Column:
-    """Return whether the text in this column is a record of a kind, and parse few of the others.
+    """Return whether the text in a column is a record of a kind, parsing only few texts.
 
-    A text without the word is none, unless it has letters as JSON's escapes.
+    A text without the kind's name is not such a record, unless it has letters as JSON escapes.
     """
     text = sf.col(name)
     may_be = ~text.startswith(_EVENT) & (text.contains(kind) | text.contains("\\u"))
@@ -132,7 +132,7 @@ def is_record(name: str, kind: str) -> Column:
 
 
 def record_of(name: str) -> Column:
-    """Return the kind of record in this text column; null if it is not a record."""
+    """Return the kind of the record in a text column; null if it is not a record."""
     return sf.get_json_object(sf.col(name), "$.record")
 
 
@@ -146,7 +146,7 @@ def _raw(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
 
 
 def _placed(blocks: Blocks, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the lines of one task, which reads whole blocks one after the other."""
+    """Yield the lines of a task with their places; a task reads whole blocks in sequence."""
     at: tuple[str, int] | None = None
     lines = begun = 0
     for batch in batches:
@@ -175,7 +175,7 @@ def _placed(blocks: Blocks, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
 
 
 def _by_block(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Yield the pieces of a batch that lie in one block each."""
+    """Yield the pieces of a batch, each from a single block."""
     if not len(batch):
         return
     begins = [0]

@@ -1,7 +1,7 @@
-"""Map the columns of a user's table to the fields of an event.
+"""Mapping of the columns of a user's table to the fields of an event.
 
 Fields are named as in a history file, such as `command.message.body`. A field without a column is
-not set, as in a history file.
+not set.
 """
 
 import tomllib
@@ -25,11 +25,11 @@ _EVENT: Final = ("client", "connection", "called", "returned", "witness")
 _PARTS: Final = ("command", "outcome")
 
 _Tree = dict[str, Any]
-"""Name of a field to its column, or to its fields; the key `""` has the column of both."""
+"""Name of a field to its column or to its fields; the key `""` has the column of a whole field."""
 
 
 def _known() -> Iterator[str]:
-    """Yield all field names that a mapping may contain."""
+    """Yield the names of all fields that a mapping may contain."""
     yield from (*_PLACE, *_EVENT, *_PARTS, "witness.partition")
     yield from (f"command.{name}" for name in COMMAND)
     yield from (f"outcome.{name}" for name in OUTCOME)
@@ -41,10 +41,10 @@ def _known() -> Iterator[str]:
 
 @attrs.frozen
 class Naming:
-    """A mapping of a table's columns.
+    """A mapping of fields to a table's columns.
 
     Attributes:
-        columns: name of a field to its column, where the two differ.
+        columns: name of a field to its column, if the two differ.
         place: the file with the mapping.
     """
 
@@ -91,7 +91,7 @@ class Naming:
                 )
 
     def _whole(self, name: str, theirs: str, schema: StructType) -> str:
-        """Return the path of a column; for a field of an array's elements, from the array on."""
+        """Return the path of a column; within the elements of an array, from the array on."""
         above, _, _ = name.rpartition(".")
         array = self.columns.get(above)
         is_inner = array is not None and isinstance(_type_of(schema, array), ArrayType)
@@ -110,7 +110,7 @@ class Naming:
 
 
 AS_PUBLISHED: Final = Naming()
-"""The mapping of a table with the column names of the published schema."""
+"""The mapping for a table with the column names of the published schema."""
 
 
 def _text(tree: _Tree, schema: StructType) -> Column:
@@ -134,7 +134,7 @@ def _json(tree: _Tree, schema: StructType) -> Column:
 
 
 def _value(tree: _Tree, schema: StructType) -> Column:
-    """Return a column, or a struct of the columns of its fields; null if none of them is set."""
+    """Return a column, or a struct of its fields' columns; null if none of them is set."""
     theirs = tree.get("")
     inner = {name: below for name, below in tree.items() if name}
     if theirs is not None:
@@ -149,7 +149,7 @@ def _value(tree: _Tree, schema: StructType) -> Column:
 
 
 def _of(element: Column, inner: _Tree, kind: StructType) -> Column:
-    """Return an element of an array, as a struct of the mapped fields."""
+    """Return an element of an array as a struct of the mapped fields."""
     fields = []
     for name, below in inner.items():
         value = element
@@ -160,12 +160,12 @@ def _of(element: Column, inner: _Tree, kind: StructType) -> Column:
 
 
 def _plain(value: Column, kind: DataType | None) -> Column:
-    """Return a value, with a timestamp converted to microseconds."""
+    """Return a value; a timestamp becomes microseconds."""
     return sf.unix_micros(value) if isinstance(kind, TimestampType) else value
 
 
 def _type_of(schema: StructType, path: str) -> DataType | None:
-    """Return the type at a path, `None` if there is none; paths continue into array elements."""
+    """Return the type at a path, also within array elements; `None` if there is none."""
     kind: DataType = schema
     for part in path.split("."):
         if isinstance(kind, ArrayType):
@@ -202,7 +202,7 @@ def read_naming(path: Path) -> Naming:
 
 
 def _flat(columns: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return nested tables as dotted names: `command.queue` may be written either way."""
+    """Return nested tables as dotted names, since `command.queue` may be written either way."""
     flat: dict[str, Any] = {}
     for name, value in columns.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Progress of a long Spark job, for the reader of a notebook or a log."""
+"""Progress of a long Spark job, for the readers of a notebook or a log."""
 
 import sys
 import threading
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["progress", "to_stderr"]
 
 _EVERY: Final = 10.0
-"""Seconds between two sentences."""
+"""Time between two sentences, in seconds."""
 
 
 def to_stderr(sentence: str) -> None:
-    """Write a sentence to the standard error, which a notebook shows below the cell."""
+    """Write a sentence to standard error, which a notebook shows below the cell."""
     print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - this is the terminal
 
 
@@ -25,12 +25,12 @@ def to_stderr(sentence: str) -> None:
 def progress(
     spark: "SparkSession", say: Callable[[str], None] | None, every: float = _EVERY
 ) -> Iterator[None]:
-    """Report now and then how long the jobs within take, and how many of their tasks are done.
+    """Report how long the jobs in the block have taken, and how many of their tasks are done.
 
     Args:
-        spark: the session; over Spark Connect, tasks are not counted.
-        say: receives each sentence; `None` for silence.
-        every: seconds between two sentences.
+        spark: the session; tasks cannot be counted over Spark Connect.
+        say: called with each sentence; `None` for silence.
+        every: time between two sentences, in seconds.
     """
     if say is None:
         yield
@@ -51,7 +51,7 @@ def progress(
 
 
 def _tasks(spark: "SparkSession") -> str:
-    """Return how many tasks of the stages that run now are done; nothing where that is unknown."""
+    """Return how many tasks of the running stages are done; empty if that is unknown."""
     try:
         tracker: Any = spark.sparkContext.statusTracker()
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]

@@ -1,4 +1,4 @@
-"""Read histories of any size as rows, one per record; no record is lost."""
+"""Reading of histories of any size as rows, one per record; no record is lost."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -26,8 +26,8 @@ class Read:
     Attributes:
         rows: one row per record: file, history_id, line, text, is_last.
         header: the header that all histories share.
-        through: returns the rows after a conversion, given that and its schema. The conversion
-            runs in the pass that reads the rows.
+        through: a function of a conversion and its schema that returns the converted rows; the
+            conversion runs in the pass that reads the rows.
     """
 
     rows: DataFrame
@@ -69,7 +69,7 @@ def _rows_of_table(spark: SparkSession, source: Source, naming: Naming) -> DataF
 
 def _shared(first: dict[str, str], source: Source) -> Header:
     """Return the header that all files share; each file must begin with one."""
-    # Files in different folders may have the same name.
+    # Compare counts of names, because files in different folders may have the same name.
     names = Counter(map(name_of, first))
     lacking = Counter(Path(path).name for path in source.paths) - names
     if lacking or not first:
@@ -82,7 +82,7 @@ def _shared(first: dict[str, str], source: Source) -> Header:
 
 
 def as_table(rows: DataFrame) -> DataFrame:
-    """Return the rows in the published schema: the records, with columns for ad-hoc queries."""
+    """Return the rows in the published schema, with columns for ad-hoc queries."""
     command, outcome = "$.command.", "$.outcome."
     columns = {
         "client": sf.coalesce(_field("$.client"), sf.lit("c1")),

@@ -1,4 +1,4 @@
-"""Spark types of the fields of commands, outcomes and messages."""
+"""Spark types for the fields of commands, outcomes and messages."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -48,7 +48,7 @@ VIEW: Final[Mapping[str, str]] = {
 
 
 def ddl(fields: Mapping[str, str]) -> str:
-    """Return the fields as a Spark DDL schema."""
+    """Return the fields as a Spark schema in DDL."""
     return ", ".join(f"`{name}` {kind}" for name, kind in fields.items())
 
 
@@ -67,7 +67,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "forward_dead_letters_to": "STRING",
     "status": "STRING",
 }
-"""Settings of an entity, for creation and update."""
+"""Settings of an entity, for its creation and updates."""
 
 DESCRIPTION: Final[Mapping[str, str]] = {
     "queue": "STRING",

@@ -20,6 +20,7 @@ RULE_IDS = re.compile(r"^(?:[A-Z][A-Z-]+(?:-\d+)?(?:, | to |; )?)+: ")
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 DOCUMENTED = (ast.Module, *DEFINITIONS)
+LOOKED_AT = (*DOCUMENTED, ast.Constant, ast.arg, ast.Name, ast.MatchAs, ast.MatchStar)
 
 
 class Text(NamedTuple):
@@ -42,13 +43,15 @@ def files_of(room: str) -> list[Path]:
     return sorted(path for path in (ROOT / room).rglob("*.py") if "node_modules" not in path.parts)
 
 
-parsed = cache(ast.parse)
-"""Each file is parsed once, whatever is looked for in it."""
+@cache
+def nodes(source: str) -> list[ast.AST]:
+    """Return the nodes of a file that may be looked at: it is parsed and walked once."""
+    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, LOOKED_AT)]
 
 
 def openings(source: str, place: str) -> Iterator[Opening]:
     """Yield the opening of each docstring; a variable has none to check."""
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
             line = node.body[0].lineno
             decorators = [] if isinstance(node, ast.Module) else node.decorator_list
@@ -64,7 +67,7 @@ def prose(source: str, place: str) -> list[Text]:
 
 def literals(source: str, place: str) -> Iterator[Text]:
     """Yield strings of at least three words."""
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         match node:
             case ast.Constant(value=str(text)) if len(text.split()) >= 3:
                 yield Text(f"{place}:{node.lineno}", " ".join(text.split()))
@@ -79,7 +82,7 @@ def comments(source: str, place: str) -> Iterator[Text]:
 
 def names(source: str, place: str) -> Iterator[Text]:
     """Yield the names that a file defines: of functions, classes, parameters and variables."""
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, DEFINITIONS):
             yield Text(f"{place}:{node.lineno}", node.name)
     yield from bound(source, place)
@@ -87,7 +90,7 @@ def names(source: str, place: str) -> Iterator[Text]:
 
 def bound(source: str, place: str) -> Iterator[Text]:
     """Yield the names of parameters and variables."""
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, ast.arg):
             yield Text(f"{place}:{node.lineno}", node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

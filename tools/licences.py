@@ -6,6 +6,8 @@ The licences are those in the metadata of the installed packages; `make licences
 import importlib.metadata
 import re
 from collections.abc import Iterator
+from email.message import Message
+from typing import cast
 
 from packaging.requirements import Requirement
 
@@ -66,11 +68,11 @@ def packages(*extras: str) -> set[str]:
 
 def licence(name: str) -> str:
     """Return a package's licence: from its expression, its licence field, or its classifiers."""
-    metadata = importlib.metadata.metadata(name)
-    expression = metadata.get("License-Expression", "")
+    metadata = cast("Message", importlib.metadata.metadata(name))
+    expression = str(metadata.get("License-Expression", ""))
     if expression:
         return expression
-    words = metadata.get("License", "").partition("\n")[0].strip()
+    words = str(metadata.get("License", "")).partition("\n")[0].strip()
     classified = [
         classifier.rpartition(" :: ")[2]
         for classifier in metadata.get_all("Classifier") or ()

@@ -1,1 +1,1 @@
-"""An AMQP 1.0 service as an implementation: any that speaks the dialect of Service Bus."""
+"""Adapters for services that use Service Bus's dialect of AMQP 1.0, and for plain AMQP brokers."""

@@ -1,4 +1,4 @@
-"""Adapter for the embedded broker, which it starts as a process and addresses over AMQP."""
+"""Adapter for the embedded broker, which it starts as a process and reaches over AMQP."""
 
 from typing import Final
 
@@ -14,10 +14,10 @@ from busproof.errors import AdapterError
 __all__ = ["SLACK", "EmbeddedAdapter"]
 
 SLACK: Final = 1000
-"""Resolution of times on the wire, a millisecond, in microseconds."""
+"""Resolution of times in AMQP, a millisecond; in microseconds."""
 
 RESTARTS: Final = 3
-"""Most replacements of an ended broker in a run."""
+"""Maximum number of times that an ended broker is replaced in a run."""
 
 CAPABILITIES: Final = frozenset(
     {
@@ -65,16 +65,16 @@ CAPABILITIES: Final = frozenset(
         v.Capability.WITNESS,
     }
 )
-"""Capabilities that our own broker serves."""
+"""Capabilities of the embedded broker."""
 
 
 class EmbeddedAdapter:
-    """Our own broker in a process, whose clock and partitions the adapter controls.
+    """Adapter for the embedded broker; it also controls the broker's clock and partitions.
 
     Args:
-        policy: how the broker chooses where the rules allow it.
-        seed: seed of its choices.
-        timeout: longest wait for an answer, in seconds.
+        policy: how the broker chooses among permitted behaviours.
+        seed: seed of the choices.
+        timeout: maximum wait for an answer, in seconds.
         fault: the id of a seeded fault to serve in place of the model.
     """
 
@@ -112,7 +112,7 @@ class EmbeddedAdapter:
         )
 
     def start(self, profile: v.Profile) -> None:
-        """Begin with an empty namespace, in a new broker if the last one has ended."""
+        """Begin with an empty namespace, in a new broker process if the last one has ended."""
         self._let_go()
         broker = self._running()
         epoch = broker.begin(profile)
@@ -122,7 +122,7 @@ class EmbeddedAdapter:
         self._clients = Clients(broker.target, self._timeout)
 
     def do(self, command: v.Command, connection: str) -> Observed:
-        """Execute a command over AMQP; the clock and outages are controlled over HTTP."""
+        """Execute a command over AMQP, or over HTTP if it is about the clock or an outage."""
         broker, scenario = self._broker, self._scenario
         if broker is None or scenario is None:
             raise AssertionError("an adapter takes commands only between start and stop")
@@ -155,14 +155,14 @@ class EmbeddedAdapter:
         return outcome
 
     def _witness(self, broker: Embedded) -> v.Witness | None:
-        """Return the partition that stored the last message, if the broker chose one."""
+        """Return the partition that stored the message just sent, if the broker chose one."""
         partition = None
         for decision in broker.decisions(self._decided):
             self._decided, partition = decision["number"], decision["partition"]
         return None if partition is None else v.Witness(partition=partition)
 
     def stop(self) -> None:
-        """End the broker."""
+        """End the broker process."""
         self._let_go()
         if self._broker is not None:
             self._broker.stop()

@@ -1,4 +1,4 @@
-"""Dispatch commands of the vocabulary to requests over AMQP and HTTP."""
+"""Dispatch of commands to the functions that request them over AMQP or HTTP."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -54,15 +54,15 @@ ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], v.Outcome]]
     c.UpdateQueue: managing.update_queue,
     c.UpdateTopic: managing.update_topic,
 }
-"""Handlers of commands; the clock and outages have none, because no client can control them."""
+"""Functions by type of command; clients cannot control the clock or outages, so these have none."""
 
 
 def ask(scenario: Scenario, command: c.Command, client: Client) -> v.Outcome:
-    """Return the outcome of a command.
+    """Execute a command and return its outcome.
 
     Raises:
         Rejected: the service refuses it.
-        Silent: no answer came.
+        Silent: no answer came in time.
         Lost: the connection is lost.
     """
     handler = ASKED.get(type(command))

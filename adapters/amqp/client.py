@@ -1,4 +1,4 @@
-"""Client of the service: a connection, and the links opened so far."""
+"""A client of the service: its connection, and the links opened on it so far."""
 
 import time
 from collections.abc import Callable
@@ -17,18 +17,18 @@ CBS: Final = "$cbs"
 MANAGEMENT: Final = "/$management"
 GRANTED: Final = range(200, 300)
 RENEWED_BEFORE: Final = 300
-"""Time before its expiry when a token is replaced, in seconds."""
+"""How long before its expiry a token is replaced, in seconds."""
 
 Reply = tuple[int, Any]
-"""Status of an answer, and its body."""
+"""The status code of a reply, and its body."""
 
 
 class Client:
-    """Connection to the service, opened on first use.
+    """A client with one connection to the service, opened on first use.
 
     Args:
         target: the service.
-        timeout: longest wait for an answer, in seconds.
+        timeout: maximum wait for an answer, in seconds.
     """
 
     def __init__(self, target: Target, timeout: float) -> None:
@@ -43,12 +43,12 @@ class Client:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the service speaks plain AMQP 1.0 without a dialect."""
+        """Whether the service speaks plain AMQP 1.0, without the dialect of Service Bus."""
         return self._target.plain
 
     @property
     def connection(self) -> Connection:
-        """The connection; a new one if the last was lost."""
+        """The connection, opened again if the last one was lost."""
         if self._connection is not None and self._connection.is_lost:
             self._forget()
         if self._connection is None:
@@ -62,7 +62,7 @@ class Client:
         self._forget()
 
     def beat(self) -> None:
-        """Keep the connection alive, if there is one."""
+        """Keep an open connection alive by a heartbeat, if one is due."""
         if self._connection is not None and not self._connection.is_lost:
             self._connection.beat()
 
@@ -100,7 +100,7 @@ class Client:
     def request(
         self, path: str, operation: str, body: Any, transaction: bytes | None = None
     ) -> Reply:
-        """Return the answer of an entity's management node.
+        """Send a request to an entity's management node; return the reply.
 
         Raises:
             Rejected: the service refuses the request.
@@ -121,7 +121,7 @@ class Client:
         return requests
 
     def sender(self, path: str) -> Any:
-        """Return the link that sends to an entity."""
+        """Return the link that sends to an entity, attached if necessary."""
         self.prove(path)
 
         def made() -> Any:
@@ -134,22 +134,22 @@ class Client:
         return self._kept(self._senders, path, made)
 
     def receiver(self, path: str, kind: object, made: Callable[[], Any]) -> Any:
-        """Return the link of a kind that receives from an entity; make it with `made` if needed."""
+        """Return the receiving link of a kind for an entity; `made` makes it if necessary."""
         self.prove(path)
-        # The service may have closed the link meanwhile, for example by deleting the entity.
+        # The service may have closed the link meanwhile, for example because the entity is gone.
         self.beat()
         return self._kept(self._receivers, (path, kind), made)
 
     def held(self, path: str, kind: object) -> Any | None:
-        """Return the link of a kind that receives from an entity, if there is one."""
+        """Return the receiving link of a kind for an entity, or `None` if there is none."""
         return self._receivers.get((path, kind)) if self.connection else None
 
     def keep(self, path: str, kind: object, link: Any) -> None:
-        """Use a link as the one of this kind from now on."""
+        """Use a link as the receiving link of this kind from now on."""
         self._receivers[path, kind] = link
 
     def drop(self, path: str, kind: object) -> Any | None:
-        """Forget and return the link of a kind, if there is one."""
+        """Remove and return the receiving link of a kind; `None` if there is none."""
         return self._receivers.pop((path, kind), None)
 
     def _kept(self, links: dict[Any, Any], name: Any, made: Callable[[], Any]) -> Any:
@@ -170,7 +170,7 @@ class Client:
         return links[name]
 
     def control(self, described: int, *fields: Any) -> Settled:
-        """Return the coordinator's answer to a declaration or discharge of a transaction.
+        """Send a request to the coordinator of transactions; return its outcome.
 
         Raises:
             Rejected: the coordinator refuses.
@@ -197,10 +197,10 @@ def _is_open(kept: Any) -> bool:
 
 
 def _check(answer: Message, code: str, words: str) -> int:
-    """Return the status of an answer.
+    """Return the status code of a reply.
 
     Raises:
-        Rejected: the status is not a success.
+        Rejected: the status code is not one of success.
     """
     properties: dict[Any, Any] = answer.properties or {}
     status = int(properties.get(code, 0))

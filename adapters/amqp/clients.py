@@ -1,4 +1,4 @@
-"""Clients of a service, one for each connection, and the outcomes of their failures."""
+"""The clients of a service, one per connection, and outcomes for their failures."""
 
 import contextlib
 import threading
@@ -17,19 +17,19 @@ from busproof.errors import AdapterError
 __all__ = ["Clients"]
 
 BEAT: Final = 5.0
-"""Interval of heartbeats on idle connections, in seconds."""
+"""Interval between heartbeats on idle connections, in seconds."""
 
 TRIES: Final = 3
-"""Most retries of an unreachable service in a run."""
+"""Maximum number of failed connections in a run before it gives up."""
 
 
 class Clients:
-    """Clients of one service; each connection is opened when it is first named.
+    """The clients of a service; each is made when its connection is first named.
 
     Args:
         target: the service.
-        timeout: longest wait for an answer, in seconds.
-        ask: handler of commands; by default in the dialect of Service Bus.
+        timeout: maximum wait for an answer, in seconds.
+        ask: function that executes a command; by default in the dialect of Service Bus.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class Clients:
         self._failure = ""
 
     def keep_alive(self) -> None:
-        """Keep idle connections open from now on."""
+        """Keep idle connections open from now on, by heartbeats in a thread."""
         threading.Thread(target=self._beat, daemon=True).start()
 
     def ask(self, scenario: Scenario, command: v.Command, connection: str) -> v.Outcome:
-        """Return the outcome of a command; `Indeterminate` if no answer came.
+        """Execute a command over a connection; the outcome is `Indeterminate` if no answer comes.
 
         Raises:
             AdapterError: the service cannot be reached, or denies access.

@@ -1,7 +1,7 @@
-"""AMQP connection: the caller moves bytes between a socket and Proton's engine while it waits.
+"""An AMQP connection whose caller moves bytes between socket and engine while it waits.
 
-There are no threads and no callbacks: a caller waits for a condition, and everything that arrives
-meanwhile is processed. Between two requests nothing is read.
+There are no threads and no callbacks: a caller waits for a condition, and meanwhile everything that
+arrives is handled. Between two requests nothing is read.
 """
 
 import contextlib
@@ -24,24 +24,24 @@ __all__ = ["Connection"]
 PIECE: Final = 65_536
 LARGEST_FRAME: Final = 262_144
 HEARTBEAT: Final = 5.0
-"""Longest single wait, in seconds, so that heartbeats are sent in between."""
+"""Maximum length of a single wait, in seconds, so that heartbeats are sent in between."""
 LEAST: Final = 0.001
 AMQP: Final = b"AMQP"
 HEADER: Final = 8
 LONGEST_NAME: Final = 60
-"""Most characters of a service's product name and version."""
+"""Maximum length of a service's product name and version, in characters."""
 NUMBERS: Final = count(1)
 
 
 class Connection:
-    """Connection with one session for all links.
+    """An AMQP connection with one session for all links.
 
     Args:
         target: the service.
-        timeout: longest wait for the opening of the connection, or for an answer, in seconds.
+        timeout: maximum wait for the opening of the connection or for an answer, in seconds.
 
     Raises:
-        Unreachable: nobody answers, or not in AMQP, or the service denies access.
+        Unreachable: no AMQP server answers, or the service denies access.
     """
 
     def __init__(self, target: Target, timeout: float) -> None:
@@ -53,9 +53,9 @@ class Connection:
         self._engine = Transport(Transport.CLIENT)
         self._engine.max_frame_size = LARGEST_FRAME
         sasl = self._engine.sasl()
-        # The socket does TLS, so Proton takes the connection as unencrypted and would refuse PLAIN.
+        # The socket does TLS, so Proton sees an unencrypted connection and would refuse PLAIN.
         sasl.allow_insecure_mechs = True
-        # Service Bus authorizes later, with tokens sent to $cbs.
+        # Service Bus authorizes later, by tokens sent to `$cbs`.
         sasl.allowed_mechs("PLAIN" if target.plain and target.key_name else "ANONYMOUS")
         self._endpoint = Endpoint()
         if target.plain and target.key_name:
@@ -78,11 +78,11 @@ class Connection:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection can no longer be used."""
+        """Whether the connection has ended."""
         return bool(self._lost or self._endpoint.state & Endpoint.REMOTE_CLOSED)
 
     def offers(self, capability: str) -> bool:
-        """Return whether the service offers a capability that is not part of AMQP."""
+        """Return whether the service offers a capability that AMQP does not define."""
         return capability in self._offered
 
     @property
@@ -93,35 +93,35 @@ class Connection:
         return name, version
 
     def sender(self, name: str = "") -> Any:
-        """Return a link for sending, not yet attached."""
+        """Return a new link for sending, not yet attached."""
         return self._session.sender(name or self._named())
 
     def receiver(self, name: str = "") -> Any:
-        """Return a link for receiving, not yet attached."""
+        """Return a new link for receiving, not yet attached."""
         return self._session.receiver(name or self._named())
 
     def _named(self) -> str:
         return f"{self._endpoint.container}-{next(self._links)}"
 
     def attach(self, link: Any, what: str, timeout: float | None = None) -> None:
-        """Attach a link.
+        """Attach a link, and wait until the service has attached it.
 
         Raises:
-            Rejected: the service refuses it.
+            Rejected: the service refuses the link.
         """
         link.open()
         self.wait(lambda: bool(link.state & Link.REMOTE_ACTIVE) or _closed(link), what, timeout)
-        # A service refuses a link by attaching it without a source or target; a detach follows.
+        # A service refuses a link by attaching it without a source or target, then detaching.
         ours = link.remote_target if link.is_sender else link.remote_source
         if not ours.type and not _closed(link):
             self.wait(lambda: _closed(link), what, timeout)
         self.check(link)
 
     def check(self, link: Any) -> None:
-        """Check that a link is attached.
+        """Check that the service has not closed a link.
 
         Raises:
-            Rejected: the service has closed it.
+            Rejected: the service has closed the link.
         """
         if not _closed(link):
             return
@@ -133,17 +133,17 @@ class Connection:
         raise Rejected(str(condition.name), condition.description or "")
 
     def close_link(self, link: Any) -> None:
-        """Close a link and wait until the service has closed it too."""
+        """Close a link, and wait until the service has closed it, too."""
         if self.is_lost:
             return
         link.close()
         self.wait(lambda: _closed(link), "closing a link")
 
     def wait(self, is_so: Callable[[], bool], what: str, timeout: float | None = None) -> None:
-        """Exchange bytes until a condition holds.
+        """Exchange bytes with the service until a condition holds.
 
         Raises:
-            Silent: it does not hold in time.
+            Silent: the condition does not hold in time.
             Lost: the connection is lost.
         """
         seconds = self.timeout if timeout is None else timeout
@@ -151,7 +151,7 @@ class Connection:
             raise Silent(f"{what} was not answered within {seconds:g} s")
 
     def awaited(self, is_so: Callable[[], bool], seconds: float) -> bool:
-        """Exchange bytes until a condition holds or the time is over, and return whether it holds.
+        """Exchange bytes until a condition holds or the time is over; return whether it holds.
 
         Raises:
             Lost: the connection is lost.
@@ -169,7 +169,7 @@ class Connection:
 
     @contextlib.contextmanager
     def sending_batches(self) -> Iterator[None]:
-        """Mark everything transferred in this context as a batch."""
+        """Send every transfer in this context with the message format of a batch."""
         self._batching = True
         try:
             yield
@@ -177,7 +177,7 @@ class Connection:
             self._batching = False
 
     def beat(self) -> None:
-        """Read what has arrived, and send a heartbeat if one is due, without waiting."""
+        """Handle what has arrived, and send a heartbeat if one is due, without waiting."""
         with contextlib.suppress(Lost):
             self.awaited(lambda: False, 0.0)
 
@@ -218,7 +218,7 @@ class Connection:
             self._engine.pop(len(data))
 
     def _read(self, seconds: float, most: float) -> bool:
-        """Wait for bytes up to the shorter of `seconds` and `most`; return whether any came."""
+        """Read bytes, waiting for the shorter of `seconds` and `most`; return whether any came."""
         room = self._engine.capacity()
         if room <= 0:
             self._lost = self._lost or "the service has closed the connection"
@@ -236,12 +236,12 @@ class Connection:
         if len(self._first) < HEADER:
             self._first += data[:HEADER]
         with contextlib.suppress(TransportException):
-            # An error in the data becomes a condition of the engine.
+            # If the bytes are not AMQP, the engine gets an error condition.
             self._engine.push(data)
         return True
 
     def _said_instead(self) -> str:
-        """Describe the protocol of a server that does not speak AMQP 1.0."""
+        """Describe what a server speaks that is not AMQP 1.0."""
         first = self._first
         if not first:
             return "the server closed the connection without a word" if self._lost else ""
@@ -251,7 +251,7 @@ class Connection:
             return "the server speaks AMQP 0-9-1, and AMQP 1.0 is needed"
         if first.startswith(b"HTTP/"):
             return "the server speaks HTTP; is this the port of its administration?"
-        # TLS records: an alert or a handshake.
+        # These are TLS records: an alert or a handshake.
         if first[:1] in (b"\x15", b"\x16"):
             return "the server speaks TLS; an address for that begins with amqps://"
         return "" if first.startswith(AMQP) else "the server speaks no AMQP"
@@ -270,7 +270,7 @@ def _closed(link: Any) -> bool:
 
 
 def _one_word(text: str) -> str:
-    """Return the printable start of a text."""
+    """Return the printable beginning of a text."""
     return "".join(character for character in text if character.isprintable())[
         :LONGEST_NAME
     ].strip()

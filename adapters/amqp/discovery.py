@@ -1,7 +1,7 @@
-"""Discover the capabilities of a service by trying each once, with entities created for that.
+"""Discovery of a service's capabilities: each is tried once, on entities made for that.
 
-A service lacks what it reports as missing. After any other refusal the capability is declared, and
-the features find the fault.
+A service lacks a capability if it answers that the operation is unknown. After any other refusal
+the capability is declared, and the features find the fault.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,15 +24,15 @@ LACKING: Final = ("amqp:not-implemented", "http:501", "http:405")
 LACKING_WORDS: Final = ("not supported", "not implemented", "unsupported", "not available")
 
 PARTITIONED_WORDS: Final = ("subcode=40000", "not allowed in partitioned namespace")
-"""How a partitioned namespace refuses an entity that is not partitioned (observed)."""
+"""Parts of the refusal by a partitioned namespace of an unpartitioned entity (observed)."""
 KEYS_TRIED: Final = 24
-"""So many keys miss two of four partitions once in two million times."""
+"""Number of keys to try; they miss two of four partitions once in two million times."""
 
 HOUR: Final = 3600 * v.MICROSECONDS
 SLACK: Final = 2 * v.MICROSECONDS
-"""Default for the error of a service's timers."""
+"""Default error of a service's timers, in microseconds."""
 TRIES: Final = 5
-"""Most receives of a message that has been sent."""
+"""Maximum number of attempts to receive a message that was sent."""
 
 ALWAYS: Final = frozenset(
     {
@@ -43,19 +43,19 @@ ALWAYS: Final = frozenset(
         v.Capability.SEQUENCE_NUMBERS,
     }
 )
-"""Capabilities that are part of the dialect and cannot be probed."""
+"""Capabilities that every service with this dialect has and that cannot be probed."""
 
 Ask = Callable[[c.Command, str], o.Outcome]
 
 
 @attrs.frozen(kw_only=True)
 class Discovered:
-    """Declaration of a service, and what it shows of its namespace.
+    """The declaration of a service, and properties of its namespace.
 
     Attributes:
-        declaration: its declaration.
-        tier: the namespace's tier if the service reports it.
-        namespace_partitions: partitions of the namespace, 1 if it is not partitioned.
+        declaration: the declaration.
+        tier: the tier of the namespace, if the service reports it.
+        namespace_partitions: number of partitions of the namespace; 1 if it is not partitioned.
     """
 
     declaration: Declaration
@@ -67,8 +67,8 @@ def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
     """Discover the capabilities of a service.
 
     Raises:
-        AdapterError: the service cannot be reached, or denies access; or its namespace is
-            partitioned, and how many partitions it has cannot be seen.
+        AdapterError: the service cannot be reached or denies access, or its namespace is
+            partitioned but the number of partitions cannot be found.
     """
     try:
         namespace = entities.get("$namespaceinfo")
@@ -117,13 +117,14 @@ def _found(ask: Ask) -> Iterator[v.Capability]:
 
 
 def _namespace_partitions(ask: Ask) -> int:
-    """PREM-15, PREM-16: return how many partitions the namespace has, by trying.
+    """PREM-15, PREM-16: return the number of partitions of the namespace, by trying.
 
-    A partitioned one refuses an entity that is not. How many partitions it has is in the sequence
-    numbers of messages with many keys.
+    A partitioned namespace refuses an unpartitioned entity. The sequence numbers of messages with
+    many keys then show how many partitions there are.
 
     Raises:
-        AdapterError: it is partitioned, and the numbers do not show how.
+        AdapterError: the namespace is partitioned, but the sequence numbers do not show how many
+            partitions it has.
     """
     refused = ask(c.CreateQueue(queue="kind", partitioned=False), "probe")
     if not isinstance(refused, o.Refused) or not _is_for_partitions(refused.detail):
@@ -154,7 +155,7 @@ def _is_for_partitions(detail: str) -> bool:
 def _of_a_lock(ask: Ask, token: str) -> Iterator[v.Capability]:
     if not _is_lacking(ask(c.RenewLock(queue="probe", lock_token=token), "probe")):
         yield v.Capability.LOCK_RENEWAL
-    # One lock, because those of several partitions are refused as not supported.
+    # Renew a single lock, because a service may refuse those of several partitions.
     if not _is_lacking(ask(c.RenewLocks(queue="probe", lock_tokens=(token,)), "probe")):
         yield v.Capability.RENEW_LOCKS
     begun = ask(c.BeginTransaction(transaction="settles"), "probe")
@@ -164,7 +165,7 @@ def _of_a_lock(ask: Ask, token: str) -> Iterator[v.Capability]:
     ask(c.RollBackTransaction(transaction="settles"), "probe")
     if not _is_lacking(ask(c.Defer(queue="probe", lock_token=token), "probe")):
         yield v.Capability.DEFERRAL
-    # One lock, because those of several partitions are refused as not supported.
+    # Settle with a single lock, because a service may refuse those of several partitions.
     together = c.SettleBatch(
         queue="probe", lock_tokens=(token,), disposition=v.Disposition.COMPLETE
     )
@@ -173,7 +174,7 @@ def _of_a_lock(ask: Ask, token: str) -> Iterator[v.Capability]:
 
 
 def _deletes_batches(ask: Ask) -> bool:
-    """BATCH-19: try it on a regular queue, because of a partitioned one nothing may be deleted."""
+    """BATCH-19: try a batch deletion on a regular queue, as partitioned ones may not support it."""
     created = ask(c.CreateQueue(queue="purged", partitioned=False), "probe")
     if not isinstance(created, o.Done):
         return False
@@ -181,10 +182,10 @@ def _deletes_batches(ask: Ask) -> bool:
 
 
 def _assigns_message_ids(ask: Ask) -> bool:
-    """Return whether a message that was sent without a MessageId is received with one (KEY-13).
+    """KEY-13: return whether a message sent without a MessageId is received with one.
 
-    It is sent again if it does not come at once: on a service that assigns MessageIds, a run that
-    does not know would report each message as changed.
+    The message is sent again if it does not arrive at once. On a service that assigns MessageIds, a
+    run without this knowledge would report each message as changed.
     """
     ask(c.CreateQueue(queue="unnamed"), "probe")
     for _ in range(TRIES):

@@ -1,4 +1,4 @@
-"""The embedded broker in a separate process, and its control over HTTP."""
+"""The embedded broker as a separate process, and its control over HTTP."""
 
 import http.client
 import json
@@ -17,29 +17,30 @@ from busproof.errors import AdapterError
 __all__ = ["Embedded"]
 
 STARTED_IN: Final = 60.0
-"""Longest time until a broker listens, in seconds."""
+"""Maximum time for a broker to start listening, in seconds."""
 PAUSE: Final = 0.02
 ENDED_IN: Final = 5.0
 LIMITS: Final = ("--limit", "idle=0", "--limit", "http-idle=86400")
-"""Limits of idle connections, because judging may take long between two requests."""
+"""Options that keep idle connections open, because judging may take long between requests."""
 LOG_TOLD: Final = 2_000
 READY: Final = re.compile(r"HTTP on (?P<admin>\S+:\d+),.*?(?P<endpoint>Endpoint=\S+)", re.DOTALL)
 
 
 class Embedded:
-    """Broker process.
+    """A process that runs the embedded broker.
 
     Args:
         options: options of `busproof serve` other than its ports.
-        timeout: longest wait for an answer over HTTP, in seconds.
+        timeout: maximum wait for an answer over HTTP, in seconds.
 
     Raises:
-        AdapterError: it does not start, or does not answer; the message has the end of its log.
+        AdapterError: the broker does not start or does not answer; the message has the end of its
+            log.
     """
 
     def __init__(self, options: tuple[str, ...], timeout: float) -> None:
-        self._log: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed with the broker
-        self._process = subprocess.Popen(  # noqa: S603 - our own command
+        self._log: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - open as long as the broker runs
+        self._process = subprocess.Popen(  # noqa: S603 - a fixed command
             [
                 *(sys.executable, "-m", "busproof", "serve"),
                 *("--port", "0", "--admin-port", "0", "--control", *LIMITS, *options),
@@ -71,13 +72,13 @@ class Embedded:
         return self._log.read()
 
     def tail(self) -> str:
-        """Return the end of the broker's log as part of a sentence."""
+        """Return the end of the broker's log, to append to a sentence."""
         log = self._said().strip()[-LOG_TOLD:]
         return f"\nits log ends with:\n{log}" if log else "; its log is empty"
 
     @property
     def process(self) -> int:
-        """The id of the process."""
+        """The process id of the broker."""
         return self._process.pid
 
     @property
@@ -96,7 +97,7 @@ class Embedded:
         self._log.close()
 
     def begin(self, profile: v.Profile) -> int:
-        """Begin with an empty namespace; return its time 0, in microseconds since 1970."""
+        """Begin with an empty namespace; return when its time 0 is, in microseconds since 1970."""
         answer = self.ask(
             "namespace",
             {
@@ -111,12 +112,12 @@ class Embedded:
         return int(answer["epoch"])
 
     def decisions(self, after: int) -> list[dict[str, Any]]:
-        """Return the decisions on sends since decision number `after`, oldest first."""
+        """Return the decisions on sends after decision number `after`, oldest first."""
         decisions: list[dict[str, Any]] = self.ask(f"decisions?after={after}")
         return decisions
 
     def disturb(self, queue: str, partition: int, *, down: bool) -> v.Outcome:
-        """Take a partition down, or bring it up; refuse if it does not exist."""
+        """Take a partition down or bring it up; refused if the partition does not exist."""
         end = "down" if down else "up"
         body = {"entity": queue, "partition": partition, "planned": True}
         status, answer = self._asked(f"partitions/{end}", body)
@@ -125,7 +126,7 @@ class Embedded:
         return v.Done()
 
     def restore(self, command: v.RestoreQueue) -> v.Outcome:
-        """Restore a partitioned queue, created when the tier still permitted it."""
+        """Restore a partitioned queue from a time when the tier still permitted it."""
         body = {
             "entity": command.queue,
             "requires_session": command.requires_session,
@@ -138,10 +139,10 @@ class Embedded:
         return v.Done()
 
     def ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Return the answer of a resource under `/busproof/`.
+        """Request a resource under `/busproof/`, and return the answer.
 
         Raises:
-            AdapterError: the answer is an error, or there is none.
+            AdapterError: the answer is an error, or no answer comes.
         """
         status, answer = self._asked(what, body)
         if status >= http.client.BAD_REQUEST:

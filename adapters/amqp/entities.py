@@ -1,4 +1,4 @@
-"""Administration of entities over HTTP, with Atom and XML."""
+"""Administration of entities over HTTP, with descriptions in Atom."""
 
 import http.client
 import re
@@ -28,17 +28,17 @@ DURATION: Final = re.compile(
 )
 SECONDS: Final = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 FOR_EVER: Final = 10_000 * 86_400 * 1_000_000
-"""Shortest time to live, in microseconds, that means no expiry."""
+"""Minimum time to live that means no expiry, in microseconds."""
 
 
 def duration(microseconds: int) -> str:
-    """Return a duration in XML's format."""
+    """Return a duration as XML writes it, such as PT30S."""
     seconds, rest = divmod(microseconds, 1_000_000)
     return f"PT{seconds}S" if not rest else f"PT{seconds}.{rest:06}S"
 
 
 def microseconds(text: str) -> int | None:
-    """Return a duration in microseconds; `None` if it means no limit or is not a duration."""
+    """Parse a duration into microseconds; `None` if it means no limit or is not a duration."""
     match = DURATION.fullmatch(text)
     if match is None or not any(match.groups()):
         return None
@@ -49,11 +49,11 @@ def microseconds(text: str) -> int | None:
 
 
 class Entities:
-    """Client of a service's administration, over one persistent connection.
+    """A client of the service's administration, with one persistent connection.
 
     Args:
         target: the service.
-        timeout: longest wait for an answer, in seconds.
+        timeout: maximum wait for an answer, in seconds.
     """
 
     def __init__(self, target: Target, timeout: float) -> None:
@@ -83,15 +83,15 @@ class Entities:
         return _described(self._ask("PUT", path, body.encode(), headers, version))
 
     def get(self, path: str) -> dict[str, str]:
-        """Return the description of an entity."""
+        """Return the description of an entity as texts by name."""
         description = _described(self._ask("GET", path))
         if not description:
-            # Some versions answer with an empty list if the entity does not exist.
+            # Some versions of the service return an empty list for a missing entity.
             raise Rejected("http:404", f"{path} has no description")
         return description
 
     def names(self, path: str) -> list[str]:
-        """Return the names of the entities beneath a path, such as `$Resources/queues`."""
+        """Return the names of the entities under a path, such as `$Resources/queues`."""
         names: list[str] = []
         while True:
             query = {"$skip": str(len(names)), "$top": str(PAGE)}
@@ -154,7 +154,7 @@ class Entities:
 
 
 def _is_over(kept: http.client.HTTPConnection) -> bool:
-    """Return whether an idle connection was closed: anything readable then is its end."""
+    """Return whether the server has closed an idle connection: only its end is readable then."""
     return kept.sock is None or bool(select.select([kept.sock], [], [], 0)[0])
 
 
@@ -172,7 +172,7 @@ def _entries(top: ET.Element | None) -> list[ET.Element]:
 
 
 def _described(top: ET.Element | None) -> dict[str, str]:
-    """Return the fields of a description that are plain texts, including its counts."""
+    """Return the fields of a description that are plain text, and the message counts."""
     content = None if top is None else top.find(f"{{{ATOM}}}content")
     if content is None or not len(content):
         return {}

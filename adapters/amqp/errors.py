@@ -44,7 +44,7 @@ SAYING: Final = (
     ("amqp:not-allowed", "size of the message", v.Error.MESSAGE_TOO_LARGE),
     ("http:409", "another conflicting operation", v.Error.OTHER),
 )
-"""Conditions with several meanings, and the words, in lower case, that distinguish them."""
+"""AMQP conditions with several meanings, and lower-case words that tell them apart."""
 
 UNANSWERED: Final = frozenset(
     {
@@ -57,7 +57,7 @@ UNANSWERED: Final = frozenset(
         "http:504",
     }
 )
-"""Conditions that leave open whether the request took effect."""
+"""Conditions that do not say whether the request took effect."""
 
 UNAUTHORIZED: Final = frozenset(
     {"amqp:unauthorized-access", "com.microsoft:auth-failed", "http:401"}
@@ -65,10 +65,10 @@ UNAUTHORIZED: Final = frozenset(
 
 
 def outcome_of(rejected: Rejected) -> v.Outcome:
-    """Return the outcome for a refusal.
+    """Return the outcome that reports a refusal by the service.
 
     Raises:
-        AdapterError: the key lacks the right to make the request.
+        AdapterError: the key lacks the right for the request.
     """
     condition, description = rejected.condition, rejected.description.lower()
     detail = f"{condition}: {rejected.description}"

@@ -1,4 +1,4 @@
-"""Set the message format of transfers that carry batches, because Proton always writes 0."""
+"""The message format of batches, which Proton cannot set: it always writes format 0."""
 
 import struct
 from typing import Any, Final
@@ -11,11 +11,11 @@ BATCH_FORMAT: Final = 0x80013700
 TRANSFER: Final = 0x14
 FORMAT_FIELD: Final = 3
 HEADER: Final = struct.Struct(">IBBH")
-"""Frame header: size, start of the body in words of 4 bytes, type, and channel."""
+"""A frame header: its size, the start of the body in words of 4 bytes, type and channel."""
 
 
 def as_batches(data: bytes) -> bytes:
-    """Return frames with the message format of a batch in all transfers."""
+    """Return the frames with the message format of a batch set in all transfers."""
     frames: list[bytes] = []
     place = 0
     while place + HEADER.size <= len(data):

@@ -1,4 +1,4 @@
-"""Receiving links, the locks of their messages, and settlement."""
+"""Links that receive messages, the locks of these messages, and their settlement."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -40,15 +40,15 @@ FINAL: Final = frozenset(
         "com.microsoft:store-lock-lost",
     }
 )
-"""Conditions that end a client's hold of a session."""
+"""Conditions that end a client's lock of a session."""
 DEAD: Final = "com.microsoft:dead-letter"
 
 
 @attrs.frozen(kw_only=True)
 class Lock:
-    """Lock of a message, with the link and delivery that it came from.
+    """The lock of a message, with the link and the delivery that it came from.
 
-    `delivery` is `None` if the message came in an answer of the management node.
+    `delivery` is `None` if the message came in a reply of the management node.
     """
 
     path: str
@@ -64,18 +64,18 @@ class Lock:
 
 
 def array(kind: int, elements: list[Any]) -> Array:
-    """Return an array with elements of one type; the call does not fit Proton's type hints."""
+    """Return an array with elements of one type; Proton's type hints do not cover this call."""
     none: Any = PLAIN
     return Array(none, kind, *elements)
 
 
 def several(value: Any) -> list[Any]:
-    """Return the elements of a list or an array; none for `None`."""
+    """Return the elements of a list or an array; none if the value is `None`."""
     return [] if value is None else list(value)
 
 
 def uuid_of(token: str) -> UUID:
-    """Return a lock token as a UUID; the nil UUID, which no lock has, if it is not one."""
+    """Return a lock token as a UUID; if it is not one, the nil UUID, which no lock has."""
     try:
         return UUID(token)
     except ValueError:
@@ -83,10 +83,10 @@ def uuid_of(token: str) -> UUID:
 
 
 def plain_link(client: Client, path: str, mode: v.ReceiveMode) -> Any:
-    """Return an attached link that receives from an entity.
+    """Return a new attached link that receives from an entity.
 
     Raises:
-        Rejected: the service refuses it.
+        Rejected: the service refuses the link.
     """
     link = _receiver(client, path, mode)
     client.connection.attach(link, f"attaching a receiver to {path}")
@@ -94,16 +94,16 @@ def plain_link(client: Client, path: str, mode: v.ReceiveMode) -> Any:
 
 
 def session_link(client: Client, path: str, session_id: str | None, wait: float) -> Any:
-    """Return an attached link to one session, or to the next free one.
+    """Return a new attached link to a named session, or to the next free one.
 
     Args:
-        client: client that accepts the session.
+        client: the client that accepts the session.
         path: path of the entity.
         session_id: the session; `None` for the next one.
-        wait: longest time that the service looks for one, in seconds.
+        wait: maximum time for the service to wait for a free session, in seconds.
 
     Raises:
-        Rejected: the service refuses it.
+        Rejected: the service refuses the link.
     """
     link = _receiver(client, path, v.ReceiveMode.PEEK_LOCK)
     link.source.filter.put_dict({SESSION: session_id})
@@ -115,7 +115,7 @@ def session_link(client: Client, path: str, session_id: str | None, wait: float)
 
 
 def held(client: Client, path: str, session_id: str) -> Any | None:
-    """Return the link to a session that the client holds; attach it again if the service closed it.
+    """Return the link to a session that the client holds, reattached if the service closed it.
 
     Raises:
         Rejected: the service refuses to attach it again.
@@ -127,7 +127,7 @@ def held(client: Client, path: str, session_id: str) -> Any | None:
         return link
     if link.state & Link.LOCAL_ACTIVE:
         link.close()
-    # Proton attaches before it detaches, and two links cannot have the same name.
+    # Handle the Detach first: Proton would attach before it, under a name that is still in use.
     client.beat()
     ended = link.remote_condition
     if ended is not None and ended.name in FINAL:
@@ -152,14 +152,14 @@ def _receiver(client: Client, path: str, mode: v.ReceiveMode, name: str = "") ->
     link.target.address = link.name
     at_once = mode is v.ReceiveMode.RECEIVE_AND_DELETE
     link.snd_settle_mode = Link.SND_SETTLED if at_once else Link.SND_UNSETTLED
-    # With SECOND the service confirms each settlement; not every broker supports that.
+    # With SECOND the service confirms each settlement, which some brokers do not support.
     first = at_once or client.is_plain
     link.rcv_settle_mode = Link.RCV_FIRST if first else Link.RCV_SECOND
     return link
 
 
 def session_of(link: Any) -> str:
-    """Return the session that the service assigned to a link."""
+    """Return the id of the session that the service assigned to a link."""
     tree = link.remote_source.filter
     tree.rewind()
     filter_set: Any = tree.get_object() if tree.next() else {}
@@ -167,15 +167,15 @@ def session_of(link: Any) -> str:
 
 
 def received(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None:
-    """Return the next message, with its delivery; `None` if there is none.
+    """Receive the next message; return its delivery and bytes, or `None` if there is none.
 
-    The client gives credit for one message, and then drains it: the service delivers an available
+    The client gives credit for one message and then drains it. The service delivers an available
     message before it answers the drain, so an empty entity is noticed without a timeout.
 
     Args:
         client: the receiver.
-        link: its link.
-        wait: longest wait for a message before the drain, in seconds.
+        link: the receiving link.
+        wait: maximum wait for a message before the drain, in seconds.
 
     Raises:
         Rejected: the service has closed the link.
@@ -197,13 +197,13 @@ def received(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None
 
 
 def received_several(client: Client, link: Any, count: int, wait: float) -> list[tuple[Any, bytes]]:
-    """Return the next messages, each with its delivery, up to a count.
+    """Receive the next messages up to a number; return the delivery and bytes of each.
 
     Args:
         client: the receiver.
-        link: its link.
-        count: largest number of messages.
-        wait: longest wait for the first message before the drain, in seconds.
+        link: the receiving link.
+        count: maximum number of messages.
+        wait: maximum wait for the first message before the drain, in seconds.
 
     Raises:
         Rejected: the service has closed the link.
@@ -226,10 +226,10 @@ def received_several(client: Client, link: Any, count: int, wait: float) -> list
 
 
 def settled_on_link(lock: Lock, command: v.Settlement) -> None:
-    """Settle a message on the link that it came on.
+    """Settle a message on the link that it was received on.
 
     Raises:
-        Rejected: the service refuses.
+        Rejected: the service refuses the settlement.
     """
     delivery, connection = lock.delivery, lock.client.connection
     wanted = _wanted(delivery, command)
@@ -246,7 +246,7 @@ def settled_on_link(lock: Lock, command: v.Settlement) -> None:
 
 
 def _wanted(delivery: Any, command: v.Settlement) -> Any:
-    """Return the delivery state of a settlement, and write its details into the delivery."""
+    """Return the delivery state for a settlement, and set its details on the delivery."""
     if isinstance(command, v.Complete):
         return Delivery.ACCEPTED
     if isinstance(command, v.DeadLetter):
@@ -267,7 +267,7 @@ KINDS: Final[dict[v.Disposition, type[v.Settlement]]] = {
 STATUSES: Final = {
     v.Complete: "completed",
     v.Abandon: "abandoned",
-    # Misspelled in the protocol.
+    # This spelling is the protocol's.
     v.Defer: "defered",
     v.DeadLetter: "suspended",
 }
@@ -280,10 +280,10 @@ def settled_by_request(
     session_id: str | None,
     transaction: bytes | None = None,
 ) -> None:
-    """Settle a message with a request to the management node, optionally in a transaction.
+    """Settle a message by a request to the management node, in a transaction if one is given.
 
     Raises:
-        Rejected: the service refuses.
+        Rejected: the service refuses the settlement.
     """
     reason = command.reason if isinstance(command, v.DeadLetter) else ""
     _update_dispositions(
@@ -294,10 +294,10 @@ def settled_by_request(
 def settled_together(
     client: Client, path: str, command: v.SettleBatch, session_id: str | None
 ) -> None:
-    """Settle several messages with one request to the management node.
+    """Settle several messages by one request to the management node.
 
     Raises:
-        Rejected: the service refuses.
+        Rejected: the service refuses the settlement.
     """
     kind = KINDS[command.disposition]
     tokens, reason = command.lock_tokens, command.reason

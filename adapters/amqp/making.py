@@ -1,4 +1,4 @@
-"""Make the adapters that need an extra; `finding` checks that it is installed."""
+"""Creation of the adapters that need the extra `amqp`; `finding` checks that it is installed."""
 
 import importlib
 from typing import Any, cast
@@ -9,20 +9,20 @@ __all__ = ["embedded", "service"]
 
 
 def embedded(settings: dict[str, Any], timeout: float) -> Adapter:
-    """Return the adapter that starts our own broker.
+    """Return an adapter that starts the embedded broker.
 
     Raises:
-        UsageError: a setting is not valid.
+        UsageError: a setting is invalid.
     """
     module = importlib.import_module("busproof.adapters.amqp.adapter")
     return cast(Adapter, module.EmbeddedAdapter(**settings, timeout=timeout))
 
 
 def service(name: str, timeout: float) -> Adapter:
-    """Return the adapter for a service at a connection string or address.
+    """Return an adapter for the service at a connection string or an address.
 
     Raises:
-        UsageError: the name is not valid, or the user has not given consent.
+        UsageError: the name is invalid, or the user has not given consent.
     """
     target = importlib.import_module("busproof.adapters.amqp.target").target_of(name)
     run = importlib.import_module("busproof.adapters.amqp.run_names").run_agreed_to()

@@ -1,4 +1,4 @@
-"""Requests about entities and subscription rules."""
+"""Commands about entities and subscription rules."""
 
 from typing import Any, Final
 
@@ -50,7 +50,7 @@ WORDS: Final = {
     "dead_letter_expired": "DeadLetteringOnMessageExpiration",
     "status": "Status",
 }
-"""Settings of the vocabulary, and their names in the service."""
+"""Settings in the vocabulary, and their names in the service."""
 
 OF_TOPICS: Final = (
     "DefaultMessageTimeToLive",
@@ -89,7 +89,7 @@ ORDERS: Final[dict[str, tuple[str, ...]]] = {
     "TopicDescription": OF_TOPICS,
     "SubscriptionDescription": OF_SUBSCRIPTIONS,
 }
-"""Order of the elements in a description: a service may ignore an element out of place."""
+"""Order of the elements in each description; a service may ignore an element out of order."""
 
 STATUSES: Final = {
     v.EntityStatus.ACTIVE: "Active",
@@ -103,7 +103,7 @@ UNAVAILABLE_NAMES: Final = frozenset({"Limited", "Restoring", "Renaming", "Unkno
 
 
 def _properties(scenario: Scenario, command: Any, kind: str) -> dict[str, str]:
-    """Return the settings of a command that are not `None`, in the service's words and order."""
+    """Return a command's settings that are not `None`, as the service names and orders them."""
     properties = {}
     for ours, theirs in WORDS.items():
         value = getattr(command, ours, None)
@@ -169,10 +169,10 @@ def update_topic(scenario: Scenario, command: c.UpdateTopic, client: Client) -> 
 def _updated(
     scenario: Scenario, name: str, command: c.UpdateQueue | c.UpdateTopic, kind: str
 ) -> o.Outcome:
-    """Update an entity: send its current description with the changes."""
+    """Update an entity by sending its current description with the changes."""
     entities, path = scenario.setting.entities, scenario.path(name)
     properties = entities.get(path) | _properties(scenario, command, kind)
-    # An empty ForwardTo ends forwarding, and is left out of the description.
+    # A description without ForwardTo ends forwarding.
     changed = {name: text for name, text in properties.items() if name != "ForwardTo" or text}
     entities.put(path, kind, _ordered(changed, kind), change=True)
     return o.Done()
@@ -231,7 +231,7 @@ def _description(queue: str, entry: dict[str, str]) -> o.QueueDescription:
 
 
 def _counted(entry: dict[str, str]) -> int | None:
-    """Return the number of messages without the dead letters."""
+    """Return the number of messages of an entity, not counting its dead letters."""
     whole, dead = _whole(entry.get("MessageCount")), _whole(entry.get("DeadLetterMessageCount"))
     return None if whole is None else whole - (dead or 0)
 
@@ -260,12 +260,12 @@ def _gigabytes(text: str | None) -> int | None:
 
 
 def list_queues(scenario: Scenario, command: c.ListQueues, client: Client) -> o.Outcome:
-    """Return the names of the scenario's queues."""
+    """Return the names of the queues that this scenario created."""
     return _ours(scenario, "queues")
 
 
 def list_topics(scenario: Scenario, command: c.ListTopics, client: Client) -> o.Outcome:
-    """Return the names of the scenario's topics."""
+    """Return the names of the topics that this scenario created."""
     return _ours(scenario, "topics")
 
 

@@ -1,4 +1,4 @@
-"""Messages of the vocabulary as AMQP messages, and back."""
+"""Conversion of messages between the vocabulary and AMQP."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -17,7 +17,7 @@ MILLISECOND: Final = 1000
 """Microseconds in a millisecond."""
 
 ANNOTATIONS, PROPERTIES, DATA_SECTION = 0x72, 0x73, 0x75
-"""Codes of a message's sections."""
+"""Descriptor codes of message sections."""
 
 KEY: Final = symbol("x-opt-partition-key")
 DUE: Final = symbol("x-opt-scheduled-enqueue-time")
@@ -29,9 +29,9 @@ STATES: Final = {
     2: v.MessageState.SCHEDULED,
 }
 STANDS_FOR: Final = "x-opt-busproof-size"
-"""Number of bytes that a body stands for, if the service offers to count them, as ours does."""
+"""Annotation with the number of bytes that a body stands for; only busproof's broker counts it."""
 STANDS_IN: Final = "x-opt-busproof-stands-in"
-"""Whether a body stands for several messages and may exceed the size of one."""
+"""Annotation: whether a body stands for several messages and may exceed the size of one."""
 PADDING: Final = b"\0"
 TEXTS: Final = {
     "correlation_id": "correlation_id",
@@ -41,16 +41,16 @@ TEXTS: Final = {
     "reply_to_session_id": "reply_to_group_id",
     "session_id": "group_id",
 }
-"""Properties in the vocabulary, and their names in Proton."""
+"""Properties of messages in the vocabulary, and their names in Proton."""
 
 
 def encoded(message: v.Message, due: int | None = None, *, counted: bool = False) -> bytes:
-    """Return a message as it is sent.
+    """Encode a message for sending.
 
     Args:
         message: the message; its body is padded to its size.
-        due: scheduled enqueue time, in milliseconds since 1970.
-        counted: whether the service counts the declared size; the body is not padded then.
+        due: the scheduled enqueue time, in milliseconds since 1970.
+        counted: whether the service counts the declared size, so that the body is not padded.
     """
     body = message.body.encode()
     if message.size is not None and not counted:
@@ -81,11 +81,11 @@ def encoded(message: v.Message, due: int | None = None, *, counted: bool = False
 
 
 def enveloped(messages: Sequence[v.Message], *, counted: bool) -> bytes:
-    """Return a batch as one transfer: an envelope with the first message's keys, then each.
+    """Encode a batch as one transfer: an envelope with the first message's keys, then each message.
 
     Args:
         messages: the messages.
-        counted: whether the service counts the declared size.
+        counted: whether the service counts the declared size, so that bodies are not padded.
     """
     parts: list[bytes] = []
     if messages:
@@ -99,19 +99,19 @@ def enveloped(messages: Sequence[v.Message], *, counted: bool) -> bytes:
 
 
 def _section(code: int, value: Any) -> bytes:
-    """Return an encoded section of a message."""
+    """Encode a section of a message."""
     tree = Data()
     tree.put_object(Described(ulong(code), value))
     return bytes(tree.encode())
 
 
 def decoded(raw: bytes, *, token: str | None = None, epoch: int | None = None) -> v.MessageView:
-    """Return a received message; it keeps its dead-letter reason wherever it is forwarded.
+    """Decode a received message; its dead-letter reason stays, even if it was forwarded.
 
     Args:
-        raw: its bytes.
-        token: lock token, if it is locked.
-        epoch: microseconds since 1970 of the recording's time 0; `None` if that is not known.
+        raw: the encoded message.
+        token: the lock token, if the message is locked.
+        epoch: time 0 of the recording, in microseconds since 1970; `None` if it is unknown.
     """
     came: Any = Wire()
     came.decode(raw)

@@ -1,4 +1,4 @@
-"""Values of Proton's C library that its Python API hides or changes."""
+"""Values in Proton's C library that its Python binding hides or changes."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ __all__ = ["content_type_of", "tag_of"]
 
 
 def tag_of(delivery: Any) -> bytes:
-    """Return a delivery's tag as bytes; Proton's Python API expects text, which it need not be."""
+    """Return a delivery's tag as bytes; Proton's binding would require it to be text."""
     raw = cproton.lib.pn_delivery_tag(delivery._impl)
     return bytes(cproton.ffi.buffer(raw.start, raw.size))
 
 
 def content_type_of(message: Any) -> str | None:
-    """Return a message's content type, or `None`; Proton's Python API returns `None` as a text."""
+    """Return a message's content type, or `None`, which Proton's binding turns into a string."""
     content_type: str | None = cproton.pn_message_get_content_type(message._msg)
     return content_type

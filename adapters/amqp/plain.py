@@ -1,7 +1,7 @@
-"""A plain AMQP 1.0 broker without the dialect of Service Bus: no management, no administration.
+"""Adapter for a plain AMQP 1.0 broker, without Service Bus's management and administration.
 
-Its queues are created by the first attach, as RabbitMQ does under `/queue/`, and cannot be removed
-over AMQP: reserve a broker or a virtual host for them. Settings of a queue are not sent. A broker
+Attaching a link creates its queue, as RabbitMQ does under `/queue/`. Queues cannot be removed over
+AMQP, so reserve a broker or a virtual host for them. Settings of queues are not sent. A broker
 without partitions is judged by what a client sees.
 """
 
@@ -34,7 +34,7 @@ NAMELESS: Final = "AMQP 1.0 broker"
 
 
 def ask(scenario: Scenario, command: c.Command, client: Client) -> v.Outcome:
-    """Return the outcome of a command, if AMQP itself supports it."""
+    """Execute a command that AMQP itself supports, and return its outcome."""
     match command:
         case c.CreateQueue(queue=queue):
             link = links.plain_link(client, scenario.path(queue), v.ReceiveMode.PEEK_LOCK)
@@ -50,9 +50,9 @@ def ask(scenario: Scenario, command: c.Command, client: Client) -> v.Outcome:
 
 
 def _receive(scenario: Scenario, command: c.Receive, client: Client) -> v.Outcome:
-    """Receive what arrives within a while, each message on a new link.
+    """Receive a message if one arrives within a while; each receive has a new link.
 
-    Credit is not drained, because some brokers break on a drain. If nothing comes, the link is
+    Credit is not drained, because some brokers fail on a drain. If nothing arrives, the link is
     closed, so that a message on its way is released.
     """
     path, connection = scenario.path(command.queue), client.connection
@@ -75,7 +75,7 @@ def _receive(scenario: Scenario, command: c.Receive, client: Client) -> v.Outcom
 
 
 def _settle(scenario: Scenario, command: c.Complete | c.Abandon) -> v.Outcome:
-    """Settle without a confirmation; refuse if the lock is unknown or its link is closed."""
+    """Settle a message without confirmation; refused if its lock is unknown or its link closed."""
     lock = scenario.locks.pop(command.lock_token, None)
     if lock is None or lock.path != scenario.path(command.queue) or is_closed(lock.link):
         return v.Refused(error=v.Error.LOCK_LOST, detail="no such lock is held here")
@@ -87,18 +87,18 @@ def _settle(scenario: Scenario, command: c.Complete | c.Abandon) -> v.Outcome:
 
 
 def close(client: Client, link: Any) -> None:
-    """Close a link without waiting for the broker to close it, because some never do."""
+    """Close a link without waiting for the broker's answer, which some never send."""
     link.close()
     client.connection.beat()
 
 
 class PlainAdapter:
-    """Broker that speaks AMQP 1.0 without a dialect.
+    """Adapter for a broker that speaks AMQP 1.0 without the dialect of Service Bus.
 
     Args:
         target: the broker.
-        timeout: longest wait for an answer, in seconds.
-        run: name of the run, with which the names of its queues begin.
+        timeout: maximum wait for an answer, in seconds.
+        run: name of the run; the names of its queues begin with it.
     """
 
     def __init__(self, target: Target, timeout: float, run: str) -> None:
@@ -111,7 +111,7 @@ class PlainAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """Capabilities of AMQP itself: messages, and two receive modes."""
+        """The capabilities of AMQP itself: messages, and two receive modes."""
         slack = SLACK if self._target.slack is None else self._target.slack
         return Declaration(
             implementation=self._implementation,
@@ -124,7 +124,7 @@ class PlainAdapter:
 
     @cached_property
     def _implementation(self) -> Implementation:
-        """Name and version of the broker; an unreachable one is reported at the first command."""
+        """Name and version of the broker; if unreachable, the first command reports that."""
         try:
             connection = Connection(self._target, self._timeout)
         except Unreachable:
@@ -133,7 +133,7 @@ class PlainAdapter:
         connection.close()
         return Implementation(name=name or NAMELESS, version=version)
 
-    def start(self, profile: v.Profile) -> None:  # noqa: ARG002 - it has none
+    def start(self, profile: v.Profile) -> None:  # noqa: ARG002 - the broker has no profile
         """Begin with new queue names."""
         self.stop()
         self._clients = Clients(self._target, self._timeout, ask)

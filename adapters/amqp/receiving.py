@@ -1,4 +1,4 @@
-"""Requests to receive, peek, settle, delete and renew locks."""
+"""Commands that receive, peek, settle and delete messages and renew their locks."""
 
 import time
 from typing import Any, Final
@@ -34,11 +34,11 @@ __all__ = [
 MILLISECOND: Final = 1000
 NO_CONTENT: Final = 204
 AHEAD: Final = 60_000
-"""Milliseconds that our clock may be behind that of the service."""
+"""How far this machine's clock may be behind the service's, in milliseconds."""
 
 
 def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome:
-    """Receive an available message, with a lock or for good."""
+    """Receive an available message, by a lock or for good."""
     path, session_id = scenario.path(command.queue), command.session_id
     link = _link(client, path, command)
     if link is None:
@@ -47,7 +47,7 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
     try:
         came = r.received(client, link, scenario.setting.receive_wait)
     except Silent:
-        # A late message would be taken as the answer to the next receive.
+        # On this link, a late message would be taken for the answer to the next receive.
         client.drop(path, kind)
         raise
     if came is None:
@@ -58,14 +58,14 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
 
 
 def _link(client: Client, path: str, command: c.Receive | c.ReceiveBatch) -> Any | None:
-    """Return the receiving link: of the session, if one is named; `None` if it is not held."""
+    """Return the link to receive on; `None` if it would be to a session that is not held."""
     if command.session_id is not None:
         return r.held(client, path, command.session_id)
     return client.receiver(path, command.mode, lambda: r.plain_link(client, path, command.mode))
 
 
 def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -> o.Outcome:
-    """Receive available messages up to the count, with locks or for good."""
+    """Receive available messages up to a number, by locks or for good."""
     path, session_id = scenario.path(command.queue), command.session_id
     link = _link(client, path, command)
     if link is None:
@@ -74,7 +74,7 @@ def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -
     try:
         came = r.received_several(client, link, command.count, scenario.setting.receive_wait)
     except Silent:
-        # As above: a late message must not answer the next receive.
+        # As above, a late message must not be taken for the answer to the next receive.
         client.drop(path, kind)
         raise
     views = []
@@ -87,7 +87,7 @@ def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -
 def _taken(
     scenario: Scenario, queue: str, mode: v.ReceiveMode, lock: r.Lock, raw: bytes
 ) -> v.MessageView:
-    """Return a received message; register its lock, if it has one."""
+    """Return a received message, and register its lock, if it has one."""
     token = None if lock.delivery.settled else _token(lock.delivery, raw)
     view = scenario.seen(raw, token)
     if token is not None and mode is v.ReceiveMode.RECEIVE_AND_DELETE:
@@ -100,9 +100,9 @@ def _taken(
 
 
 def not_held(client: Client, path: str, session_id: str) -> o.Outcome:
-    """Return the refusal for a session that the connection does not hold.
+    """Return the refusal of a request in a session that the connection does not hold.
 
-    The session is accepted first, so that a refusal of the service comes before this one.
+    The session is accepted first, because a refusal by the service has precedence over this one.
 
     Raises:
         Rejected: the service refuses to accept the session.
@@ -116,7 +116,7 @@ def not_held(client: Client, path: str, session_id: str) -> o.Outcome:
 
 
 def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outcome:
-    """Settle on the link that the message came on, or with a request if that is not possible."""
+    """Settle a message on its link, or by a request if that is impossible."""
     if command.transaction is not None:
         return _settle_within(scenario, command, command.transaction, client)
     path, lock = scenario.path(command.queue), scenario.locks.pop(command.lock_token, None)
@@ -130,7 +130,7 @@ def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outco
 
 
 def settle_batch(scenario: Scenario, command: c.SettleBatch, client: Client) -> o.Outcome:
-    """Settle several messages with one request; their links learn nothing of it."""
+    """Settle several messages by one request; their links are not informed."""
     path = scenario.path(command.queue)
     sessions = {
         lock.session_id
@@ -147,7 +147,7 @@ def settle_batch(scenario: Scenario, command: c.SettleBatch, client: Client) -> 
 def _settle_within(
     scenario: Scenario, command: c.Settlement, transaction: str, client: Client
 ) -> o.Outcome:
-    """Settle with a request in the transaction; keep the lock, which may be needed again."""
+    """Settle a message in a transaction by a request; keep its lock, which may be needed again."""
     asker, identity = scenario.part_of(transaction, client)
     lock = scenario.locks.get(command.lock_token)
     session_id = None if lock is None else lock.session_id
@@ -199,14 +199,14 @@ def _renewed_until(
 
 
 def renewed(scenario: Scenario, until: list[Any]) -> o.Outcome:
-    """Return the outcome of a renewal until the first of `until`, in milliseconds since 1970."""
+    """Return the outcome of a renewal; `until` has the ends of locks in milliseconds since 1970."""
     if not until or not scenario.setting.tells_time:
         return o.Renewed()
     return o.Renewed(locked_until=_moment(scenario, until[0]))
 
 
 def delete_batch(scenario: Scenario, command: c.DeleteBatch, client: Client) -> o.Outcome:
-    """Delete several messages with one request; without an age, all that were enqueued so far."""
+    """Delete several messages by one request; without an age, all that are enqueued by now."""
     now = int(time.time() * 1000)
     old = now + AHEAD if command.age is None else now - command.age // MILLISECOND - 1
     body = {"message-count": int32(command.count), "enqueued-time-utc": timestamp(old)}
@@ -215,13 +215,13 @@ def delete_batch(scenario: Scenario, command: c.DeleteBatch, client: Client) -> 
 
 
 def _moment(scenario: Scenario, milliseconds: Any) -> int:
-    """Return a moment of the scenario's clock."""
+    """Return a time of the service on the recording's clock, in microseconds."""
     return int(milliseconds) * MILLISECOND - scenario.setting.epoch
 
 
 def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
     """Peek messages."""
-    # Sequence numbers are at least 1, so 0 stands for a peek without one.
+    # Sequence numbers start at 1, so 0 stands for a peek without one.
     first = command.from_sequence_number
     body: dict[str, Any] = {
         "from-sequence-number": 0 if first is None else max(1, first),
@@ -237,7 +237,7 @@ def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
 
 
 def _token(delivery: Any, raw: bytes) -> str:
-    """Return a message's lock token: an annotation of the service, or else the delivery's tag."""
+    """Return a message's lock token, from an annotation of the service or the delivery's tag."""
     came = Message()
     came.decode(raw)
     notes = {str(name): value for name, value in (came.instructions or {}).items()}

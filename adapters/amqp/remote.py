@@ -1,4 +1,4 @@
-"""A service run by somebody else: in real time, in a namespace that may have other entities."""
+"""Adapter for a service that someone else runs, in real time, perhaps with other entities."""
 
 import re
 import time
@@ -21,22 +21,22 @@ from busproof.errors import AdapterError, UsageError
 __all__ = ["RemoteAdapter", "removed"]
 
 RECEIVE_WAIT: Final = 1.0
-"""Longest wait for a message before a receive is empty, in seconds."""
+"""Maximum wait for a message before a receive counts as empty, in seconds."""
 SESSION_WAIT: Final = 2.0
 LONGEST_TOLD: Final = 5
-"""Most names of entities in a message about those that could not be removed."""
+"""Maximum number of names in a message about entities that could not be removed."""
 TRACKING: Final = re.compile(
     r"\b(TrackingId|SystemTracker|Timestamp|Reference|G|B)\s*:\s*[^,\s]*", re.IGNORECASE
 )
 
 
 class RemoteAdapter:
-    """A Service Bus namespace, an emulator, or our own broker if it was started by hand.
+    """Adapter for a Service Bus namespace, an emulator, or a busproof broker started by hand.
 
     Args:
         target: the service.
-        timeout: longest wait for an answer, in seconds.
-        run: name of the run, which marks its entities.
+        timeout: maximum wait for an answer, in seconds.
+        run: name of the run, which is part of its entities' names.
     """
 
     def __init__(self, target: Target, timeout: float, run: str) -> None:
@@ -54,7 +54,7 @@ class RemoteAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """The discovered capabilities of the service; probed once, with entities for that."""
+        """The capabilities of the service; probed once, on entities made for that."""
         if self._declaration is None:
             self._begin()
             try:
@@ -66,7 +66,7 @@ class RemoteAdapter:
         return self._declaration
 
     def start(self, profile: v.Profile) -> None:
-        """Remove the last scenario's entities, and begin with new entity names."""
+        """Remove the entities of the last scenario, and use new entity names."""
         if self._tier not in (None, profile.tier.value):
             raise UsageError(
                 f"the namespace is of tier {self._tier}, and the run is for {profile.tier.value}; "
@@ -88,7 +88,7 @@ class RemoteAdapter:
         """Remove every entity that was created, and close all connections.
 
         Raises:
-            AdapterError: some could not be removed.
+            AdapterError: some entities could not be removed.
         """
         self._let_go()
         if self._clients is not None:
@@ -126,7 +126,7 @@ class RemoteAdapter:
         return self._redacted(self._clients.ask(self._scenario, command, connection))
 
     def _let_go(self) -> None:
-        """Close the scenario's connections, and remove its entities and those still left."""
+        """Close the scenario's connections, and remove its entities and earlier leftovers."""
         if self._clients is not None:
             self._clients.close()
         if self._scenario is not None:
@@ -136,14 +136,14 @@ class RemoteAdapter:
             self._left = dict.fromkeys(_remaining(self._entities, self._left))
 
     def _redacted(self, outcome: v.Outcome) -> v.Outcome:
-        """Return the outcome without host, key or request ids of the service in its detail."""
+        """Return an outcome whose detail does not show the service's host, key or request ids."""
         if not isinstance(outcome, v.Refused | v.Indeterminate):
             return outcome
         return attrs.evolve(outcome, detail=redacted(outcome.detail, self._target))
 
 
 def redacted(text: str, target: Target) -> str:
-    """Return a text of the service without its host, the key, or request ids."""
+    """Return a text of the service with its host, the key and request ids replaced by dots."""
     text = TRACKING.sub(r"\1:…", text)
     for secret in (target.key, target.host, target.host.partition(".")[0]):
         if len(secret) > 2:
@@ -152,7 +152,7 @@ def redacted(text: str, target: Target) -> str:
 
 
 def _remaining(entities: Entities, names: Iterable[str]) -> list[str]:
-    """Delete entities, and return the names of those that could not be removed."""
+    """Delete entities; return the names of those that could not be deleted."""
     left = []
     for name in names:
         try:
@@ -170,7 +170,7 @@ def removed(target: Target, timeout: float, run: str | None) -> tuple[list[str],
 
     Args:
         target: the service.
-        timeout: longest wait for an answer, in seconds.
+        timeout: maximum wait for an answer, in seconds.
         run: the run; `None` for all runs.
 
     Raises:
@@ -186,7 +186,7 @@ def removed(target: Target, timeout: float, run: str | None) -> tuple[list[str],
 
 
 def left_by(entities: Entities, run: str | None) -> list[str]:
-    """Return the queues and topics of a run, or of all runs.
+    """Return the queues and topics that a run, or any run, has left.
 
     Raises:
         AdapterError: the namespace's entities cannot be listed.

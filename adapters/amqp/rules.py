@@ -24,7 +24,7 @@ SQL, TRUE, FALSE, CORRELATION = range(0x1370000006, 0x137000000A)
 
 
 def written(chosen: v.Filter, action: str | None = None) -> dict[str, Any]:
-    """Return a filter and an action as a request to add a rule."""
+    """Return a filter and an action in the format of a request that adds a rule."""
     acts = {} if action is None else {"sql-rule-action": {"expression": action}}
     return {**_written(chosen), **acts}
 
@@ -44,10 +44,10 @@ def _written(chosen: v.Filter) -> dict[str, Any]:
 
 
 def rule_of(encoded: Any) -> v.SubscriptionRule:
-    """Return a listed rule.
+    """Return a rule from a list of rules.
 
     Raises:
-        AdapterError: its filter is of an unknown kind.
+        AdapterError: the filter of the rule is of an unknown kind.
     """
     described, action, name = (*encoded.value, None, None)[:3]
     acts = action is not None and int(action.descriptor) == SQL_ACTION
@@ -78,7 +78,7 @@ def _filter(encoded: Any) -> v.Filter:
 
 
 def plain(value: Any) -> str | int | float | bool:
-    """Return a value in the types of Python, without Proton's type for each of AMQP's."""
+    """Return a value as one of Python's own types, where Proton has one for each AMQP type."""
     if isinstance(value, bool):
         return value
     for kind in (int, float):

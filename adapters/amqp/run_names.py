@@ -1,4 +1,4 @@
-"""Names of entities that contain the run and the scenario, and that no other entity has."""
+"""Entity names that contain the run and the scenario, so that no other entity has them."""
 
 import os
 import re
@@ -10,30 +10,30 @@ from busproof.errors import UsageError
 __all__ = ["RUN", "is_of_a_run", "new_run", "prefix_of", "run_agreed_to", "run_of"]
 
 RUN: Final = "BUSPROOF_NAMESPACE_RUN"
-"""Environment variable with the name of a run, which gives consent to use the namespace."""
+"""Environment variable with the name of a run; setting it is the user's consent to the run."""
 
 NAME: Final = re.compile(r"busproof-(?P<run>[0-9a-z]{4,16})-\d+-")
 RUN_NAME: Final = re.compile(r"[0-9a-z]{4,16}")
 
 
 def new_run() -> str:
-    """Return a name that no other run has."""
+    """Return a new random name for a run."""
     return secrets.token_hex(4)
 
 
 def prefix_of(run: str, scenario: int) -> str:
-    """Return the prefix of a scenario's entity names."""
+    """Return the prefix for the entity names of a scenario."""
     return f"busproof-{run}-{scenario}-"
 
 
 def run_of(entity: str) -> str | None:
-    """Return the run that an entity belongs to, from its name; `None` if it belongs to none."""
+    """Return the run that an entity belongs to according to its name, or `None`."""
     match = NAME.match(entity)
     return None if match is None else match["run"]
 
 
 def is_of_a_run(entity: str, run: str | None) -> bool:
-    """Return whether an entity belongs to this run, or to any run if `run` is `None`."""
+    """Return whether an entity belongs to a run; with `None`, whether it belongs to any run."""
     owner = run_of(entity)
     return owner is not None and run in (None, owner)
 
@@ -42,7 +42,7 @@ def run_agreed_to() -> str:
     """Return the name of the run that the user has consented to.
 
     Raises:
-        UsageError: there is no consent, or the name is not valid.
+        UsageError: there is no consent, or the name is invalid.
     """
     run = os.environ.get(RUN, "")
     if not run:

@@ -1,4 +1,4 @@
-"""State of a scenario: the service's parameters, locks and transactions."""
+"""The state of a scenario: parameters of the service, locks and transactions."""
 
 from collections.abc import Callable
 from typing import Final
@@ -26,13 +26,13 @@ class Setting:
     """Parameters of a service.
 
     Attributes:
-        entities: its administration.
-        epoch: microseconds since 1970 of the recording's time 0.
-        now: function that returns the recording's time.
+        entities: the client of its administration.
+        epoch: time 0 of the recording, in microseconds since 1970.
+        now: function that returns the current time of the recording.
         tells_time: whether lock ends can be converted to the recording's clock.
-        receive_wait: longest wait for a message before a receive is empty, in seconds.
-        session_wait: longest wait for the next free session, in seconds.
-        prefix: prefix of entity names at the service, which the vocabulary does not have.
+        receive_wait: maximum wait for a message before a receive is empty, in seconds.
+        session_wait: maximum wait for the next free session, in seconds.
+        prefix: prefix of entity names in the service, which scenarios do not use.
     """
 
     entities: Entities
@@ -46,17 +46,17 @@ class Setting:
 
 @attrs.frozen
 class Transaction:
-    """Transaction: the client that began it, and the service's id."""
+    """A transaction: the client that began it, and the id that the service gave it."""
 
     client: Client
     identity: bytes
 
 
 class Scenario:
-    """State of one scenario.
+    """The state of one scenario.
 
     Args:
-        setting: parameters of the service.
+        setting: the parameters of the service.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -66,29 +66,29 @@ class Scenario:
         self.open: set[str] = set()
         """Names of the transactions that have not ended."""
         self.entities: dict[str, None] = {}
-        """Entities that were requested, by their names at the service, oldest first."""
+        """Entities whose creation was requested, by their names in the service, oldest first."""
 
     def made(self, name: str) -> str:
-        """Return the path of a queue or topic to create, and remember it for removal."""
+        """Return the path in the service of a queue or topic to create; mark it for removal."""
         path = self.path(name)
         self.entities[path] = None
         return path
 
     def path(self, name: str) -> str:
-        """Return the path of an entity at the service."""
+        """Return the path of an entity in the service."""
         bare = v.owner_of(name)
         return self.setting.prefix + bare + ON_THE_WIRE[name[len(bare) :]]
 
     def seen(self, raw: bytes, token: str | None = None) -> v.MessageView:
-        """Return a received message, with its lock token."""
+        """Decode a received message, with its lock token, if any."""
         epoch = self.setting.epoch if self.setting.tells_time else None
         return decoded(raw, token=token, epoch=epoch)
 
     def part_of(self, name: str | None, client: Client) -> tuple[Client, bytes | None]:
-        """Return the client for a part of a transaction, and the service's id of the transaction.
+        """Return the client to use in a transaction, and the id that the service gave it.
 
-        A transaction belongs to the connection that began it. A name that was never begun becomes
-        an id that the service did not issue.
+        A transaction belongs to the connection that began it. For a name that was never begun, the
+        id is one that the service has not issued.
         """
         if name is None:
             return client, None

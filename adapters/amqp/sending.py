@@ -1,4 +1,4 @@
-"""Requests to send and schedule, and to begin and end transactions."""
+"""Commands that send and schedule messages, and that begin and end transactions."""
 
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
 
 
 def send_batch(scenario: Scenario, command: c.SendBatch, client: Client) -> o.Outcome:
-    """Send several messages in one transfer that has the message format of a batch."""
+    """Send several messages in one transfer with the message format of a batch."""
     sender, transaction = scenario.part_of(command.transaction, client)
     link = sender.sender(scenario.path(command.queue))
     seconds = command.timeout / v.MICROSECONDS + sender.connection.timeout
@@ -52,7 +52,7 @@ def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outco
     }
     entry: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     counted = asker.connection.offers(STANDS_FOR)
-    # Rounded up to milliseconds, so that the message is not enqueued too early.
+    # Round up to milliseconds, so that the message is not enqueued too early.
     entry["message"] = encoded(message, -(-moment // MILLISECOND), counted=counted)
     body = {"messages": [entry]}
     _, answer = asker.request(scenario.path(command.queue), "schedule-message", body, transaction)
@@ -81,12 +81,12 @@ def begin(scenario: Scenario, command: c.BeginTransaction, client: Client) -> o.
 
 
 def commit(scenario: Scenario, command: c.CommitTransaction, client: Client) -> o.Outcome:
-    """Discharge a transaction, so that its parts take effect."""
+    """Discharge a transaction, so that all of it takes effect."""
     return _ended(scenario, command.transaction, client, failed=False)
 
 
 def roll_back(scenario: Scenario, command: c.RollBackTransaction, client: Client) -> o.Outcome:
-    """Discharge a transaction as failed, so that none of its parts takes effect."""
+    """Discharge a transaction as failed, so that none of it takes effect."""
     return _ended(scenario, command.transaction, client, failed=True)
 
 

@@ -1,4 +1,4 @@
-"""Requests about sessions: their locks, their state, and lists of them."""
+"""Commands about sessions: locks, states and lists."""
 
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ __all__ = [
 
 PAGE: Final = 100
 YEAR_10000: Final = 253_402_300_800_000
-"""Time, in milliseconds since 1970, that selects all sessions with messages or a state."""
+"""Time that selects all sessions with messages or a state, in milliseconds since 1970."""
 
 
 def accept(scenario: Scenario, command: c.AcceptSession, client: Client) -> o.Outcome:

@@ -1,4 +1,4 @@
-"""Address and credentials of a service, from connection strings and addresses."""
+"""The address and credentials of a service, from a connection string or an address."""
 
 import base64
 import hashlib
@@ -30,25 +30,25 @@ KEYS: Final = {
     "receivewait": "ReceiveWait",
     "disposablenamespace": "DisposableNamespace",
 }
-"""Keys of a connection string; `AdminEndpoint` and the last three are ours."""
+"""Keys of a connection string; `AdminEndpoint` and the last three are busproof's own."""
 
 
 @attrs.frozen(kw_only=True)
 class Target:
-    """A service.
+    """The address and credentials of a service.
 
     Attributes:
-        host: its name or address.
+        host: host name or IP address.
         port: port for AMQP.
         tls: whether that port expects TLS.
         key_name: name of the access policy that the key belongs to, or of the user.
         key: key of the access policy, or password.
-        admin: HTTP or HTTPS address of its administration.
-        emulator: whether it is an emulator or our own broker.
-        slack: largest error of its timers, in microseconds; `None` for the default.
-        receive_wait: longest wait for a message, in seconds; `None` for the default.
-        disposable: whether its namespace may be filled.
-        plain: whether it speaks plain AMQP 1.0, with a login and without administration.
+        admin: HTTP or HTTPS address of the administration.
+        emulator: whether the service is an emulator or a busproof broker.
+        slack: maximum error of its timers, in microseconds; `None` for the default.
+        receive_wait: maximum wait for a message, in seconds; `None` for the default.
+        disposable: whether a run may fill the namespace.
+        plain: whether the service speaks plain AMQP 1.0, with a login and without administration.
     """
 
     host: str
@@ -64,7 +64,7 @@ class Target:
     plain: bool = False
 
     def audience(self, path: str = "") -> str:
-        """Return the resource that a token for an entity applies to."""
+        """Return the resource that a token for an entity names."""
         return f"sb://{self.host}/{path}"
 
     def token(self, path: str = "", now: float | None = None) -> str:
@@ -80,10 +80,10 @@ class Target:
 
 
 def target_of(text: str) -> Target:
-    """Return the service at a connection string or an address.
+    """Parse the connection string or address of a service.
 
     Raises:
-        UsageError: the text is not valid; the error shows no key.
+        UsageError: the text is invalid; the error shows no key.
     """
     if text.lower().startswith("endpoint="):
         return _of_connection_string(text)
@@ -156,7 +156,7 @@ def _seconds(settings: dict[str, str], name: str) -> float | None:
 
 
 def _place(text: str, port: int) -> tuple[str, int]:
-    """Return a host and a port; an IPv6 address is in brackets."""
+    """Parse a host and an optional port; an IPv6 address is in brackets."""
     url = urlsplit(f"//{text}")
     try:
         named = url.port

@@ -1,4 +1,4 @@
-"""Transfers over links: a message and its outcome, a request and its answer."""
+"""Transfers over links: a message and its outcome, or a request and its reply."""
 
 import time
 from itertools import count
@@ -16,7 +16,7 @@ REJECTED: Final = 0x25
 
 
 class Settled:
-    """Outcome of a transfer or a settlement: its state, and its error if it was refused."""
+    """The outcome of a transfer or a settlement, with its error if it was refused."""
 
     def __init__(self, delivery: Any) -> None:
         self.state = delivery.remote_state
@@ -24,10 +24,10 @@ class Settled:
         self._condition = delivery.remote.condition
 
     def check(self) -> "Settled":
-        """Check that the outcome is not a refusal.
+        """Raise an error if the outcome is a refusal.
 
         Raises:
-            Rejected: it is.
+            Rejected: the outcome is a refusal.
         """
         if self.state == Delivery.REJECTED and self._condition is not None:
             raise Rejected(str(self._condition.name), self._condition.description or "")
@@ -37,7 +37,7 @@ class Settled:
 
 
 def _check_outcome(state: Any) -> None:
-    """Check that a part of a transaction was not refused; its outcome is inside its state."""
+    """Raise an error if part of a transaction was refused, as the outcome within its state says."""
     outcome = state[1] if isinstance(state, list) and len(state) > 1 else None
     if isinstance(outcome, Described) and outcome.descriptor == REJECTED:
         described: Any = outcome.value
@@ -57,7 +57,7 @@ def transactional(delivery: Any, transaction: bytes) -> None:
 
 
 class Requests:
-    """Pair of links for requests and their answers."""
+    """A pair of links for requests and their replies."""
 
     def __init__(self, connection: Connection, address: str) -> None:
         self._connection = connection
@@ -77,7 +77,7 @@ class Requests:
         connection.attach(self.sender, f"attaching to {address}")
 
     def ask(self, request: Message, transaction: bytes | None = None) -> Message:
-        """Return the answer to a request.
+        """Send a request, and return the reply.
 
         Raises:
             Rejected: the request was not accepted, or the links are closed.
@@ -98,7 +98,7 @@ class Requests:
             answer.decode(taken(self.receiver)[1])
             if answer.correlation_id == request.id:
                 return answer
-            # A late answer to an earlier request: replace the credit that it used.
+            # This is a late reply to an earlier request; give back the credit that it used.
             self.receiver.flow(1)
 
 
@@ -136,7 +136,7 @@ def sent(
 
 
 def taken(link: Any) -> tuple[Any, bytes]:
-    """Return the delivery that has arrived completely, and its bytes."""
+    """Return the delivery of a message that has arrived completely, and its bytes."""
     delivery, raw = link.current, b""
     while waiting := delivery.pending:
         raw += bytes(link.recv(waiting) or b"")
@@ -159,7 +159,7 @@ def is_closed(link: Any) -> bool:
 
 
 def own(value: Any) -> Any:
-    """Copy the binaries in a value: Proton's are views of memory that is freed with the message."""
+    """Copy the binaries within a value, because Proton frees theirs with the message."""
     if isinstance(value, memoryview):
         return bytes(value)
     if isinstance(value, dict):

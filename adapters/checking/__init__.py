@@ -1,6 +1,6 @@
-"""Checks of the process protocol: whether an adapter translates as busproof expects.
+"""Checks of an adapter: whether it translates as the adapter protocol requires.
 
-They check one thing at a time, for the adapter's author: whether requests are understood and
+They serve the adapter's author and try one thing at a time: whether requests are understood and
 answers well formed. They report what was sent, what came back, what the protocol says, and what to
-do. The suite itself checks the rules of the bus.
+do. Whether the bus keeps the rules is for the suite to check.
 """

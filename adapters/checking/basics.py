@@ -1,4 +1,4 @@
-"""Checks for every adapter."""
+"""Checks that apply to every adapter."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ __all__ = ["AFTER", "BASICS", "DECLARATION", "checked_declaration"]
 
 ODD_TEXT: Final = 'é ß 中 \U0001f600 "quoted" \\ back / \t tab \n line \u2028 \x7f { } null'
 LONG_TEXT: Final = "long " * 40_000
-"""200 kB, several times what a pipe or a naive line reader holds at once."""
+"""A text of 200 kB, several times what a pipe or a naive line reader holds at once."""
 
 TOO_LONG: Final = (v.Error.MESSAGE_TOO_LARGE, v.Error.QUOTA_EXCEEDED)
 
@@ -28,10 +28,10 @@ DECLARATION: Final = Lesson(
 
 
 def checked_declaration(declared: object) -> Declaration:
-    """Return the declaration after checking all its fields.
+    """Check all fields of a declaration, and return it.
 
     Raises:
-        Wrong: it is not a valid declaration.
+        Wrong: the declaration is invalid.
     """
     if not isinstance(declared, Declaration):
         raise Wrong(f"it declares {declared!r}, and must declare a Declaration")
@@ -263,4 +263,4 @@ AFTER: Final = Check(
     ),
     run=_stops_twice,
 )
-"""Last check."""
+"""The check that runs last."""

@@ -1,4 +1,4 @@
-"""Checks for adapters that declare a capability."""
+"""Checks for adapters that declare a certain capability."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ HOUR: Final = 3_600_000_000
 
 
 def _locked(talk: Talk, connection: str = "c1", session: str | None = None) -> v.MessageView:
-    """Receive and return a locked message; raise `Wrong` if it has no lock token."""
+    """Receive a message with a lock and return it; raise `Wrong` if it has no lock token."""
     view = talk.expect(v.Received, v.Receive(queue="q", session_id=session), connection).message
     talk.insist(
         bool(view.lock_token),
@@ -63,7 +63,7 @@ def _tells_lock_ends(talk: Talk) -> None:
             "leave it out",
         )
     elif until is not None:
-        # The lock may be off by the slack, and so may the clock that measures its end.
+        # Both the lock and the clock that measures its end may be off by the slack.
         latest = LOCK + 2 * talk.declaration.slack
         talk.insist(
             -2 * talk.declaration.slack <= until <= latest,
@@ -73,7 +73,7 @@ def _tells_lock_ends(talk: Talk) -> None:
 
 
 PEEKS: Final = 20
-"""Most repetitions of a peek without messages: an empty partition may answer it."""
+"""Maximum number of peeks without messages, because an empty partition may answer a peek."""
 
 
 def _peeks(talk: Talk) -> None:
@@ -304,4 +304,4 @@ CAPABILITIES: Final = (
         run=_assigns_message_ids,
     ),
 )
-"""Checks of each capability."""
+"""The checks of each capability."""

@@ -1,4 +1,4 @@
-"""All checks of one adapter of any kind."""
+"""All checks of one adapter, whether it is in this process or in another."""
 
 import functools
 import shlex
@@ -41,23 +41,23 @@ MAKING: Final = Lesson(
 )
 
 PATIENCE: Final = 3
-"""Failures of an adapter that are tolerated; after one more, the remaining checks are skipped."""
+"""Number of failures of an adapter to tolerate; one more ends the checks."""
 
 
 def lessons(name: str) -> tuple[Lesson, ...]:
-    """Return everything that is checked for an adapter of this name, in order."""
+    """Return the requirements that are checked for an adapter with this name, in order."""
     wire = (*(lesson for lesson, _ in WIRE), SAME) if name.startswith("exec:") else ()
     rest = (check.lesson for check in (*BASICS, *CAPABILITIES, AFTER))
     return (*wire, MAKING, *rest)
 
 
 def checked(name: str, profile: v.Profile, timeout: float) -> Iterator[Finding]:
-    """Yield the finding of each check as soon as it is made.
+    """Check an adapter; yield each finding as soon as it is made.
 
     Args:
-        name: name of the adapter, as `--adapter` takes it.
-        profile: profile that the adapter is started with.
-        timeout: longest wait for an answer of a process, in seconds.
+        name: name of the adapter, as for `--adapter`.
+        profile: the profile to start the adapter with.
+        timeout: maximum wait for an answer of a process, in seconds.
 
     Raises:
         UsageError: there is no such adapter.
@@ -125,7 +125,7 @@ def _declared(adapter: Adapter) -> Declaration:
 
 
 class _Checking:
-    """Checks of one adapter, which may break a few times."""
+    """The checks of one adapter, which may fail a few times before they are given up."""
 
     def __init__(
         self, adapter: Adapter, declaration: Declaration, profile: v.Profile, *, full: bool
@@ -137,7 +137,7 @@ class _Checking:
         self._broke = 0
 
     def all(self) -> Iterator[Finding]:
-        """Yield the finding of each check."""
+        """Run all checks; yield their findings."""
         for check in (*BASICS, *CAPABILITIES, AFTER):
             yield self._one(check)
 

@@ -1,4 +1,4 @@
-"""Lessons, which are checked, and findings, which result from checks."""
+"""Requirements for adapters, called lessons, and the findings of checks."""
 
 import traceback
 from enum import StrEnum
@@ -9,7 +9,7 @@ __all__ = ["Exchange", "Finding", "Lesson", "NoAnswer", "Result", "Wrong", "trac
 
 
 class Result(StrEnum):
-    """Result of a check."""
+    """The result of a check."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -18,17 +18,17 @@ class Result(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
-class Wrong(Exception):  # noqa: N818 - a mistake of the adapter, not an error of ours
-    """Violation of the protocol by the adapter, described in a sentence."""
+class Wrong(Exception):  # noqa: N818 - a mistake of the adapter, not an error of busproof
+    """The adapter violates the protocol, as a sentence describes."""
 
 
 class NoAnswer(Exception):  # noqa: N818 - neither passed nor failed
-    """No answer came to a request that a check depends on."""
+    """No answer came to a request that the check depends on."""
 
 
 @attrs.frozen(kw_only=True)
 class Exchange:
-    """Message to the adapter and its answer, which is empty if none came."""
+    """A request to the adapter and its answer, which is empty if none came."""
 
     sent: str
     came: str
@@ -36,12 +36,12 @@ class Exchange:
 
 @attrs.frozen(kw_only=True)
 class Lesson:
-    """Requirement of the protocol.
+    """A requirement of the protocol, and the advice for adapters that fail it.
 
     Attributes:
         id: a short name.
-        title: what is checked.
-        protocol: the text of the protocol.
+        title: what the check examines.
+        protocol: what the protocol says.
         advice: what to do if an adapter fails.
     """
 
@@ -53,12 +53,12 @@ class Lesson:
 
 @attrs.frozen(kw_only=True)
 class Finding:
-    """Finding of one check.
+    """The finding of one check.
 
     Attributes:
         lesson: the requirement.
         result: the result of the check.
-        detail: what was wrong, or why there is no verdict.
+        detail: what was wrong, or why there is no result.
         traceback: the traceback of the adapter's exception; empty if it raised none.
         exchanges: all requests and answers; in a failure, the last one is the cause.
     """
@@ -71,6 +71,6 @@ class Finding:
 
 
 def traceback_of(error: Exception) -> str:
-    """Return the traceback of the adapter's exception that led to an error; empty without one."""
+    """Return the traceback of the adapter's exception behind an error; empty if there is none."""
     cause = error.__cause__
     return "" if cause is None else "".join(traceback.format_exception(cause))

@@ -1,4 +1,4 @@
-"""Conversation with an adapter: every exchange is recorded, and every answer checked."""
+"""A conversation with an adapter that records every exchange and checks every answer."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,23 +23,23 @@ T = TypeVar("T")
 
 
 def shown(value: object, *, full: bool = False) -> str:
-    """Return a request or an answer as a line of the process protocol."""
+    """Return a request or an answer as a line of the process protocol, for people to read."""
     return one_line(encode_line(unstructure(value, full=full)).decode())
 
 
 def one_line(text: str) -> str:
-    """Return the text without its line end, cut to a few lines of a terminal."""
+    """Return a text without its line end, and shortened if it is long."""
     line = text.rstrip("\n")
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}… ({len(line)} characters)"
 
 
 class Talk:
-    """Conversation with one adapter, one request at a time.
+    """A conversation with one adapter, one request at a time.
 
     Args:
         adapter: the adapter under check.
-        declaration: its declaration.
-        profile: the profile that it is started with.
+        declaration: the declaration of the adapter.
+        profile: the profile to start the adapter with.
         full: whether requests are shown with every field, as a process receives them.
 
     Attributes:
@@ -57,14 +57,14 @@ class Talk:
 
     @property
     def virtual(self) -> bool:
-        """Whether time passes with `AdvanceClock`."""
+        """Whether the clock is virtual, so that only `AdvanceClock` advances time."""
         return self.declaration.clock is v.Clock.VIRTUAL
 
     def start(self) -> None:
         """Begin with an empty namespace.
 
         Raises:
-            Wrong: the adapter cannot.
+            Wrong: the adapter cannot start.
         """
         self._told("start", lambda: self._adapter.start(self.profile), "started")
 
@@ -73,7 +73,7 @@ class Talk:
         self._told("stop", self._adapter.stop, "stopped")
 
     def declared_now(self) -> object:
-        """Return the current declaration of the adapter."""
+        """Return what the adapter declares now."""
         return self._told("declaration", lambda: self._adapter.declaration, "")
 
     def _told(self, sent: str, ask: Callable[[], T], came: str) -> T:
@@ -98,7 +98,7 @@ class Talk:
             ) from error
 
     def ask(self, command: v.Command, connection: str = "c1") -> v.Outcome:
-        """Return the outcome of a command.
+        """Execute a command, and return its outcome.
 
         Raises:
             Wrong: the answer is not an outcome, or the command is unknown to the adapter.
@@ -107,7 +107,7 @@ class Talk:
         return self.observe(command, connection).outcome
 
     def observe(self, command: v.Command, connection: str = "c1") -> Observed:
-        """Return the outcome of a command with its witness; raise the same errors as `ask`."""
+        """Execute a command; return its outcome and witness. Errors are those of `ask`."""
         sent = f"{shown(command, full=self._full)} on {connection}"
         with self._noted(sent):
             observed: object = self._adapter.do(command, connection)
@@ -123,10 +123,10 @@ class Talk:
         return checked
 
     def expect(self, kind: type[O], command: v.Command, connection: str = "c1") -> O:
-        """Return an outcome of the kind that the check depends on.
+        """Execute a command whose outcome must be of a certain type, and return the outcome.
 
         Raises:
-            Wrong: it is of another kind.
+            Wrong: the outcome is of another type.
         """
         outcome = self.ask(command, connection)
         if not isinstance(outcome, kind):
@@ -137,13 +137,13 @@ class Talk:
         return outcome
 
     def begin(self, **settings: object) -> None:
-        """Start again, with one queue `q` that has these settings."""
+        """Start again with a single queue `q`, which has these settings."""
         self.start()
         create = v.CreateQueue(queue="q", **settings)  # type: ignore[arg-type]  # the checks' own
         self.expect(v.Done, create)
 
     def send(self, body: str = "m1", **properties: Any) -> v.Message:
-        """Send a message to `q`; raise `Wrong` if the bus does not accept it."""
+        """Send a message to `q` and return it; raise `Wrong` if the bus refuses it."""
         message = v.Message(body=body, **properties)
         self.expect(v.Done, v.Send(queue="q", message=message))
         return message
@@ -158,7 +158,7 @@ class Talk:
             raise Wrong(message)
 
     def insist_same(self, sent: v.Message, view: v.MessageView) -> None:
-        """Raise `Wrong` unless a message came back as it was sent."""
+        """Raise `Wrong` unless a message was received as it was sent."""
         for name in ("body", "message_id", "session_id", "partition_key"):
             before, after = getattr(sent, name), getattr(view, name)
             if before is not None and before != after:
@@ -171,18 +171,18 @@ class Talk:
 
 
 def _described(observed: object) -> str:
-    """Return the answer as text, even if it cannot be encoded."""
+    """Return an answer as text, even if it cannot be encoded."""
     if not isinstance(observed, Observed):
         return one_line(repr(observed))
     try:
         text = shown(observed.outcome)
         return text if observed.witness is None else f"{text} {shown(observed.witness)}"
-    except Exception:  # noqa: BLE001 - a field may hold anything
+    except Exception:  # noqa: BLE001 - a field may have any value
         return one_line(repr(observed))
 
 
 def _checked(observed: object) -> Observed:
-    """Return the answer after checking that every field has its type in the vocabulary.
+    """Return an answer if every field of it has the type that the vocabulary requires.
 
     Raises:
         Wrong: a field has another type.
@@ -202,7 +202,7 @@ def _checked(observed: object) -> Observed:
 
 @attrs.frozen(kw_only=True)
 class Check:
-    """Requirement and its check, which runs only if the capability in `needs` is declared."""
+    """A requirement with its check, which runs only if the capabilities in `needs` are declared."""
 
     lesson: Lesson
     run: Callable[[Talk], None]

@@ -1,4 +1,4 @@
-"""Checks of a program that speaks the process protocol, line by line."""
+"""Checks of a program's use of the process protocol, line by line."""
 
 import json
 import time
@@ -18,7 +18,7 @@ from busproof.history.lines import decode_line
 __all__ = ["WIRE", "wire_findings"]
 
 QUIET: Final = 0.1
-"""Time to listen to a child that has no request to answer, in seconds."""
+"""How long to listen to a child process that has no request to answer, in seconds."""
 
 ODD_IDS: Final = (7, 1000, 2**31, 2**53 - 1)
 
@@ -28,7 +28,7 @@ _ANSWERS: Final[dict[str, type[protocol.Answer]]] = {
 
 
 class _Line:
-    """Child process that exchanges lines with a check."""
+    """A child process that exchanges single lines with a check."""
 
     def __init__(self, arguments: list[str], timeout: float) -> None:
         self._timeout = timeout
@@ -39,10 +39,10 @@ class _Line:
             raise Wrong(f"it {broken}") from None
 
     def ask(self, identity: int, kind: str, content: Any, **more: str) -> protocol.Answer:
-        """Return the valid answer to a request; `kind` is the request's field.
+        """Send a request and return the valid answer; `kind` names the request's field.
 
         Raises:
-            Wrong: the answer is not valid.
+            Wrong: the answer is invalid.
         """
         line = json.dumps({"id": identity, **more, kind: content}).encode() + b"\n"
         came = self._exchanged(line, kind)
@@ -67,7 +67,7 @@ class _Line:
         return came
 
     def listen(self) -> None:
-        """Raise `Wrong` if the child writes anything without a request."""
+        """Raise `Wrong` if the child process writes anything without a request."""
         time.sleep(QUIET)
         try:
             self.child.check_silence()
@@ -75,15 +75,15 @@ class _Line:
             raise Wrong(f"it {broken}") from None
 
     def greet(self) -> protocol.Declared:
-        """Return the child's declaration."""
+        """Send `hello`, and return the declaration of the child process."""
         return cast(protocol.HelloAnswer, self.ask(1, "hello", {"protocol": 1})).hello
 
     def begin(self, identity: int = 2) -> None:
-        """Start an empty namespace."""
+        """Start an empty namespace in the child process."""
         self.ask(identity, "start", _NAMESPACE)
 
     def command(self, identity: int, **command: Any) -> protocol.CommandAnswer:
-        """Return the child's answer to a command."""
+        """Send a command, and return the child's answer."""
         answer = self.ask(identity, "command", command, connection="c1")
         return cast(protocol.CommandAnswer, answer)
 
@@ -131,7 +131,7 @@ def _repeats_ids(line: _Line) -> None:
 
 
 def _fills_in_defaults(line: _Line) -> None:
-    """Send only the fields that have no default."""
+    """Leave out all fields that have their default values."""
     line.greet()
     line.begin()
     for command in (
@@ -165,7 +165,7 @@ def _leaves(line: _Line) -> None:
 
 
 def _leaves_at_once(line: _Line) -> None:
-    """Say bye straight after hello, as a run without scenarios does."""
+    """Send `bye` right after `hello`, as a run without scenarios does."""
     line.greet()
     line.ask(2, "bye", {})
 
@@ -250,7 +250,7 @@ WIRE: Final[tuple[tuple[Lesson, Callable[[_Line], None]], ...]] = (
         _leaves_at_once,
     ),
 )
-"""Requirements for the lines themselves, each checked with a new child."""
+"""Requirements for the lines themselves; each is checked with a new child process."""
 
 SAME: Final = Lesson(
     id="same-declaration",
@@ -261,7 +261,7 @@ SAME: Final = Lesson(
 
 
 def wire_findings(arguments: list[str], timeout: float) -> Iterator[Finding]:
-    """Yield the finding of each check; skip the rest if hello fails."""
+    """Check the lines of a program; yield each finding. If `hello` fails, skip the rest."""
     greeted = True
     for lesson, run in WIRE:
         if greeted:

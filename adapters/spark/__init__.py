@@ -1,4 +1,4 @@
-"""The Spark pipeline as an implementation under test: the rules as expressions, folded by Spark."""
+"""The bus on Spark as an implementation under test: the rules as expressions, folded by Spark."""
 
 from busproof.adapters.spark.adapter import BULK_SETTINGS, SETTINGS, SparkAdapter
 from busproof.adapters.spark.namespaces import READINGS, fresh, observed, request

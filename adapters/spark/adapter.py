@@ -1,8 +1,9 @@
-"""The bus on Spark behind the adapter protocol: answers are folded in bulk, before they are needed.
+"""Adapter for the bus on Spark, which folds commands in bulk before their answers are needed.
 
-A rehearsal (`rehearsal.py`) has written down what the scenarios will ask if this bus answers as the
-reference model does. All of that is folded in one job at the first `start`. An answer is taken from
-it where exactly these commands came before; any other command is folded when it comes.
+A rehearsal (`rehearsal.py`) has recorded the commands that the scenarios will issue if this bus
+answers as the reference model does. The first `start` folds all of them in one job. An answer is
+taken from that job if exactly these commands preceded it; otherwise the command is folded when it
+is issued.
 """
 
 import json
@@ -59,7 +60,7 @@ CAPABILITIES: Final = frozenset(
         v.Capability.RECEIVE_BATCHES,
     }
 )
-"""Capabilities of the expressions."""
+"""Capabilities of the bus on Spark."""
 
 SETTINGS: Final = {
     "spark.driver.memory": "2g",
@@ -73,9 +74,9 @@ SETTINGS: Final = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.subexpressionElimination.enabled": "false",
 }
-"""Spark options for many small jobs in sequence: fast and light compilation, no replanning.
+"""Spark options for many small jobs in sequence: light compilation and no replanning.
 
-Each task reads the plan of all commands anew, which takes as long as some thousand commands.
+Each task reads the plan of all commands anew, which takes as long as folding some thousands.
 """
 
 BULK_SETTINGS: Final = {
@@ -83,14 +84,14 @@ BULK_SETTINGS: Final = {
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
     "spark.sql.files.maxPartitionBytes": "128m",
 }
-"""Spark options for one long job: full compilation, and a task per core."""
+"""Spark options for one long job: full compilation, and one task per core."""
 
 
 class SparkAdapter:
-    """Bus whose namespaces are rows of a table, and an expression that folds commands into them.
+    """A bus with a table of namespaces, and an expression that folds commands into each.
 
     Args:
-        master: where Spark runs; by default on all cores of this machine.
+        master: the Spark master; by default all cores of this machine.
     """
 
     def __init__(self, master: str | None = None) -> None:
@@ -103,7 +104,7 @@ class SparkAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """All capabilities that the expressions cover, on an exact virtual clock."""
+        """The capabilities of the bus on Spark, on an exact virtual clock."""
         return Declaration(
             implementation=Implementation(
                 name="busproof on Spark", version=__version__, language="Spark SQL"
@@ -112,7 +113,7 @@ class SparkAdapter:
         )
 
     def start(self, profile: v.Profile) -> None:
-        """Begin with an empty namespace; start Spark before the first one, and fold a rehearsal."""
+        """Begin with an empty namespace; the first time, start Spark and fold the rehearsal."""
         if self._spark is None:
             try:
                 self._spark = spark_session(master=self._master, conf=SETTINGS)
@@ -123,7 +124,7 @@ class SparkAdapter:
         self._namespace = Commands(profile)
 
     def hear(self, commands: Sequence[v.Command], connection: str) -> None:
-        """Fold these commands together, unless their answers are known."""
+        """Fold these commands together, unless their answers are already known."""
         namespace = self._started()
         requests = [namespace.referring(command, connection) for command in commands]
         together = [*namespace.requests, *requests]
@@ -133,7 +134,7 @@ class SparkAdapter:
             self._fold_one(namespace.state, together)
 
     def do(self, command: v.Command, connection: str) -> Observed:
-        """Return the answer that Spark computed for this command after those before it."""
+        """Return the answer that Spark has computed for this command after the previous ones."""
         namespace = self._started()
         if type(command).__name__ not in COMMANDS:
             return Observed(v.Unsupported(detail=f"no expression for {type(command).__name__}"))
@@ -145,7 +146,7 @@ class SparkAdapter:
         return observation
 
     def stop(self) -> None:
-        """Forget the namespace; Spark stays for the next one."""
+        """Forget the namespace, but keep Spark running for the next one."""
         self._namespace = None
 
     def _started(self) -> Commands:
@@ -154,7 +155,7 @@ class SparkAdapter:
         return self._namespace
 
     def _fold_rehearsal(self) -> None:
-        """Fold every rehearsed command in one job, on all cores."""
+        """Fold all rehearsed commands in one job, on all cores."""
         path = os.environ.get(REHEARSED)
         if path is None or not Path(path).exists():
             return
@@ -162,7 +163,7 @@ class SparkAdapter:
         self._keep(self._read("rehearsed.json", rows), rows)
 
     def _fold_one(self, state: dict[str, Any], requests: list[dict[str, Any]]) -> None:
-        """Fold the commands of one namespace by a plan that is made once."""
+        """Fold the commands of one namespace, by a plan that is made only once."""
         rows = [{"state": state, "requests": requests}]
         frame = self._read("one.json", rows, self._one)
         self._one = frame
@@ -171,7 +172,7 @@ class SparkAdapter:
     def _read(
         self, name: str, rows: list[dict[str, Any]], plan: "DataFrame | None" = None
     ) -> "DataFrame":
-        """Write rows where their plan reads them; Spark opens the file anew for each run."""
+        """Write rows to the file that a plan reads; Spark opens it anew for each run."""
         if self._folder is None or self._spark is None:
             raise AssertionError("Spark is started with the first namespace")
         path = Path(self._folder.name, name)
@@ -181,7 +182,7 @@ class SparkAdapter:
         return plan or told(self._spark.read.schema(SEQUENCES).json(str(path)))
 
     def _keep(self, frame: "DataFrame", rows: list[dict[str, Any]]) -> None:
-        """Run a plan, and keep the answers to these rows."""
+        """Run a plan, and store its answers for these rows."""
         try:
             answered = frame.collect()
         except Exception as error:

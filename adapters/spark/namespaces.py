@@ -1,9 +1,9 @@
-"""One namespace of the bus on Spark: its commands so far, in the schema of the fold.
+"""The commands of one namespace of the bus on Spark, in the schema of the fold.
 
-The answer to a command depends on the commands before it alone. So an answer is known by a digest
-of all commands up to its own, and is the same whenever Spark computed it.
+The answer to a command depends only on the commands before it. So a digest of all commands up to
+this one identifies the answer, whenever Spark computes it.
 
-Lock tokens are in no digest: they are references to the command that received the lock.
+In digests, a lock token is a reference to the command that received the lock.
 """
 
 import hashlib
@@ -43,18 +43,18 @@ READINGS: Final = {
     "SILENT-EDITION": "carried-over",
     "SUBSCRIPTION-PARTITIONS": "same",
 }
-"""Readings of the bus on Spark."""
+"""The readings of ambiguities that the bus on Spark has."""
 
 REHEARSED: Final = "BUSPROOF_REHEARSED"
-"""Environment variable with the file of the commands of a rehearsal."""
+"""Environment variable with the file that has the commands of a rehearsal."""
 
 
 class Commands:
-    """The commands of one namespace.
+    """The commands of one namespace so far.
 
     Attributes:
-        state: the empty namespace.
-        requests: the commands in order; a lock token that was received is a reference.
+        state: the state of the empty namespace.
+        requests: the commands in order, with references in place of received lock tokens.
     """
 
     def __init__(self, profile: v.Profile) -> None:
@@ -65,7 +65,7 @@ class Commands:
 
     @property
     def digest(self) -> bytes:
-        """Digest of all commands so far."""
+        """The digest of all commands so far."""
         return self._digest.digest()
 
     def add(self, command: v.Command, connection: str) -> None:
@@ -83,7 +83,7 @@ class Commands:
         return encoded
 
     def saw(self, outcome: v.Outcome) -> None:
-        """Remember the locks in the answer to the last command."""
+        """Record the locks in the answer to the last command."""
         views = outcome.messages if isinstance(outcome, v.ReceivedSeveral) else ()
         if isinstance(outcome, v.Received):
             views = (outcome.message,)
@@ -93,7 +93,7 @@ class Commands:
 
 
 def digests(state: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
-    """Yield the digest of each command: of the empty namespace and all commands up to it."""
+    """Yield for each command the digest of the empty namespace and all commands up to it."""
     running = _begun(state)
     for request in requests:
         running.update(_text(request))
@@ -109,7 +109,7 @@ def _text(value: Mapping[str, Any]) -> bytes:
 
 
 def fresh(profile: v.Profile) -> dict[str, Any]:
-    """Return the state of an empty namespace in the schema of the expressions."""
+    """Return the state of an empty namespace in the schema of the fold."""
     return {
         "tier": profile.kind,
         "most_partitions": profile.partitions,
@@ -119,7 +119,7 @@ def fresh(profile: v.Profile) -> dict[str, Any]:
 
 
 def request(command: v.Command, connection: str) -> dict[str, Any]:
-    """Return a command in the schema of the expressions."""
+    """Return a command in the schema of the fold."""
     encoded = unstructure(command, full=True)
     for holder in (encoded, *({"message": message} for message in encoded.get("messages", ()))):
         _change_properties(holder, json.dumps)
@@ -127,7 +127,7 @@ def request(command: v.Command, connection: str) -> dict[str, Any]:
 
 
 def observed(answer: Mapping[str, Any]) -> Observed:
-    """Return the outcome of a command, and its witness, from the row of an answer."""
+    """Return the outcome and the witness in the row of an answer."""
     outcome = {name: value for name, value in answer.items() if name != "partition"}
     for holder in (outcome, *({"message": message} for message in outcome.get("messages", ()))):
         _change_properties(holder, json.loads)
@@ -137,7 +137,7 @@ def observed(answer: Mapping[str, Any]) -> Observed:
 
 
 def _change_properties(holder: dict[str, Any], change: Callable[[Any], Any]) -> None:
-    """Convert application properties in place: to JSON texts, as in the table, or back."""
+    """Convert application properties in place, to JSON text for the table, or back."""
     message = holder.get("message")
     if message and message.get("properties"):
         properties = message["properties"]

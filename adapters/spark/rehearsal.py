@@ -1,8 +1,8 @@
-"""Rehearsal: the reference model stands in for the bus on Spark.
+"""A rehearsal of a run, where the reference model stands in for the bus on Spark.
 
-Nothing of it is judged or recorded. It finds out what the scenarios will ask, so that Spark can
-fold all of it in one job. The model chooses as the bus on Spark does: where the two answer alike,
-the scenarios will go on as they did here.
+Its answers are neither judged nor recorded. It finds the commands that the scenarios will issue, so
+that Spark can fold all of them in one job. The model makes the same choices as the bus on Spark, so
+as long as the two answer alike, the scenarios will continue as they did here.
 """
 
 import json
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Rehearsal:
-    """Adapter that answers as the bus on Spark probably will, and records the commands."""
+    """An adapter that records commands, and answers as the bus on Spark probably will."""
 
     def __init__(self) -> None:
         self._commands: Commands | None = None
@@ -45,13 +45,13 @@ class Rehearsal:
         return SparkAdapter().declaration
 
     def start(self, profile: v.Profile) -> None:
-        """Write down the commands of the namespace before, and begin with an empty one."""
+        """Write the commands of the last namespace, and begin with an empty one."""
         self.stop()
         self._commands, self._choices = Commands(profile), _Regular()
         self._namespace = new_namespace(profile, _as_on_spark())
 
     def do(self, command: v.Command, connection: str) -> Observed:
-        """Answer as the model does."""
+        """Record a command, and return the model's answer."""
         if self._commands is None or self._namespace is None:
             raise AssertionError("an adapter takes commands only between start and stop")
         if type(command).__name__ not in COMMANDS:
@@ -64,10 +64,10 @@ class Rehearsal:
         return Observed(answer.outcome, None if place is None else v.Witness(partition=place))
 
     def stop(self) -> None:
-        """Write down the commands, once.
+        """Write the commands of the namespace to the file, once.
 
         Raises:
-            AdapterError: they cannot be written.
+            AdapterError: the file cannot be written.
         """
         commands, self._commands = self._commands, None
         path = os.environ.get(REHEARSED)
@@ -85,10 +85,10 @@ class Rehearsal:
 
 
 class _Regular(RoundRobin):
-    """The choices of the bus on Spark."""
+    """The choices that the bus on Spark makes."""
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return the bus's reading of an ambiguity; else the first, of sessions the oldest."""
+        """Return the bus's reading of an ambiguity, the oldest session, or the first candidate."""
         choices = list(candidates)
         if name == "SESS-06":
             return min(choices, key=_first_arrival)
@@ -101,7 +101,7 @@ def _first_arrival(session: Any) -> int:
 
 
 def _as_on_spark() -> Rules:
-    """Return the rules with one count of sequence numbers; the oldest message is received first."""
+    """Return rules that number messages across partitions and deliver the oldest message first."""
     arrived = 0
 
     def next_number(counters: Partition) -> int:

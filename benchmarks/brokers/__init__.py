@@ -14,14 +14,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from brokers.client import Target, turn
 
 __all__ = ["GUEST", "LOGIN", "RABBITMQ", "memory", "ours", "rabbitmq"]
 
 RABBITMQ: Final = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
-LOGIN: Final = {"user": "RootManageSharedAccessKey", "password": "SAS_KEY_VALUE"}
+LOGIN: Final[dict[str, Any]] = {"user": "RootManageSharedAccessKey", "password": "SAS_KEY_VALUE"}
 GUEST: Final = {"user": "guest", "password": "guest"}
 PORTS: Final = ("--port", "0", "--admin-port", "0")
 QUEUE: Final = {"Name": "q", "Properties": {"EnablePartitioning": True}}

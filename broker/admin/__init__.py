@@ -1,1 +1,1 @@
-"""Administration over HTTP: health, control for tests under `/busproof/`, and entities."""
+"""Administration over HTTP: entities, the health check, and control for tests."""

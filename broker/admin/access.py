@@ -16,14 +16,14 @@ LOCAL_NAME: Final = "localhost"
 
 @attrs.frozen
 class Control:
-    """Access to an endpoint, as chosen at the start: the control endpoint or the metrics.
+    """Access to an endpoint, either the control endpoint or the metrics.
 
     Args:
         is_on: whether the endpoint is on.
-        token: the token that requests have to show; without one, only this machine has access.
-        is_seen: whether the page may be viewed though the endpoint is off.
+        token: the token that requests must carry; without one, only this machine has access.
+        is_seen: whether the status page may be viewed while the endpoint is off.
         what: the name of the endpoint, for messages.
-        option: the option that turns it on.
+        option: the command-line option that turns the endpoint on.
     """
 
     is_on: bool = False
@@ -37,7 +37,7 @@ class Control:
 
         Args:
             request: the request.
-            looks: whether it only reads what the page shows.
+            looks: whether the request only reads what the status page shows.
         """
         called = f"The {self.what} endpoint"
         if looks and not (self.is_on or self.is_seen):
@@ -46,7 +46,7 @@ class Control:
             return 404, f"{called} is off; busproof serve {self.option} turns it on."
         if self.token is not None:
             shown = self._shows_token(request)
-            return None if shown else (401, f"The {self.what} token is not shown.")
+            return None if shown else (401, f"The request does not carry the {self.what} token.")
         if not _comes_from_here(request):
             return (
                 403,
@@ -75,10 +75,10 @@ def is_local(host: str) -> bool:
 
 
 def _comes_from_here(request: Request) -> bool:
-    """Return whether a program on this machine sent the request, and not a foreign web page.
+    """Return whether the request is from a program on this machine, not from another host's page.
 
-    A page's requests state its origin. If its host name was rebound to this machine, they state
-    that name.
+    A browser states the page's origin in its requests. After DNS rebinding, a page of another host
+    reaches this machine, but its requests still state that host's name.
     """
     host = request.headers.get("host", "")
     name = host if host.endswith("]") else host.rpartition(":")[0] or host

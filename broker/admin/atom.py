@@ -1,4 +1,4 @@
-"""Atom and XML descriptions of entities, as administration clients write and read them."""
+"""Descriptions of entities in Atom and XML, as administration clients write and read them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -31,10 +31,10 @@ XSI: Final = "http://www.w3.org/2001/XMLSchema-instance"
 XSD: Final = "http://www.w3.org/2001/XMLSchema"
 SPAN: Final = "http://schemas.microsoft.com/2003/10/Serialization/"
 ILLEGAL: Final = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-"""Characters that XML cannot represent; one would make a whole list unreadable."""
+"""Characters that XML cannot represent; one of them would make a whole list unreadable."""
 
 
-class Unreadable(Exception):  # noqa: N818 - what a client is answered, not an error of ours
+class Unreadable(Exception):  # noqa: N818 - an answer to a client, not an error of the broker
     """A description that cannot be parsed, or that requests an unsupported feature."""
 
     def __init__(self, sentence: str, status: int = 400) -> None:
@@ -44,14 +44,14 @@ class Unreadable(Exception):  # noqa: N818 - what a client is answered, not an e
 
 
 class Description:
-    """An entity's description from a client: its kind and its properties."""
+    """The description of an entity that a client sent: its kind and its properties."""
 
     def __init__(self, element: ET.Element) -> None:
         self.element = element
         self.kind = element.tag.removeprefix(f"{{{SB}}}")
 
     def said(self) -> dict[str, str]:
-        """Return the properties with a plain text."""
+        """Return the properties that have only text."""
         return {
             child.tag.removeprefix(f"{{{SB}}}"): child.text or ""
             for child in self.element
@@ -59,22 +59,22 @@ class Description:
         }
 
     def child(self, name: str) -> ET.Element | None:
-        """Return a property with child elements."""
+        """Return a property that has child elements, or `None` if there is none."""
         return self.element.find(f"{{{SB}}}{name}")
 
 
 def read_description(body: bytes) -> Description:
-    """Parse the description in an entry.
+    """Parse the description in an Atom entry.
 
     Raises:
-        Unreadable: it has none.
+        Unreadable: the body has no such description.
     """
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Unreadable("The body is not UTF-8, which is the only encoding taken.") from None
+        raise Unreadable("The body is not UTF-8, which is the only accepted encoding.") from None
     if "<!" in text.replace("<![CDATA[", "").replace("<!--", ""):
-        raise Unreadable("The body declares a document type, which is not taken.")
+        raise Unreadable("The body declares a document type, which is not accepted.")
     try:
         top = parsed_xml(text)
     except (ET.ParseError, ValueError) as problem:
@@ -86,10 +86,10 @@ def read_description(body: bytes) -> Description:
 
 
 def microseconds(text: str, name: str) -> int:
-    """Parse a duration into microseconds.
+    """Parse a duration, such as PT1M, into microseconds.
 
     Raises:
-        Unreadable: it is not a duration.
+        Unreadable: the text is not a duration.
     """
     duration = microseconds_in(text)
     if duration is None:
@@ -100,10 +100,10 @@ def microseconds(text: str, name: str) -> int:
 def written(
     kind: str, properties: Mapping[str, str], counts: Mapping[str, int] | None
 ) -> ET.Element:
-    """Return a description with its properties in the given order, followed by the counts.
+    """Return a description with its properties in the given order, and with the message counts.
 
-    The counts come after the message count. Names are written with the service's prefixes, because
-    some clients ignore namespaces.
+    The counts come after the property `MessageCount`. Names are written with the service's
+    prefixes, because some clients ignore namespaces.
     """
     element = ET.Element(kind, {"xmlns": SB, "xmlns:i": XSI})
     for name, text in properties.items():
@@ -116,16 +116,16 @@ def written(
 
 
 def element_of(text: str) -> ET.Element:
-    """Return the element that an earlier description had, from its text."""
-    return ET.fromstring(text)  # noqa: S314 - written by ourselves, without a document type
+    """Parse the text of an element that was written before."""
+    return ET.fromstring(text)  # noqa: S314 - written by the broker, without a document type
 
 
 def as_written(element: ET.Element) -> ET.Element:
-    """Return part of a client's description, with names that need no namespace."""
+    """Return part of a client's description with names that do not need a namespace."""
     names = {name.replace(f"{{{XSI}}}", "i:"): text for name, text in element.attrib.items()}
     copied = ET.Element(element.tag.rpartition("}")[2], names)
     if (kind := names.get("i:type", "")) and element.tag == f"{{{SB}}}Value":
-        # The JavaScript client takes the text after the fifth character for the type.
+        # The JavaScript client takes everything after the fifth character as the type.
         copied.set("xmlns:d6p1", SPAN if kind.endswith("duration") else XSD)
         copied.set("i:type", f"d6p1:{kind.rpartition(':')[2]}")
     copied.text = element.text
@@ -144,7 +144,7 @@ def _entry(title: str, url: str, moment: str, description: ET.Element) -> ET.Ele
 
 
 def entry(title: str, url: str, moment: str, description: ET.Element) -> bytes:
-    """Return one description as the body of an answer."""
+    """Return one description as the body of an HTTP answer."""
     return _bytes(_entry(title, url, moment, description))
 
 
@@ -155,9 +155,10 @@ def feed(
     entries: Iterable[tuple[str, str, ET.Element]],
     following: str | None,
 ) -> bytes:
-    """Return a page of descriptions, with titles and addresses, as the body of an answer.
+    """Return a page of descriptions as the body of an HTTP answer.
 
-    `following` is the address of the next page, if there is one: most clients go on only with it.
+    `entries` are titles, addresses and descriptions. `following` is the address of the next page,
+    if any; most clients continue only if there is one.
     """
     element = ET.Element("feed", {"xmlns": ATOM})
     for name, text in (("id", url), ("title", title), ("updated", moment)):
@@ -171,7 +172,7 @@ def feed(
 
 
 def error(status: int, detail: str) -> bytes:
-    """Return an error as the body of an answer."""
+    """Return an error as the body of an HTTP answer."""
     element = ET.Element("Error")
     ET.SubElement(element, "Code").text = str(status)
     ET.SubElement(element, "Detail").text = detail

@@ -1,4 +1,4 @@
-"""Descriptions of entities for administration clients."""
+"""Descriptions of entities, written for administration clients."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,7 +15,7 @@ from busproof.model.values import EntityKind
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 
 Said = Mapping[str, str]
-"""Properties that a client wrote for an entity: name to text."""
+"""Properties of an entity as a client wrote them: name to text."""
 
 FOR_EVER: Final = "P10675199DT2H48M5.4775807S"
 DEFAULTS: Final = {
@@ -26,9 +26,9 @@ DEFAULTS: Final = {
     "EnableExpress": "false",
     "EntityAvailabilityStatus": "Available",
 }
-"""Properties of every entity that the model does not have."""
+"""Properties that clients expect of every entity but that the model does not have."""
 OF_SUBSCRIPTIONS: Final = {"DeadLetteringOnFilterEvaluationExceptions": "true"}
-"""Further properties of subscriptions, which the JavaScript client requires."""
+"""Further properties of subscriptions; the JavaScript client requires them."""
 
 HTTP_NAMES: Final = {
     "partitioned": "EnablePartitioning",
@@ -44,25 +44,25 @@ HTTP_NAMES: Final = {
     "availability": "EntityAvailabilityStatus",
     "subscription_count": "SubscriptionCount",
 }
-"""Fields of the vocabulary's descriptions, with their names in Atom."""
+"""Fields of the vocabulary's descriptions, and their names in Atom."""
 FORWARDING: Final = ("ForwardTo", "ForwardDeadLetteredMessagesTo")
-"""Properties that are written as addresses, as the service does."""
+"""Properties that the service writes as addresses."""
 DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
 
 
 def kind_of(entity: Entity) -> str:
-    """Return the kind of an entity, as descriptions spell it."""
+    """Return the kind of an entity, as spelled in descriptions."""
     return entity.kind.value.capitalize()
 
 
 def described(bus: Bus, path: str, written: Said, times: Said, host: str) -> ET.Element:
-    """Return the description of an entity.
+    """Return the description of an entity as XML.
 
     Args:
-        bus: the bus that has the entity.
-        path: its path.
+        bus: the bus with the entity.
+        path: the path of the entity.
         written: the properties that a client wrote and the model does not have.
-        times: when it was created, updated and accessed.
+        times: when the entity was created, updated and accessed.
         host: the broker's host, as the client knows it.
     """
     entity = bus.known(path)
@@ -100,13 +100,13 @@ def described(bus: Bus, path: str, written: Said, times: Said, host: str) -> ET.
         undeliverable = description.transfer_dead_letters
         counts["TransferDeadLetterMessageCount"] = undeliverable or 0
         if description.message_count is not None:
-            # Service Bus counts dead letters among the messages, and the model does not.
+            # Service Bus counts dead letters among an entity's messages; the model does not.
             properties["MessageCount"] = str(description.message_count + letters)
     return atom.written(f"{kind}Description", properties, counts)
 
 
 def _as_told(description: Description | None) -> dict[str, str]:
-    """Return the properties from a bus other than the model."""
+    """Return the properties that a bus other than the model states in its description."""
     if description is None:
         return {}
     properties: dict[str, object] = {}
@@ -127,7 +127,7 @@ def _as_told(description: Description | None) -> dict[str, str]:
 
 
 def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
-    """Return an entity's settings and its size in bytes, as the administration API names them."""
+    """Return an entity's settings and size in bytes, by their names in the administration API."""
     settings, sizes = bus.announced(entity), bus.namespace.rules.sizes
     size = sizes.greatest_size(bus.namespace, entity)
     life = settings.time_to_live
@@ -160,5 +160,5 @@ def _written(duration: int) -> str:
 
 
 def title(path: str) -> str:
-    """Return the name of an entity; that of a subscription does not include the topic."""
+    """Return the name of an entity; for a subscription, without its topic."""
     return path.partition(v.SUBSCRIPTIONS)[2] or path

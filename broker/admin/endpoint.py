@@ -1,4 +1,4 @@
-"""The administration endpoint: health, control for tests under `/busproof/`, and entities."""
+"""The administration endpoint: entities, the health check, and control for tests."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -27,9 +27,9 @@ OVERVIEW: Final = "/busproof/overview"
 METRICS: Final = "/metrics"
 HEALTH: Final = "/health"
 BODILESS: Final = frozenset({OWN, OVERVIEW, METRICS, HEALTH})
-"""Paths that some clients may request without a token; request bodies are never read there."""
+"""Paths that clients may request without a token, so no request body is read there."""
 NUMBERS: Final = ("partitions", "namespace_partitions", "messaging_units")
-"""Numbers of a namespace that a request to begin one may give."""
+"""Numbers that a request to begin a namespace may contain."""
 REFUSED: Final = 400
 """The lowest HTTP status that reports an error."""
 NOBODY: Final = Control()
@@ -43,7 +43,7 @@ class Administration:
 
     Args:
         hub: the broker's core.
-        warn: reports properties that have no effect.
+        warn: called with a warning about properties that have no effect.
         control: access to the paths under `/busproof/`.
         metrics: access to the metrics.
     """
@@ -63,14 +63,14 @@ class Administration:
         self._entities = Entities(hub, warn)
 
     def admit(self, head: Request) -> Answer | None:
-        """Answer a request that its head is enough to refuse, before its body is read."""
+        """Answer a request if its head is enough to refuse it, before its body is read."""
         answer = self._replied(head, self._objection)
         if answer is not None:
             self._tell(head, answer)
         return answer
 
     def answer(self, request: Request) -> Answer:
-        """Answer a request; changes and refusals are logged."""
+        """Answer a request, and log it if it changed something or was refused."""
         answer = self._replied(request, self._answered)
         self._tell(request, answer)
         return answer
@@ -103,7 +103,7 @@ class Administration:
             return _json({"error": str(error)}, 400)
         except Exception as error:  # noqa: BLE001 - a failing request must not affect other clients
             self._hub.complain("a request over HTTP", error)
-            return _json({"error": "The broker has failed on this request."}, 500)
+            return _json({"error": "The broker failed on this request."}, 500)
 
     def _objection(
         self,
@@ -111,7 +111,7 @@ class Administration:
         path: str,
         query: Mapping[str, str],  # noqa: ARG002 - as `_answered`
     ) -> Answer | None:
-        """Return the refusal of a request that announces a body; `None` if it may have one."""
+        """Return the refusal of a request with a body, or `None` if the body may be read."""
         if path in BODILESS:
             raise Problem(413, f"A request for {path} has no body.")
         if path.startswith(OWN):
@@ -141,7 +141,7 @@ class Administration:
         return self._metrics.answer(request.headers.get("accept", ""))
 
     def _seen(self, request: Request, path: str) -> Answer:
-        """Serve the page, which has no data, or the data, which requires the token, if any."""
+        """Serve the status page, which has no data, or its data, which may require a token."""
         if path == OVERVIEW or self._control.token is None:
             self._check_control(request, looks=True)
         if path == OVERVIEW:
@@ -199,13 +199,13 @@ class Administration:
         return self._clock()
 
     def _begin(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Serve an empty namespace with the given profile; the current one has the defaults.
+        """Serve an empty namespace; missing profile fields are those of the current namespace.
 
-        With `configured`, serve the namespace that the broker started with, entities included.
+        With `configured`, serve the namespace that the broker started with, including its entities.
         """
         if fields.get("configured") is True:
             if len(fields) > 1:
-                raise Problem(400, "A namespace that is configured is held to nothing else.")
+                raise Problem(400, "The field configured allows no other field.")
             return self._serve(self._hub.configured())
         known = self._hub.bus.namespace.profile
         readings = fields.get("readings", {})
@@ -242,7 +242,8 @@ class Administration:
                 '"planned": true of one that is yet to be created.',
             )
         count = bus.namespace.profile.partitions if entity is None else len(entity.partitions)
-        if not isinstance(partition, int) or not 0 <= partition < count:
+        # JSON's true is 1 in Python, and no partition.
+        if type(partition) is not int or not 0 <= partition < count:
             raise Problem(400, f"partition is {partition!r}; {path!r} has 0 to {count - 1}.")
         command = v.TakePartitionDown if down else v.BringPartitionUp
         refused = bus.ask(command(queue=path, partition=partition), "administration").refused
@@ -255,7 +256,7 @@ class Administration:
         return {} if known is None else self._described(known)
 
     def _restore(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Add a partitioned queue from before the tier disallowed it (PREM-03)."""
+        """Add a partitioned queue that was created before the tier disallowed it (PREM-03)."""
         bus, name = self._hub.bus, fields.get("entity")
         if not isinstance(name, str) or not name:
             raise Problem(400, f"entity is {name!r}; it has to be the name of the queue.")
@@ -307,9 +308,9 @@ class Administration:
 
 
 def _namespace_of(fields: Mapping[str, Any], known: v.Profile) -> dict[str, Any]:
-    """Return the numbers of a namespace to begin; missing ones are the current namespace's.
+    """Return the numbers of a namespace to begin; missing ones are those of the current namespace.
 
-    Those of another tier, or beside another number of partitions, are the defaults.
+    If the tier or the number of partitions changes, missing numbers are the defaults.
     """
     numbers: dict[str, Any] = {name: whole_of(fields, name) for name in NUMBERS if name in fields}
     if fields.get("tier", known.tier.value) == known.tier.value:

@@ -57,7 +57,7 @@ class Entities:
 
     Args:
         hub: the broker's core.
-        warn: reports properties that have no effect.
+        warn: called with a warning about properties that have no effect.
     """
 
     def __init__(self, hub: Hub, warn: Callable[[str], None]) -> None:
@@ -68,7 +68,7 @@ class Entities:
         self._begun = self._namespace.moment()
 
     def answer(self, request: Request) -> Answer:
-        """Answer a request."""
+        """Answer a request about entities or subscription rules."""
         url = urlsplit(request.target)
         path, self._namespace.base = unquote(url.path).strip("/"), request.base
         if (refused := self.admit(request)) is not None:
@@ -82,7 +82,7 @@ class Entities:
         return Answer(status, body, XML)
 
     def admit(self, head: Request) -> Answer | None:
-        """Refuse a request without a token that permits it; return `None` if it has one."""
+        """Refuse a request without a token that permits it; return `None` if the token does."""
         try:
             self._authorize(head, unquote(urlsplit(head.target).path).strip("/"))
         except atom.Unreadable as problem:
@@ -109,7 +109,7 @@ class Entities:
             return 200, self._told(path, query)
         if request.method == "DELETE":
             return self._deleted(self._namespace.known(path))
-        raise atom.Unreadable(f"{request.method} is not understood here.", 405)
+        raise atom.Unreadable(f"{request.method} is not supported here.", 405)
 
     def _told(self, path: str, query: Mapping[str, str]) -> bytes:
         above, _, last = path.rpartition("/")
@@ -127,7 +127,7 @@ class Entities:
     def _put(self, request: Request, path: str, version: str | None) -> tuple[int, bytes]:
         description = atom.read_description(request.body)
         if description.kind not in KINDS:
-            raise atom.Unreadable(f"There is no {description.kind!r} to be had here.")
+            raise atom.Unreadable(f"There is no {description.kind!r} here.")
         properties = description.said()
         if properties.get("Status", "Active") not in STATUSES:
             raise atom.Unreadable(
@@ -139,7 +139,7 @@ class Entities:
         name = path.partition(v.SUBSCRIPTIONS)[0]
         if len(name) > LONGEST_PATH:
             raise atom.Unreadable(
-                f"A name of {len(name)} characters is too long; at most {LONGEST_PATH} are taken."
+                f"A name of {len(name)} characters is too long; at most {LONGEST_PATH} are allowed."
             )
         if (v.SUBSCRIPTIONS in path.lower()) != (description.kind == "SubscriptionDescription"):
             raise atom.Unreadable(f"'{path}' is not the address of a {description.kind}.")
@@ -147,7 +147,7 @@ class Entities:
             return self._updated(self._namespace.known(path), description)
         self._check_room(path)
         command = creation(self._hub.bus, path, description.kind, properties, version)
-        # The subscription and its first rule come together: a refused one leaves nothing behind.
+        # Create the subscription and its first rule together, so that a refusal leaves neither.
         element, rule = description.child("DefaultRuleDescription"), None
         if isinstance(command, v.CreateSubscription) and element is not None and len(element):
             rule = first_rule_in(element)
@@ -166,14 +166,14 @@ class Entities:
         return 201, self._entry(path)
 
     def _check_room(self, path: str) -> None:
-        """Check that the topic of a new subscription may have another one."""
+        """Check that the topic of a new subscription may have another subscription."""
         topic, most = path.partition(v.SUBSCRIPTIONS)[0], self._hub.limits.subscriptions
         entity = None if topic == path else self._hub.bus.entity(topic)
         if entity is not None and len(entity.subscriptions or ()) >= most:
             raise too_many_of("subscriptions", topic, most)
 
     def _as_known(self, path: str) -> str:
-        """Return the path in the case in which the entity, or the topic above it, was created."""
+        """Return a path in the case that the entity, or the topic above it, was created with."""
         place = path.lower().find(v.SUBSCRIPTIONS)
         if place < 0:
             return self._hub.bus.path(path)

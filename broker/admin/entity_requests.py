@@ -23,7 +23,7 @@ WINDOW: Final = "DuplicateDetectionHistoryTimeWindow"
 SIZE: Final = "MaxSizeInMegabytes"
 MB_IN_GB: Final = 1024
 TODAY: Final = "2015"
-"""First api-version of current clients; the documents name earlier ones (MGMT-06)."""
+"""First api-version of current clients; the documents mention earlier ones (MGMT-06)."""
 OF_ALL: Final = {LIFETIME, "Name"}
 OF_RECEIVERS: Final = {
     "LockDuration",
@@ -43,7 +43,7 @@ APPLIED: Final = {
     "Topic": OF_ALL | OF_SENDERS | {SIZE},
     "Subscription": OF_ALL | OF_RECEIVERS,
 }
-"""For each kind of entity, the properties that have an effect."""
+"""Properties that have an effect, by kind of entity."""
 
 MESSAGE_SIZE: Final = "MaxMessageSizeInKilobytes"
 
@@ -56,12 +56,12 @@ def creation(
     Args:
         bus: the bus.
         path: the path of the entity.
-        kind: the kind of its description.
-        properties: its properties, as a client wrote them.
+        kind: the kind of the entity, as its description names it.
+        properties: the properties of the entity, as a client wrote them.
         version: the api-version of the request.
 
     Raises:
-        Unreadable: such an entity is not possible.
+        Unreadable: no entity can have these properties.
     """
     _check_message_size(bus, properties)
     named = version if version and version < TODAY else None
@@ -108,7 +108,7 @@ def creation(
 def update(bus: Bus, path: str, properties: Said) -> v.UpdateQueue:
     """Return the command for an updated description; omitted properties keep their values.
 
-    An omitted forwarding target ends forwarding, as in the service.
+    An exception is the forwarding target: omitting it ends forwarding, as in the service.
 
     Raises:
         Unreadable: a property cannot be changed here, or cannot be parsed.
@@ -135,9 +135,9 @@ def update(bus: Bus, path: str, properties: Said) -> v.UpdateQueue:
 
 
 def more_settings(bus: Bus, path: str, properties: Said) -> dict[str, Any]:
-    """Return the settings that a description changes and an update command does not have.
+    """Return the settings changed by a description that no update command has.
 
-    An omitted forwarding target for dead letters ends that forwarding, as in the service.
+    Omitting the forwarding target for dead letters ends their forwarding, as in the service.
 
     Raises:
         Unreadable: a property cannot be changed here, or cannot be parsed.
@@ -168,13 +168,13 @@ def more_settings(bus: Bus, path: str, properties: Said) -> dict[str, Any]:
 
 
 def _is_read(bus: Bus, name: str, reading: str) -> bool:
-    """Return whether an ambiguity has this reading, as far as that is decided."""
+    """Return whether the bus has a certain reading of an ambiguity, as far as that is decided."""
     namespace = bus.namespace
     return reading == (namespace.readings.get(name) or namespace.profile.readings.get(name))
 
 
 def _check_message_size(bus: Bus, properties: Said) -> None:
-    """Check that the maximum message size is set in the Premium tier only, as documented."""
+    """Check that only the Premium tier sets a maximum message size, as documented."""
     if (
         MESSAGE_SIZE in properties
         and bus.namespace.profile.tier is not v.Tier.PREMIUM
@@ -187,13 +187,13 @@ def _check_message_size(bus: Bus, properties: Said) -> None:
 
 
 def _redirected(bus: Bus, settings: EntitySettings, properties: Said) -> str | None:
-    """Return a new forwarding target, empty to end forwarding; `None` if it is unchanged."""
+    """Return the new forwarding target, empty to end forwarding; `None` if it is unchanged."""
     wanted = _destination(bus, properties, FORWARDING) or ""
     return None if wanted == (settings.forward_to or "") else wanted
 
 
 def _same(one: str, other: str) -> bool:
-    """Return whether two texts are equal, also as durations in different spellings."""
+    """Return whether two texts are equal, or are spellings of the same duration."""
     if one.lower() == other.lower():
         return True
     try:
@@ -203,10 +203,10 @@ def _same(one: str, other: str) -> bool:
 
 
 def whole(text: str, name: str) -> int:
-    """Parse the number in a field.
+    """Parse the number in a field of a description.
 
     Raises:
-        Unreadable: it is not a number in the field's range.
+        Unreadable: the text is not a number in the field's range.
     """
     try:
         return number_in(name, text)
@@ -221,7 +221,7 @@ def _counted(text: str) -> int:
 def _positive(text: str, name: str) -> int:
     duration = atom.microseconds(text, name)
     if duration < 1:
-        raise atom.Unreadable(f"{name} is {text!r}; it has to be more than nothing.")
+        raise atom.Unreadable(f"{name} is {text!r}; it has to be longer than 0.")
     return duration
 
 
@@ -238,7 +238,7 @@ def _lifetime(properties: Said) -> int | None:
 
 
 def _size(properties: Said) -> int | None:
-    """Return the maximum size in GB."""
+    """Return the maximum size of the entity in GB, or `None` if it is omitted."""
     if SIZE not in properties:
         return None
     size, rest = divmod(whole(properties[SIZE], SIZE), MB_IN_GB)
@@ -250,9 +250,9 @@ def _size(properties: Said) -> int | None:
 
 
 def _destination(bus: Bus, properties: Said, name: str) -> str | None:
-    """Return a forwarding target in the case in which it was created.
+    """Return a forwarding target in the case that it was created with.
 
-    Most clients write the address with its host.
+    Most clients write the target as an address with a host.
     """
     address = properties.get(name)
     if address and "://" in address:

@@ -1,4 +1,4 @@
-"""The fields of JSON requests and queries under `/busproof/`."""
+"""The fields of JSON requests and of queries under `/busproof/`."""
 
 import json
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from busproof.broker.bounds import bounded, number_in
 __all__ = ["Problem", "body_of", "number_of", "whole_in", "whole_of"]
 
 AGES: Final = 10**11
-"""More than 3,000 years, in seconds: longer than any advance of a clock."""
+"""A number of seconds, above 3,000 years, that no advance of a clock may reach."""
 
 
-class Problem(Exception):  # noqa: N818 - what a client is answered, not an error of ours
-    """A request that is refused."""
+class Problem(Exception):  # noqa: N818 - an answer to a client, not an error of the broker
+    """A request to the control endpoint that is refused, with its status and a sentence."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -26,7 +26,7 @@ def body_of(request: Request) -> Mapping[str, Any]:
     """Return the JSON object in the body of a request.
 
     Raises:
-        Problem: there is none.
+        Problem: the body is not a JSON object.
     """
     try:
         fields = json.loads(request.body or b"null")
@@ -41,7 +41,7 @@ def number_of(fields: Mapping[str, Any], name: str) -> float:
     """Return a field that is a number of seconds.
 
     Raises:
-        Problem: it is not.
+        Problem: the field is not such a number.
     """
     value = fields.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < AGES:
@@ -50,10 +50,10 @@ def number_of(fields: Mapping[str, Any], name: str) -> float:
 
 
 def whole_of(fields: Mapping[str, Any], name: str) -> int:
-    """Return a field that is an integer, within the field's bounds.
+    """Return a field that is an integer within the field's bounds.
 
     Raises:
-        Problem: it is not.
+        Problem: the field is not such an integer.
     """
     value = fields.get(name)
     try:
@@ -63,10 +63,10 @@ def whole_of(fields: Mapping[str, Any], name: str) -> int:
 
 
 def whole_in(text: str, name: str) -> int:
-    """Parse an integer, within the bounds of its field.
+    """Parse an integer within the bounds of a field.
 
     Raises:
-        Problem: the text is not such a number.
+        Problem: the text is not such an integer.
     """
     try:
         return number_in(name, text)

@@ -15,18 +15,18 @@ __all__ = ["Answer", "Request", "served"]
 
 PLAIN: Final = ("", "identity")
 MOST_CHUNKS: Final = 10_000
-"""Maximum number of chunks in a body; each costs as much as a small request."""
+"""Maximum number of chunks in a body, because each costs as much as a small request."""
 AT_ONCE: Final = 100
-"""Number of pieces of a body that are read before other clients have a turn."""
+"""Number of pieces of a body to read before other clients have a turn."""
 THROWN_AWAY: Final = 1_048_576
-"""Bytes to read and discard after a refusal, so that the client gets the answer."""
+"""Number of bytes to read and discard after a refusal, so that the client receives the answer."""
 LINGERING: Final = 2.0
-"""Time to read them, in seconds."""
+"""Time for reading and discarding them, in seconds."""
 
 
 @attrs.frozen
 class Request:
-    """A request; the names of `headers` are in lower case."""
+    """An HTTP request; the names in `headers` are in lower case."""
 
     method: str
     target: str
@@ -35,23 +35,23 @@ class Request:
     peer: str = ""
     """The client's address."""
     secure: bool = False
-    """Whether the request came over HTTPS."""
+    """Whether the request was sent over HTTPS."""
 
     @property
     def base(self) -> str:
-        """This endpoint's address, as the client knows it."""
+        """Return the address of this endpoint, as the client of the request knows it."""
         return f"http{'s' * self.secure}://{self.headers.get('host', 'localhost')}"
 
     @property
     def has_body(self) -> bool:
-        """Whether the head announces a body."""
+        """Whether the head of the request announces a body."""
         length = self.headers.get("content-length", "")
         return "transfer-encoding" in self.headers or length.strip("0 ") != ""
 
 
 @attrs.frozen
 class Answer:
-    """The answer to a request."""
+    """The answer to an HTTP request."""
 
     status: int
     body: bytes = b""
@@ -61,10 +61,10 @@ class Answer:
 
 Handler = Callable[[Request], Answer]
 Admission = Callable[[Request], Answer | None]
-"""Answers a request that its head is enough to refuse; `None` if its body is to be read."""
+"""Answers a request that its head is enough to refuse; returns `None` to have the body read."""
 
 
-class Refused(Exception):  # noqa: N818 - what a client is answered, not an error of ours
+class Refused(Exception):  # noqa: N818 - an answer to a client, not an error of the broker
     """A request that is refused before its body is read."""
 
     def __init__(self, answer: Answer) -> None:
@@ -73,11 +73,11 @@ class Refused(Exception):  # noqa: N818 - what a client is answered, not an erro
 
 
 async def _at_once() -> None:
-    """Return at once; nothing has to become durable."""
+    """Return at once, as there is nothing to wait for."""
 
 
 def _all(_: Request) -> Answer | None:
-    """Admit any body."""
+    """Admit any request body."""
     return None
 
 
@@ -87,7 +87,7 @@ def served(
     limits: Limits = ALL_DEFAULT,
     admit: Admission = _all,
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
-    """Return the callback of `asyncio.start_server`.
+    """Return a callback for `asyncio.start_server` that serves HTTP.
 
     Args:
         handler: answers a request.
@@ -101,7 +101,7 @@ def served(
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal there
         if there >= limits.http_connections:
-            # Somebody who has not sent a whole request for the longest time makes room.
+            # The client that has not sent a whole request for the longest time makes room.
             silent = next(iter(waiting), writer)
             waiting.pop(silent, None)
             silent.transport.abort()
@@ -112,7 +112,7 @@ def served(
         try:
             await _converse(conversation, handler, kept)
         except asyncio.CancelledError:
-            # The broker stops while the client is connected; Python 3.11 would print a traceback.
+            # If the broker stops meanwhile, Python 3.11 would print a traceback.
             return
         finally:
             there -= 1
@@ -131,7 +131,7 @@ async def _converse(
             await kept()
             if not await conversation.answer(answer):
                 return
-            # A client may pipeline thousands of requests; give others a turn in between.
+            # A client may pipeline thousands of requests, so give others a turn in between.
             await asyncio.sleep(0)
     except TimeoutError:
         conversation.writer.transport.abort()
@@ -146,14 +146,14 @@ async def _converse(
 
 @attrs.define
 class Conversation:
-    """The requests of one client in sequence, each within a time limit."""
+    """The requests of one client in sequence, each with a time limit."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     limits: Limits
     admit: Admission = _all
     waiting: dict[asyncio.StreamWriter, None] = attrs.field(factory=dict)
-    """The clients that have not sent a whole request, the longest first."""
+    """The clients that have not yet sent a whole request, the longest-waiting first."""
     connection: h11.Connection = attrs.field(factory=lambda: h11.Connection(h11.SERVER))
     asks_for_no_body: bool = False
 
@@ -161,8 +161,8 @@ class Conversation:
         """Return the next request; `None` if the client sends no more.
 
         Raises:
-            TimeoutError: it takes too long to arrive.
-            Refused: its body is not to be read.
+            TimeoutError: the request takes too long to arrive.
+            Refused: the request is refused before its body is read.
         """
         self.waiting[self.writer] = None
         try:
@@ -185,7 +185,7 @@ class Conversation:
         """Answer a request; return whether another may follow.
 
         Raises:
-            TimeoutError: the client does not read the answer.
+            TimeoutError: the client takes too long to read the answer.
         """
         self._write(answer)
         async with asyncio.timeout(self.limits.http_idle):
@@ -197,10 +197,10 @@ class Conversation:
         return False
 
     async def end(self, answer: Answer) -> None:
-        """Answer a request whose rest is not read, if an answer is still possible.
+        """Answer a request that is not read to its end, if an answer is still possible.
 
-        The rest is read and discarded for a while, because an earlier close of the connection would
-        lose the answer.
+        For a while, the rest is read and discarded: closing the connection at once would lose the
+        answer.
         """
         if self.connection.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             return
@@ -238,7 +238,7 @@ class Conversation:
         return b"".join(pieces)
 
     async def _event(self) -> object:
-        """Return the next part of a request."""
+        """Return the next part of a request, as an h11 event."""
         while (event := self.connection.next_event()) is h11.NEED_DATA:
             self.connection.receive_data(await self.reader.read(65_536))
         return event

@@ -1,4 +1,4 @@
-"""The namespace as administration requests use it: entities by path, commands, and addresses."""
+"""The namespace as administration requests use it: entities by path, commands and addresses."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -14,11 +14,11 @@ from busproof.model.values import EntityKind
 __all__ = ["ManagedNamespace"]
 
 UNQUOTED: Final = "/$!'()*+,;:@&=~"
-"""Characters that addresses leave unescaped, besides letters and digits."""
+"""Characters that are not escaped in addresses, besides letters and digits."""
 
 
 class ManagedNamespace:
-    """The namespace, for administration: a refused command raises `Unreadable`.
+    """The namespace for administration; refused commands raise `Unreadable`.
 
     Args:
         hub: the broker's core.
@@ -30,7 +30,7 @@ class ManagedNamespace:
         """The broker's address, as the client of the current request knows it."""
 
     def known(self, path: str) -> str:
-        """Return the path of an existing entity, in the case in which it was created.
+        """Return the path of an existing entity, in the case that it was created with.
 
         Raises:
             Unreadable: there is no such entity, or it is a dead-letter queue (status 404).
@@ -56,7 +56,7 @@ class ManagedNamespace:
         """Execute all commands or none, and return the last answer.
 
         Raises:
-            Unreadable: one is refused.
+            Unreadable: a command is refused.
         """
         answer = self.hub.bus.ask_all(commands, "administration")[-1]
         if (refusal := refusal_of(answer)) is not None:
@@ -65,23 +65,23 @@ class ManagedNamespace:
         return answer
 
     def insist(self, answer: Answer, about: str) -> None:
-        """Check that a command about an entity has not been refused.
+        """Raise an error if a command about an entity has been refused.
 
         Raises:
-            Unreadable: it has been.
+            Unreadable: the command has been refused.
         """
         if (refusal := refusal_of(answer, about)) is not None:
             raise Unreadable(refusal.description, refusal.status)
         self.hub.changed()
 
     def url(self, path: str, rule: str | None = None) -> str:
-        """Return the address of an entity or a rule, which has its name for JavaScript clients."""
+        """Return the address of an entity or a rule; JavaScript clients read the name from it."""
         topic, _, subscription = self.hub.bus.path(path).partition(v.SUBSCRIPTIONS)
         parts = [topic, *(["Subscriptions", subscription] if subscription else [])]
         parts += [] if rule is None else ["Rules", rule]
         return f"{self.base}/{quote('/'.join(parts), safe=UNQUOTED)}"
 
     def moment(self) -> str:
-        """Return the current time, as descriptions spell it."""
+        """Return the bus's current time, as spelled in descriptions."""
         now = self.hub.now_ms() / 1000
         return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,4 +1,4 @@
-"""Parsing of XML from clients, whose cost is bounded by its size."""
+"""Parsing of XML from clients at a cost that is bounded by its size."""
 
 from typing import Final
 from xml.etree import ElementTree as ET
@@ -6,14 +6,14 @@ from xml.etree import ElementTree as ET
 __all__ = ["parsed_xml"]
 
 LONGEST_NAMESPACE: Final = 200
-"""Maximum length of a namespace, in characters: the parser copies it for each name in it."""
+"""Maximum length of a namespace, in characters; the parser copies it for each name within."""
 DEEPEST: Final = 32
 """Maximum nesting of elements; a rule's filter needs eight levels."""
 MOST_ELEMENTS: Final = 5_000
 
 
 class _Builder(ET.TreeBuilder):
-    """A builder of elements that refuses long namespaces, and too many or too deep elements."""
+    """An element builder that refuses long namespaces, deep nesting and too many elements."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class _Builder(ET.TreeBuilder):
         """Begin an element.
 
         Raises:
-            ValueError: there are too many, or it is too deep.
+            ValueError: there are too many elements, or this one is nested too deeply.
         """
         self._depth += 1
         self._count += 1
@@ -39,10 +39,10 @@ class _Builder(ET.TreeBuilder):
         return super().end(tag)
 
     def start_ns(self, prefix: str, uri: str) -> None:  # noqa: ARG002 - as the parser calls it
-        """Check a namespace before anything is in it.
+        """Check the length of a namespace before any name uses it.
 
         Raises:
-            ValueError: it is too long.
+            ValueError: the namespace is too long.
         """
         if len(uri) > LONGEST_NAMESPACE:
             raise ValueError(
@@ -51,11 +51,11 @@ class _Builder(ET.TreeBuilder):
 
 
 def parsed_xml(text: str) -> ET.Element:
-    """Return the element that a text has.
+    """Parse a text into an XML element.
 
     Raises:
-        ValueError: a namespace is too long, or there are too many or too deep elements.
-        ET.ParseError: it is not XML.
+        ValueError: a namespace is too long, or there are too many elements or levels.
+        ET.ParseError: the text is not XML.
     """
     parser = ET.XMLParser(target=_Builder())  # noqa: S314 - texts have no document type
     parser.feed(text)

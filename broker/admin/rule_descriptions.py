@@ -1,4 +1,4 @@
-"""Descriptions of subscription rules: their filters and actions, and the values in them."""
+"""Descriptions of subscription rules in XML: filters, actions, and the values in them."""
 
 import math
 import re
@@ -16,7 +16,7 @@ __all__ = ["action_of", "filter_of", "rule_element"]
 
 TYPE: Final = f"{{{XSI}}}type"
 PARAMETER: Final = re.compile(r"'(?:[^']|'')*'|@\w+")
-"""A string literal of a SQL expression, which contains no parameters, or a parameter."""
+"""A parameter of a SQL expression, or a string literal, where an `@` begins none."""
 CORRELATION: Final = (
     ("CorrelationId", "correlation_id"),
     ("MessageId", "message_id"),
@@ -30,7 +30,7 @@ CORRELATION: Final = (
 
 
 def filter_of(rule: ET.Element) -> v.Filter:
-    """Return the filter of a rule.
+    """Return the filter in a rule's description; a rule without one matches everything.
 
     Raises:
         Unreadable: the filter's type is unknown.
@@ -54,7 +54,7 @@ def filter_of(rule: ET.Element) -> v.Filter:
 
 
 def action_of(rule: ET.Element) -> str | None:
-    """Return the action of a rule, if it has one.
+    """Return the action in a rule's description, or `None` if it has none.
 
     Raises:
         Unreadable: the action uses a parameter without a value.
@@ -64,13 +64,13 @@ def action_of(rule: ET.Element) -> str | None:
 
 
 def _expression(element: ET.Element) -> str:
-    """Return the SQL of a filter or an action, with parameters replaced by their values.
+    """Return the SQL expression of a filter or an action, with parameters replaced by their values.
 
-    A value becomes a constant; text is quoted, so that it cannot add a condition.
+    Each value becomes a literal; text is quoted, so that it cannot add a condition.
     """
     expression = element.findtext(f"{{{SB}}}SqlExpression") or ""
     if len(expression) > LONGEST:
-        # It is refused; a long value in each of many places would make it huge before.
+        # It will be refused for its length; inserting long values first would make it huge.
         return expression
     known = {
         name.lower(): value for name, value in _values(element.find(f"{{{SB}}}Parameters")).items()
@@ -103,7 +103,7 @@ def _constant(value: bool | float | str) -> str:
 
 
 def _values(element: ET.Element | None) -> dict[str, Any]:
-    """Return the named values of a filter or an action.
+    """Return the values of parameters in a filter or an action, by name.
 
     Raises:
         Unreadable: a value has an unknown type, or cannot be parsed.
@@ -123,7 +123,7 @@ def _values(element: ET.Element | None) -> dict[str, Any]:
         try:
             values[name] = VALUE_TYPES[kind](text)
         except (OverflowError, ValueError):
-            raise Unreadable(f"{name!r} is {text[:80]!r}, which is no {kind}.") from None
+            raise Unreadable(f"{name!r} is {text[:80]!r}, which is not a {kind}.") from None
         if isinstance(values[name], float) and not math.isfinite(values[name]):
             raise Unreadable(f"{name!r} is {text[:80]!r}; it has to be a finite number.")
         if isinstance(values[name], int) and abs(values[name]) >= 2**63:
@@ -138,7 +138,7 @@ def _truth(text: str) -> bool:
 
 
 def _moment(text: str) -> int:
-    """Parse a time into milliseconds since 1970, as in messages; without a time zone it is UTC."""
+    """Parse a time into milliseconds since 1970, as in messages; UTC if it has no time zone."""
     moment = datetime.fromisoformat(text)
     moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
     return (moment - EPOCH) // timedelta(milliseconds=1)
@@ -154,15 +154,15 @@ VALUE_TYPES: Final[dict[str, Callable[[str], Any]]] = {
     "dateTime": _moment,
     "duration": str,
 }
-"""Types of the values that a filter can compare, and their parsers."""
+"""Types of the values that a filter can compare, with their parsers."""
 
 
 def rule_element(
     rule: v.SubscriptionRule, created: str, source: ET.Element | None = None
 ) -> ET.Element:
-    """Return a rule's description, with the filter and action from the client if there are any.
+    """Return a rule's description, with the filter and action of the client's own if available.
 
-    The model has constants instead of parameters.
+    The client's own may have parameters, which the model has replaced by their values.
     """
     element = ET.Element("RuleDescription", {"xmlns": SB, "xmlns:i": XSI})
     chosen = None if source is None else source.find(f"{{{SB}}}Filter")
@@ -207,7 +207,7 @@ def _value_element(pair: ET.Element, value: Any) -> None:
     kinds = {bool: "boolean", int: "int", float: "double", str: "string"}
     kind = "long" if isinstance(value, int) and abs(value) >= 2**31 else kinds[type(value)]
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    # The JavaScript client takes the text after the fifth character for the type.
+    # The JavaScript client takes everything after the fifth character as the type.
     element = ET.SubElement(pair, "Value", {"i:type": f"d6p1:{kind}"})
     element.set("xmlns:d6p1", XSD)
     element.text = text

@@ -1,6 +1,6 @@
-"""The status page: entities, with their partitions, sessions and locks.
+"""The status page: entities with their partitions, sessions and locks.
 
-It never scans the messages, so frequent refreshes delay no client.
+Messages are never scanned, so that frequent refreshes delay no client.
 """
 
 import base64
@@ -17,15 +17,15 @@ from busproof.model.state import Entity, QueuedMessage
 __all__ = ["MOST_LISTED", "entity_told", "kind_of", "overview", "page"]
 
 MOST_LISTED: Final = 50
-"""Maximum number of sessions, and of locks, listed for an entity."""
+"""Maximum number of sessions, and of locks, to list for an entity."""
 
 
 def overview(hub: Hub, *, may_disturb: bool) -> dict[str, Any]:
-    """Return the data of the page, for JSON; times are milliseconds since 1970.
+    """Return the data of the page for JSON, with times in milliseconds since 1970.
 
     Args:
         hub: the broker's core.
-        may_disturb: whether the viewer may take partitions down.
+        may_disturb: whether the viewer may take down partitions.
     """
     bus = hub.bus
     namespace = bus.namespace
@@ -49,7 +49,7 @@ def _listed(hub: Hub, name: str) -> dict[str, Any]:
 
 
 def entity_told(hub: Hub, name: str) -> dict[str, Any]:
-    """Return the data of an entity and of each of its partitions."""
+    """Return the data of an entity and of its partitions."""
     entity = hub.bus.namespace.entities[name]
     tally = hub.tallies.of(entity)
     beneath = (entity.dead_letters, entity.transfers)
@@ -117,7 +117,7 @@ def _until(queued: QueuedMessage) -> int:
 
 
 def page() -> tuple[bytes, str]:
-    """Return the page and its content security policy: only its own style and script."""
+    """Return the page, and a content security policy that permits only its own style and script."""
     style, script = _file("page.css"), _file("page.js")
     whole = Template(_file("page.html")).substitute(style=style, script=script)
     policy = (

@@ -19,17 +19,17 @@ class SubscriptionRules:
     """The rules of all subscriptions, as administration clients manage them.
 
     Args:
-        namespace: the namespace.
+        namespace: the namespace, for administration.
     """
 
     def __init__(self, namespace: ManagedNamespace) -> None:
         self._namespace = namespace
 
     def listed(self, path: str, query: Mapping[str, str]) -> bytes:
-        """Return a page of the rules of a subscription, by name.
+        """Return a page of a subscription's rules, sorted by name.
 
         Raises:
-            Unreadable: there is no such subscription, or the page has no such number.
+            Unreadable: there is no such subscription, or the query has an invalid number.
         """
         rules = {rule.name: rule for rule in self._found_rules(path)}
         path = self._namespace.known(path)
@@ -42,7 +42,7 @@ class SubscriptionRules:
         return atom.feed("rules", url, moment, entries, following and f"{url}?{following}")
 
     def answer(self, request: Request, path: str, name: str) -> tuple[int, bytes]:
-        """Answer a request about the rule with this name: the status and the body.
+        """Answer a request about one rule; return the status and the body.
 
         Raises:
             Unreadable: there is no such subscription or rule, or the description is wrong.
@@ -70,11 +70,11 @@ class SubscriptionRules:
             self._namespace.hub.descriptions.forget_rule(path, name)
             return 200, b""
         if request.method != "GET":
-            raise atom.Unreadable(f"{request.method} is not understood here.", 405)
+            raise atom.Unreadable(f"{request.method} is not supported here.", 405)
         return 200, self._entry(path, known[name])
 
     def describe(self, path: str, rule: v.SubscriptionRule, element: ET.Element) -> None:
-        """Keep the client's own description of a rule of the subscription with this path."""
+        """Keep a client's own description of a rule, to return it unchanged."""
         self._namespace.hub.descriptions.write_rule(path, rule, ET.tostring(element, "unicode"))
 
     def _found_rules(self, path: str) -> tuple[v.SubscriptionRule, ...]:
@@ -88,13 +88,13 @@ class SubscriptionRules:
         return atom.entry(rule.name, self._namespace.url(path, rule.name), moment, element)
 
     def _element(self, path: str, rule: v.SubscriptionRule, moment: str) -> ET.Element:
-        """Return a rule's description, with the client's own XML if it still describes the rule."""
+        """Return a rule's description: the client's own XML if that still describes the rule."""
         known, text = self._namespace.hub.descriptions.get(path).rules.get(rule.name, (None, ""))
         return rule_element(rule, moment, atom.element_of(text) if known == rule else None)
 
 
 def rule_in(element: ET.Element, name: str) -> v.SubscriptionRule:
-    """Return the described rule, under this name.
+    """Return the rule in a description, under the given name.
 
     Raises:
         Unreadable: the name or the description is wrong.
@@ -108,7 +108,7 @@ def rule_in(element: ET.Element, name: str) -> v.SubscriptionRule:
 
 
 def first_rule_in(element: ET.Element) -> v.SubscriptionRule:
-    """Return the described first rule of a subscription, which may keep the default name.
+    """Return the first rule in a subscription's description; it may have the default name.
 
     Raises:
         Unreadable: the name or the description is wrong.
@@ -120,7 +120,7 @@ def first_rule_in(element: ET.Element) -> v.SubscriptionRule:
 def replacing_default(
     command: v.CreateSubscription, rule: v.SubscriptionRule
 ) -> tuple[v.Command, ...]:
-    """Return the commands that put a rule in place of the default one of a new subscription."""
+    """Return the commands that replace the default rule of a new subscription."""
     topic, subscription = command.topic, command.subscription
     removal = v.RemoveRule(topic=topic, subscription=subscription, rule=v.DEFAULT_RULE)
     return removal, _addition(topic, subscription, rule)

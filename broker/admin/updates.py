@@ -1,4 +1,4 @@
-"""Updates and deletions of entities of any kind, with settings that no command has."""
+"""Updates and deletions of entities of any kind, including settings that no command has."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["managed", "updated"]
 
 
 def managed(bus: Bus, command: v.UpdateQueue | v.DeleteQueue) -> Answer:
-    """Update or delete an entity of any kind; topics have separate commands."""
+    """Update or delete an entity of any kind by the command for its kind."""
     if getattr(bus.entity(command.queue), "kind", None) is not EntityKind.TOPIC:
         return bus.ask(command, "administration")
     if isinstance(command, v.DeleteQueue):
@@ -31,7 +31,7 @@ def managed(bus: Bus, command: v.UpdateQueue | v.DeleteQueue) -> Answer:
 
 
 def updated(bus: Bus, command: v.UpdateQueue, more: Mapping[str, Any]) -> Answer:
-    """Update an entity, and `more` settings that the command does not have: all or nothing."""
+    """Update an entity by a command and by `more` settings that the command does not have."""
     entity = bus.entity(command.queue)
     if entity is None or not more or not bus.is_trusted:
         return managed(bus, command)

@@ -1,1 +1,1 @@
-"""AMQP as Service Bus clients speak it, in places where Proton's engine is stricter or terser."""
+"""AMQP 1.0 as Service Bus clients use it, with what Proton's engine lacks or refuses."""

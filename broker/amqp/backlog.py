@@ -1,4 +1,4 @@
-"""Messages queued in the AMQP engine for lack of a session window or of credit."""
+"""Messages that the AMQP engine queues because a session window or credit is missing."""
 
 from typing import Final
 
@@ -9,14 +9,14 @@ from busproof.broker.amqp.nodes import Node
 __all__ = ["Backlog"]
 
 DELIVERY: Final = 512
-"""Approximate overhead of a delivery in the engine, in bytes."""
+"""Approximate memory that the engine uses for a queued delivery, in bytes."""
 
 
 class Backlog:
-    """The links of a connection whose messages the engine cannot write yet.
+    """The links whose messages the engine cannot write yet.
 
     A client may grant a link unlimited credit while its session has no window. The engine would
-    queue every message given to such a link, so the link gets no more until the window opens.
+    queue every message sent on such a link, so the link sends no more until the window opens.
     """
 
     def __init__(self) -> None:
@@ -24,11 +24,12 @@ class Backlog:
         self._shut: dict[Raw, Node] = {}
 
     def wrote(self, link: Raw, node: Node) -> None:
-        """Record that the engine was given a message for a link."""
+        """Record that a message was handed to the engine for a link."""
+        # The engine writes at the next flush, so only `look` can see whether the message has left.
         self._written[link] = node
 
     def look(self) -> None:
-        """Mark the links whose messages the engine could not write; they wait for a window."""
+        """Find the links whose messages are still queued after a flush; they wait for a window."""
         for link, node in self._written.items():
             if native.queued(link) > 0:
                 self._shut[link] = node
@@ -39,7 +40,7 @@ class Backlog:
         return link in self._shut
 
     def opened(self) -> list[Node]:
-        """Return the links whose messages have all been written; they can take more."""
+        """Remove and return the links whose queued messages are written; they can send again."""
         opened = [link for link in self._shut if native.queued(link) <= 0]
         return [self._shut.pop(link) for link in opened]
 
@@ -50,7 +51,7 @@ class Backlog:
 
     @property
     def size(self) -> int:
-        """Bytes queued in the engine."""
+        """Memory that the queued messages use in the engine, in bytes."""
         if not self._shut:
             return 0
         # The engine counts the bytes of a session, which several of the links may share.

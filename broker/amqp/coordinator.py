@@ -1,4 +1,4 @@
-"""Coordinator links, which begin and end a client's transactions."""
+"""Coordinator links, where a client begins, commits and rolls back transactions."""
 
 from itertools import count
 from typing import Any
@@ -17,15 +17,15 @@ from busproof.broker.amqp.unreadable import decoded
 __all__ = ["Coordinator"]
 
 DECLARE, DISCHARGE, DECLARED = 0x31, 0x32, 0x33
-# AMQP lets a client write a descriptor as a symbol, too, in place of the number.
+# AMQP lets a client write a descriptor as a symbol or as a number.
 NAMED = {"amqp:declare:list": DECLARE, "amqp:discharge:list": DISCHARGE}
 NUMBERS = count(1)
 
 
 class Coordinator(Node):
-    """A coordinator link: declares and discharges transactions.
+    """A coordinator link, whose messages declare and discharge transactions.
 
-    When it closes, the transactions that are still open are rolled back.
+    When it closes, its open transactions are rolled back.
     """
 
     def __init__(self, connection: Connection, link: Link) -> None:
@@ -39,11 +39,12 @@ class Coordinator(Node):
         self._link.flow(CREDIT)
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
-        """Begin or end a transaction."""
+        """Carry out a request to begin, commit or roll back a transaction."""
         raw = received(self._connection, native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
         self._link.advance()
+        # A request uses one credit; give it back, so that the client can always send the next.
         self._link.flow(1)
         try:
             begun = self._asked(raw)
@@ -61,15 +62,15 @@ class Coordinator(Node):
         self._connection.hub.changed()
 
     def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - both ends are the same here
-        """Roll back the transactions that are still open."""
-        # AMQP: what is open when the link of its coordinator ends is rolled back.
+        """Roll back the link's open transactions, as AMQP requires (part 4, section 4.2)."""
+        # In a fixed order, so that a recorded run can be repeated.
         for name in sorted(self._open):
             self._connection.hub.stage.roll_back(name, self._connection.name)
             self._ended(name)
         self._open.clear()
 
     def _asked(self, raw: bytes) -> str | None:
-        """Carry out a request; return the name of the transaction that it began, if any."""
+        """Carry out a request; return the name of the transaction that it has begun, if any."""
         try:
             request = decoded(raw)
         except ValueError as error:
@@ -83,8 +84,9 @@ class Coordinator(Node):
         if code != DISCHARGE:
             raise Refusal("amqp:not-implemented", f"There is no request {described.descriptor!r}.")
         values: Any = described.value
+        # A discharge may leave out its last field, which then means a commit.
         fields = [*(values if isinstance(values, list) else ()), None, None]
-        # A number in its place would become as many zeros.
+        # `bytes` of a number would be as many zeros, so other types count as no name.
         name = fields[0] if isinstance(fields[0], bytes | memoryview) else b""
         self._end(bytes(name).decode("latin-1"), failed=bool(fields[1]))
         return None
@@ -93,7 +95,7 @@ class Coordinator(Node):
         if len(self._open) >= (most := self._connection.hub.limits.transactions):
             raise Refusal(
                 "amqp:resource-limit-exceeded",
-                f"{most:,} transactions are open here, as many as there may be.",
+                f"{most:,} transactions are open here, which is the maximum.",
                 403,
             )
         name = f"{self._connection.name}-{next(NUMBERS)}"
@@ -102,7 +104,7 @@ class Coordinator(Node):
         )
         insist(answer)
         self._open.add(name)
-        # Sends over other connections in this transaction count for the client that began it.
+        # Sends in this transaction over other connections count for the client that began it.
         self._connection.hub.owners[name] = self._connection
         self._connection.kept.begin(name)
         return name
@@ -113,12 +115,13 @@ class Coordinator(Node):
 
     def _end(self, name: str, *, failed: bool) -> None:
         if name not in self._open:
-            # A transaction belongs to the link that began it: nobody else's can be ended here.
+            # A transaction belongs to the link that began it; no other link can end it.
             raise Refusal("amqp:transaction:unknown-id", "There is no such transaction here.", 404)
+        # A commit ends the transaction even if it fails, so nothing more is counted for it.
         self._open.discard(name)
         self._ended(name)
         stage, who = self._connection.hub.stage, self._connection.name
         answer = stage.roll_back(name, who) if failed else stage.commit(name, who)
         if (refusal := refusal_of(answer)) is not None:
-            # AMQP has its own error for a commit that failed, with which all was rolled back.
+            # AMQP has an error of its own for a commit that failed and was rolled back as a whole.
             raise Refusal("amqp:transaction:rollback", refusal.description)

@@ -1,4 +1,4 @@
-"""Settlements on the wire: lock tokens, and what a disposition requests."""
+"""Settlements in AMQP: lock tokens as bytes, and what a client's disposition requests."""
 
 from collections.abc import Mapping, Sequence
 from struct import Struct
@@ -51,29 +51,29 @@ TOGETHER: Final[dict[type[v.Settlement], values.Disposition]] = {
     v.DeadLetter: values.Disposition.DEAD_LETTER,
 }
 TOKEN: Final = Struct(">QQ")
-"""A lock token in bytes: the sequence number and the number of the delivery."""
+"""A lock token as 16 bytes: the sequence number, then the number of the delivery."""
 
 
 def token_in_bytes(token: str) -> bytes:
-    """Return the model's lock token in the bytes of a client's UUID."""
+    """Return a lock token of the model as the 16 bytes of a UUID."""
     number, _, delivery = token.partition("/")
     return TOKEN.pack(int(number), int(delivery))
 
 
 def wire_token(token: str) -> UUID:
-    """Return the model's lock token as a UUID."""
+    """Return a lock token of the model as a UUID."""
     return UUID(bytes=token_in_bytes(token))
 
 
 def token_of(token: UUID) -> str:
-    """Return the model's lock token for a client's UUID."""
+    """Return the model's lock token for the UUID that a client sent."""
     return f"{token.int >> 64}/{token.int & (2**64 - 1)}"
 
 
 def tag_of(token: bytes) -> bytes:
-    """Return the tag of a delivery: its lock token in the byte order of a .NET Guid."""
-    # The first three parts of a Guid are little-endian, and requests have the same token as a UUID
-    # in the usual order: tests of azure-servicebus compare the two.
+    """Return the tag of a delivery: its lock token, in the byte order of a .NET Guid."""
+    # A Guid's first three parts are little-endian, and .NET clients read the tag as a Guid.
+    # Requests carry the token in network order; tests of azure-servicebus compare the two.
     return token[3::-1] + token[5:3:-1] + token[7:5:-1] + token[8:]
 
 
@@ -109,11 +109,12 @@ class Disposition:
         raise Refusal("amqp:not-allowed", f"No message is settled by outcome {self.outcome:#04x}.")
 
     def together(self, queue: str, tokens: Sequence[str]) -> v.SettleBatch:
-        """Return the command for this settlement of several messages.
+        """Return the command that settles several messages in this way.
 
         Raises:
             Refusal: the outcome settles no message.
         """
+        # The batch lists the tokens; this one command shows only which kind of settlement it is.
         one = self.settlement(queue, "")
         return v.SettleBatch(
             queue=queue,
@@ -123,9 +124,9 @@ class Disposition:
         )
 
     def more(self) -> dict[str, bytes]:
-        """Return the properties that the settlement adds to the message, as encoded AMQP values.
+        """Return the properties that this settlement adds to the message, as encoded AMQP values.
 
-        The dead-letter reason is left out, because the model keeps it.
+        The dead-letter reason is not among them, because the model stores it.
         """
         details = {name: value for name, value in self.details.items() if name != REASON}
         return {name: value_of(value) for name, value in details.items() if value is not None}
@@ -141,15 +142,15 @@ def value_of(value: Any) -> bytes:
 
 
 def disposed(delivery: Delivery) -> Disposition:
-    """Read a disposition outside of a transaction."""
+    """Read a disposition that is not part of a transaction."""
     remote = delivery.remote
     outcome = int(delivery.remote_state)
     if outcome == REJECTED:
-        # A dead letter is a rejection whose error has the reason and the description in its info.
+        # Clients dead-letter by a rejection whose error carries reason and description in its info.
         condition = remote.condition
         return Disposition(outcome, details=_texts(None if condition is None else condition.info))
     if outcome == MODIFIED:
-        # Abandon and defer are one outcome: deferred is what must not be delivered here again.
+        # Abandon and defer are the same outcome, `modified`; `undeliverable-here` makes it a defer.
         return Disposition(outcome, bool(remote.undeliverable), _texts(remote.annotations))
     return Disposition(outcome)
 
@@ -168,7 +169,7 @@ def in_transaction(delivery: Delivery) -> Disposition:
 
 def _staged(delivery: Delivery) -> Disposition:
     state: Any = delivery.remote.data or []
-    # Proton knows no transactions, and gives their outcomes as plain values.
+    # Proton does not know transactional states; it passes their fields on as plain values.
     outcome = state[1] if len(state) > 1 else None
     if not isinstance(outcome, Described):
         raise Refusal("amqp:decode-error", "A disposition in a transaction names its outcome.")
@@ -185,10 +186,10 @@ def _staged(delivery: Delivery) -> Disposition:
 
 
 def echoed(disposition: Disposition) -> Described:
-    """Return the outcome to echo within a transactional state."""
+    """Return the outcome to send back to the client within a transactional state."""
     fields: list[Any] = []
     if disposition.outcome == MODIFIED:
-        # The client of Python takes an outcome of another type than its own for a failure.
+        # The Python client reports a failure if the outcome is of another type than its own.
         fields = [True, disposition.undeliverable]
     return Described(ulong(disposition.outcome), fields)
 
@@ -199,8 +200,8 @@ def _items(described: Described) -> list[Any]:
 
 
 def _texts(info: Any) -> dict[str, Any]:
-    """Return a map with its keys as strings."""
+    """Return a map with its keys as strings; an empty one if `info` is not a map."""
     if not isinstance(info, dict):
         return {}
-    # AMQP has symbols for keys here, and JavaScript writes strings.
+    # AMQP specifies symbols as keys here; the JavaScript client writes strings.
     return {str(key): value for key, value in info.items()}

@@ -1,7 +1,7 @@
-"""The AMQP type system, as far as message sections are read and written here.
+"""Reading and writing of AMQP values, as far as message sections need it.
 
-Reading a value through Proton takes about ten microseconds, and a binary from it is lost with the
-tree that it belongs to. This module reads the bytes directly and takes slices.
+Proton takes about ten microseconds to read a value, and its binaries are lost with the tree that
+holds them. This module reads the received bytes directly and returns slices of them.
 """
 
 import struct
@@ -55,37 +55,37 @@ _SIZES: Final = tuple(
     )
     for code in range(256)
 )
-"""For each type the bytes of its values, or the size of the number that has them, negated."""
+"""Size of the values of each type, in bytes; negated, the width of the size that precedes them."""
 _TEXTS: Final = {0xA1: "utf-8", 0xB1: "utf-8", 0xA3: "ascii", 0xB3: "ascii"}
 _PASSED_ON: Final = frozenset({0x73, 0x74, 0x84, 0x94})
-"""Characters and decimals, which are passed on unread."""
+"""Type codes of characters and decimals, which are passed on without being decoded."""
 _FIXED_SIZES: Final = tuple(
     1 + _SIZES[code] if code in _UNPACK or code in _SINGLE or code in fixed else 0
     for fixed in [{0x56, 0x98, *_PASSED_ON}]
     for code in range(256)
 )
-"""For each type of a fixed size the bytes of its values with the constructor; 0 for others."""
+"""Size of each fixed-size value including its constructor, in bytes; 0 for other types."""
 _COMPOUND: Final = frozenset({0xC0, 0xC1, 0xD0, 0xD1, 0xE0, 0xF0})
 DESCRIBED: Final = 0
 STEP: Final = 1_024
-"""Number of values that are validated in a step."""
+"""Number of values to validate between two yields."""
 DEEPEST: Final = 32
 """Maximum nesting of descriptors and described values; messages need one level."""
 MOST_NODES: Final = 65_535
-"""Maximum number of values that the engine reads in one value, even in an array of nulls."""
+"""Maximum number of values that Proton reads within one value, even in an array of nulls."""
 SHORT_SECTION: Final = b"\x00\x53"
-"""How nearly all clients begin a section: its descriptor is a small unsigned number."""
+"""Bytes that begin nearly every section: a descriptor that is a small unsigned number."""
 
 
 class _Opaque:
-    """A value of a type that is passed on unread."""
+    """Placeholder for a value whose type is passed on without being decoded."""
 
 
 OPAQUE: Final = _Opaque()
 
 
 def end_of(data: bytes, place: int, deep: int = 0) -> int:
-    """Return the position behind the value that begins here.
+    """Return the position after the value that begins at `place`.
 
     Raises:
         ValueError: it is truncated, has too many levels of descriptors, or is of an unknown type.
@@ -110,7 +110,7 @@ def end_of(data: bytes, place: int, deep: int = 0) -> int:
 
 
 def value_at(data: bytes, place: int) -> Any:
-    """Return the value that begins here, or `OPAQUE` if it is not of a simple type."""
+    """Return the value that begins at `place`, or `OPAQUE` if its type is not a simple one."""
     code = data[place]
     unpack = _UNPACK.get(code)
     if unpack is not None:
@@ -131,7 +131,7 @@ def value_at(data: bytes, place: int) -> Any:
 
 
 def section(data: bytes, place: int) -> tuple[Any, int, int]:
-    """Return the descriptor of the section that begins here, and where its value begins and ends.
+    """Return the descriptor of the section at `place`, and where its value begins and ends.
 
     Raises:
         ValueError: there is no section here.
@@ -157,7 +157,7 @@ def elements_of(data: bytes, place: int) -> tuple[int, int]:
 
 
 def items(data: bytes, place: int, most: int) -> list[Any]:
-    """Return the elements of a list, which has at most so many."""
+    """Return the elements of the list at `place`; a list of more than `most` is an error."""
     if data[place] == 0x45:
         return []
     last = end_of(data, place)
@@ -196,7 +196,7 @@ def pairs(data: bytes, place: int) -> Iterator[tuple[Any, Any, bytes]]:
 
 
 def check(data: bytes, place: int) -> int:
-    """Validate a value and everything within it; return the position behind it.
+    """Validate a value and everything within it; return the position after it.
 
     Raises:
         ValueError: it is not AMQP, or is nested too deeply.
@@ -210,7 +210,7 @@ def check(data: bytes, place: int) -> int:
 
 
 def checking(data: bytes, place: int, deep: int = 0) -> Generator[None, None, int]:
-    """Validate a value as `check` does, step by step."""
+    """Validate a value as `check` does, yielding now and then so that other work can go on."""
     if deep > DEEPEST:
         raise ValueError("a value is nested too deeply")
     code = data[place]
@@ -239,16 +239,16 @@ def checking(data: bytes, place: int, deep: int = 0) -> Generator[None, None, in
 
 
 def _check_simple(data: bytes, place: int) -> int:
-    """Validate a value of a simple type; return the position behind it."""
+    """Validate a value of a simple type; return the position after it."""
     if value_at(data, place) is OPAQUE and data[place] not in _PASSED_ON:
         raise ValueError(f"there is no AMQP type {data[place]:#04x}")
     return end_of(data, place)
 
 
 def values_in(data: bytes, place: int, most: int = 2**32) -> int:
-    """Count the values from here on, nested ones included, as far as they can be read.
+    """Count the values from `place` on, nested ones included, as far as they can be read.
 
-    If there are more than `most`, the rest is not counted.
+    Counting stops once there are more than `most`.
     """
     count, last = 0, len(data) - 9
     while place <= last and count <= most:
@@ -271,7 +271,7 @@ def values_in(data: bytes, place: int, most: int = 2**32) -> int:
 
 
 def _values_in_array(elements: bytes) -> int:
-    """Return how many values there may be within the elements of an array."""
+    """Return an upper bound of the number of values within an array's elements."""
     if elements and (elements[0] == DESCRIBED or elements[0] >> 4 >= 0xC):
         has_arrays = b"\xe0" in elements or b"\xf0" in elements
         return MOST_NODES if has_arrays else len(elements)
@@ -305,7 +305,7 @@ def _checking_array(data: bytes, place: int, last: int, deep: int) -> Generator[
 
 
 def _size_of(code: int, data: bytes, place: int) -> int:
-    """Return the number of bytes that follow a constructor."""
+    """Return the number of bytes that follow the constructor of a value."""
     width = _WIDTHS.get(code >> 4)
     if width is not None:
         return width
@@ -320,12 +320,12 @@ def _check_ends(place: int, last: int) -> None:
 
 
 def binary(value: Any) -> bytes:
-    """Return a binary that Proton has decoded.
+    """Return a binary value, as decoded by Proton, as bytes.
 
-    The type is checked because `bytes(number)` would make that many zeros.
+    The type is checked first, because `bytes(number)` would make that many zeros.
 
     Raises:
-        ValueError: it is of another type.
+        ValueError: the value is not a binary.
     """
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)
@@ -346,5 +346,5 @@ def string_of(text: str) -> bytes:
 
 
 def long_of(number: int) -> bytes:
-    """Encode a long or a timestamp, without its constructor."""
+    """Encode a long or a timestamp, without the type code."""
     return struct.pack(">q", number)

@@ -1,4 +1,4 @@
-"""A client's connection: moves bytes to and from Proton's engine, and its events to nodes."""
+"""A client's AMQP connection: passes bytes to and from Proton, and Proton's events to nodes."""
 
 import asyncio
 import time
@@ -32,7 +32,7 @@ TICK: Final = 5.0
 """Maximum time between two ticks of the engine, which detect idle connections, in seconds."""
 
 PIECE: Final = 16_384
-"""Bytes handled before answers are written, so that the client can continue early."""
+"""Bytes to handle before answers are written, so that the client can continue early."""
 
 
 class Connection(asyncio.Protocol):
@@ -48,16 +48,16 @@ class Connection(asyncio.Protocol):
         self.hub = hub
         self._wire = Wire(hub, self._give)
         self.unfinished = native.Unfinished()
-        """For each link, the bytes received of a message that is still incomplete."""
+        """For each link, the number of bytes received of a message that is still incomplete."""
         self.answers = 0
-        """Bytes of answers that the client requested but gave no credit for yet."""
+        """Bytes of replies that wait because the client has given no credit for them."""
         self.backlog = Backlog()
         self.name: Final = f"connection-{hub.era}{number}"
-        """The model's name of this connection."""
+        """The model's name for this connection."""
         self.sessions: dict[tuple[str, str], str] = {}
-        """Path and session id to the model's name of the link that holds the session."""
+        """Path and session id to the model's name for the link that holds the session."""
         self.replies: dict[tuple[str, str], Any] = {}
-        """Kind of node and reply address to the node that sends replies there."""
+        """Kind of node and reply address to the node that sends replies to this address."""
         numbering = Numbering()
         self._frames = Frames(hub.limits.frame, numbering, hub.limits.opening)
         self.kept = Kept(self._frames.costs)
@@ -72,11 +72,11 @@ class Connection(asyncio.Protocol):
             Event.CONNECTION_REMOTE_OPEN.number: self._opened,
             Event.CONNECTION_REMOTE_CLOSE.number: self._ended,
         }
-        """Handlers by the number of the event's type; deliveries are dispatched separately."""
+        """Handlers by event type; deliveries are dispatched separately."""
         self._outgoing = Outgoing(numbering)
         self._batch = self._pumping = self._is_let_go = False
         self._pieces = deque[tuple[bytes, bool]]()
-        """Received bytes that the engine does not have yet, and whether they are a batch."""
+        """Received bytes not yet given to the engine, each with whether they begin a batch."""
         self._turns = Turns(hub.loop, lambda: self._watch(self._take_turn))
         self.work = self._turns.work
         self._handshake: Handshake | None = None
@@ -87,11 +87,11 @@ class Connection(asyncio.Protocol):
         self._since = 0.0
 
     def renew_claims(self) -> None:
-        """Apply new keys: end the links whose claims rest on a key that no longer exists."""
+        """Apply new keys: end the links whose claims rest on a removed key."""
         self._proving.renew(self.hub.keys)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Accept a client, or drop it if there are too many connections."""
+        """Accept a client, or abort the connection if there are too many."""
         connected = cast(asyncio.Transport, transport)
         peer = str((connected.get_extra_info("peername") or ("",))[0])
         if len(self.hub.connections) >= self.hub.limits.connections:
@@ -113,20 +113,20 @@ class Connection(asyncio.Protocol):
         self._proving.begin()
 
     def data_received(self, data: bytes) -> None:
-        """Handle received bytes."""
+        """Handle bytes received from the client."""
         self._watch(lambda: self._take(data))
 
     def _watch(self, handle: Callable[[], None]) -> None:
-        """Run a handler; if it fails, end this client's connection only."""
+        """Run a handler; if it fails, end only this client's connection."""
         try:
             handle()
-        except Exception as error:  # noqa: BLE001 - one client's bytes are no other client's trouble
+        except Exception as error:  # noqa: BLE001 - a fault ends one connection, not the broker
             if is_unreadable(error):
-                sentence = f"What came cannot be read: {type(error).__name__}."
+                sentence = f"The data cannot be read: {type(error).__name__}."
                 self.end(Refusal("amqp:decode-error", sentence))
             else:
                 self.hub.complain(self.name, error)
-                self.end(Refusal("amqp:internal-error", "The broker has failed on what came.", 500))
+                self.end(Refusal("amqp:internal-error", "The broker failed on this data.", 500))
             self._pieces.clear()
             self.drop()
 
@@ -150,7 +150,7 @@ class Connection(asyncio.Protocol):
             self._take_turn(pumped=was_met)
 
     def _take_turn(self, *, pumped: bool = False) -> None:
-        """Handle what is left of the turn before, unless `pumped`, and then the received bytes."""
+        """Continue the previous turn's work, unless `pumped`, then handle the received bytes."""
         self._turns.begin()
         try:
             with self.hub.bus.one_moment():
@@ -197,7 +197,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def paused(self) -> bool:
-        """Whether the write limit is reached, so that nothing more is sent for now."""
+        """Whether so many bytes are unread that nothing more is sent for now."""
         return self._wire.paused
 
     def pause_writing(self) -> None:
@@ -209,7 +209,7 @@ class Connection(asyncio.Protocol):
         self._wire.go_on()
 
     def _give(self) -> None:
-        """Offer messages to all links."""
+        """Let all links deliver messages."""
         for node in list(self.links.values()):
             node.on_flow()
         self.pump()
@@ -222,20 +222,20 @@ class Connection(asyncio.Protocol):
         try:
             self._dispatch()
             self.flush()
-            if self._dispatch():
+            if self._dispatch():  # writing can raise further events
                 self.flush()
         finally:
             self._pumping = False
         self.measure()
 
     def measure(self) -> None:
-        """Check whether the memory kept for this client is within the limits."""
+        """Check whether this client's memory is within the limits."""
         if not self._is_let_go:
             self.hub.budget.hold(self, self.held)
 
     @property
     def held(self) -> int:
-        """Approximate bytes that the broker keeps for this client."""
+        """Approximate memory that the broker keeps for this client, in bytes."""
         came = sum(len(piece) for piece, _ in self._pieces) + self._frames.waiting
         unsent = self._wire.waiting + self.answers + self.backlog.size
         return self.kept.size + self.unfinished.total + came + unsent
@@ -246,7 +246,7 @@ class Connection(asyncio.Protocol):
         self.measure()
 
     def let_go(self, refusal: Refusal) -> None:
-        """End the connection and free the memory kept for it."""
+        """End the connection and free the memory that it uses."""
         self._is_let_go = True
         self._pieces.clear()
         self.end(refusal)
@@ -261,7 +261,7 @@ class Connection(asyncio.Protocol):
             self._wire.write(self._outgoing.feed(bytes(data)))
             self._engine.pop(len(data))
         self.backlog.look()
-        if waiting < 0:
+        if waiting < 0:  # the engine has closed its output
             self.drop()
 
     def close_after(self, refusal: Refusal) -> None:
@@ -276,14 +276,14 @@ class Connection(asyncio.Protocol):
         self.pump()
 
     def end(self, refusal: Refusal) -> None:
-        """End the connection, with an error if the handshake is over."""
+        """End the connection, with an AMQP error if the handshake is over."""
         if self._handshake is None:
             self.close_after(refusal)
         else:
             self.drop()
 
     def drop(self) -> None:
-        """Close the transport without another frame."""
+        """Close the transport without writing another frame."""
         self._wire.close()
 
     def _push(self) -> None:
@@ -306,7 +306,7 @@ class Connection(asyncio.Protocol):
     def _dispatch(self) -> bool:
         """Handle the engine's events; return whether there were any."""
         if self._turns.is_between:
-            # Called outside of this client's turn: its events wait for the next one.
+            # Between this client's turns others have theirs; its events wait for the next turn.
             return False
         was_any = False
         events = native.raw(self._collector)
@@ -330,9 +330,9 @@ class Connection(asyncio.Protocol):
         client = readable(lambda: self._endpoint.remote_container)
         self.hub.journal.info("connection-opened", connection=self.name, client=client)
         most = self._engine.remote_max_frame_size
-        # `clamped` has subtracted ROOM from the client's number, for the growth of frames.
+        # `clamped` has subtracted ROOM from the client's frame size, because frames may grow.
         self._outgoing.most = most + (ROOM if most >= LEAST_FRAME + ROOM else 0)
-        # Some clients send no message larger than a frame unless both ends state the same size.
+        # Some clients send no message larger than a frame unless both ends state one size.
         self._engine.max_frame_size = min(self.hub.limits.frame, self._outgoing.most)
         self._endpoint.open()
 

@@ -1,7 +1,7 @@
-"""The layer below the AMQP engine: protocol headers, SASL and frame boundaries.
+"""The layer below the AMQP engine: protocol headers, SASL, and the boundaries of frames.
 
 Without Cyrus SASL, Proton's server does not support PLAIN, and it does not expose the message
-format of a transfer, which marks a batch. So the bytes are examined here before the engine gets
+format of a transfer, which marks a batch. So this module examines the bytes before the engine gets
 them.
 """
 
@@ -30,36 +30,37 @@ __all__ = [
 AMQP_HEADER: Final = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER: Final = b"AMQP\x03\x01\x00\x00"
 BATCH_FORMAT: Final = 0x80013700
-# A number as large as this has one encoding only, so a search for these bytes misses no batch.
+# The batch format, 0x80013700, has only one encoding: searching for these bytes finds all.
 BATCH_MARK: Final = b"\x70\x80\x01\x37\x00"
 LOOKED_AT: Final = frozenset({OPEN, BEGIN, ATTACH, FLOW, TRANSFER, DETACH})
 OPENS: Final = frozenset({OPEN, BEGIN, ATTACH})
-# Those that the service offers. Python goes on only if ANONYMOUS is among them.
+# The mechanisms that the service offers. Python clients require ANONYMOUS among them.
 MECHANISMS: Final = ("MSSBCBS", "PLAIN", "ANONYMOUS")
-# AMQP has 512 bytes here (section 5.3). Some bound is needed: nobody is known yet.
+# AMQP sets 512 bytes (section 5.3). Some bound is needed before a client is authenticated.
 LARGEST_SASL_FRAME: Final = 4096
 MOST_VALUES: Final = 16_384
-"""Maximum number of values in a frame besides a message: the engine's binding reads one in a
-microsecond, and an array of nulls has any number in a few bytes.
+"""Maximum number of values in a frame, besides its message.
+
+Proton's binding reads a value in a microsecond, and a few bytes can hold a long array of nulls.
 """
 LIST8: Final = 0xC0
 ARRAY32: Final = b"\xf0"
 ARRAYS: Final = (b"\xe0", ARRAY32)
 OK, REFUSED = 0, 1
 VALUE: Final = 240
-"""Bytes that the engine takes for a value in its two trees."""
+"""Memory that the engine uses for a value in its two trees, in bytes."""
 USUAL: Final = 64
-"""Number of values in an ordinary Attach frame, which cost nothing extra."""
+"""Number of values in an ordinary Attach frame; only values beyond it are counted as memory."""
 
 
 def array(kind: int, elements: list[Any]) -> Array:
-    """Return an array of elements of one type, which Proton's own types cannot describe."""
+    """Return an array of values of one type, which Proton's own types cannot describe."""
     none: Any = UNDESCRIBED
     return Array(none, kind, *elements)
 
 
 class Handshake:
-    """The SASL handshake, until the engine takes over.
+    """The SASL handshake that precedes AMQP on a connection.
 
     Args:
         keys: the namespace's keys, for PLAIN.
@@ -76,9 +77,9 @@ class Handshake:
         self.done = False
 
     def feed(self, data: bytes) -> bytes:
-        """Consume received bytes; return those for the engine once the handshake is over.
+        """Take received bytes; return those for the AMQP engine once the handshake is over.
 
-        If `failed` is set, the connection must be closed.
+        If `failed` is set afterwards, the caller must close the connection.
         """
         self._received += data
         if not self._greeted and not self._greets():
@@ -88,6 +89,7 @@ class Handshake:
             if frame is None:
                 return b""
             self._answer(frame)
+        # A client may send its first AMQP frames together with its last SASL frame.
         rest, self._received = self._received, b""
         return rest if self.done else b""
 
@@ -95,7 +97,7 @@ class Handshake:
         if len(self._received) < len(SASL_HEADER):
             self.failed = not SASL_HEADER.startswith(self._received[:4])
             if self.failed:
-                # AMQP: answer an unsupported header with a supported one, then close.
+                # AMQP requires a server to answer an unsupported header with its own, and to close.
                 self._send(SASL_HEADER)
             return False
         self._send(SASL_HEADER)
@@ -115,6 +117,7 @@ class Handshake:
         if kind != 1 or offset != 2 or not 8 <= size <= LARGEST_SASL_FRAME:
             self.failed = True
             return None
+        # A SASL frame has no extended header, so its body always begins after eight bytes.
         if len(self._received) < size:
             return None
         frame, self._received = self._received[8:size], self._received[size:]
@@ -127,25 +130,25 @@ class Handshake:
             tree.rewind()
             tree.next()
             frame_body: Any = tree.get_object()
-            # The type is checked: a number as the response made as many zeros, ten terabytes.
+            # The type is checked because `bytes` of a huge number would allocate that many zeros.
             mechanism, response = (
                 str(frame_body.value[0]),
                 binary([*frame_body.value, b""][1] or b""),
             )
-        except Exception:  # noqa: BLE001 - whatever proton makes of bytes of any kind
+        except Exception:  # noqa: BLE001 - Proton raises many errors for malformed bytes
             self.failed = True
             return
-        # Only an init is answered, because no mechanism here has a challenge.
+        # No mechanism here has a challenge, so a client can only send its init.
         self.done = frame_body.descriptor == 0x41 and self._admits(mechanism, response)
         self.failed = not self.done
         self._say(0x44, [ubyte(OK if self.done else REFUSED)])
 
     def _admits(self, mechanism: str, response: bytes) -> bool:
         if mechanism != "PLAIN":
-            # Anonymous and MSSBCBS prove nothing: claims come from tokens that are put to `$cbs`.
+            # ANONYMOUS and MSSBCBS prove nothing: such clients put tokens to `$cbs` instead.
             return mechanism in MECHANISMS
         parts = response.split(b"\0")
-        # The authorization identity, the name and the password, with zeros between them (RFC 4616).
+        # PLAIN has an authorization identity, a name and a password, separated by zeros (RFC 4616).
         if len(parts) != 3:
             return False
         try:
@@ -163,11 +166,11 @@ class Handshake:
 
 
 class Frames:
-    """A splitter of the byte stream at frame boundaries; transfers of batches come alone.
+    """A splitter of received bytes at frame boundaries; each transfer of a batch comes alone.
 
     Args:
         largest: maximum size of a frame, in bytes.
-        numbering: the engine's delivery-ids of what the client sends.
+        numbering: maps the client's delivery-ids to the engine's.
         most: maximum size of a frame that opens a connection, session or link, in bytes.
     """
 
@@ -175,21 +178,21 @@ class Frames:
         self._largest = largest
         self._most = most
         self.costs: dict[int, deque[int]] = {BEGIN: deque(), ATTACH: deque()}
-        """Memory taken by each session and link that was opened, oldest first."""
+        """For BEGIN and ATTACH, the memory of each such frame in bytes, oldest first."""
         self.refusal: Refusal | None = None
-        """The reason for reading no further."""
+        """The error to end the connection with, if the client has exceeded a limit."""
         self._numbering = numbering
         self._received = bytearray()
         self._wanted = 0
-        """Bytes needed before the next frame can be complete."""
+        """Number of bytes needed before the next frame can be complete."""
         self._begun = False
         self.broken = False
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """Yield pieces that end at a frame boundary, and whether a piece begins a batch.
 
-        If malformed data follows, the last piece includes it, for Proton to report, and the rest is
-        dropped.
+        If malformed data follows, the last piece includes it, so that Proton reports the error;
+        later bytes are dropped.
         """
         if not (data := self._gathered(data)):
             return
@@ -202,11 +205,11 @@ class Frames:
         while place + 4 <= len(data):
             end = place + int.from_bytes(data[place : place + 4], "big")
             if not place + 8 <= end <= place + self._largest:
-                # Proton reports the error.
+                # Proton reports the error to the client.
                 self.broken = True
                 yield data[start:], False
                 return
-            # Only whole frames are handed on, so that each of them can be replaced.
+            # Pass on only whole frames, so that any of them can be replaced.
             if end > len(data):
                 break
             changed = self._changed(data, place, end)
@@ -214,7 +217,7 @@ class Frames:
                 self.broken = True
                 yield data[start:place], False
                 return
-            # Look for the format's bytes first, because decoding each transfer is expensive.
+            # Search for the format's bytes first, because decoding every transfer is expensive.
             batch = data.find(BATCH_MARK, place, min(end, place + 128)) >= 0
             batch = batch and is_batch(data[place:end])
             if batch or changed is not None:
@@ -229,7 +232,7 @@ class Frames:
             yield data[start:place], False
 
     def _changed(self, data: bytes, place: int, end: int) -> bytes | None:
-        """Return the bytes that replace a frame for the engine, or `None` to leave it as it is."""
+        """Return what the engine gets in place of a frame, or `None` to leave it unchanged."""
         code = place + data[place + 4] * 4 + 2
         if code + 2 < end and _may_be_dear(data, place, code, end) and _is_dear(data[place:end]):
             self.refusal = too_many_values(MOST_VALUES)
@@ -237,11 +240,11 @@ class Frames:
         if code >= end or data[code] not in LOOKED_AT:
             return None
         is_short = code == place + 10 and code + 2 < end
-        # Most frames are such transfers, so they are recognised without a copy.
+        # Most frames are plain transfers, so they are recognised without copying them.
         if data[code] == TRANSFER and is_short and self._numbering.follows(data, place):
             return None
         frame = data[place:end]
-        # What these frames say is kept as long as what they open, unlike that of all others.
+        # The engine keeps the contents of an opening frame as long as the session or link is open.
         if data[code] in OPENS and not self._counted(frame, data[code]):
             return None
         if frame[4] == 2 and (numbered := self._numbering.take(frame)) is not None:
@@ -249,26 +252,26 @@ class Frames:
         return clamped(frame)
 
     def _counted(self, frame: bytes, code: int) -> bool:
-        """Check the size of an opening frame and record its cost; return whether it is valid."""
+        """Check the size of an opening frame and record its memory; return whether it fits."""
         if len(frame) > self._most:
             self.refusal = opening_too_large(len(frame), self._most)
             return False
         if code in self.costs:
-            # In order, because the engine reports what was opened only after it has the frame.
+            # A queue, because the engine reports an opened link only once it has the frame.
             self.costs[code].append(_cost_of(frame))
         return True
 
     @property
     def waiting(self) -> int:
-        """Bytes of a frame that is still incomplete."""
+        """Number of bytes received of an incomplete frame."""
         return len(self._received)
 
     def _gathered(self, data: bytes) -> bytes:
-        """Return the received bytes once a frame may be complete, and nothing until then."""
+        """Return the received bytes once a frame may be complete; until then, return nothing."""
         if self.broken:
             return b""
         if self._received or self._wanted > len(data):
-            # A frame may arrive byte by byte: append in place, so that the bytes are examined once.
+            # A frame may arrive byte by byte. Append in place, so that no byte is examined twice.
             self._received += data
             if len(self._received) < self._wanted:
                 return b""
@@ -282,29 +285,29 @@ class Frames:
 
 
 def _may_be_dear(data: bytes, place: int, code: int, end: int) -> bool:
-    """Return whether the values of a performative have to be counted, for which most are short."""
+    """Return whether a performative could have too many values, so that they must be counted."""
     if code == place + 10 and data[code + 1] == LIST8:
-        # A short list has at most 255 bytes, so only an array can have many values in it: it has
-        # any number of nulls in ten bytes, which kept other clients waiting for 90 ms.
+        # A short list has at most 255 bytes, so only an array within it can hold many values: ten
+        # bytes can describe any number of nulls, which once blocked other clients for 90 ms.
         return data.find(ARRAY32, code, code + 3 + data[code + 2]) >= 0
     return end - place > MOST_VALUES or any(data.find(kind, code, end) >= 0 for kind in ARRAYS)
 
 
 def _is_dear(frame: bytes) -> bool:
-    """Return whether a performative has more values than are read; a message is not counted."""
+    """Return whether a performative has too many values; its message is not counted."""
     begins = frame[4] * 4
     try:
         last = end_of(frame, begins)
     except (IndexError, ValueError):
         return False  # the engine reports the error
-    # The message behind the performative has separate bounds, and may hold far more values.
+    # The message after the performative has limits of its own and may hold far more values.
     return values_in(frame[:last], begins, MOST_VALUES) > MOST_VALUES
 
 
 def _cost_of(frame: bytes) -> int:
-    """Estimate the memory for what a frame opens, in the engine and here, in bytes.
+    """Estimate the memory that the engine and the broker keep for an opening frame, in bytes.
 
-    The engine keeps some values in a tree, where each takes far more memory than in the frame.
+    The engine keeps some of its values in a tree, which takes far more memory than the frame.
     """
     values = values_in(frame, frame[4] * 4)
     return 2 * len(frame) + VALUE * max(0, values - USUAL)
@@ -314,12 +317,12 @@ def is_batch(frame: bytes) -> bool:
     """Return whether a frame is a transfer with the batch message format."""
     tree = Data()
     try:
-        # A payload may have the same bytes, and even look like a batch: the format itself decides.
+        # A payload may contain the same bytes and even look like a batch, so decode the format.
         tree.decode(frame[frame[4] * 4 :])
         tree.rewind()
         tree.next()
         performative = tree.get_object()
-    except Exception:  # noqa: BLE001 - whatever proton makes of bytes of any kind
+    except Exception:  # noqa: BLE001 - Proton raises many errors for malformed bytes
         return False
     if not isinstance(performative, Described) or performative.descriptor != TRANSFER:
         return False

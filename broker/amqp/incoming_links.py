@@ -1,4 +1,4 @@
-"""Incoming links: transfers become sends, and answers become dispositions."""
+"""Links for a client's messages: transfers become sends, and answers become dispositions."""
 
 import struct
 from collections.abc import Generator, Iterator
@@ -37,17 +37,17 @@ __all__ = [
 ]
 
 Arrived = tuple[Raw, bytes, str | None]
-"""A delivery with its bytes and its transaction."""
+"""A delivery, the bytes of its message, and its transaction, if any."""
 
 CREDIT: Final = 1000
 DECIDED_AT_ONCE: Final = 50
-"""Number of messages that are decided together, if they come in a row."""
+"""Number of messages to decide together if they arrive in a row."""
 LONG: Final = 16_384
-"""Least size, in bytes, of a message that is read step by step."""
+"""Minimum size of a message that is parsed step by step, in bytes."""
 LARGE: Final = 4_096
-"""Least size, in bytes, of a message that is decided alone: it may take long to read."""
+"""Minimum size of a message that is decided alone, because parsing may take long, in bytes."""
 PARSED_AT_ONCE: Final = 50
-"""Messages of a batch that are parsed before others may have a turn."""
+"""Number of messages of a batch to parse before other clients may have a turn."""
 LOW_CREDIT: Final = CREDIT // 2
 TRANSACTIONAL: Final = 0x34
 ACCEPTED: Final = Described(ulong(0x24), [])
@@ -56,9 +56,9 @@ ACCEPTED: Final = Described(ulong(0x24), [])
 def received(
     connection: Connection, link: Raw, delivery: Raw, parts: dict[Raw, bytearray]
 ) -> bytes | None:
-    """Return a message once all its transfers have arrived; `None` until then and afterwards.
+    """Return a message once all its transfers have arrived; `None` before and after that.
 
-    The parts of a large message are kept in `parts` meanwhile; an aborted one is forgotten.
+    Until then, `parts` holds what has arrived of a large message; an aborted one is dropped.
 
     Raises:
         Refusal: the incomplete messages exceed the limit.
@@ -69,7 +69,7 @@ def received(
         native.settle(delivery)
         return None
     if not native.is_readable(delivery):
-        # Proton emits one event per part when parts of other links arrive in between.
+        # If parts for other links arrive in between, Proton emits an event for each part.
         return None
     data = native.content(link, delivery)
     most, is_partial = connection.hub.limits.unfinished, native.is_partial(delivery)
@@ -77,7 +77,7 @@ def received(
         # Append in place: copying on each part would take quadratic time.
         whole = parts.setdefault(delivery, bytearray())
         whole += data
-        # For each link and for all of the connection: a client may have thousands of links.
+        # Limit each link and the whole connection: a client may have thousands of links.
         connection.unfinished[link] = size = sum(map(len, parts.values()))
         if (all_of_it := max(size, connection.unfinished.total)) > most:
             raise too_large(all_of_it, most)
@@ -98,10 +98,10 @@ def transaction_of(delivery: Raw) -> str | None:
     """
     if native.state_of(delivery) != TRANSACTIONAL:
         return None
-    # The id is a binary in AMQP and a text in the model: each byte becomes one character.
+    # The id is binary in AMQP and text in the model: latin-1 maps each byte to a character.
     state: Any = native.whole(delivery).remote.data
     try:
-        # The type is checked: Python makes as many zeros of a number.
+        # `bytes` of a number would be that many zeros, so the type is checked.
         return binary(state[0]).decode("latin-1") if state else None
     except (LookupError, TypeError, ValueError) as error:
         raise Refusal("amqp:decode-error", f"The transaction cannot be read: {error}.") from None
@@ -112,12 +112,12 @@ def accept(delivery: Raw, transaction: str | None) -> None:
     if transaction is None:
         native.update(delivery, native.ACCEPTED)
         return
-    # AMQP: in a transaction the outcome stands within a transactional state (section 4.5).
+    # Within a transaction, AMQP wraps the outcome in a transactional state (section 4.5).
     tell(delivery, TRANSACTIONAL, ACCEPTED)
 
 
 def tell(delivery: Raw, state: int, *values: Any) -> None:
-    """Set the delivery's local state: its transaction id, followed by `values`."""
+    """Set the delivery's local state to the client's transaction id, followed by `values`."""
     whole = native.whole(delivery)
     named: Any = [*(whole.remote.data or [])[:1], *values]
     whole.local.data = named
@@ -125,8 +125,8 @@ def tell(delivery: Raw, state: int, *values: Any) -> None:
 
 
 def refuse(delivery: Raw, refusal: Refusal) -> None:
-    """Reject a transfer or a disposition, with the reason, and settle it."""
-    # Its frames would keep the delivery alive; until it is freed Proton answers no drain.
+    """Reject a transfer or a disposition with the reason, and settle it."""
+    # The traceback's frames refer to the delivery, and Proton answers no drain until it is freed.
     refusal.__traceback__ = None
     whole = native.whole(delivery)
     whole.local.condition = condition(refusal.condition, refusal.description)
@@ -144,7 +144,7 @@ def sending_of(
 
 
 def parsing(hub: Hub, raw: bytes) -> Generator[bool, None, Parsed]:
-    """Parse a message, step by step if it is long.
+    """Parse a message; a long one yields between its parts, so that other clients have turns.
 
     Raises:
         Refusal: it cannot be read.
@@ -172,8 +172,8 @@ def delay_of(connection: Connection, parsed: Parsed) -> int:
         return 0
     hub = connection.hub
     delay = parsed.due * 1000 - hub.bus.epoch - hub.bus.now
-    # Clients name milliseconds, and all messages that are due in one microsecond are one step:
-    # 40,000 of them kept everybody waiting for 240 ms.
+    # Clients name milliseconds, and all messages due in one microsecond are enqueued in one step:
+    # 40,000 of them once blocked all clients for 240 ms.
     return delay + hub.spread.next() if delay > 0 and hub.bus.clock is v.Clock.REAL else delay
 
 
@@ -192,16 +192,16 @@ class Intake(Node):
 
     def grant(self) -> None:
         """Give the client credit."""
-        # Clients send nothing before the first credit; Python's waits for it when it opens.
+        # Clients send nothing before their first credit; Python waits for it when it opens a link.
         self._link.flow(CREDIT)
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
         """Take a message, or a part of one."""
-        # Only the first frame of a message has its format, so the parts that follow are not marked.
+        # Only a message's first frame carries the format, so later parts are not marked as a batch.
         if batch:
             self._batches.add(delivery)
         if native.is_aborted(delivery):
-            # Proton gives the next delivery the same place.
+            # Proton reuses a freed delivery's memory, and the next one must not count as a batch.
             self._batches.discard(delivery)
         raw = received(self._connection, self._raw, delivery, self._parts)
         if raw is None:
@@ -210,10 +210,10 @@ class Intake(Node):
         self._batches.discard(delivery)
         native.advance(self._raw)
         if (credit := native.credit(self._raw)) < LOW_CREDIT:
-            # Replenish in bulk rather than with a flow frame for each message.
+            # Grant credit in bulk, because a flow frame for each message would be expensive.
             native.grant(self._raw, CREDIT - credit)
         transaction = transaction_of(delivery)
-        # Those before it are decided first, so that all are in the order in which they came.
+        # Earlier messages are decided first, so that all are enqueued in the order of arrival.
         if several or len(raw) > LONG:
             self.finish()
             steps = self._batch if several else self._one
@@ -224,18 +224,18 @@ class Intake(Node):
             self.finish()
 
     def finish(self) -> None:
-        """Parse the messages that have arrived, decide about them, and answer."""
+        """Parse the messages that have arrived, let the bus decide them, and answer."""
         if not self._arrived:
             return
         arrived, self._arrived = self._arrived, []
-        # All are parsed before one is decided, which takes a quarter less time: see `Node.finish`.
+        # Parsing all before deciding any takes a quarter less time: see `Node.finish`.
         for delivery, transaction in self._take_all(list(self._parse_all(arrived))):
             accept(delivery, transaction)
             native.settle(delivery)
         self._connection.hub.changed()
 
     def _parse_all(self, arrived: list[Arrived]) -> Iterator[tuple[Raw, Parsed, int, str | None]]:
-        """Yield the messages with their sizes; reject those that cannot be read."""
+        """Yield the parsed messages with their sizes; reject those that cannot be parsed."""
         for delivery, raw, transaction in arrived:
             try:
                 self._check(raw)
@@ -246,7 +246,7 @@ class Intake(Node):
     def _take_all(
         self, messages: list[tuple[Raw, Parsed, int, str | None]]
     ) -> list[tuple[Raw, str | None]]:
-        """Let the bus decide about messages; reject those that it refuses, and return the rest."""
+        """Let the bus decide messages; reject those that it refuses, and return the others."""
         taken: list[tuple[Raw, str | None]] = []
         for delivery, parsed, size, transaction in messages:
             try:
@@ -257,7 +257,7 @@ class Intake(Node):
         return taken
 
     def _one(self, delivery: Raw, raw: bytes, transaction: str | None) -> Iterator[bool]:
-        """Take a long message, step by step."""
+        """Handle a long message step by step."""
         try:
             self._check(raw)
             parsed = yield from parsing(self._connection.hub, raw)
@@ -270,7 +270,7 @@ class Intake(Node):
         self._connection.hub.changed()
 
     def _batch(self, delivery: Raw, raw: bytes, transaction: str | None) -> Iterator[bool]:
-        """Take a batch, step by step."""
+        """Handle a batch step by step."""
         try:
             self._check(raw)
             contents, commands = list[Content](), list[v.Send | v.Schedule]()
@@ -280,7 +280,7 @@ class Intake(Node):
                 commands.append(sending_of(self._connection, self._path, message, transaction))
                 if len(contents) % PARSED_AT_ONCE == 0:
                     yield False
-            # All of a batch is decided at once, so a large one needs a turn that has just begun.
+            # All of a batch is decided in one step, so a large batch waits for a fresh turn.
             yield len(contents) > PARSED_AT_ONCE
             self._take_batch(commands, contents, transaction, len(raw))
         except Refusal as refusal:
@@ -294,7 +294,7 @@ class Intake(Node):
         hub = self._connection.hub
         if len(raw) > hub.max_message:
             raise too_large(len(raw), hub.max_message)
-        # Since the link was attached, its token may have expired, or its entity been disabled.
+        # Since the link was attached, the token may have expired or the entity been disabled.
         if not self._connection.permits("Send", self._path):
             raise unauthorized("Send", self._path)
         hub.statuses.check("Send", self._path)
@@ -312,7 +312,7 @@ class Intake(Node):
         """Yield the messages of a batch one by one."""
         try:
             for number, inner in enumerate(inner_messages(raw)):
-                # Counted as they are found, so that nothing beyond the limit is read.
+                # Count while reading, so that nothing beyond the limit is read.
                 if number >= (most := self._connection.hub.limits.batch):
                     raise too_many_at_once(number + 1, most)
                 yield inner
@@ -326,14 +326,14 @@ class Intake(Node):
         transaction: str | None,
         size: int,
     ) -> None:
-        """Decide about a batch, all of it at one moment; one with scheduled messages is split."""
+        """Let the bus decide a batch at one moment, singly if some messages are scheduled."""
         hub, name = self._connection.hub, self._connection.name
         if commands and all(isinstance(command, v.Send) for command in commands):
             messages = tuple(command.message for command in commands)
             together = v.SendBatch(queue=self._path, messages=messages, transaction=transaction)
             answers = [hub.bus.ask(together, name)]
         else:
-            # Scheduled messages are decided one by one, so fewer of them fit into a turn.
+            # Scheduled messages are separate commands, so fewer of them fit into a turn.
             if len(commands) > (most := hub.limits.at_once):
                 raise too_many_at_once(len(commands), most)
             answers = hub.bus.ask_all(commands, name)

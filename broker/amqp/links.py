@@ -1,4 +1,4 @@
-"""The sessions and links of one connection, and the nodes that the links are attached to."""
+"""The sessions and links of one connection, with the node that each link is attached to."""
 
 from collections.abc import Callable
 from typing import Any, Final, Protocol
@@ -28,26 +28,26 @@ class Owner(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name of the connection."""
+        """The model's name for the connection."""
 
     def permits(self, right: str, path: str) -> bool:
-        """Return whether the client has a valid claim for this right."""
+        """Return whether the client has a valid claim for a right on an entity."""
 
     def flush(self) -> None:
-        """Write the engine's output."""
+        """Write the engine's output to the client."""
 
     def pump(self) -> None:
         """Handle the engine's events and write its output."""
 
     def close_after(self, refusal: Refusal) -> None:
-        """End the connection with an error."""
+        """Close the connection with an AMQP error."""
 
     def drop(self) -> None:
-        """Close the transport without another frame."""
+        """Close the transport without writing another frame."""
 
 
 class Links:
-    """The links of a connection: opens, refuses and ends them.
+    """The links of a connection: attaches, refuses and ends them.
 
     Args:
         owner: the connection.
@@ -59,11 +59,11 @@ class Links:
         self._attach = attach
         self.nodes: dict[Link, Node] = {}
         self._by_raw: dict[native.Raw, Node] = {}
-        """The same nodes by Proton's pointer to the link."""
+        """The same nodes by Proton's pointer to their link."""
         self._collecting: Node | None = None
-        """The node that may have collected deliveries and not handled them."""
+        """The node whose collected deliveries are not handled yet, if any."""
         self._refused = 0
-        """Number of links that were refused or ended and that the client has not detached."""
+        """Number of refused or ended links that the client has not detached yet."""
         self.handlers: Final[dict[int, Callable[[Any], None]]] = {
             Event.SESSION_REMOTE_OPEN.number: self._session_opened,
             Event.SESSION_REMOTE_CLOSE.number: self._session_ended,
@@ -72,23 +72,22 @@ class Links:
             Event.LINK_REMOTE_DETACH.number: self._ended,
             Event.LINK_FLOW.number: self._flowed,
         }
-        """Handlers by the number of the event's type."""
+        """Handlers by event type."""
 
     def attached(self, link: Link, node: Node) -> None:
-        """Register the node of a link."""
+        """Record which node a link is attached to."""
         self.nodes[link] = node
         self._by_raw[native.raw(link)] = node
         self._tell("link-attached", link)
 
     def refuse(self, link: Link, refusal: Refusal) -> None:
-        """Attach a link, then detach it with an error.
+        """Attach a link without a terminus, then detach it with an error.
 
-        The Attach has no terminus at our end, which announces the Detach to the client; it has to
-        be written first.
+        The missing terminus announces the Detach to the client, and has to be written first.
         """
-        # AMQP refuses an Attach by an Attach without a terminus, and then a Detach with the error
-        # (section 2.6.3). Proton kept a Detach that came in one go with its Attach until the
-        # client's own came, and the client took the link for attached.
+        # AMQP refuses an Attach by an Attach without a terminus, followed by a Detach with the
+        # error (section 2.6.3). Without the flush, Proton held the Detach back until the client had
+        # sent its own, and the client believed that the link was attached.
         if not link.state & link.LOCAL_ACTIVE:
             ours = link.target if link.is_receiver else link.source
             ours.type = Terminus.UNSPECIFIED
@@ -97,26 +96,27 @@ class Links:
         self.detach(link, refusal)
 
     def detach(self, link: Link, refusal: Refusal) -> None:
-        """End a link with an error."""
+        """Detach a link with an error."""
         self._tell("link-refused", link, condition=refusal.condition, said=refusal.description)
         link.condition = condition(refusal.condition, refusal.description)
         link.close()
         self._gone(link, by_client=False)
-        # A refused link takes memory until the client detaches it, and counts among no others.
+        # A refused link uses memory until the client detaches it, and is in no other count.
         self._refused += 1
         most = self._owner.hub.limits.links
         if self._refused > most:
             self._owner.close_after(too_many("links that were refused", most))
 
     def review(self) -> None:
-        """End links whose claims are gone, and receivers of entities with receiving disabled.
+        """End links whose claims are gone, and receivers of entities that forbid receiving.
 
-        A sender stays attached to a disabled entity; each of its messages is refused.
+        A sender stays attached to a disabled entity; its messages are refused one by one.
         """
         statuses = self._owner.hub.statuses
         for link, node in list(self.nodes.items()):
             if node.needs is None:
                 continue
+            # Links are named from the broker's end: where it is the sender, the client receives.
             refusal = statuses.refusal(*node.needs) if link.is_sender else None
             if not self._owner.permits(*node.needs):
                 self.refuse(link, unauthorized(*node.needs))
@@ -133,33 +133,34 @@ class Links:
         self._owner.pump()
 
     def end_all(self, *, by_client: bool) -> None:
-        """End all links of a connection that has ended."""
+        """End all links, because the connection has ended."""
         for link in list(self.nodes):
             self._gone(link, by_client=by_client)
 
     def delivered(self, delivery: native.Raw, *, batch: bool) -> None:
         """Handle a transfer or a disposition."""
         node = self._by_raw.get(native.link_of(delivery))
-        # Deliveries are collected for one link at a time, so that those of several links are
-        # handled in the order in which they came.
+        # Collect deliveries for one link at a time, so that those of several links are handled in
+        # the order of their arrival.
         if node is not self._collecting:
             self.finish()
             self._collecting = node
         if node is None:
-            # AMQP lets a client send on a link that it does not know to be ended yet.
+            # A client may send on a link before it learns that the link has ended.
             _throw_away(delivery)
             return
         try:
             node.on_delivery(delivery, batch=batch)
         except Refusal as refusal:
+            # Earlier messages are complete, and still get their answers.
             self.finish()
-            # Nobody waits for the end of a message that is far too large.
+            # A message that is far too large: do not receive the rest, but end the connection.
             self._owner.close_after(refusal)
             self._owner.flush()
             self._owner.drop()
 
     def finish(self) -> None:
-        """Handle the collected deliveries."""
+        """Handle the deliveries that a node has collected."""
         node, self._collecting = self._collecting, None
         if node is not None:
             node.finish()
@@ -175,12 +176,13 @@ class Links:
             self._gone(link, by_client=True)
         self._owner.kept.close(session)
         session.close()
+        # Proton keeps an ended session or link until it is freed.
         session.free()
 
     def _opened(self, event: Any) -> None:
         self._owner.kept.open(event.link.session, event.link)
         try:
-            # Counted in bytes before it is refused: it takes memory all the same.
+            # A refused link uses memory too, so it is counted before the limit is checked.
             if len(self.nodes) >= (most := self._owner.hub.limits.links):
                 raise too_many("links", most)
             self._attach(event.link)
@@ -190,6 +192,7 @@ class Links:
     def _ended(self, event: Any) -> None:
         link = event.link
         if link not in self.nodes and self._refused:
+            # The client has detached a link that was refused, whose memory can be freed now.
             self._refused -= 1
         self._gone(link, by_client=True)
         self._owner.kept.close(link.session, link)
@@ -206,6 +209,7 @@ class Links:
         raw = native.raw(link)
         self._by_raw.pop(raw, None)
         self._owner.unfinished.pop(raw, None)
+        # Proton reuses pointers, so a later link could be taken for this one.
         self._owner.backlog.forget(raw)
         if node is not None:
             self._tell("link-ended", link, by_client=by_client)
@@ -226,7 +230,7 @@ class Links:
 def _throw_away(delivery: native.Raw) -> None:
     """Discard a transfer on a link that has ended."""
     link = native.link_of(delivery)
-    # Unread bytes would fill the session's window, which all links of the session share.
+    # Unread bytes would fill the window of the session, which all its links share.
     native.content(link, delivery)
     if not native.is_partial(delivery):
         native.settle(delivery)

@@ -1,7 +1,7 @@
-"""AMQP messages: the part that the model gets, and the rest that is kept for delivery.
+"""Received AMQP messages, split into what the model decides with and what is kept for delivery.
 
 The model knows a message by a name (its `body`) and by the properties that matter to the bus.
-Everything else is kept here and delivered as it was sent.
+Everything else is kept here and delivered unchanged.
 """
 
 import struct
@@ -49,14 +49,14 @@ __all__ = [
 
 PARTITION_KEY: Final = "x-opt-partition-key"
 STANDS_FOR: Final = "x-opt-busproof-size"
-"""Annotation: the size that a message's body stands for, in bytes.
+"""Annotation with the size that a message's body stands for, in bytes.
 
-It is our own, so that tests fill entities with little data.
+It is busproof's own, so that tests can fill an entity with little data.
 """
 STANDS_IN: Final = "x-opt-busproof-stands-in"
-"""Annotation: whether the message may stand for several and exceed the message limit.
+"""Annotation that says whether the message may stand for several and exceed the size limit.
 
-It may unless this is false.
+It may, unless the annotation is false.
 """
 SCHEDULED_TIME: Final = "x-opt-scheduled-enqueue-time"
 GIVEN_BY_THE_BUS: Final = frozenset(
@@ -70,35 +70,34 @@ GIVEN_BY_THE_BUS: Final = frozenset(
         "x-opt-lock-token",
     }
 )
-"""Annotations that the bus sets; those that a sender copies from another message are dropped."""
+"""Annotations that the bus sets; those of a forwarded copy are dropped."""
 
 FOR_EVER_MS: Final = 0xFFFF_FFFF
-"""Time to live that clients send when theirs does not fit into the header, in milliseconds."""
+"""Time to live in the header when the real one is too long for it, in milliseconds."""
 
 NO_PROPERTIES: Final[Map[str, v.PropertyValue]] = Map()
 MOST_FIELDS: Final = 100
-"""Maximum number of fields of a header or of properties that are read, to refuse them."""
+"""Maximum number of fields to read from a header or properties, before they are refused."""
 CREATION: Final = 9
 """Position of the creation time among the properties."""
 NEW_IDS: Final = counting()
 NEW_ID: Final = token_hex(8)
-"""Prefix of the MessageIds that are given by this process, so that another gives other ones."""
-# It ends with the length of each MessageId that is given, which is 32.
+"""Prefix of the MessageIds that this process assigns, so that they differ between processes."""
+# The last two bytes are a string's type and its length: each assigned MessageId has 32.
 ONLY_ID: Final = b"\x00\x53\x73\xc0\x23\x01\xa1\x20"
-"""The properties of a message without any, up to the MessageId that it is given."""
+"""Encoded properties that have only a MessageId, up to where the MessageId begins."""
 
 Pairs = tuple[int, bytes]
-"""Number of keys and values of a map, and their bytes."""
+"""Number of keys and values in a map, and their encoded bytes."""
 
 
 @attrs.define
 class Content:
     """The parts of a message that are delivered as they were sent.
 
-    It never changes, but is not frozen, which would make it four times as slow to create.
-    `durable` and `priority` are `None` if the sender did not set them.
-    `enqueued` is the enqueued time, in milliseconds since 1970; `life` is the time to live that the
-    sender set, in microseconds.
+    Treat it as immutable; a frozen class would take four times as long to create. `durable` and
+    `priority` are `None` if the sender did not set them. `enqueued` is in milliseconds since 1970;
+    `life` is the sender's time to live in microseconds.
     """
 
     durable: bool | None = None
@@ -113,14 +112,14 @@ class Content:
 
     @property
     def size(self) -> int:
-        """The number of bytes of all parts."""
+        """Size of all parts, in bytes."""
         passed_on = len(self.delivery[1]) + len(self.annotations[1])
         return passed_on + len(self.properties) + len(self.application) + len(self.body)
 
 
 @attrs.frozen
 class Annotated:
-    """Annotations from the sender.
+    """Annotations that the sender set.
 
     Attributes:
         passed_on: the annotations to deliver unchanged.
@@ -142,9 +141,9 @@ UNANNOTATED: Final = Annotated()
 
 @attrs.define
 class Parsed:
-    """A received message: the model's part, the rest, and when it is due if it is scheduled.
+    """A received message: the model's part, the content for delivery, and when it is due.
 
-    `due` is in milliseconds since 1970.
+    `due` is in milliseconds since 1970, and `None` if the message is not scheduled.
     """
 
     message: v.Message
@@ -152,30 +151,30 @@ class Parsed:
     due: int | None = None
 
     def content_when_due(self) -> Content:
-        """Return the content; the enqueued time of a scheduled message is when it is due.
+        """Return the content; a scheduled message's enqueued time is when it is due.
 
-        A message that was overdue when it arrived is enqueued at once.
+        A message that was overdue on arrival is enqueued at its arrival.
         """
         if self.due is None:
             return self.content
-        # Clients reckon the end of a message from here: from a past time it would be over at once.
+        # Clients compute the expiry from the enqueued time; a past one would expire at once.
         return attrs.evolve(self.content, enqueued=max(self.due, self.content.enqueued))
 
 
 def parse(
     raw: bytes, name: str, enqueued: int, *, identified: bool = True, checked: bool = False
 ) -> Parsed:
-    """Parse a received message, which the model will know by `name`.
+    """Parse a received message; the model will know it by `name`.
 
-    If `identified` is set, a message without a MessageId is given one (KEY-13); if `checked` is
-    set, `checking_parts` has validated its values.
+    With `identified`, a message without a MessageId gets one (KEY-13). With `checked`, the caller
+    has already validated its values by `checking_parts`.
 
     Raises:
-        ValueError: the bytes are not an AMQP message.
+        ValueError: the bytes are no AMQP message.
     """
     try:
         return _parsed(raw, name, enqueued, identified=identified, checked=checked)
-    # One kind of error, whatever is wrong with the bytes, so that each of them is a refusal.
+    # Raise one kind of error for any malformed bytes, so that the caller refuses all of them.
     except (IndexError, OverflowError, TypeError, UnicodeDecodeError, struct.error) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
 
@@ -205,16 +204,17 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
         else:
             body.append(raw[place:end])
     texts = checked_properties(properties)
-    # Before the model decides: filters see the MessageId, and duplicates are detected by it.
+    # Add the MessageId before the model decides: filters and duplicate detection use it.
     if identified and texts[0] is None:
         texts[0] = message_id = f"{NEW_ID}{next(NEW_IDS):016x}"
         kept_properties = _identified(kept_properties, message_id, has_fields=bool(properties))
+    # AMQP permits a sender to omit the last fields of a list.
     durable = priority = ttl = None
     if header:
         durable, priority, ttl = (*header[:3], None, None, None)[:3]
         check_header(durable, priority, ttl)
     content = Content(
-        # A message is delivered without what its sender left out, as by the service.
+        # What the sender left out stays left out on delivery, as in the service.
         None if durable is None else bool(durable),
         None if priority is None else int(priority),
         _life(ttl, properties) if ttl is not None or len(properties) > CREATION else None,
@@ -222,7 +222,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
         annotated.passed_on,
         kept_properties,
         kept_application,
-        # A body may have many data sections; all are passed on as they came.
+        # A body may have several data sections, which are delivered as they arrived.
         body[0] if len(body) == 1 else b"".join(body),
         enqueued,
     )
@@ -230,16 +230,16 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
 
 
 def _life(ttl: int | None, properties: list[Any]) -> int | None:
-    """Return the time to live that the sender set, in microseconds; `None` if it is unlimited.
+    """Return the sender's time to live in microseconds, or `None` if there is none.
 
-    One that is too long for the header is the difference of the creation and expiry times.
+    A time too long for the header is the difference of the expiry and creation times.
     """
-    # The header has 32 bits of milliseconds, some 50 days; clients write longer times as moments.
+    # The header has 32 bits of milliseconds, about 50 days.
     if ttl is not None and ttl != FOR_EVER_MS:
         return max(1, ttl * 1000)
     expiry, created = properties[8:10] if len(properties) > 9 else (None, None)
     if isinstance(expiry, int) and isinstance(created, int):
-        # Clients write the longest time that they know for one without an end.
+        # Clients without a time to live write the longest time that they can represent.
         return None if expiry - created >= FOR_EVER_MS * 1000 else max(1, (expiry - created) * 1000)
     return None if ttl is None else ttl * 1000
 
@@ -247,13 +247,13 @@ def _life(ttl: int | None, properties: list[Any]) -> int | None:
 def _identified(properties: bytes, message_id: str, *, has_fields: bool) -> bytes:
     """KEY-13: add a MessageId to properties that have none, as client libraries do.
 
-    Clients expect every received message to have one; the JavaScript client cannot settle it
-    otherwise. The model decides with it, so that the answers agree with what receivers see.
+    Clients expect every received message to have one, and the JavaScript client cannot settle it
+    otherwise. The model gets the same MessageId, so that its decisions fit what receivers see.
     """
     if not has_fields:
         return ONLY_ID + message_id.encode()
     _, begins, end = section(properties, 0)
-    # The MessageId is the first field, so the others can be copied in one piece.
+    # The MessageId is the first field, so the other fields are copied in one piece.
     first, count = elements_of(properties, begins)
     inside = string_of(message_id) + properties[end_of(properties, first) : end]
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, count) + inside
@@ -273,18 +273,18 @@ def _annotated(raw: bytes, place: int, *, checked: bool) -> Annotated:
             stands_for = bounded(STANDS_FOR, value)
         elif name == STANDS_IN:
             stands_in = value is not False
-        # A client that sends on a message it was given has the bus's annotations on it, which would
-        # come again beside the new ones.
+        # A received message that is sent on carries the bus's annotations of its first delivery,
+        # which would appear beside the new ones.
         if name not in GIVEN_BY_THE_BUS:
             passed_on.append(both)
     return Annotated((2 * len(passed_on), b"".join(passed_on)), key, due, stands_for, stands_in)
 
 
 def inner_messages(raw: bytes) -> Iterator[bytes]:
-    """Yield the messages of a batch: each data section of the envelope is a whole message.
+    """Yield the messages of a batch: each data section of its envelope is a whole message.
 
     Raises:
-        ValueError: the bytes are not an AMQP message.
+        ValueError: the bytes are no AMQP message.
     """
     for code, _, begins, _ in sections_of(raw):
         if code == DATA and isinstance(inner := value_at(raw, begins), bytes):
@@ -319,10 +319,10 @@ def _message(
 
 
 def _filterable(raw: bytes, place: int, *, checked: bool) -> Map[str, v.PropertyValue]:
-    """Return the application properties whose types the model's filters support."""
+    """Return the application properties that filters can compare."""
     properties: dict[str, v.PropertyValue] = {}
     for key, value, _ in pairs_of(raw, place, checked=checked):
-        # Properties of other types are passed on, but no filter can compare them.
+        # Properties of other types are delivered, but no filter can compare them.
         if isinstance(value, str | int | float | bool):
             properties[text_of(key)] = value
     return Map(properties)

@@ -1,8 +1,8 @@
-"""Calls into Proton's C library that avoid the objects its Python binding makes.
+"""Direct calls into Proton's C library, without the objects that its Python binding creates.
 
-Proton's Python wraps every event, link and delivery anew on each access, which took a third of the
-time for a message. Here a delivery or a link is the library's pointer; `whole` and `Link` wrap it
-for the rare calls.
+The binding wraps every event, link and delivery anew on each access, which took a third of the time
+for a message. Here a delivery or a link is the library's pointer; `whole` and `Link` wrap it for
+rare calls.
 """
 
 from typing import Any, Final
@@ -47,9 +47,9 @@ Raw = Any
 ACCEPTED: Final = int(Delivery.ACCEPTED)
 RELEASED: Final = int(Delivery.RELEASED)
 DELIVERY: Final[int] = cproton.PN_DELIVERY
-"""Type of the events about a transfer or a disposition."""
+"""Type of the events that report a transfer or a disposition."""
 
-# These take and give pointers as they are, so that no object is made for them.
+# These functions take and return plain pointers, so no wrapper is created.
 kind_of = cproton.pn_event_type
 delivery_of = cproton.pn_event_delivery
 link_of = cproton.pn_delivery_link
@@ -74,44 +74,45 @@ outgoing_bytes = cproton.pn_session_outgoing_bytes
 
 
 def raw(thing: Any) -> Raw:
-    """Return the library's pointer behind a Python wrapper."""
+    """Return the library's pointer inside a Python wrapper."""
     return thing._impl
 
 
 def whole(delivery: Raw) -> Delivery:
-    """Return the Python wrapper of a delivery."""
+    """Return a Python wrapper of a delivery."""
     wrapped: Delivery = Delivery.wrap(delivery)  # type: ignore[no-untyped-call] # Proton has no types
     return wrapped
 
 
 def content(link: Raw, delivery: Raw) -> bytes:
-    """Return the bytes of a transfer that have arrived and were not read yet."""
+    """Read the bytes of a transfer that have arrived and are still unread."""
     size = lib.pn_delivery_pending(delivery)
     data = bytearray(size)
-    # At the end of a transfer without further bytes, the library returns an error and reads none.
+    # At the end of a transfer without unread bytes, the library returns an error and reads nothing.
     lib.pn_link_recv(link, ffi.from_buffer(data), size)
     return bytes(data)
 
 
 def send(link: Raw, tag: bytes, data: bytes) -> Raw:
-    """Transfer a message under this tag; return its delivery."""
+    """Send a message under a delivery tag; return the delivery."""
     delivery = lib.pn_delivery(link, (len(tag), ffi.from_buffer(tag)))
     lib.pn_link_send(link, ffi.from_buffer(data), len(data))
+    # Advancing completes the delivery; until then the engine would append further bytes to it.
     lib.pn_link_advance(link)
     return delivery
 
 
 class Unfinished(dict[Raw, int]):
-    """Bytes by link, with their total."""
+    """Number of bytes by link, with the total."""
 
     total = 0
 
     def __setitem__(self, link: Raw, size: int) -> None:
-        # Kept up to date: a sum over thousands of links for each transfer is quadratic.
+        # Keep the total up to date: summing over thousands of links on each transfer is too slow.
         self.total += size - self.get(link, 0)
         super().__setitem__(link, size)
 
     def pop(self, link: Raw, default: Any = None) -> Any:
-        """Remove a link."""
+        """Remove a link; subtract its bytes from the total."""
         self.total -= self.get(link, 0)
         return super().pop(link, default)

@@ -1,9 +1,9 @@
-"""Tolerance for delivery-ids that are not consecutive.
+"""Translation of delivery-ids that are not consecutive.
 
-AMQP requires the delivery-ids of a session to count up by one, and Proton ends the connection of a
-client that breaks the rule. The service tolerates it, and Python clients rely on that: threads that
-share a session send two messages under one id and then skip one. Here such deliveries get the
-engine's ids, and dispositions are translated back to the client's.
+AMQP requires the delivery-ids of a session to increase by one, and Proton ends the connection of a
+client that breaks the rule. The service accepts such ids, and Python clients rely on that: threads
+that share a session may send two messages under one id and then skip one. Here such deliveries get
+the ids that the engine expects, and dispositions are translated back to the client's ids.
 """
 
 import struct
@@ -18,10 +18,10 @@ __all__ = ["ATTACH", "BEGIN", "DETACH", "DISPOSITION", "TRANSFER", "Numbering"]
 
 BEGIN, ATTACH, TRANSFER, DISPOSITION, DETACH = 0x11, 0x12, 0x14, 0x15, 0x16
 BODY: Final = 8
-"""Offset of the performative in a frame with a header of minimum size."""
+"""Offset of the performative in a frame whose header has the minimum size."""
 NULL, TRUE, BOOLEAN, ZERO, SMALL, UINT = 0x40, 0x41, 0x56, 0x43, 0x52, 0x70
 SIZES: Final = {NULL: 1, TRUE: 1, 0x42: 1, ZERO: 1, SMALL: 2, BOOLEAN: 2, UINT: 5}
-"""Encoded sizes of numbers and booleans, in bytes."""
+"""Encoded sizes of numbers and booleans by type code, in bytes."""
 BINARY8, LIST8 = 0xA0, 0xC0
 FLAGS: Final = (4, 5, 9)
 """Field positions of `settled`, `more` and `aborted` in a transfer."""
@@ -30,7 +30,7 @@ ALL: Final = 2**32
 
 @attrs.define
 class _Session:
-    """The deliveries that a client has sent in one session.
+    """The deliveries that a client has sent in a session.
 
     Attributes:
         next: the engine's id for the next delivery.
@@ -44,23 +44,23 @@ class _Session:
 
 
 class Numbering:
-    """The delivery-ids of a connection."""
+    """A translator of delivery-ids between a connection's client and the engine."""
 
     def __init__(self) -> None:
         self._sessions: dict[int, _Session] = {}
         """Sessions by the client's channel number."""
         self._channels: dict[int, int] = {}
-        """The engine's channel number to the client's."""
+        """The channel number of the engine to that of the client."""
         self.differs = False
-        """Whether any id of the client has differed from the engine's."""
+        """Whether any id from the client has differed from the engine's."""
 
     def follows(self, data: bytes, place: int) -> bool:
-        """Return whether the transfer here is a whole delivery with the expected id, as most are.
+        """Return whether a transfer is a whole delivery with the expected id, as most are.
 
-        All other transfers, and those in an unusual encoding, are examined by `take`.
+        Any other transfer, or one in an unusual encoding, is for `take` to examine.
         """
         session = self._sessions.get(int.from_bytes(data[place + 6 : place + 8], "big"))
-        # A part of an unfinished message may omit its id, so it needs a closer look.
+        # A continued message may omit its id, so its transfers need a closer look.
         if session is None or session.unfinished or data[place + 11] != LIST8:
             return False
         try:
@@ -75,10 +75,10 @@ class Numbering:
             if number != session.next or kind == NULL or data[at] != BINARY8:
                 return False
             at += 2 + data[at + 1]
-            # Where fields are omitted, the first byte of the message stands here, which is zero.
+            # Without the optional fields, this is the first byte of the message, which is zero.
             at += SIZES.get(data[at], 0)
             at += SIZES.get(data[at], 0)
-            # Settled, more or aborted: such transfers change what is known of the session.
+            # Settled, continued and aborted transfers change what is known about the session.
             if data[at] in (TRUE, BOOLEAN):
                 return False
         except IndexError:
@@ -87,17 +87,17 @@ class Numbering:
         return True
 
     def take(self, frame: bytes) -> bytes | None:
-        """Examine a received frame; return its replacement for the engine, if it needs one."""
+        """Examine a received frame; return a replacement for the engine if it needs one."""
         code, channel = frame[BODY + 2], int.from_bytes(frame[6:8], "big")
         try:
             if code == TRANSFER:
                 return self._transfer(self._sessions[channel], frame)
             if code == BEGIN:
-                # A channel may be used again once its session has ended; nothing of that is kept.
+                # A channel may be reused after its session has ended; the new one starts empty.
                 self._sessions[channel] = _Session()
             elif code == DETACH:
                 place, _ = elements_of(frame, BODY + 3)
-                # A link may end amid a message, and another take its handle.
+                # A link may end in the middle of a message, and another link may get its handle.
                 self._sessions[channel].unfinished.pop(value_at(frame, place), None)
         except (IndexError, KeyError, TypeError, ValueError, struct.error):
             pass  # the engine reports the error
@@ -112,18 +112,18 @@ class Numbering:
         if frame[place] not in (NULL if is_known else ZERO, ZERO, SMALL, UINT):
             return None  # the engine reports the error
         is_settled, is_more, is_aborted = _flags_of(frame, after, count)
-        # Only the first transfer of a message is numbered; the rest may omit the id, or repeat it.
+        # Only the first transfer of a message has to carry the id; others may omit or repeat it.
         if (number := session.unfinished.pop(handle, None)) is None:
-            # A client may begin with any id: the first one is right whatever it is.
+            # A session may begin with any id.
             number = delivery_id if session.next is None else session.next
             if delivery_id != number:
                 self.differs = True
-                # The engine answers no settled delivery, so nothing would remove its id.
+                # The engine answers no settled delivery, so its id would never be removed.
                 if not is_settled:
                     session.client_ids[number] = delivery_id
             session.next = (number + 1) % ALL
         if is_aborted:
-            # The engine answers no delivery that was taken back, either.
+            # The engine sends no disposition for an aborted delivery either.
             session.client_ids.pop(number, None)
         if is_more:
             session.unfinished[handle] = number
@@ -132,15 +132,15 @@ class Numbering:
         return _with_id(number, frame, place, after)
 
     def begun(self, frame: bytes) -> None:
-        """Record the channel that the engine answers a Begin on."""
+        """Record the channel that the engine uses to answer a Begin."""
         place, _ = elements_of(frame, BODY + 3)
         self._channels[int.from_bytes(frame[6:8], "big")] = value_at(frame, place)
 
     def told(self, frame: bytes) -> Iterator[bytes]:
-        """Yield the engine's disposition, split and renumbered with the client's ids."""
+        """Yield the engine's disposition, split and renumbered to the client's ids."""
         session = self._sessions.get(self._channels.get(int.from_bytes(frame[6:8], "big"), -1))
         fields, count = elements_of(frame, BODY + 3)
-        # The sender's dispositions are about the broker's deliveries, whose ids are its own.
+        # A disposition in the role of sender is about the broker's own deliveries and ids.
         if session is None or not session.client_ids or frame[fields] != TRUE:
             yield frame
             return
@@ -148,8 +148,8 @@ class Numbering:
         first, after = value_at(frame, place), end_of(frame, place)
         last = first if count < 3 or frame[after] == NULL else value_at(frame, after)
         rest = frame[end_of(frame, after) if count > 2 else after :]
-        # The engine answers several deliveries in a row by one range; the client's ids may have
-        # gaps there, or name one twice.
+        # The engine answers consecutive deliveries as one range, in which the client's ids may have
+        # gaps or repetitions.
         amount = (last - first) % ALL + 1
         ids = [(first + offset) % ALL for offset in range(amount)]
         for begins, ends in _runs([session.client_ids.pop(number, number) for number in ids]):
@@ -158,7 +158,7 @@ class Numbering:
 
 
 def _flags_of(frame: bytes, place: int, count: int) -> list[bool]:
-    """Return the flags of a transfer: settled, more and aborted."""
+    """Return whether a transfer is settled, continued by another and aborted."""
     flags = dict.fromkeys(FLAGS, False)
     for number in range(2, min(count, FLAGS[-1] + 1)):
         if number in flags:
@@ -168,7 +168,7 @@ def _flags_of(frame: bytes, place: int, count: int) -> list[bool]:
 
 
 def _with_id(number: int, frame: bytes, place: int, after: int) -> bytes:
-    """Return the transfer with another delivery-id."""
+    """Return a transfer with its delivery-id replaced."""
     fields, count = elements_of(frame, BODY + 3)
     last = end_of(frame, BODY + 3)
     inner = frame[fields:place] + _uint(number) + frame[after:last]
@@ -176,14 +176,14 @@ def _with_id(number: int, frame: bytes, place: int, after: int) -> bytes:
 
 
 def _framed(frame: bytes, count: int, fields: bytes, rest: bytes = b"") -> bytes:
-    """Return the frame with other fields."""
+    """Return a frame with its performative's fields replaced."""
     size = (len(fields) + 4).to_bytes(4, "big") + count.to_bytes(4, "big")
     length = (BODY + 12 + len(fields) + len(rest)).to_bytes(4, "big")
     return b"".join((length, frame[4 : BODY + 3], b"\xd0", size, fields, rest))
 
 
 def _runs(ids: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of consecutive ids."""
+    """Yield the first and last id of each run of consecutive ids."""
     first = last = ids[0]
     for number in ids[1:]:
         if number != last + 1:

@@ -1,4 +1,4 @@
-"""Outgoing links: credit becomes receives, and dispositions become settlements."""
+"""Links for delivery to clients: credit becomes receives, dispositions become settlements."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -31,25 +31,22 @@ from busproof.model.state import Entity
 __all__ = ["Outlet", "effect_of", "outgoing"]
 
 Encoded = tuple[v.MessageView, bytes, bytes | None]
-"""A message, its bytes and its lock token."""
+"""A message's view, its encoded bytes and its lock token."""
 
 GIVEN_AT_ONCE: Final = 50
-"""Number of messages to deliver between writes, while the next are fetched."""
+"""Number of messages to fetch from the bus at a time."""
 
 SETTLED_AT_ONCE: Final = 50
-"""Number of messages that are completed together, if they are accepted in a row."""
+"""Number of messages to complete together if a client accepts them in a row."""
 
 WRITTEN_AT_ONCE: Final = 65_536
-"""Number of bytes to deliver between writes, to see whether the client reads them."""
+"""Number of bytes to deliver between writes, which show whether the client reads them."""
 
 GIVEN_IN_A_TURN: Final = 500
-"""Number of messages that a link gets before other clients have a turn."""
+"""Number of messages to deliver on a link before other clients have a turn."""
 
 MOST_ADDED: Final = 65_536
-"""Maximum bytes of the properties that settlements add to a message, as for those of its sender.
-
-Without a maximum, a message that is deferred again and again would grow without end.
-"""
+"""Maximum size of the properties added by settlements; deferring could add some for ever."""
 
 
 def outgoing(connection: Connection, path: str, view: v.MessageView) -> tuple[bytes, bytes | None]:
@@ -72,7 +69,7 @@ def outgoing(connection: Connection, path: str, view: v.MessageView) -> tuple[by
 
 
 def _shorter(life: int | None, entity: Entity | None) -> int | None:
-    """Return the shorter of a message's time to live and its entity's, in microseconds."""
+    """Return the shorter of a message's and its entity's time to live, in microseconds."""
     longest = None if entity is None else entity.settings.time_to_live
     if life is None or longest is None:
         return longest if life is None else life
@@ -82,10 +79,10 @@ def _shorter(life: int | None, entity: Entity | None) -> int | None:
 def effect_of(
     connection: Connection, settlement: v.Settlement, disposition: Disposition
 ) -> Callable[[], None]:
-    """Return what to do after the settlement: store the properties that it adds.
+    """Return a function that stores a settlement's properties, to call once it has succeeded.
 
     Raises:
-        Refusal: the message would have too many of them.
+        Refusal: the message would have too many added properties.
     """
     contents, path = connection.hub.contents, settlement.queue
     name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
@@ -115,8 +112,8 @@ class Outlet(Node):
         link: the link.
         path: the path of the entity.
         mode: whether messages are locked or removed at once.
-        session_id: the session that the link holds.
-        holder: the model's name of the receiver.
+        session_id: the id of the session that the link holds, if any.
+        holder: the model's name for the receiver.
     """
 
     def __init__(
@@ -134,24 +131,24 @@ class Outlet(Node):
         self._path = path
         self.needs = ("Listen", path)
         self._given: dict[Raw, str] = {}
-        """Lock tokens of the deliveries that the client has to settle."""
+        """Lock tokens of the unsettled deliveries."""
         self._mode = mode
         self._receive = v.Receive(queue=path, mode=mode, session_id=session_id)
         self._session_id = session_id
         self._holder = holder
         self._is_over = self._was_full = False
         self._accepted: list[tuple[Raw, str]] = []
-        """Deliveries that the client has accepted, with their lock tokens, up to `finish`."""
+        """Deliveries that the client has accepted, with their lock tokens, until `finish`."""
         self._most = connection.hub.limits.unsettled
 
     @property
     def place(self) -> tuple[str, str | None]:
-        """The entity and session that the link waits on."""
+        """The entity and the session id that the link waits for messages of."""
         return self._path, self._session_id
 
     @property
     def _room(self) -> int:
-        """Number of messages that may be delivered before the client reads or settles some."""
+        """Number of messages that may be delivered before the client has to read or settle some."""
         connection = self._connection
         if connection.paused or connection.backlog.is_shut(self._raw):
             return 0
@@ -182,13 +179,13 @@ class Outlet(Node):
                 break
             self._connection.flush()
             if delivered >= GIVEN_IN_A_TURN:
-                # Others have a turn before a client with much credit is given more.
+                # Other clients have a turn before a client with much credit gets more.
                 hub.loop.call_soon(self._go_on)
                 hub.changed()
                 self._connection.pump()
                 return False
         if link.drain_mode:
-            # AMQP: a drained link gives back its unused credit and does not wait.
+            # AMQP: a drained link returns its unused credit and does not wait for messages.
             link.drained()
             waits = False
         if delivered:
@@ -201,8 +198,8 @@ class Outlet(Node):
             with self._connection.hub.bus.one_moment():
                 self.on_flow()
 
-    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
-        """Handle a settlement, or a request for one."""
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - a disposition is never a batch
+        """Settle a message as the client requests, or collect it for `finish`."""
         state, settled = native.state_of(delivery), native.is_settled(delivery)
         self._was_full = self._was_full or len(self._given) >= self._most
         token = self._given.pop(delivery, None) if state or settled else None
@@ -213,7 +210,7 @@ class Outlet(Node):
             if len(self._accepted) >= SETTLED_AT_ONCE:
                 self.finish()
             return
-        # Settled deliveries are freed, and it may be among those that are collected.
+        # A settled delivery is freed, which could be among the collected ones.
         self.finish()
         if token is not None:
             self._settle(delivery, token, state)
@@ -231,7 +228,7 @@ class Outlet(Node):
         self._settled()
 
     def _complete_all(self, accepted: list[tuple[Raw, str]]) -> list[Raw]:
-        """Complete messages; reject the settlements that the bus refuses, and return the rest."""
+        """Complete messages; reject the settlements that the bus refuses, and return the others."""
         bus, completed = self._connection.hub.bus, list[Raw]()
         for delivery, token in accepted:
             try:
@@ -243,10 +240,11 @@ class Outlet(Node):
         return completed
 
     def _settle(self, delivery: Raw, token: str, state: int) -> None:
-        """Settle a message in another way."""
+        """Release a message, or settle it by another outcome than acceptance."""
         try:
             if state == native.RELEASED:
-                # Python releases what a closing receiver has not shown; none of it was delivered.
+                # A closing Python receiver releases messages that its application never saw, so the
+                # release must not count as a delivery.
                 self._connection.hub.bus.release(self._path, token)
                 native.update(delivery, native.RELEASED)
             elif state == TRANSACTIONAL:
@@ -260,15 +258,15 @@ class Outlet(Node):
         self._settled()
 
     def _settled(self) -> None:
-        """Take up that the client has fewer messages to settle."""
+        """Continue after a settlement, which leaves the client room for further messages."""
         self._connection.hub.changed()
         was_full, self._was_full = self._was_full, False
-        # The client may have given credit while the link was full, and gives it once only.
+        # The client may have given its credit, once, while the link had no room.
         if was_full:
             self.on_flow()
 
     def on_closed(self, *, by_client: bool) -> None:
-        """Clean up; the session is released if the client closed the link.
+        """Clean up; release the session if the client closed the link.
 
         Otherwise the session stays locked until its lock expires, and the client may reattach the
         link under the same name.
@@ -287,14 +285,14 @@ class Outlet(Node):
             hub.changed()
         is_ours = self._connection.sessions.get(place) == self._holder
         if is_ours and (by_client or not hub.bus.holds(*place, self._holder)):
-            # Another link of this client may hold the session by now.
+            # By now, another link of this client may hold the session.
             del self._connection.sessions[place]
 
     def _next(self, most: int) -> tuple[list[Encoded], Refusal | None, bool]:
-        """Fetch and encode messages, up to this many and about as many bytes as one write has.
+        """Fetch and encode messages, up to `most` and about as many bytes as fit into a write.
 
         Returns:
-            The messages, the refusal after them, if any, and whether there are no more for now.
+            the messages, the refusal that followed them, if any, and whether none are left for now.
         """
         bus, contents = self._connection.hub.bus, self._connection.hub.contents
         views, size, refusal = list[v.MessageView](), 0, None
@@ -313,8 +311,8 @@ class Outlet(Node):
         return messages, refusal, not answers
 
     def _give(self, view: v.MessageView, message: bytes, token: bytes | None) -> None:
-        """Deliver a message."""
-        # AMQP has a tag for each delivery of a link, also for one without a lock.
+        """Send a message to the client."""
+        # AMQP requires a tag for each delivery of a link, even for one without a lock.
         tag = tag_of(token or token_in_bytes(f"{view.sequence_number or 0}/0"))
         delivery = native.send(self._raw, tag, message)
         if self._mode is v.ReceiveMode.RECEIVE_AND_DELETE:
@@ -324,21 +322,21 @@ class Outlet(Node):
             self._connection.kept.size += DELIVERY
 
     def _settle_as(self, delivery: Delivery, token: str) -> None:
-        """Settle a message as the client's outcome says."""
+        """Settle a message by the outcome that the client sent."""
         disposition = disposed(delivery)
         settlement = disposition.settlement(self._path, token)
         effect = effect_of(self._connection, settlement, disposition)
         answer = self._connection.hub.bus.ask(settlement, self._holder)
         insist(answer, self._path)
         effect()
-        # An echoed rejection has no error; with one, clients would take it for a failed settlement.
+        # A rejection is echoed without its error, which clients would take for a failed settlement.
         if disposition.outcome == MODIFIED:
             delivery.local.failed = delivery.remote.failed
             delivery.local.undeliverable = delivery.remote.undeliverable
         delivery.update(delivery.remote_state)
 
     def _settle_in_transaction(self, delivery: Raw, token: str) -> None:
-        """Settle with the transaction's end; until then the message stays locked."""
+        """Add a settlement to a transaction, at whose end the message is settled."""
         disposition = in_transaction(native.whole(delivery))
         settlement = disposition.settlement(self._path, token)
         effect = effect_of(self._connection, settlement, disposition)

@@ -1,9 +1,9 @@
 """Messages that are delivered with other contents than they were sent with.
 
-If the bus is not the model, it may deliver wrong contents. So only the body's bytes are taken from
-the sent message, and only if the bus returns its name, which it stores in place of the bytes. If a
-rule's action has changed a message, everything that the bus does not know is taken from the sent
-message.
+A bus other than the model may deliver wrong contents, which its clients must see. So only the
+body's bytes are taken from the sent message, and only if the bus returns the name that it stores in
+their place. If the action of a subscription rule has changed a message, everything that the bus
+does not know is taken from the sent message.
 """
 
 import struct
@@ -15,6 +15,7 @@ from busproof.broker.amqp.dispositions import value_of
 from busproof.broker.amqp.encoding import (
     elements_of,
     end_of,
+    items,
     long_of,
     pairs,
     section,
@@ -22,12 +23,13 @@ from busproof.broker.amqp.encoding import (
     symbol_of,
 )
 from busproof.broker.amqp.messages import PARTITION_KEY, STANDS_FOR, Content
-from busproof.broker.amqp.sections import APPLICATION, PROPERTIES
+from busproof.broker.amqp.sections import APPLICATION, PROPERTIES, checked_properties
 from busproof.broker.amqp.writing import map_of
 
 __all__ = ["changed", "remade"]
 
 NOTHING = b"\x40"
+CONTENT_TYPE = 6
 KNOWN_FIELDS = (0, 2, 3, 4, 5, 6, 10, 12)
 """Positions of the AMQP properties that the bus knows."""
 
@@ -38,7 +40,7 @@ def remade(view: v.MessageView, kept: Content | None) -> Content:
     count, annotations = 0, b""
     if view.partition_key is not None:
         count, annotations = 2, symbol_of(PARTITION_KEY) + string_of(view.partition_key)
-    # A message that stands for more has a size that its bytes do not show.
+    # A message that stands for a larger one has a size that its bytes do not show.
     if view.size is not None and view.size > len(known.body):
         count += 2
         annotations += symbol_of(STANDS_FOR) + b"\x81" + long_of(view.size)
@@ -48,24 +50,31 @@ def remade(view: v.MessageView, kept: Content | None) -> Content:
         annotations=(count, annotations),
         properties=_listed(_fields(view)),
         application=_application(view),
+        # A body that was not sent here is shown as the bus names it, so that the error is visible.
         body=known.body or b"\x00\x53\x75\xb0" + _sized(view.body.encode()),
     )
 
 
 def changed(view: v.MessageView, kept: Content) -> Content:
-    """Return the content of a message that a rule's action has changed."""
+    """Return the content of a message that the action of a subscription rule has changed."""
     fields = _fields(view)
     if kept.properties:
-        fields = [*_elements(kept.properties), *fields[len(_elements(kept.properties)) :]]
-        # A user-id, times and other fields that no filter knows stay as they were sent.
-        for place in KNOWN_FIELDS:
-            fields[place] = _fields(view)[place]
+        sent = _elements(kept.properties)
+        texts = checked_properties(
+            items(kept.properties, section(kept.properties, 0)[1], len(sent))
+        )
+        left_alone = [old == new for old, new in zip(texts, _texts(view), strict=True)]
+        for place, element in enumerate(sent):
+            # An id that is a number stays one. The user-id, times and other fields that filters
+            # cannot use stay as they were sent.
+            if left_alone[place] or place not in KNOWN_FIELDS:
+                fields[place] = element
     left, inside = dict(view.properties), list[bytes]()
     if kept.application:
         for key, value, both in pairs(kept.application, section(kept.application, 0)[1]):
             name = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
             shown = left.get(name)
-            # What the action left alone keeps its bytes, and so its AMQP type, which Python lacks.
+            # An unchanged property keeps its bytes, because Python's value has lost its AMQP type.
             if not isinstance(value, v.PropertyValue) or (type(shown), shown) == (
                 type(value),
                 value,
@@ -91,14 +100,19 @@ def _sized(raw: bytes) -> bytes:
     return struct.pack(">I", len(raw)) + raw
 
 
-def _fields(view: v.MessageView) -> list[bytes]:
-    kind = view.content_type
+def _texts(view: v.MessageView) -> list[str | None]:
+    """Return the AMQP properties that the bus knows, and `None` in place of the others."""
     return [
-        *(_text(view.message_id), NOTHING, _text(view.to), _text(view.subject)),
-        *(_text(view.reply_to), _text(view.correlation_id)),
-        NOTHING if kind is None else symbol_of(kind),
-        *(NOTHING, NOTHING, NOTHING),
-        *(_text(view.session_id), NOTHING, _text(view.reply_to_session_id)),
+        *(view.message_id, None, view.to, view.subject, view.reply_to, view.correlation_id),
+        *(view.content_type, None, None, None),
+        *(view.session_id, None, view.reply_to_session_id),
+    ]
+
+
+def _fields(view: v.MessageView) -> list[bytes]:
+    return [
+        NOTHING if text is None else symbol_of(text) if place == CONTENT_TYPE else string_of(text)
+        for place, text in enumerate(_texts(view))
     ]
 
 
@@ -106,10 +120,6 @@ def _listed(fields: list[bytes]) -> bytes:
     inside = b"".join(fields)
     head = bytes([0, 0x53, PROPERTIES, 0xD0])
     return head + struct.pack(">II", len(inside) + 4, len(fields)) + inside
-
-
-def _text(value: str | None) -> bytes:
-    return NOTHING if value is None else string_of(value)
 
 
 def _application(view: v.MessageView) -> bytes:

@@ -1,7 +1,7 @@
-"""Frames as the service writes them, with all fields of their lists.
+"""Frames as the service writes them, with every field of their lists.
 
-Proton omits trailing fields without a value, as AMQP permits. Python clients before 7.15 index
-fields without checking their number, and end the connection.
+Proton omits trailing fields without a value, as AMQP permits. Python clients before 7.15 read
+fields by position without checking their number, fail, and end the connection.
 """
 
 from typing import Final
@@ -18,35 +18,35 @@ ERROR: Final = b"\x00\x53\x1d"
 ERROR_FIELDS: Final = 3
 LIST8, LIST32 = 0xC0, 0xD0
 SHORT_TRANSFER: Final = bytes((TRANSFER, LIST8))
-"""Code and list of most frames."""
+"""Type code and list code with which most transfers begin."""
 NULLS: Final = b"\x40" * max(FIELDS.values())
 HEADER: Final = 8
-"""Size of the protocol header, and of a frame header, in bytes."""
+"""Size of the protocol header and of a frame header, in bytes."""
 PROTOCOL: Final = int.from_bytes(b"AMQP", "big")
-"""First bytes of the protocol header, where a frame has its size."""
+"""First bytes of the protocol header as a number, where a frame has its size."""
 
 
 class Outgoing:
-    """A filter on the engine's output: full lists, and the client's delivery-ids.
+    """A filter of the engine's output: all fields, and the client's own delivery-ids.
 
     Args:
-        numbering: the engine's delivery-ids of what the client sends.
+        numbering: maps the client's delivery-ids to the engine's.
     """
 
     def __init__(self, numbering: Numbering) -> None:
         self._numbering = numbering
         self._rest = b""
         self.most = 2**32 - 1
-        """The client's maximum frame size, in bytes."""
+        """Maximum frame size that the client accepts, in bytes."""
 
     def feed(self, data: bytes) -> bytes:
-        """Return the frames that are complete."""
+        """Take output of the engine; return the frames that are complete, rewritten."""
         if self._rest:
             data = self._rest + data
         place, written, length = 0, list[bytes](), len(data)
         while place + HEADER <= length:
             size = int.from_bytes(data[place : place + 4], "big")
-            # A protocol header has no size: its name stands in that place.
+            # A protocol header has the letters "AMQP" in the place of a size.
             end = place + (HEADER if size == PROTOCOL else size)
             if end > length:
                 break
@@ -63,12 +63,12 @@ class Outgoing:
                     self._numbering.begun(frame)
                 written.append(self._full(frame, code))
             place = end
-        # The engine gives its output in pieces that may end within a frame.
+        # The engine's output may be cut anywhere, so the rest of a frame waits for the next piece.
         self._rest = data[place:]
         return b"".join(written)
 
     def _full(self, frame: bytes, code: int) -> bytes:
-        """Pad a frame of the engine, which has an 8-byte header and a 3-byte descriptor."""
+        """Add the missing fields to a frame, which has an 8-byte header and a 3-byte descriptor."""
         kind, wanted = frame[11], FIELDS[code]
         if kind == LIST8:
             size, count, fields = frame[12], frame[13], 14
@@ -78,7 +78,7 @@ class Outgoing:
             size, count, fields = 1, 0, 12
         missing = wanted - count
         if missing <= 0:
-            # The client of Python reads an error's info without asking whether there is one.
+            # The Python client reads an error's info without checking that there is one.
             return _with_info(frame, fields) if code == CLOSE else frame
         last = fields + size - 1
         size += missing
@@ -87,7 +87,8 @@ class Outgoing:
         else:
             start = b"\xd0" + (size + 3).to_bytes(4, "big") + wanted.to_bytes(4, "big")
         length = len(frame) + missing + len(start) - (fields - 11)
-        # A frame beyond the agreed size ends the connection; a short list does so with old clients.
+        # A frame above the agreed size always ends the connection; a short list does so only with
+        # old clients.
         if length > self.most:
             return frame
         head = length.to_bytes(4, "big") + frame[4:11] + start + frame[fields:last]
@@ -95,7 +96,7 @@ class Outgoing:
 
 
 def _with_info(frame: bytes, place: int) -> bytes:
-    """Return a Close whose error has all fields; Proton leaves the info of its own errors out."""
+    """Return a Close whose error has all fields, because Proton's own errors lack an info."""
     error = frame[place:]
     if not error.startswith(ERROR) or error[3] not in (LIST8, LIST32):
         return frame

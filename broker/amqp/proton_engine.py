@@ -1,4 +1,4 @@
-"""Proton's engine for one connection, configured for the broker."""
+"""Proton's engine for a connection, configured for the broker."""
 
 import attrs
 from proton import Collector, Condition, Transport
@@ -20,17 +20,17 @@ class Engine:
 
     @classmethod
     def within(cls, limits: Limits) -> "Engine":
-        """Return an engine that enforces these limits on its client."""
+        """Return an engine that enforces the given limits on its client."""
         transport, endpoint, collector = Transport(Transport.SERVER), Endpoint(), Collector()
-        # By default Proton traces to the terminal: text that clients control, and tokens in frames.
+        # By default Proton traces to the terminal, including tokens and text that clients control.
         transport.tracer = _write_nothing
         transport.max_frame_size = limits.frame
-        # AMQP names the highest channel, and the first is 0.
+        # AMQP names the highest channel number, and the first channel is 0.
         transport.channel_max = limits.sessions - 1
         transport.idle_timeout = limits.idle
         endpoint.collect(collector)
         endpoint.container = "busproof"
-        # By this a test knows that small messages may stand for large ones here.
+        # A test recognises by this capability that small messages may stand for large ones here.
         endpoint.offered_capabilities = [STANDS_FOR]
         transport.bind(endpoint)
         return cls(transport, endpoint, collector)
@@ -38,7 +38,7 @@ class Engine:
     def close(self, error: Condition) -> None:
         """Close the connection with an error."""
         if self.endpoint.state & Endpoint.REMOTE_UNINIT:
-            # Without an open of the client, Proton writes no close but that of a broken transport.
+            # If the client has sent no Open, Proton writes a Close only for a broken transport.
             self.transport.condition = error
             self.transport.close_tail()
         else:
@@ -46,14 +46,14 @@ class Engine:
             self.endpoint.close()
 
     def free(self) -> None:
-        """Free the memory allocated by the library."""
+        """Free the memory that the C library has allocated."""
         self.transport.unbind()
         self.endpoint.free()
         self.collector.release()
 
     @property
     def reason(self) -> dict[str, str | None]:
-        """The error with which the client or the engine ended the connection."""
+        """The error with which the client or the engine ended the connection, for the log."""
         try:
             error = self.endpoint.remote_condition or self.transport.condition
         # A client's error has values of any type, and Python can represent only some of them.

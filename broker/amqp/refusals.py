@@ -1,4 +1,4 @@
-"""Refusals in AMQP: conditions, status codes and sentences for people."""
+"""Refusals in AMQP: error conditions, status codes and sentences for people."""
 
 from functools import cache
 from typing import Final
@@ -24,13 +24,13 @@ __all__ = [
 ]
 
 CONDITIONS: Final[dict[v.Error, tuple[str, int]]] = {
-    # .NET makes an InvalidOperationException of it, which the documents name for such requests.
+    # .NET raises InvalidOperationException for this condition, as the documents say.
     v.Error.INVALID_OPERATION: ("amqp:not-allowed", 400),
-    # Clients try again after this one, as they should in an outage.
+    # Clients retry after this condition, as they should in an outage.
     v.Error.UNAVAILABLE: ("com.microsoft:server-busy", 503),
     v.Error.NOT_FOUND: ("amqp:not-found", 404),
     v.Error.ALREADY_EXISTS: ("com.microsoft:entity-already-exists", 409),
-    # Numbers are those that .NET and JavaScript make exceptions of in the replies to requests.
+    # By these numbers, .NET and JavaScript choose the exception for a reply to a request.
     v.Error.LOCK_LOST: ("com.microsoft:message-lock-lost", 410),
     v.Error.SESSION_CANNOT_BE_LOCKED: ("com.microsoft:session-cannot-be-locked", 410),
     v.Error.SESSION_LOCK_LOST: ("com.microsoft:session-lock-lost", 410),
@@ -50,21 +50,21 @@ SENTENCES: Final[dict[v.Error, str]] = {
     v.Error.SESSION_CANNOT_BE_LOCKED: "The requested session cannot be accepted: another holds it",
     v.Error.SESSION_LOCK_LOST: "The session lock has expired; accept the session again",
     v.Error.QUOTA_EXCEEDED: "A quota of the entity is exceeded",
-    v.Error.MESSAGE_NOT_FOUND: "A message with the given sequence number could not be had",
-    v.Error.MESSAGE_TOO_LARGE: "The message is larger than the entity takes",
+    v.Error.MESSAGE_NOT_FOUND: "No message with the given sequence number was found",
+    v.Error.MESSAGE_TOO_LARGE: "The message is larger than the entity allows",
     v.Error.ENTITY_DISABLED: "The entity is disabled",
     v.Error.OTHER: "The request was refused",
 }
 
 SUB_CODES: Final[dict[v.RuleId, str]] = {"PREM-15": "SubCode=40000. "}
-"""By rule, the service's own code for the refusal, which clients look for (observed)."""
+"""The service's sub-code of a refusal by rule, which clients search for (observed)."""
 
 
 LONGEST: Final = 1_000
 """Maximum length of a description, in characters."""
 
 
-class Refusal(Exception):  # noqa: N818 - what the service answers, not an error of ours
+class Refusal(Exception):  # noqa: N818 - an answer of the service, not an error of the broker
     """A request that the broker refuses.
 
     Args:
@@ -75,7 +75,7 @@ class Refusal(Exception):  # noqa: N818 - what the service answers, not an error
 
     def __init__(self, condition: str, description: str, status: int = 400) -> None:
         if len(description) > LONGEST:
-            # It may quote received data of any length.
+            # A description may quote received data of any length.
             description = f"{description[:LONGEST]} …"
         super().__init__(description)
         self.condition = condition
@@ -87,7 +87,7 @@ NOT_FOUND: Final = CONDITIONS[v.Error.NOT_FOUND][0]
 
 
 def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
-    """Return the refusal of an answer, naming the rules behind it; `None` if it was not refused."""
+    """Return the refusal in an answer, naming the rules behind it; `None` if there is none."""
     return None if answer.refused is None else _refusal(answer.refused, answer.rules, about)
 
 
@@ -95,7 +95,7 @@ def _refusal(refused: v.Refused, shown: tuple[str, ...], about: str) -> Refusal:
     error = refused.error
     condition, status = CONDITIONS[error]
     titles = _titles()
-    # The rules behind a refusal are named, so that a test shows which one its request has broken.
+    # Name the rules, so that a failing test shows which one its request has broken.
     named = (f"{rule}: {titles[rule]}" if rule in titles else rule for rule in shown)
     rules = f" ({'; '.join(named)})" if shown else ""
     place = f" '{about}'" if about else ""
@@ -107,15 +107,15 @@ def _refusal(refused: v.Refused, shown: tuple[str, ...], about: str) -> Refusal:
 
 @cache
 def _titles() -> dict[str, str]:
-    """Return the titles of the catalogue's rules."""
+    """Return the titles of the rules in the catalogue, by id."""
     return {rule.id: rule.title for rule in load().rules}
 
 
 def insist(answer: Answer, about: str = "") -> None:
-    """Check that a request was not refused.
+    """Raise an error if an answer is a refusal.
 
-    No local variable here holds the refusal: its traceback would keep this frame, and with it the
-    refused message, alive.
+    No local variable holds the error: its traceback would keep this frame, and with it the refused
+    message, alive.
 
     Raises:
         Refusal: the request was refused.
@@ -130,7 +130,7 @@ def not_found(path: str) -> Refusal:
 
 
 def disabled(path: str, status: str) -> Refusal:
-    """Return the refusal for an entity that is disabled for the operation."""
+    """Return the refusal for an entity whose status forbids the operation."""
     condition, number = CONDITIONS[v.Error.ENTITY_DISABLED]
     return Refusal(condition, f"'{path}' is {status}: enable it by its Status.", number)
 
@@ -142,7 +142,7 @@ def too_large(size: int, most: int) -> Refusal:
 
 
 def opening_too_large(size: int, most: int) -> Refusal:
-    """Return the refusal for an opening frame that exceeds the size limit."""
+    """Return the refusal for a frame that opens something and is larger than allowed."""
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"A frame that opens a connection, a session or a link has {size:,} bytes; at most "
@@ -152,13 +152,13 @@ def opening_too_large(size: int, most: int) -> Refusal:
 
 
 def too_many_values(most: int) -> Refusal:
-    """Return the refusal for a frame that has too many values besides a message."""
+    """Return the refusal for a frame with too many values besides its message."""
     sentence = f"A frame has more than {most:,} values besides a message; no more are read."
     return Refusal("amqp:resource-limit-exceeded", sentence, 403)
 
 
 def too_many(things: str, most: int) -> Refusal:
-    """Return the refusal for a connection that has reached a limit."""
+    """Return the refusal for a connection that has as many links or the like as it may have."""
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"The connection has {most:,} {things}, as many as one may have.",
@@ -167,13 +167,13 @@ def too_many(things: str, most: int) -> Refusal:
 
 
 def too_many_of(what: str, topic: str, most: int) -> Refusal:
-    """Return the refusal for one more of something that belongs to a topic."""
+    """Return the refusal for an addition to a topic that has as many as it may have."""
     sentence = f"The topic '{topic}' has {most:,} {what}, and may have no more; delete some first."
     return Refusal("amqp:resource-limit-exceeded", sentence, 403)
 
 
 def too_many_at_once(count: int, most: int) -> Refusal:
-    """Return the refusal for a request with too many items."""
+    """Return the refusal for a request with too many messages, lock tokens or sequence numbers."""
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"The request has {count:,} messages, lock tokens or sequence numbers; at most {most:,} "
@@ -183,7 +183,7 @@ def too_many_at_once(count: int, most: int) -> Refusal:
 
 
 def too_much_added(size: int, most: int) -> Refusal:
-    """Return the refusal for a settlement that adds too many properties to its message."""
+    """Return the refusal for a settlement that would add too many properties to its message."""
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"The message would have {size:,} bytes of properties added by settlements; at most "
@@ -197,6 +197,6 @@ def unauthorized(right: str, path: str) -> Refusal:
     return Refusal(
         "amqp:unauthorized-access",
         f"Unauthorized access. '{right}' claim is required to perform this operation on '{path}'; "
-        "no token that was put has it, or it has expired.",
+        "no token in force has it; put one with this claim.",
         401,
     )

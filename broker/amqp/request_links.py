@@ -1,4 +1,4 @@
-"""Request and reply links: `$cbs` and each entity's `$management`."""
+"""Links for requests and replies: `$cbs` and each entity's `$management`."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -26,18 +26,18 @@ __all__ = [
 
 MANAGEMENT_STATUS: Final = ("statusCode", "statusDescription", "errorCondition")
 WRITTEN_AT_ONCE: Final = 65_536
-"""Number of bytes to answer between writes, to see whether the client reads them."""
+"""Number of reply bytes between writes, which show whether the client reads them."""
 VALUES_OF_EACH: Final = 20
-"""Maximum number of values in a request, for each of the things that it may be about."""
+"""Maximum number of AMQP values in a request, for each item that it may name."""
 CBS_STATUS: Final = ("status-code", "status-description", None)
-"""Property names of the status code, its description and, if any, the error condition."""
+"""Names of the properties with the status code, its description and the error condition, if any."""
 
 
 def said_in(request: Message) -> dict[str, Any]:
-    """Return the properties of a request; some clients send strings as bytes.
+    """Return the properties of a request as text; some clients send strings as bytes.
 
     Raises:
-        Refusal: they are not a map.
+        Refusal: the properties are not a map.
     """
     properties: Any = request.properties or {}
     if not isinstance(properties, dict):
@@ -67,11 +67,11 @@ class Reply:
 
 
 Answerer = Callable[[Message, str | None], Reply | Generator[bool, None, Reply]]
-"""Answers a request in its transaction, if it has one, perhaps step by step; raises `Refusal`."""
+"""Answers a request in its transaction, if any, perhaps step by step; raises `Refusal`."""
 
 
 class Replies(Node):
-    """The link for replies to the client."""
+    """A link that sends replies to the client."""
 
     def __init__(self, connection: Connection, link: Link, kind: str, addresses: set[str]) -> None:
         self._connection = connection
@@ -84,12 +84,12 @@ class Replies(Node):
             connection.replies[key] = self
 
     def send(self, message: Message) -> None:
-        """Send a reply as soon as the client gives credit for it.
+        """Send a reply as soon as the client has given credit for it.
 
         Raises:
             Refusal: the client gives no credit, and too many bytes of replies wait.
         """
-        # Encoded at once: a reply that waits is counted in bytes, and holds on to nothing else.
+        # Encode at once, so that a waiting reply is counted in bytes and keeps nothing else alive.
         encoded = bytes(message.encode())
         self._waiting.append(encoded)
         self._connection.answers += len(encoded)
@@ -106,7 +106,7 @@ class Replies(Node):
         """Send replies while the client has credit."""
         connection, raw = self._connection, native.raw(self._link)
         while self._waiting and self._link.credit > 0 and not connection.paused:
-            # Credit alone does not suffice: without a window, the engine would keep each reply.
+            # Even with credit, the engine would queue each reply while the session has no window.
             if connection.backlog.is_shut(raw):
                 return
             self._sent += 1
@@ -118,7 +118,7 @@ class Replies(Node):
             delivery.settle()
             connection.backlog.wrote(raw, self)
             self._unwritten += len(answer)
-            # Written in between, because only the transport knows whether the client reads.
+            # Write in between, because only the transport shows whether the client reads.
             if self._unwritten >= WRITTEN_AT_ONCE:
                 connection.flush()
                 self._unwritten = 0
@@ -126,24 +126,24 @@ class Replies(Node):
             self._link.drained()
 
     def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - as `Node.on_closed`
-        """Discard the waiting replies and stop replying here."""
+        """Discard the waiting replies and send no more on this link."""
         self._connection.answers -= sum(map(len, self._waiting))
         self._waiting.clear()
         for key in self._keys:
-            # A client may have attached another link with this address since.
+            # By now, the client may have attached another link with this address.
             if self._connection.replies.get(key) is self:
                 del self._connection.replies[key]
 
 
 class Requests(Node):
-    """The link for a client's requests.
+    """A link that receives a client's requests.
 
     Args:
         connection: the client's connection.
         link: the link.
         kind: the node: `$cbs`, or the path of the entity.
-        answer: answers a request.
-        names: the properties that carry the status.
+        answer: the function that answers a request.
+        names: the names of the properties that carry the status.
     """
 
     def __init__(
@@ -165,8 +165,8 @@ class Requests(Node):
         """Give the client credit for requests."""
         self._link.flow(CREDIT)
 
-    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
-        """Take a request and reply to it."""
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - a request is never a batch
+        """Carry out a request and reply to it."""
         raw = received(self._connection, native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
@@ -180,10 +180,10 @@ class Requests(Node):
         transaction = transaction_of(delivery)
         if transaction is not None:
             self._connection.hub.count_in(transaction, len(raw))
-        # The outcome says only that the request can be read; its result is in the reply.
+        # Accepting says only that the request was read; its result is in the reply.
         accept(delivery, transaction)
         native.settle(delivery)
-        # Step by step, because a request may be long: others have turns in between.
+        # A request may be long, so others have turns between its steps.
         self._connection.work(self._reply(request, transaction))
 
     def _decoded(self, raw: bytes) -> Message:
@@ -195,20 +195,21 @@ class Requests(Node):
             raise Refusal("amqp:decode-error", str(error)) from None
 
     def _reply(self, request: Message, transaction: str | None) -> Iterator[bool]:
-        """Answer a request, step by step."""
+        """Carry out a request step by step, and send the reply."""
         replies = self._connection.replies.get((self._kind, request.reply_to or ""))
         # Without a known reply address, use the client's latest reply link of this node.
         replies = replies or self._connection.replies.get((self._kind, ""))
+        # Without a reply link, the request is not carried out: nobody would learn the result.
         if replies is None:
             return
         code, words, error = self._names
-        # With the type that it has: Python's ids are UUIDs, .NET's strings, Java's numbers.
+        # Keep the type of the id: Python uses UUIDs, .NET strings and Java numbers.
         message: Any = Message(correlation_id=request.id)
         try:
             answer = self._answer(request, transaction)
             reply = answer if isinstance(answer, Reply) else (yield from answer)
         except Refusal as refusal:
-            # Clients expect an int; Proton would write a long.
+            # Clients expect an int, where Proton would write a long.
             message.properties = {code: int32(refusal.status), words: refusal.description}
             if error is not None:
                 message.properties[error] = symbol(refusal.condition)
@@ -219,7 +220,7 @@ class Requests(Node):
         try:
             replies.send(message)
         except Refusal as refusal:
-            # A client that sends requests and takes no answers would fill the memory.
+            # A client that sends requests but reads no replies would fill the memory.
             self._connection.close_after(refusal)
             self._connection.flush()
             self._connection.drop()

@@ -36,25 +36,25 @@ __all__ = ["attach"]
 CBS: Final = "$cbs"
 SETTLED: Final = 1
 LONGEST_SESSION_ID: Final = 128
-"""Maximum length of a session's id, as of a message's, in characters."""
+"""Maximum length of a session id in characters, the same as for a MessageId."""
 VIA: Final = "com.microsoft:transfer-destination-address"
 MAX_BATCH: Final = "com.microsoft:max-message-batch-size"
 
 
 def attach(connection: Connection, link: Link) -> None:
-    """Attach a link to its node and open it.
+    """Attach a link to the node at its address, and open it.
 
     Raises:
-        Refusal: there is no such node, or the client may not use it.
+        Refusal: there is no node at the address, or the client may not use it.
     """
-    # A coordinator is another type of terminus, and has no address (section 4.5.1).
+    # A coordinator is a terminus of another type, without an address (section 4.5.1).
     if link.is_receiver and link.remote_target.type == Terminus.COORDINATOR:
         _coordinate(connection, link)
         return
     address = (link.remote_target if link.is_receiver else link.remote_source).address
     if not address:
         raise Refusal("amqp:invalid-field", "The link names no address.")
-    # Python names entities by URIs with `amqps://` and a host, other clients by their paths.
+    # Python names entities by URI, such as `amqps://host/queue`, and other clients by path.
     path = _bare(address)
     if path == CBS:
         _ask(connection, link, CBS)
@@ -67,7 +67,7 @@ def attach(connection: Connection, link: Link) -> None:
 
 
 def _bare(address: str) -> str:
-    """Return the path of an address, in lower case."""
+    """Return the path in an address, in lower case."""
     try:
         return path_of(address)
     except TokenError as error:
@@ -75,21 +75,22 @@ def _bare(address: str) -> str:
 
 
 def _entity(connection: Connection, path: str) -> str:
-    """Return the path of an entity as the model knows it."""
+    """Return an entity's path as the model spells it."""
     bus = connection.hub.bus
     known = bus.path(path)
-    # Another bus may have entities that nobody here knows; it answers for them itself.
+    # A bus other than the model may have entities that are unknown here, and refuses by itself.
     if bus.is_trusted and bus.entity(known) is None:
         raise not_found(path)
     return known
 
 
 def _opened(connection: Connection, link: Link, node: Node) -> None:
-    """Open the link as the client requested it, with the same addresses.
+    """Open a link as the client requested it, with the same addresses.
 
-    Only a session filter is applied; the client sees from the echo which filters are.
+    Of the filters, only the session filter is applied; the client sees in the answer which ones
+    are.
     """
-    # Addresses are echoed as they came: Python refuses an Attach without both ends as invalid.
+    # Python rejects an Attach that lacks one of the addresses, so both are returned unchanged.
     link.source.copy(link.remote_source)
     link.source.filter.clear()
     link.target.copy(link.remote_target)
@@ -108,8 +109,8 @@ def _permitted(connection: Connection, right: str, path: str) -> None:
 def _take_in(connection: Connection, link: Link, path: str) -> None:
     _permitted(connection, "Send", path)
     if VIA in properties_of(link):
-        # Without support for it, the message would stay in the entity that it should pass through.
-        raise Refusal("amqp:not-implemented", "Nothing is sent via another entity here.", 501)
+        # This broker cannot transfer via another entity; the message would stay there.
+        raise Refusal("amqp:not-implemented", "Sending via another entity is not supported.", 501)
     bus = connection.hub.bus
     entity = bus.entity(path)
     closed = entity is not None and entity.kind is EntityKind.SUBSCRIPTION
@@ -117,7 +118,7 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
         raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
     node = Intake(connection, link, path)
     link.max_message_size = connection.hub.max_message
-    # Without it Python makes batches of up to 1 MiB or 256 KiB, by the size of a message.
+    # Without this property, Python makes batches of 1 MiB or 256 KiB, whatever a message may have.
     link.properties = {symbol(MAX_BATCH): ulong(connection.hub.max_message)}
     _opened(connection, link, node)
     node.grant()
@@ -129,11 +130,11 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
     entity = bus.entity(path)
     if bus.is_trusted and (entity is None or entity.kind is EntityKind.TOPIC):
         raise Refusal("amqp:not-allowed", f"'{path}' is a topic; receive from a subscription.")
-    # A receiver that wants settled transfers is in receive-and-delete mode.
+    # A receiver that requests settled transfers is in receive-and-delete mode.
     settled = link.remote_snd_settle_mode == SETTLED
     mode = v.ReceiveMode.RECEIVE_AND_DELETE if settled else v.ReceiveMode.PEEK_LOCK
     filters = _filters(link)
-    # A filter without a value asks for the next session, so its presence decides.
+    # A session filter without a value requests the next session, so its presence counts.
     if SESSION_FILTER in filters:
         _session(connection, link, path, mode, filters[SESSION_FILTER])
         return
@@ -163,18 +164,18 @@ def _filters(link: Link) -> dict[str, Any]:
 def _session(
     connection: Connection, link: Link, path: str, mode: v.ReceiveMode, session_id: Any
 ) -> None:
-    """Attach a link to a session: the named one, or the next that is free and has messages."""
-    # By the name of the link, so that a client that attaches it again still holds its session.
+    """Attach a link to the named session, or to the next one that is free and has messages."""
+    # Named after the link, so that a client that reattaches it still holds its session.
     holder = f"{connection.name}/{link.name}"
 
     def opened(taken: str, until: int) -> Outlet:
         node = Outlet(connection, link, path, mode, taken, holder)
         connection.sessions[path, taken] = holder
-        # As it came: Python notes its session only if the address is the one that it sent.
+        # Python records its session only if the address is exactly the one that it sent.
         link.source.copy(link.remote_source)
         link.source.filter.clear()
-        # The filter says which session it is; JavaScript takes another one than it asked for to be
-        # a session that cannot be locked.
+        # The filter names the session. JavaScript treats another one than requested as a session
+        # that cannot be locked.
         link.source.filter.put_dict({symbol(SESSION_FILTER): taken})
         link.target.copy(link.remote_target)
         link.snd_settle_mode = link.remote_snd_settle_mode
@@ -184,12 +185,12 @@ def _session(
         link.open()
         return node
 
-    # An empty id is one, too; only null asks for the next session.
+    # An empty id names a session, too; only null requests the next one.
     if session_id is None:
         SessionSeeker(connection, link, path, holder, opened).begin()
         return
     if not isinstance(session_id, str):
-        raise Refusal("amqp:invalid-field", "A session's id is a text.")
+        raise Refusal("amqp:invalid-field", "A session's id has to be a string.")
     if len(session_id) > LONGEST_SESSION_ID:
         sentence = (
             f"A session's id has at most {LONGEST_SESSION_ID} characters, not {len(session_id):,}."
@@ -205,7 +206,7 @@ def _coordinate(connection: Connection, link: Link) -> None:
 
 
 def _ask(connection: Connection, link: Link, path: str) -> None:
-    """Attach a request or reply link of `$cbs` or of an entity's management."""
+    """Attach a link for requests or replies, to `$cbs` or an entity's `$management`."""
     if path == CBS:
         needs: tuple[str, str] | None = None
         answer: Answerer = partial(_put_token, connection)
@@ -216,7 +217,7 @@ def _ask(connection: Connection, link: Link, path: str) -> None:
     if link.is_sender:
         _reply(connection, link, path, needs)
         return
-    # The two nodes name the status differently, and clients read no other spelling.
+    # The two nodes name the status differently, and clients accept no other spelling.
     names = CBS_STATUS if path == CBS else MANAGEMENT_STATUS
     node = Requests(connection, link, path, answer, names)
     node.needs = needs
@@ -225,9 +226,9 @@ def _ask(connection: Connection, link: Link, path: str) -> None:
 
 
 def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
-    """Return a right of the client that permits requests to an entity's management."""
+    """Return the right that lets a client attach to an entity's `$management`."""
     path = entity + MANAGEMENT
-    # With the right to send alone a client can schedule and cancel; each operation checks its own.
+    # A client that may only send can schedule and cancel; each operation checks its right.
     if connection.permits("Send", path) and not connection.permits("Listen", path):
         return "Send", path
     _permitted(connection, "Listen", path)
@@ -235,20 +236,20 @@ def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
 
 
 def _reply(connection: Connection, link: Link, path: str, needs: tuple[str, str] | None) -> None:
-    """Attach the link for replies to the client."""
-    # Clients differ in their reply addresses: Python names none in a request to `$cbs`, JavaScript
-    # attaches with an empty target, and Java has one address for every connection.
+    """Attach the link that sends replies to a client."""
+    # Reply addresses differ by client: Python names none in a request to `$cbs`, JavaScript
+    # attaches with an empty target, and Java uses one address for all connections.
     wanted = {link.remote_target.address or "", link.remote_source.address or "", ""}
     node = Replies(connection, link, path, wanted)
     node.needs = needs
     _opened(connection, link, node)
-    # Python refuses an Attach whose target is null as invalid.
+    # Python rejects an Attach whose target address is null.
     if not link.target.address:
         link.target.address = link.remote_target.address or path
 
 
 def _put_token(connection: Connection, request: Message, _: str | None) -> Reply:
-    """Record the claim of a token."""
+    """Record the claim of a token that a client has put to `$cbs`."""
     properties = said_in(request)
     if properties.get("operation") != "put-token":
         raise Refusal(
@@ -263,7 +264,7 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
     )
     hub = connection.hub
     try:
-        # The name is the address that the token is for; Python writes it as a URI with a host.
+        # The name is the address that the token is for; Python writes it as a URI with the host.
         claim = hub.keys.claim(text, str(properties.get("name", "")), hub.wall())
     except TokenError as error:
         hub.journal.warning("token-refused", connection=connection.name, said=str(error))
@@ -285,10 +286,9 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
 
 
 def _check_there(connection: Connection, path: str) -> None:
-    """Check that a token is for an existing entity, as the service does.
+    """Check that the entity of a token exists, as the service does.
 
-    The check comes after the token's validation, so that only clients with a valid rule learn which
-    entities exist.
+    The token is validated first, so that only clients with a valid rule learn which entities exist.
 
     Raises:
         Refusal: the entity does not exist.

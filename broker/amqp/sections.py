@@ -1,4 +1,4 @@
-"""The sections of a message: their codes, and the types allowed in each."""
+"""The sections of a message: their codes, and the value types allowed in each."""
 
 import struct
 from collections.abc import Iterator
@@ -49,13 +49,13 @@ KINDS: Final[dict[int, frozenset[int]]] = {
     VALUE: frozenset(),
     FOOTER: MAPS,
 }
-"""Types allowed for the value of a section; an empty set allows all."""
+"""Types allowed for the value of each section; an empty set allows all."""
 READ_WHOLE: Final = frozenset({DELIVERY, SEQUENCE, VALUE, FOOTER})
-"""Sections that are passed on or dropped unread; everything in them is validated."""
+"""Sections that are passed on or dropped without being read; all of their values are validated."""
 PROPERTIES_AT_MOST: Final = 13
 MOST_SECTIONS: Final = 10_000
 MOST_KEYS: Final = 10_000
-"""Maximum number of keys of a section; each of 64 KB of properties has six bytes then."""
+"""Maximum number of keys in a section, so that 64 KB of properties have six bytes for each."""
 UNSET: Final[list[str | None]] = [None] * PROPERTIES_AT_MOST
 NAMED: Final = {
     "amqp:header:list": HEADER,
@@ -74,18 +74,18 @@ def sections_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
     """Yield each section of a message: its code, its start, and where its value begins and ends.
 
     Raises:
-        ValueError: the bytes are not an AMQP message.
+        ValueError: the bytes are no AMQP message.
     """
     place = number = 0
     while place < len(raw):
         number += 1
-        # A section takes four bytes, so that a message could have 65,000 of them to look at.
+        # A section needs only four bytes, so a message could have 65,000 of them.
         if number > MOST_SECTIONS:
             raise ValueError(f"the message has more than {MOST_SECTIONS:,} sections")
         try:
             descriptor, begins, end = section(raw, place)
             code = descriptor
-            # A descriptor may be a symbol; nearly all clients write the number.
+            # A descriptor may be a symbol, although nearly all clients write the number.
             if type(descriptor) is not int:
                 code = NAMED.get(descriptor, -1) if isinstance(descriptor, str) else int(descriptor)
         except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
@@ -97,15 +97,15 @@ def sections_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 
 def check_kind(code: int, raw: bytes, begins: int, *, checked: bool) -> None:
-    """Check that a section has an allowed type, because receiving clients fail on others.
+    """Check that a section's value has an allowed type, because receiving clients fail on others.
 
-    Headers, properties and passed-on maps are checked where they are read. If `checked` is set,
-    `checking_parts` has validated all of the message.
+    Headers, properties and passed-on maps are validated where they are read. With `checked`, the
+    caller has already validated the whole message by `checking_parts`.
     """
     kinds = KINDS[code]
     if kinds and raw[begins] not in kinds:
         raise ValueError(f"section {code:#04x} is of type {raw[begins]:#04x}")
-    # Otherwise the first to notice what is wrong within them is the receiving client.
+    # Otherwise a receiving client would be the first to notice an error within them.
     if code in READ_WHOLE and not checked:
         check(raw, begins)
 
@@ -114,36 +114,36 @@ def checking_parts(raw: bytes) -> Iterator[None]:
     """Validate, step by step, all values of a message that are passed on.
 
     Raises:
-        ValueError: the bytes are not an AMQP message.
+        ValueError: the bytes are no AMQP message.
     """
     for code, _, begins, _ in sections_of(raw):
-        # A binary has nothing within it.
+        # A data section is a binary, which contains no values.
         if code != DATA:
             yield from checking(raw, begins)
 
 
 def checked_properties(properties: list[Any]) -> list[str | None]:
-    """Return all the fields that properties can have, as texts.
+    """Return all possible fields of the properties as text; those left out are `None`.
 
     Raises:
-        ValueError: they have more fields than AMQP has, or fields of other types.
+        ValueError: there are more fields than AMQP defines, or one has another type.
     """
     texts: list[str | None] = []
     for value in properties:
         if value is None or type(value) is str:
             texts.append(value)
         elif value is OPAQUE or value == ():
-            raise ValueError("the properties have fields of other types than AMQP has")
+            raise ValueError("a field of the properties has a type that AMQP does not allow")
         else:
-            # Ids may be numbers, UUIDs or binaries in AMQP; the model compares texts.
+            # In AMQP ids may be numbers, UUIDs or binaries; the model compares text.
             texts.append(text_of(value))
     if len(texts) > PROPERTIES_AT_MOST:
-        raise ValueError("the properties have more fields than AMQP has")
+        raise ValueError("the properties have more fields than AMQP defines")
     return texts + UNSET[len(texts) :]
 
 
 def text_of(value: Any) -> str:
-    """Return a value as text."""
+    """Return a value as text; bytes are decoded as UTF-8."""
     if isinstance(value, str):
         return value
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
@@ -164,13 +164,13 @@ def pairs_of(raw: bytes, begins: int, *, checked: bool) -> Iterator[tuple[Any, A
     Raises:
         ValueError: there are too many, a key is not simple, or a value is not AMQP.
     """
-    # By the number that the map states, before any of it is read.
+    # Check the number that the map states, before reading any of it.
     if elements_of(raw, begins)[1] > 2 * MOST_KEYS:
         raise ValueError(f"a map of the message has more than {MOST_KEYS:,} keys")
     for key, value, both in pairs(raw, begins):
-        # Clients make dictionaries of these maps, which cannot have such keys.
+        # Clients read these maps into dictionaries, which cannot have such keys.
         if key is None or key is OPAQUE:
-            raise ValueError("a map of a message has a key that is neither a text nor a number")
+            raise ValueError("a map of a message has a key that is neither a string nor a number")
         if value is OPAQUE and not checked:
             check(both, end_of(both, 0))
         yield key, value, both

@@ -1,4 +1,4 @@
-"""Links to sessions: accepting one, or waiting for the next that is free."""
+"""Links to sessions: accepting a named one, or waiting for the next that is free."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -16,18 +16,18 @@ __all__ = ["SESSION_FILTER", "SessionSeeker", "accepted", "locked_until", "prope
 
 SESSION_FILTER: Final = "com.microsoft:session-filter"
 TIMEOUT: Final = "com.microsoft:timeout"
-# The time that the service takes, as the client of Python states it.
+# The service's default, according to the Python client.
 DEFAULT_WAIT: Final = 65.0
 """Time to wait for the next session if the client names none, in seconds."""
 TICKS_BEFORE_1970: Final = 621_355_968_000_000_000
-"""Ticks of 100 nanoseconds from year 1, where clients count from, to 1970."""
+"""Ticks of 100 nanoseconds from year 1, the origin of .NET's clock, to 1970."""
 
 
 def properties_of(link: Link) -> dict[str, Any]:
-    """Return the properties of the Attach.
+    """Return the properties of a client's Attach.
 
     Raises:
-        Refusal: they are not a map.
+        Refusal: the properties are not a map.
     """
     properties: Any = link.remote_properties
     if properties is None:
@@ -38,16 +38,16 @@ def properties_of(link: Link) -> dict[str, Any]:
 
 
 def locked_until(connection: Connection, path: str, session_id: str) -> int:
-    """Return when a session's lock ends, in ticks of 100 nanoseconds since year 1."""
+    """Return when a session's lock ends, in .NET ticks: 100 nanoseconds since year 1."""
     bus = connection.hub.bus
     return TICKS_BEFORE_1970 + (bus.epoch + bus.ends(path, session_id)) * 10
 
 
 def accepted(connection: Connection, path: str, session_id: str, holder: str) -> int:
-    """Lock a session; return when its lock ends.
+    """Lock a session for a link; return when the lock ends, in .NET ticks.
 
-    A link that the broker has ended, for example because the entity was disabled, can be reattached
-    under its name: the messages received on it stay locked, and the session lock ends when it did.
+    If the broker has ended a link, for example because its entity was disabled, the client can
+    reattach it under the same name: its messages stay locked, and the session lock is not renewed.
 
     Raises:
         Refusal: another link holds the session, or the entity has no sessions.
@@ -55,6 +55,7 @@ def accepted(connection: Connection, path: str, session_id: str, holder: str) ->
     bus = connection.hub.bus
     if connection.sessions.get((path, session_id)) == holder:
         if not bus.holds(path, session_id, holder):
+            # Forget the expired lock, so that the client's next attempt accepts the session again.
             del connection.sessions[path, session_id]
             sentence = "The session lock has expired; accept the session again"
             raise Refusal("com.microsoft:session-lock-lost", sentence, 410)
@@ -64,7 +65,7 @@ def accepted(connection: Connection, path: str, session_id: str, holder: str) ->
 
 
 class SessionSeeker(Node):
-    """A link that waits for a session; it opens once it has one."""
+    """A link that waits for the next free session; it is opened once it has one."""
 
     def __init__(
         self,
@@ -81,24 +82,24 @@ class SessionSeeker(Node):
         self._holder = holder
         self._opened = opened
         wait = properties_of(link).get(TIMEOUT)
-        # Python names a timeout only if its caller does.
+        # The Python client sends a timeout only if its caller has set one.
         seconds = bounded(TIMEOUT, wait) / 1000 if wait in NUMBERS[TIMEOUT] else DEFAULT_WAIT
         self._timer = connection.hub.loop.call_later(seconds, self._give_up)
 
     @property
     def place(self) -> tuple[str, str | None]:
-        """The entity that the link waits on, with no particular session."""
+        """The entity that the link waits on; no particular session."""
         return self._path, None
 
     def begin(self) -> None:
-        """Take a session if one is available, or wait."""
-        # The link is not opened yet: the Attach that answers it names the session.
+        """Accept a session if one is free, or wait for one."""
+        # Register the link but do not open it: the Attach that answers it has to name the session.
         self._connection.attached(self._link, self)
         if self.serve():
             self._connection.hub.wait(self)
 
     def serve(self) -> bool:
-        """Take the next session, if there is one; return whether to continue waiting."""
+        """Accept the next session, if there is one; return whether to continue waiting."""
         connection, hub = self._connection, self._connection.hub
         answer = hub.bus.wait_for(v.AcceptNextSession(queue=self._path), self._holder)
         if answer is None:
@@ -110,9 +111,9 @@ class SessionSeeker(Node):
         elif isinstance(answer.outcome, v.SessionAccepted):
             session_id = answer.outcome.session_id
             node = self._opened(session_id, locked_until(connection, self._path, session_id))
-            # The Attach goes out before the first message of the session.
+            # The client must read the Attach before the session's first message.
             connection.flush()
-            # The client may have given credit before it had a session.
+            # The client may have given credit before the link had a session.
             node.on_flow()
         connection.pump()
         return False
@@ -126,7 +127,7 @@ class SessionSeeker(Node):
         self._connection.hub.leave(self)
         self._connection.refuse(
             self._link,
-            # Python raises OperationTimeoutError for this condition; a retry may succeed.
-            Refusal(TIMEOUT, "No session became available in the time that was given.", 408),
+            # Python raises OperationTimeoutError for this condition, and the application may retry.
+            Refusal(TIMEOUT, "No session became available within the timeout.", 408),
         )
         self._connection.pump()

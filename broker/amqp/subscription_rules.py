@@ -1,4 +1,4 @@
-"""Subscription rules in AMQP, read and written."""
+"""Subscription rules as AMQP values: reading and writing."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -25,8 +25,8 @@ FIELDS: Final = (
 )
 """Fields of a correlation filter, in the order in which they are written."""
 
-# Filters have one zero fewer than rules and actions, in the service's documents as in its clients.
-# JavaScript compares the numbers, so symbols would not do.
+# The codes of filters have one zero fewer than those of rules and actions, in the documents and in
+# the clients. JavaScript compares the numbers, so symbols would not work.
 SQL, TRUE, FALSE, CORRELATION = 0x1370000006, 0x1370000007, 0x1370000008, 0x1370000009
 NO_ACTION, SQL_ACTION, RULE = 0x13700000005, 0x13700000006, 0x13700000004
 
@@ -35,7 +35,7 @@ def filter_of(description: Mapping[str, Any]) -> v.Filter:
     """Return the filter of a rule description.
 
     Raises:
-        Refusal: it has no known filter.
+        Refusal: the description has no known filter.
     """
     if isinstance(sql := description.get("sql-filter"), dict):
         return v.SqlFilter(expression=str(sql["expression"]))
@@ -52,17 +52,17 @@ def filter_of(description: Mapping[str, Any]) -> v.Filter:
 
 
 def action_of(description: Mapping[str, Any]) -> str | None:
-    """Return the action of a rule description, if it has one."""
+    """Return the action of a rule description, or `None` if it has none."""
     action = description.get("sql-rule-action")
     expression = action.get("expression") if isinstance(action, dict) else None
     return str(expression) if expression else None
 
 
 def check_expressions(chosen: v.Filter, action: str | None) -> None:
-    """Check that the expressions of a rule can be parsed at a bounded cost.
+    """Check that a rule's expressions are short and flat enough to be parsed.
 
     Raises:
-        Refusal: one is too long, or nested too deeply.
+        Refusal: an expression is too long, or nested too deeply.
     """
     expressions: list[tuple[str, str, object]] = []
     if isinstance(chosen, v.SqlFilter):
@@ -70,7 +70,7 @@ def check_expressions(chosen: v.Filter, action: str | None) -> None:
     if action is not None:
         expressions.append(("action", action, parsed_action(action)))
     for what, expression, result in expressions:
-        # Other expressions that cannot be parsed are the model's to refuse.
+        # The model refuses expressions that cannot be parsed for other reasons.
         if result is Outside.EXCESS:
             raise Refusal(
                 "com.microsoft:argument-error",
@@ -80,19 +80,19 @@ def check_expressions(chosen: v.Filter, action: str | None) -> None:
 
 
 def check_room(hub: Hub, topic: str) -> None:
-    """Check that a topic may have another rule: a message is matched with all of them.
+    """Check that a topic may have another rule, since each message is matched with all of them.
 
-    Those that transactions will add count, too.
+    Rules that open transactions will add are counted, too.
 
     Raises:
-        Refusal: it has as many as it may have.
+        Refusal: the topic has as many rules as it may have.
     """
     namespace, most = hub.bus.namespace, hub.limits.rules
     entity = namespace.entities.get(topic)
     lists = (
         subscription.rules for subscription in (entity.subscriptions if entity else None) or ()
     )
-    # Each subscription begins with a default rule, so that these would count against the topic.
+    # Each subscription begins with a default rule; these do not count against the topic.
     count = sum(rule.name != v.DEFAULT_RULE for rules in lists for rule in rules)
     if (
         count
@@ -107,8 +107,8 @@ def _text(value: Any) -> str | None:
 
 
 def _plain(value: Any) -> v.PropertyValue:
-    """Return a value in Python's own type; Proton has one for each AMQP type."""
-    # Python's True is an int, too.
+    """Return a number or string as Python's own type, where Proton has one per AMQP type."""
+    # Check bool first, because Python's True is also an int.
     if isinstance(value, bool):
         return value
     for kind in (int, float, str):
@@ -120,7 +120,7 @@ def _plain(value: Any) -> v.PropertyValue:
 
 
 def described(rule: v.SubscriptionRule) -> Described:
-    """Return a rule as an AMQP value."""
+    """Return a rule as an AMQP described value."""
     action = Described(ulong(NO_ACTION), [])
     if rule.action is not None:
         action = Described(ulong(SQL_ACTION), [rule.action])

@@ -1,4 +1,4 @@
-"""Turns between clients: one client's requests are handled for a while, then the others'."""
+"""Turns between clients, so that no client's requests block the others for long."""
 
 import asyncio
 import time
@@ -8,9 +8,9 @@ from typing import Final
 __all__ = ["TURN", "Turns"]
 
 TURN: Final = 0.03
-"""CPU time for one client's requests before the others have a turn, in seconds.
+"""CPU time for a client's requests before the others have a turn, in seconds.
 
-CPU time, so that turns are not shorter on a loaded machine.
+Wall-clock time would make turns shorter on a loaded machine.
 """
 
 
@@ -18,8 +18,8 @@ class Turns:
     """The turns of one client.
 
     Args:
-        loop: gives the other clients their turns.
-        go_on: takes the next turn.
+        loop: the event loop, which serves the other clients between turns.
+        go_on: called when the next turn begins.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, go_on: Callable[[], None]) -> None:
@@ -27,10 +27,10 @@ class Turns:
         self._go_on = go_on
         self._ends: float | None = None
         self._not_before = 0.0
-        """Earliest end of the turn on a wall clock, which is cheaper to read than CPU time."""
+        """Earliest end of the turn on the wall clock, which is cheaper to read than CPU time."""
         self._next: asyncio.Handle | None = None
         self._steps: Iterator[bool] | None = None
-        """What is left of a request."""
+        """The steps that are left of a request."""
 
     def begin(self) -> None:
         """Begin a turn."""
@@ -39,37 +39,37 @@ class Turns:
         self._not_before = time.perf_counter() + TURN
 
     def end(self) -> None:
-        """End the turn, whether or not everything is done."""
+        """End the turn, even if work is left."""
         self._ends = None
 
     def work(self, steps: Iterator[bool]) -> None:
-        """Do a request step by step; what is left when the turn is over waits for the next one.
+        """Carry out a request step by step; what is left when the turn ends waits for the next.
 
-        A step yields whether the next one is long, and so needs a turn that has just begun.
+        A step yields whether the next step is long and should wait for a fresh turn.
         """
         self._steps = steps
         self.is_done()
 
     def is_done(self) -> bool:
-        """Go on with a request that is left; return whether it is done."""
+        """Continue an unfinished request; return whether it is done."""
         while self._steps is not None:
             is_next_long = next(self._steps, None)
             if is_next_long is None:
                 self._steps = None
-            # Outside of a turn there is no end to bring forward: the step is done at once.
+            # Outside a turn there is nothing to end early: the long step is carried out at once.
             elif self.is_over() or (is_next_long and self._end()):
                 return False
         return True
 
     def _end(self) -> bool:
-        """End the turn early; return whether there is one."""
+        """End the turn early if one is running; return whether work waits for the next turn."""
         if self._ends is not None:
-            # Behind what other clients have sent meanwhile, which the loop handles first.
+            # The loop first handles what other clients have sent meanwhile.
             self._next = self._loop.call_soon(self._go_on)
         return self._next is not None
 
     def cancel(self) -> None:
-        """Cancel the next turn, and what is left of a request."""
+        """Cancel the next turn, and drop the steps that are left."""
         self._ends = self._steps = None
         if self._next is not None:
             self._next.cancel()
@@ -81,17 +81,17 @@ class Turns:
 
     @property
     def is_between(self) -> bool:
-        """Whether the others have their turns now and work is left for the next one."""
+        """Whether other clients have their turns now, while work waits for this client's next."""
         return self._next is not None and self._ends is None
 
     def is_over(self) -> bool:
-        """Return whether the turn is over; if so, the next one is scheduled."""
+        """Return whether the turn is over; if so, schedule the next one."""
         if self._next is not None:
             return True
         if self._ends is None or (now := time.perf_counter()) < self._not_before:
             return False
         if (left := self._ends - time.thread_time()) >= 0:
-            # CPU time passes no faster than the clock, so it need not be read again before then.
+            # CPU time passes no faster than the wall clock, so skip reading it until then.
             self._not_before = now + left
             return False
         return self._end()

@@ -1,7 +1,7 @@
-"""AMQP over WebSockets, with wsproto: frames in, bytes for a connection out, and back.
+"""AMQP over WebSockets: wraps an AMQP connection, with wsproto for the frames.
 
-Clients use it where a proxy passes only HTTP. The connection inside sees a `Channel`, which writes
-binary messages where a socket would write bytes.
+Clients use it where a proxy passes only HTTP. The wrapped connection writes to a `Channel`, which
+sends binary messages where a socket would send bytes.
 """
 
 import asyncio
@@ -37,14 +37,14 @@ SUBPROTOCOLS: Final = (SUBPROTOCOL, "amqp")
 """The service's own subprotocol, which its clients request, and the one registered for AMQP."""
 
 PIECE: Final = 8_192
-"""Bytes handled before other clients have a turn; they may hold 1,300 frames."""
+"""Bytes to handle before other clients have a turn; they may hold 1,300 frames."""
 
 UNREADABLE: Final = (RemoteProtocolError, UnicodeError, ValueError, AssertionError)
 """Errors that wsproto raises for bytes that are not WebSocket frames."""
 
 
 class WebSocket(asyncio.Protocol):
-    """A WebSocket with one client and an AMQP connection inside.
+    """A WebSocket connection with a client, and the AMQP connection within it.
 
     Args:
         connection: the AMQP connection.
@@ -59,14 +59,15 @@ class WebSocket(asyncio.Protocol):
         self._is_over = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Accept a client, which counts as a connection from now on."""
+        """Accept a client and begin the wrapped connection."""
         self._channel = Channel(cast(asyncio.Transport, transport), self._frames, self._go_on)
-        # Counted from now on: silent clients could hold any number of sockets otherwise.
+        # Count it before the upgrade: silent clients could otherwise hold any number of sockets.
         self._connection.connection_made(self._channel)
 
     def data_received(self, data: bytes) -> None:
-        """Handle received bytes."""
+        """Handle bytes received from the client."""
         self._received += data
+        # If a turn is scheduled already, it will handle these bytes, too.
         if self._next is None:
             self._handle()
 
@@ -89,25 +90,27 @@ class WebSocket(asyncio.Protocol):
     @property
     def _way(self) -> "Channel":
         if self._channel is None:
-            raise AssertionError("bytes came before there was a connection")
+            raise AssertionError("bytes arrived before the connection was made")
         return self._channel
 
     def _go_on(self) -> None:
-        """Schedule the handling of bytes that were received meanwhile."""
+        """Schedule the handling of bytes that wait."""
         if self._next is None and self._received:
             self._next = self._connection.hub.loop.call_soon(self._handle)
 
     def _handle(self) -> None:
-        """Handle a piece of the received bytes; the rest waits until the others had a turn."""
+        """Handle a piece of the received bytes; the rest waits until others have had a turn."""
         self._next = None
         way = self._way
+        # `resume_reading` continues once the wrapped connection reads again.
         if way.is_paused:
             return
-        # A small frame costs as much as a large one: a flood of them would stop all others.
+        # A small frame costs as much as a large one, and a flood of them would block other clients.
         piece = bytes(self._received[:PIECE])
         del self._received[:PIECE]
         if piece and not self._is_over:
             self._take(piece)
+        # Stop reading, or a flood would gather in memory.
         if self._received:
             way.hold()
             self._go_on()
@@ -117,7 +120,7 @@ class WebSocket(asyncio.Protocol):
     def _take(self, piece: bytes) -> None:
         came, answers = list[bytes](), list[bytes]()
         try:
-            # The head of a request is bounded there, so that one without an end fills no memory.
+            # wsproto limits the head of an HTTP request, so it cannot fill the memory.
             self._frames.receive_data(piece)
             for event in self._frames.events():
                 self._on_event(event, came, answers)
@@ -125,9 +128,9 @@ class WebSocket(asyncio.Protocol):
             hint = getattr(error, "event_hint", None)
             self._refuse(getattr(hint, "status_code", 400), f"{error}.")
             return
-        # Pongs do not pass through the connection inside, whose limits would bound them.
+        # Pongs do not pass through the wrapped connection, so its limits do not bound them.
         self._way.answer(b"".join(answers), self._connection.hub.limits.unread)
-        # All of a piece at once: a client may cut its bytes into messages anywhere.
+        # Pass on all messages of a piece together, because a client may cut its bytes anywhere.
         if came and not self._is_over:
             self._connection.data_received(b"".join(came))
 
@@ -141,7 +144,7 @@ class WebSocket(asyncio.Protocol):
         elif isinstance(event, CloseConnection):
             self._is_over = True
             self._way.close(int(event.code))
-        # AMQP's binding to WebSockets has binary messages only.
+        # The binding of AMQP to WebSockets permits only binary messages.
         elif isinstance(event, TextMessage):
             self._is_over = True
             self._way.close(CloseReason.UNSUPPORTED_DATA)
@@ -150,21 +153,21 @@ class WebSocket(asyncio.Protocol):
         if not _is_the_path(request.target):
             self._refuse(404, f"AMQP is spoken at {PATH}.")
         elif not _may_ask(request):
-            self._refuse(403, "A page of another host asks.")
+            self._refuse(403, "Web pages of other hosts are refused.")
         elif (spoken := _spoken(request.subprotocols)) is None:
             self._refuse(400, f"The subprotocol has to be {' or '.join(SUBPROTOCOLS)}.")
         else:
             self._way.begin(self._frames.send(AcceptConnection(subprotocol=spoken)))
 
     def _refuse(self, status: int, sentence: str) -> None:
-        """Refuse the upgrade in HTTP, or end the open WebSocket."""
+        """Refuse the upgrade by an HTTP response, or close the open WebSocket."""
         self._is_over = True
         way = self._way
         self._connection.hub.journal.warning(
             "websocket-refused", connection=self._connection.name, said=sentence
         )
         if not way.is_open:
-            # The refusal is read as HTTP: there is no WebSocket yet in which to say anything.
+            # Before the upgrade the client reads HTTP.
             headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
             reject = RejectConnection(status_code=status, headers=headers, has_body=True)
             data = self._frames.send(reject)
@@ -174,12 +177,12 @@ class WebSocket(asyncio.Protocol):
 
 
 class Channel(asyncio.Transport):
-    """A WebSocket as the transport of the connection inside: written bytes become binary messages.
+    """The transport of the wrapped connection: sends what it writes as binary messages.
 
     Args:
         transport: the transport to the client.
-        frames: wraps written bytes into frames.
-        resumed: handles the bytes that were received while reading was paused.
+        frames: wraps bytes into WebSocket frames.
+        resumed: called to handle the bytes received while reading was paused.
     """
 
     def __init__(
@@ -193,7 +196,7 @@ class Channel(asyncio.Transport):
         self.is_open = False
         """Whether the upgrade to a WebSocket has been accepted."""
         self.is_paused = False
-        """Whether the connection inside has paused reading."""
+        """Whether the wrapped connection has paused reading."""
 
     def begin(self, answer: bytes, *, is_open: bool = True) -> None:
         """Answer the client's upgrade request."""
@@ -201,14 +204,14 @@ class Channel(asyncio.Transport):
         self._transport.write(answer)
 
     def answer(self, data: bytes, most: int) -> None:
-        """Answer pings; a client that sends more but reads no answers is disconnected."""
+        """Answer pings; abort if the client keeps sending them without reading the answers."""
         if data and not self._transport.is_closing():
             self._transport.write(data)
             if self._transport.get_write_buffer_size() > 2 * most:
                 self._transport.abort()
 
     def write(self, data: Any) -> None:
-        """Write bytes as a message; before the upgrade they are dropped."""
+        """Send bytes as a binary message; drop them before the upgrade."""
         if self.is_open and not self.is_closing():
             self._transport.write(self._frames.send(BytesMessage(data=bytes(data))))
 
@@ -216,7 +219,7 @@ class Channel(asyncio.Transport):
         """Close the WebSocket, then the transport, once everything is written."""
         if self.is_open and not self._transport.is_closing():
             self.is_open = False
-            # Without a reason the client takes the end for a broken connection.
+            # Without a close frame, the client would see a broken connection.
             self._transport.write(self._frames.send(_goodbye(code)))
         self._transport.close()
 
@@ -229,36 +232,36 @@ class Channel(asyncio.Transport):
         return self._transport.is_closing()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """Return information on the transport."""
+        """Return information about the transport, such as the client's address."""
         return self._transport.get_extra_info(name, default)
 
     def get_write_buffer_size(self) -> int:
-        """Return the number of bytes that the client has not read."""
+        """Return the number of bytes that wait to be sent."""
         return self._transport.get_write_buffer_size()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Set how many bytes the transport holds before it asks for a pause, and after it."""
+        """Set how many waiting bytes make the transport ask for a pause, and how many end it."""
         self._transport.set_write_buffer_limits(high, low)
 
     def pause_reading(self) -> None:
-        """Stop giving bytes to the connection inside."""
+        """Stop passing bytes to the wrapped connection."""
         self.is_paused = True
         self._transport.pause_reading()
 
     def resume_reading(self) -> None:
-        """Give the connection inside the waiting bytes and those that follow."""
+        """Pass the waiting bytes to the wrapped connection, and read on."""
         self.is_paused = False
         self._resumed()
         if not self._is_held:
             self._transport.resume_reading()
 
     def hold(self) -> None:
-        """Stop reading until the received bytes are handled."""
+        """Stop reading from the socket until the received bytes are handled."""
         self._is_held = True
         self._transport.pause_reading()
 
     def release(self) -> None:
-        """Read again, unless the connection inside has paused reading."""
+        """Read again, unless the wrapped connection has paused reading."""
         if self._is_held:
             self._is_held = False
             if not self.is_paused and not self._transport.is_closing():
@@ -266,33 +269,33 @@ class Channel(asyncio.Transport):
 
 
 def _goodbye(code: int) -> CloseConnection:
-    # Some numbers, such as the one for no status, must not be sent (RFC 6455, section 7.4.1).
+    # Some codes, such as the one for "no status", must not be sent (RFC 6455, section 7.4.1).
     known = code if code in set(CloseReason) and code < CloseReason.NO_STATUS_RCVD else 1000
     return CloseConnection(code=known)
 
 
 def _is_the_path(target: str) -> bool:
-    # Clients write the path with a slash at its end, escaped, and with a query.
+    # Clients write the path with a trailing slash, escapes and a query.
     return unquote(target.partition("?")[0]).rstrip("/").lower() == PATH
 
 
 def _spoken(offered: list[str]) -> str | None:
-    """Return the first offered subprotocol that is AMQP, in the client's spelling."""
+    """Return the first offered subprotocol that means AMQP, in the client's spelling."""
     known = {subprotocol.lower() for subprotocol in SUBPROTOCOLS}
     return next((name for name in offered if name.lower() in known), None)
 
 
 def _may_ask(request: Request) -> bool:
-    """Return whether a request may come from here: not from a web page of another host.
+    """Return whether a request may be served: not one from a web page of another host.
 
-    Some clients that are not browsers send the host they connect to as their origin.
+    Some clients other than browsers send the host that they connect to as their origin.
     """
     headers = {bytes(name).lower(): bytes(value) for name, value in request.extra_headers}
     origin = headers.get(b"origin")
-    # Only browsers have to name an origin; a page anywhere could make one connect to here.
+    # Only browsers must send an origin; without this check, any web page could connect.
     if origin is None:
         return True
     page = urlsplit(origin.decode("latin-1")).hostname or ""
     host = urlsplit(f"//{request.host}").hostname or ""
-    # Applications are developed on pages of this machine.
+    # Web applications are developed on pages of this machine.
     return is_local(page) or page == host

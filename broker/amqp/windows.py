@@ -1,7 +1,8 @@
-"""Limits on credit, windows and frame sizes, in numbers that the AMQP engine can use.
+"""Limits on credit, windows and frame sizes, so that the AMQP engine can use the numbers.
 
-The engine counts in signed 32-bit integers, so a credit of 2^31 or more would be none. And frames
-grow after the engine has written them (`amqp/performatives.py`), so room is left for that.
+The engine counts in signed 32-bit integers, so it would read a credit of 2^31 or more as negative.
+Frames also grow after the engine has written them (`amqp/performatives.py`), so the frame size
+leaves room for that.
 """
 
 import struct
@@ -14,7 +15,7 @@ __all__ = ["FLOW", "LEAST_FRAME", "OPEN", "ROOM", "clamped"]
 
 OPEN, FLOW = 0x10, 0x13
 COUNTED: Final = {OPEN: (2,), BEGIN: (2,), FLOW: (1, 6)}
-"""Positions of the frame size, the incoming window and the link credit among the fields."""
+"""Positions of the fields to limit: frame size, incoming window and link credit."""
 ROOM: Final = 16
 """Maximum growth of a transfer, in bytes."""
 LEAST_FRAME: Final = 512
@@ -24,9 +25,9 @@ LARGEST: Final = struct.pack(">I", 2**31 - 1)
 
 
 def clamped(frame: bytes) -> bytes | None:
-    """Return the frame with its numbers limited to the engine's range; `None` if unchanged."""
+    """Return a frame with its numbers limited to the engine's range; `None` if unchanged."""
     begins = frame[4] * 4
-    # Short forms of numbers are below every bound here, so only full ones are looked at.
+    # Short encodings hold only small numbers, so only full ones need a look.
     counted = COUNTED.get(frame[begins + 2], ()) if frame[begins : begins + 2] == b"\0\x53" else ()
     changed = bytearray(frame)
     try:
@@ -36,7 +37,7 @@ def clamped(frame: bytes) -> bytes | None:
             if number in counted and frame[place] == UINT:
                 if frame[begins + 2] == OPEN:
                     changed[place + 1 : end] = _with_room(frame[place + 1 : end])
-                # A client that gave all the credit there is, 2^32 - 1, got no message.
+                # A client that granted the maximum credit, 2^32 - 1, would receive no message.
                 elif frame[place + 1] & 0x80:
                     changed[place + 1 : end] = LARGEST
             place = end
@@ -47,5 +48,5 @@ def clamped(frame: bytes) -> bytes | None:
 
 def _with_room(size: bytes) -> bytes:
     most = int.from_bytes(size, "big")
-    # AMQP permits no frame size below 512, so the client's number is not made less than that.
+    # AMQP permits no frame size below 512, so a smaller result is not used.
     return (most - ROOM).to_bytes(4, "big") if most >= LEAST_FRAME + ROOM else size

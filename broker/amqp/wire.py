@@ -1,4 +1,4 @@
-"""The byte stream to one client, which may read slowly or not at all."""
+"""The byte stream to a client, which may read slowly or not at all."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ __all__ = ["LAST_WORDS", "Wire"]
 LAST_WORDS: Final = 5.0
 """Time for a client to read the last bytes before its connection is aborted, in seconds."""
 MOST_BUFFERED: Final = 65_536
-"""Most bytes in a transport before it asks for a pause, unless the limit `unread` is less."""
+"""Bytes that a transport buffers before it asks for a pause, unless `unread` is lower."""
 
 
 class Wire:
@@ -20,7 +20,7 @@ class Wire:
 
     Args:
         hub: state shared by all connections.
-        give: delivers what was held back, once the client has caught up.
+        give: delivers waiting messages once the client has caught up.
     """
 
     def __init__(self, hub: Hub, give: Callable[[], None]) -> None:
@@ -30,16 +30,16 @@ class Wire:
         self._ending: asyncio.TimerHandle | None = None
         self._reads_slowly = False
         self._is_deaf = False
-        """Whether reading is paused until the client reads more."""
+        """Whether reading is paused until the client has read more."""
         self._is_held = False
-        """Whether reading is paused until received bytes have been handled."""
+        """Whether reading is paused until the received bytes are handled."""
         self._unsent = 0
-        """Bytes that wait until the decisions they report are durable."""
+        """Bytes that wait until the decisions that they report are durable."""
 
     def open(self, transport: asyncio.Transport) -> None:
         """Start writing to a client."""
         self._transport = transport
-        # Only a transport that has said "enough" says later that the client has caught up.
+        # asyncio reports that a client has caught up only if it fell behind before.
         transport.set_write_buffer_limits(high=min(MOST_BUFFERED, self._hub.limits.unread))
 
     def lose(self) -> None:
@@ -55,8 +55,8 @@ class Wire:
 
     @property
     def paused(self) -> bool:
-        """Whether the write limit is reached."""
-        # What waits for the disk is not in the transport, which therefore does not count it.
+        """Whether so many bytes are unread that nothing more should be sent."""
+        # Bytes that wait for the disk are not in the transport yet, so they are counted separately.
         return self._reads_slowly or self._unsent > self._hub.limits.unread
 
     def slow_down(self) -> None:
@@ -64,20 +64,20 @@ class Wire:
         self._reads_slowly = True
 
     def go_on(self) -> None:
-        """Continue, now that the client has caught up."""
+        """Continue reading and delivering, because the client has caught up."""
         self._reads_slowly = False
         self._listen()
         self._give()
 
     def write(self, data: bytes) -> None:
-        """Send bytes once the decisions they report are durable."""
+        """Send bytes once the decisions that they report are durable."""
         if self._transport is None:
             return
         if self._hub.saver is None:
             _write(self._transport, data)
         else:
             self._unsent += len(data)
-            # Nothing is heard before it is written, not even that another client has a lock now.
+            # Hold back all answers: one might report a lock that a crash would undo.
             self._hub.tell(partial(self._sent, self._transport, data))
         if self.waiting > self._hub.limits.unread and not self._is_deaf:
             # Each further request would add an answer that the client does not read.
@@ -85,24 +85,24 @@ class Wire:
             self._transport.pause_reading()
 
     def hold(self) -> None:
-        """Pause reading from the client."""
+        """Stop reading from the client until its bytes are handled."""
         self._is_held = True
         if self._transport is not None:
             self._transport.pause_reading()
 
     def release(self) -> None:
-        """Resume reading, unless the client has to read first."""
+        """Resume reading, unless the client first has to read answers."""
         if self._is_held:
             self._is_held = False
             self._resume()
 
     def close(self) -> None:
-        """Close the connection once all is written, or abort it after a grace period."""
+        """Close the connection once everything is written; abort it after a grace period."""
         if self._transport is not None and self._ending is None:
             transport = self._transport
-            # After the bytes that still wait for the disk, so that the client reads why it ends.
+            # Bytes that still wait for the disk go first: the client reads why it must leave.
             self._hub.tell(transport.close)
-            # A client that reads nothing could put off its end for ever.
+            # A client that reads nothing could otherwise delay the end for ever.
             self._ending = self._hub.loop.call_later(LAST_WORDS, transport.abort)
 
     @property
@@ -112,10 +112,10 @@ class Wire:
         return self._unsent + buffered
 
     def cut(self) -> None:
-        """Close the connection; abort it if earlier bytes are still unread."""
+        """Close the connection; abort it if some bytes are still unread."""
         self.close()
         if self._transport is not None and self._transport.get_write_buffer_size():
-            # It is disconnected for the memory that it takes, and unread bytes are part of that.
+            # It is disconnected because of its memory, which includes the unread bytes.
             self._transport.abort()
 
     def _listen(self) -> None:
@@ -130,7 +130,7 @@ class Wire:
             transport.resume_reading()
 
     def _sent(self, transport: asyncio.Transport, data: bytes) -> None:
-        """Write bytes whose decisions are durable."""
+        """Write bytes that have become durable."""
         was_paused = self.paused
         _write(transport, data)
         self._unsent -= len(data)
@@ -141,6 +141,6 @@ class Wire:
 
 
 def _write(transport: asyncio.Transport, data: bytes) -> None:
-    """Write unless the transport is closing; a reset found here is reported later."""
+    """Write unless the transport is closing; asyncio reports a reset later."""
     if not transport.is_closing():
         transport.write(data)

@@ -1,4 +1,4 @@
-"""Encoding of messages for delivery, from their stored content and the model's view."""
+"""Encoding of messages for delivery, from their stored content and the model's view of them."""
 
 import struct
 from collections.abc import Mapping
@@ -35,11 +35,11 @@ _LOCKED = symbol_of("x-opt-locked-until") + b"\x83"
 _STATE = symbol_of("x-opt-message-state") + b"\x71"
 _LOCK_TOKEN = symbol_of("x-opt-lock-token") + b"\x98"
 _GIVEN = struct.Struct(f">{len(_SEQUENCE)}sq{len(_ENQUEUED)}sq{len(_LOCKED)}sq")
-"""The annotations of a message that a receiver has locked."""
+"""The annotations of a message that is locked for its receiver."""
 _TOKEN = b"\x00\x53\x71\xc1" + bytes([1 + len(_LOCK_TOKEN) + 16, 2]) + _LOCK_TOKEN
-"""The delivery annotations of a message that had none, up to the lock token."""
+"""Delivery annotations of a message without others, up to the lock token."""
 _NO_NOTES = b"\x00\x53\x71\xc1\x01\x00"
-"""The delivery annotations of a message that had none and is not locked; the service sends them."""
+"""Empty delivery annotations, which the service sends if a message is not locked."""
 
 
 def encoded(
@@ -51,14 +51,14 @@ def encoded(
     life: int | None = None,
     more: Mapping[str, bytes] | None = None,
 ) -> bytes:
-    """Encode a message.
+    """Encode a message for delivery.
 
     Args:
         view: the model's view of the message.
         content: its stored content.
         token: its lock token.
         locked_until: when its lock ends, in milliseconds since 1970.
-        life: its time to live in the entity, in microseconds; `None` is unlimited.
+        life: its time to live in the entity, in microseconds; `None` for none.
         more: application properties added since it was sent, as encoded values.
     """
     count, kept = content.delivery
@@ -69,7 +69,7 @@ def encoded(
         delivery = _NO_NOTES if token is None else _TOKEN + token
     return b"".join(
         (
-            # AMQP counts earlier deliveries only; the model counts this one too.
+            # AMQP counts only earlier deliveries; the model counts this one, too.
             _header(
                 content.durable,
                 content.priority,
@@ -85,11 +85,12 @@ def encoded(
     )
 
 
+# Messages of an entity share few headers, so most are encoded only once.
 @lru_cache(maxsize=512)
 def _header(durable: bool | None, priority: int | None, ttl: int | None, count: int) -> bytes:
     """Return a header; `ttl` is in milliseconds, and `count` excludes this delivery."""
     level = b"\x40" if priority is None else bytes((0x50, priority & 255))
-    # The field has 32 bits; for longer times clients look at the expiry time in the properties.
+    # The field has 32 bits; for longer times, clients use the expiry time in the properties.
     lives = b"\x40" if ttl is None else _TTL.pack(0x70, min(LONGEST_TTL, ttl))
     fields = _DURABLE[durable] + level + lives + _DELIVERIES.pack(b"\x40\x70", count)
     return b"\x00\x53\x70\xc0" + bytes((len(fields) + 1, 5)) + fields
@@ -102,7 +103,7 @@ def map_of(code: int, count: int, inside: bytes) -> bytes:
 
 def _annotations(view: v.MessageView, content: Content, locked_until: int | None) -> bytes:
     count, out = content.annotations
-    # Most messages are given under a lock: their three annotations are packed in one call.
+    # Most messages are delivered under a lock; one call packs their three annotations.
     if locked_until is not None and view.sequence_number is not None and view.state is None:
         times = _GIVEN.pack(
             *(_SEQUENCE, view.sequence_number),
@@ -113,7 +114,7 @@ def _annotations(view: v.MessageView, content: Content, locked_until: int | None
     if view.sequence_number is not None:
         out += _SEQUENCE + _LONG(view.sequence_number)
         count += 2
-    # A scheduled message has not been enqueued yet.
+    # A scheduled message has no enqueued time yet.
     if view.state is not v.MessageState.SCHEDULED:
         out += _ENQUEUED + _LONG(content.enqueued)
         count += 2
@@ -127,9 +128,9 @@ def _annotations(view: v.MessageView, content: Content, locked_until: int | None
 
 
 def _mortal(content: Content, life: int) -> bytes:
-    """Return the properties with an expiry time.
+    """Return the properties with an expiry time added.
 
-    Clients take the difference of the expiry and creation times for the time to live.
+    Clients compute the time to live as the difference of the expiry and creation times.
     """
     _, begins, _ = section(content.properties, 0)
     place, count = elements_of(content.properties, begins)
@@ -138,7 +139,7 @@ def _mortal(content: Content, life: int) -> bytes:
         end = end_of(content.properties, place)
         fields.append(content.properties[place:end])
         place = end
-    # The sender may have left out the fields at the end, which these two belong to.
+    # The sender may have omitted the last fields, which include these two.
     fields += [b"\x40"] * (CREATION + 1 - len(fields))
     # Clients cannot represent a time after the year 9999.
     dies = min(LAST_MOMENT, content.enqueued + life // 1000)
@@ -154,7 +155,7 @@ def _with_more(content: Content, more: Mapping[str, bytes]) -> bytes:
     if content.application:
         _, begins, _ = section(content.application, 0)
         for name, _, both in pairs(content.application, begins):
-            # A map with a key twice would be no valid one; the newer value holds.
+            # A map must not have a key twice; the newer value counts.
             if _text(name) not in more:
                 out.append(both)
     for name, value in more.items():

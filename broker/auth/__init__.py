@@ -1,1 +1,1 @@
-"""Authorization: shared access signatures, policies with their keys, and certificates."""
+"""Authorization: access policies with their keys, shared access signatures, and certificates."""

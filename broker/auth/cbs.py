@@ -12,11 +12,11 @@ from busproof.broker.core import Hub
 __all__ = ["TIME_TO_CLAIM", "Claims", "Proving"]
 
 LONG: Final = 86_400.0
-"""Maximum interval between two checks of the claims, a day; all times here are in seconds."""
+"""Maximum interval between two checks of the claims, in seconds: a day."""
 A_MOMENT: Final = 0.01
 
 TIME_TO_CLAIM: Final = 20.0
-"""Maximum time that a connection may last without a claim."""
+"""Maximum time that a connection may last without a claim, in seconds."""
 
 
 class Claims:
@@ -30,29 +30,29 @@ class Claims:
         self._most = most
         self._held: dict[str, dict[str, Claim]] = {}
         self._known: dict[tuple[str, str], float] = {}
-        """Until when the claims permit a right at a path, as far as it was needed before."""
+        """For a right and a path that were checked before, until when the claims permit them."""
 
     def __len__(self) -> int:
         return sum(map(len, self._held.values()))
 
     def add(self, claim: Claim) -> None:
-        """Add a claim, replacing an earlier one for the same path and rule.
+        """Add a claim; it replaces an earlier one for the same path and rule.
 
         Raises:
-            Refusal: the client has too many.
+            Refusal: the client has too many claims.
         """
         at_path = self._held.get(claim.path, {})
         if claim.rule not in at_path and len(self) >= self._most:
             raise Refusal(
                 "amqp:resource-limit-exceeded",
-                f"{self._most:,} tokens are in force, as many as one connection may have.",
+                f"{self._most:,} tokens are in force, which is the maximum for a connection.",
                 403,
             )
         self._held.setdefault(claim.path, {})[claim.rule] = claim
         self._known.clear()
 
     def permit(self, right: str, path: str) -> bool:
-        """Return whether a claim for the path, or for one above it, permits this."""
+        """Return whether a claim for the path, or for a path above it, grants the right."""
         now = time.time()
         if now < self._known.get((right, path), 0.0):
             return True
@@ -67,7 +67,7 @@ class Claims:
             place = place.rpartition("/")[0]
 
     def keep(self, still: Callable[[Claim], Claim | None]) -> None:
-        """Replace each claim with what remains of it, if anything."""
+        """Replace each claim by what `still` returns for it; drop it if that is `None`."""
         left: dict[str, dict[str, Claim]] = {}
         for at_path in self._held.values():
             for claim in filter(None, map(still, at_path.values())):
@@ -81,7 +81,7 @@ class Claims:
         self.keep(lambda claim: claim if claim.until > now else None)
 
     def time_left(self) -> float:
-        """Return the time until the next claim expires, at most a day, in seconds."""
+        """Return the time until the next claim expires, in seconds; at most a day."""
         every = (claim.until for at_path in self._held.values() for claim in at_path.values())
         return min(LONG, max(0.0, min(every, default=float("inf")) - time.time()) + A_MOMENT)
 
@@ -91,8 +91,8 @@ class Proving:
 
     Args:
         hub: state shared by all connections.
-        review: ends links whose claims are gone.
-        end: ends a connection that has no claim and gets none.
+        review: called to end the links whose claims are gone.
+        end: called to end a connection that has had no claim for too long.
     """
 
     def __init__(
@@ -113,22 +113,22 @@ class Proving:
         self._wait(TIME_TO_CLAIM, self._give_up)
 
     def stop(self) -> None:
-        """Stop checking claims."""
+        """Stop checking the claims."""
         if self._timer is not None:
             self._timer.cancel()
 
     def add(self, claim: Claim) -> None:
-        """Add a claim from the client.
+        """Add a claim that the client has proved.
 
         Raises:
-            Refusal: the client has too many.
+            Refusal: the client has too many claims.
         """
         self._claims.forget_expired()
         self._claims.add(claim)
         self._wait(self._claims.time_left(), self._look)
 
     def renew(self, keys: Keys) -> None:
-        """Apply new keys: drop the claims whose keys no longer exist."""
+        """Apply new keys: drop the claims whose keys were removed."""
         if len(self._claims):
             self._claims.keep(keys.renewed)
             self._look()

@@ -1,4 +1,4 @@
-"""TLS certificates: given ones, and one that is made for a single run."""
+"""TLS certificates: given ones, and one made for a single run."""
 
 import ssl
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ __all__ = ["Certificate", "made"]
 
 @attrs.frozen
 class Certificate:
-    """A given certificate chain and its key, as PEM; the key may be in either file.
+    """A given certificate chain and its private key, as PEM; one file may have both.
 
     Args:
         chain: the certificate and the intermediate certificates.
@@ -25,7 +25,7 @@ class Certificate:
     key: Path | None
 
     def context(self) -> ssl.SSLContext:
-        """Return a server context for TLS 1.2 or later, with Python's default ciphers.
+        """Return a TLS context for a server: TLS 1.2 or later, with Python's default ciphers.
 
         Raises:
             UsageError: a file cannot be read, or the key does not match.
@@ -36,7 +36,7 @@ class Certificate:
         return context
 
     def load(self, context: ssl.SSLContext) -> None:
-        """Load the current files for later connections.
+        """Load the files, as they are now, for later connections.
 
         Raises:
             UsageError: a file cannot be read, or the key does not match.
@@ -55,13 +55,13 @@ class Certificate:
             raise UsageError(f"cannot use {self._named()}: {_reason(error)}") from None
 
     def _refuse_to_ask(self) -> str:
-        """Refuse an encrypted key, since OpenSSL would prompt for its password."""
+        """Refuse an encrypted key, because OpenSSL would prompt for its password."""
         raise UsageError(
             f"the key {self.key or self.chain} is protected by a password; give one that is not"
         )
 
     def renew(self, context: ssl.SSLContext) -> None:
-        """Load the files again; if they do not match, the context is unchanged.
+        """Load the files again; if they do not match, keep the current ones.
 
         Raises:
             UsageError: a file cannot be read, or the key does not match.
@@ -86,12 +86,12 @@ def _reason(error: ssl.SSLError) -> str:
 
 
 def made(hosts: Sequence[str], authority: Path, *, option: str = "--tls") -> ssl.SSLContext:
-    """Make a certificate for these hosts and localhost; clients have to trust its authority.
+    """Make a certificate for the given hosts and localhost; clients have to trust its authority.
 
     Args:
         hosts: the names that clients use for the broker.
         authority: the file to write the authority's certificate to, as PEM.
-        option: the option that requests the certificate.
+        option: the option that requests the certificate, for errors.
 
     Raises:
         UsageError: the file cannot be written, or the extra for certificates is missing.

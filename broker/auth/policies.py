@@ -1,6 +1,6 @@
 """Shared access policies of a namespace, read from a file or the environment.
 
-They are never read from the command line, which is visible to everyone on the machine.
+They are never read from the command line, which every user of the machine can see.
 """
 
 import os
@@ -28,27 +28,27 @@ DEFAULT_KEYS: Final = (Key("RootManageSharedAccessKey", "SAS_KEY_VALUE"),)
 ENVIRONMENT: Final = "env:"
 FIELDS: Final = ("KeyName", "PrimaryKey", "SecondaryKey", "Rights")
 LONGEST_SECRET: Final = 256
-"""Maximum length of a key, in characters; the service's have 44."""
+"""Maximum length of a key, in characters; the service's keys have 44."""
 
 
 def is_public(rules: tuple[Key, ...]) -> bool:
-    """Return whether one of the keys is the emulator's, which everyone knows."""
+    """Return whether one of the keys is the emulator's, which is publicly known."""
     known = {secret for rule in DEFAULT_KEYS for secret in rule.secrets}
     return any(secret in known for rule in rules for secret in rule.secrets)
 
 
 def is_exposed(source: str) -> bool:
-    """Return whether the file can be read by users other than its owner."""
+    """Return whether users other than the owner can read a file of keys."""
     if source.startswith(ENVIRONMENT) or os.name != "posix":
         return False
     return bool(Path(source).stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def read_rules(source: str) -> tuple[Key, ...]:
-    """Read the rules in a file, or in an environment variable named as `env:NAME`.
+    """Read the policies in a file, or in an environment variable, given as `env:NAME`.
 
     Raises:
-        UsageError: they cannot be read; the message shows no key.
+        UsageError: the policies cannot be read; the message shows no key.
     """
     if source.startswith(ENVIRONMENT):
         value = parsed(_variable(source), source)
@@ -58,10 +58,10 @@ def read_rules(source: str) -> tuple[Key, ...]:
 
 
 def read_secret(source: str) -> str:
-    """Read the token in a file, or in an environment variable named as `env:NAME`.
+    """Read the token in a file, or in an environment variable, given as `env:NAME`.
 
     Raises:
-        UsageError: it cannot be read, or is empty.
+        UsageError: the token cannot be read, or is empty.
     """
     if source.startswith(ENVIRONMENT):
         word = _variable(source).strip()
@@ -72,15 +72,15 @@ def read_secret(source: str) -> str:
             reason = getattr(error, "strerror", None) or "it is not text"
             raise UsageError(f"cannot read {source}: {reason}") from None
     if not word:
-        raise UsageError(f"{source} is empty; it has to have the token in it")
+        raise UsageError(f"{source} is empty; it has to contain the token")
     return word
 
 
 def rules_in(value: Value) -> tuple[Key, ...]:
-    """Return the rules in an array.
+    """Return the policies in an array.
 
     Raises:
-        UsageError: a value is not a rule, a name is repeated, or there is no rule.
+        UsageError: a value is not a policy, a name is repeated, or the array is empty.
     """
     value = value.kept_secret()
     rules = tuple(_rule(entry) for entry in value.items())
@@ -88,7 +88,7 @@ def rules_in(value: Value) -> tuple[Key, ...]:
         raise value.wrong("at least one rule")
     for place, rule in zip(value.items(), rules, strict=True):
         if sum(other.name == rule.name for other in rules) > 1:
-            raise place.wrong(f"a KeyName that no other rule has; {rule.name!r} is there twice")
+            raise place.wrong(f"a KeyName that no other rule has; {rule.name!r} occurs twice")
     return rules
 
 

@@ -18,9 +18,9 @@ PREFIX: Final = "SharedAccessSignature "
 MANAGEMENT: Final = "/$management"
 """Suffix of an entity's path in the address of its management node."""
 LONGEST: Final = 8_192
-"""Maximum length of a token, in characters; those of the official clients have about 300."""
+"""Maximum length of a token, in characters; official clients use about 300."""
 LONGEST_EXPIRY: Final = 15
-"""Maximum number of digits in a token's expiry, in seconds since 1970."""
+"""Maximum number of digits in a token's expiry, which is in seconds since 1970."""
 
 
 class TokenError(Exception):
@@ -29,9 +29,9 @@ class TokenError(Exception):
 
 @attrs.frozen
 class Key:
-    """An authorization rule of the namespace: its name, keys and rights.
+    """A shared access policy of the namespace: its name, keys and rights.
 
-    The keys are excluded from the rule's representation.
+    Its `repr` does not show the keys.
     """
 
     name: str
@@ -41,19 +41,19 @@ class Key:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Its keys; both are valid, so that each can be rotated in turn."""
+        """Both keys; either is valid, so that they can be rotated in turn."""
         return (self.key,) if self.secondary is None else (self.key, self.secondary)
 
 
 NOBODY: Final = Key("", secrets.token_hex(32), frozenset())
-"""The rule that unknown names are checked against, so that they take as long as known ones."""
+"""A policy to check unknown names against, so that they take as long as known ones."""
 
 
 @attrs.frozen
 class Claim:
-    """A proven claim: rights on everything below a path until an expiry time.
+    """A proven claim: rights on a path and everything below it, until an expiry time.
 
-    `rule` is the name of the rule that granted it, and `key` the key that proved it.
+    `rule` is the name of the policy that granted the claim, and `key` the key that proved it.
     """
 
     path: str
@@ -63,17 +63,17 @@ class Claim:
     key: str = attrs.field(default="", repr=False)
 
     def grants(self, right: str, path: str, now: float) -> bool:
-        """Return whether the claim permits this; times are seconds since 1970."""
+        """Return whether the claim grants a right on a path at a time, in seconds since 1970."""
         beneath = not self.path or path == self.path or path.startswith(f"{self.path}/")
         return now < self.until and beneath and (right in self.rights or "Manage" in self.rights)
 
 
 class Keys:
-    """The rules of a namespace, which can be replaced at any time.
+    """The policies of a namespace, which can be replaced at any time.
 
     Args:
-        rules: the rules.
-        audience: the hosts that a token may name; none means any.
+        rules: the policies.
+        audience: the hosts that a token may name; empty for any.
     """
 
     def __init__(self, rules: Iterable[Key], audience: Iterable[str] = ()) -> None:
@@ -81,11 +81,11 @@ class Keys:
         self._audience = frozenset(host.lower() for host in audience)
 
     def renew(self, rules: Iterable[Key]) -> None:
-        """Replace the rules; claims that rest on removed keys become invalid."""
+        """Replace the policies; claims that rest on removed keys become invalid."""
         self._by_name = {rule.name: rule for rule in rules}
 
     def renewed(self, claim: Claim) -> Claim | None:
-        """Return a claim with its rule's current rights; `None` if its key no longer exists."""
+        """Return a claim with its policy's current rights; `None` if its key was removed."""
         rule = self._by_name.get(claim.rule)
         if rule is None or claim.key not in rule.secrets:
             return None
@@ -106,7 +106,7 @@ class Keys:
         if key is None or rule is NOBODY:
             raise TokenError(
                 f"The token has an invalid signature: there is no rule {name!r} here, or it is "
-                "signed with a key that is not the rule's, or not any more."
+                "not signed with one of its current keys."
             )
         if int(expiry) <= now:
             raise TokenError(f"The token has expired: its 'se' is {expiry}, it is {int(now)} now.")
@@ -114,7 +114,7 @@ class Keys:
         return Claim(path=path, rights=rule.rights, until=int(expiry), rule=rule.name, key=key)
 
     def _path_for(self, resource: str, wanted: str) -> str:
-        """Return the requested path if a token for this resource covers it."""
+        """Return the requested path if a token for the resource covers it."""
         path, host = path_of(resource), _host_of(resource)
         if self._audience and host not in self._audience:
             raise TokenError(
@@ -129,10 +129,10 @@ class Keys:
         return wanted
 
     def login(self, name: str, password: str) -> Claim:
-        """Return the claim that a rule's name and key prove.
+        """Return the claim that a policy's name and key prove.
 
         Raises:
-            TokenError: they do not match.
+            TokenError: there is no policy with this name and key.
         """
         rule = self._by_name.get(name, NOBODY)
         key = _matching(password, zip(rule.secrets, rule.secrets, strict=True))
@@ -142,7 +142,7 @@ class Keys:
 
 
 def _matching(signature: str, known: Iterable[tuple[str, str]]) -> str | None:
-    """Return the key whose text equals the given one, in constant time."""
+    """Return the key whose text equals the signature, comparing in constant time."""
     matching = None
     for text, key in known:
         if hmac.compare_digest(text.encode(), signature.encode("utf-8", "replace")):
@@ -172,7 +172,7 @@ def _split(address: str) -> SplitResult:
 
 
 def signed(resource: str, expiry: str, key: str) -> str:
-    """Return the signature of a token; the resource is percent-encoded in it."""
+    """Return the signature of a token for a percent-encoded resource, until an expiry time."""
     text = f"{resource}\n{expiry}".encode("utf-8", "replace")
     return base64.b64encode(hmac.new(key.encode(), text, hashlib.sha256).digest()).decode()
 
@@ -181,7 +181,7 @@ def _fields(token: str) -> dict[str, str]:
     if not token.startswith(PREFIX):
         raise TokenError(
             "The token is not a shared access signature; others, such as those of Microsoft "
-            "Entra ID, are not taken here."
+            "Entra ID, are not accepted here."
         )
     if len(token) > LONGEST:
         raise TokenError(f"The token has {len(token)} characters; at most {LONGEST} are taken.")
@@ -198,7 +198,7 @@ def _fields(token: str) -> dict[str, str]:
 
 
 def _check(fields: dict[str, str]) -> None:
-    """Check the format of a signature and an expiry time."""
+    """Check the format of a token's signature and expiry time."""
     try:
         base64.b64decode(fields["sig"], validate=True)
     except (binascii.Error, ValueError):

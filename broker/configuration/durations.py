@@ -1,4 +1,4 @@
-"""Durations such as PT1M in configurations and from administration clients."""
+"""Durations such as PT1M, in configurations and from administration clients."""
 
 import re
 from decimal import Decimal
@@ -10,10 +10,10 @@ DURATION: Final = re.compile(
     r"P(?:(?P<days>\d{1,15})D)?(?:T(?:(?P<hours>\d{1,15})H)?(?:(?P<minutes>\d{1,15})M)?"
     r"(?:(?P<seconds>\d{1,15}(?:\.\d{1,15})?)S)?)?"
 )
-"""The numbers have limited lengths, longer than any real duration needs."""
+"""A duration; the lengths of its numbers are limited, but exceed any real need."""
 SECONDS: Final = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 LONGEST: Final = 10_000_000 * 86_400 * 1_000_000
-"""Durations from here on are unlimited: clients write their longest one; in microseconds."""
+"""Durations of at least this many microseconds are unlimited; clients write longer ones."""
 
 
 def microseconds_in(text: str) -> int | None:
@@ -25,5 +25,5 @@ def microseconds_in(text: str) -> int | None:
 
 
 def for_ever(duration: int) -> bool:
-    """Return whether a duration in microseconds stands for an unlimited one."""
+    """Return whether a duration in microseconds stands for an unlimited time."""
     return duration >= LONGEST

@@ -1,7 +1,8 @@
 """The configuration file of Microsoft's emulator, with busproof's additions.
 
-The additions are `EnablePartitioning` of queues and topics, and `Tier`, `Edition`, `Readings`,
-`Partitions`, `NamespacePartitions`, `MessagingUnits` and `AuthorizationRules` of the namespace.
+The additions are `EnablePartitioning` for queues and topics, and for the namespace `Tier`,
+`Edition`, `Readings`, `Partitions`, `NamespacePartitions`, `MessagingUnits` and
+`AuthorizationRules`.
 """
 
 from collections.abc import Callable, Iterable
@@ -73,7 +74,7 @@ WITHOUT_EFFECT: Final[dict[str, tuple[str, ...] | None]] = {
     "SupportOrdering": None,
     "UserMetadata": None,
 }
-"""Properties that have no effect, with the values that need no warning; `None` for any value."""
+"""Properties without effect, with the values that need no warning; `None` for any value."""
 LONGEST_LOCK, LONGEST_WINDOW, LONGEST_LIFE = 300, 604_800, 922_337_203_686
 MB_IN_GB: Final = 1024
 
@@ -82,7 +83,7 @@ MB_IN_GB: Final = 1024
 class Configuration:
     """The initial state of a broker.
 
-    `places` has the line of each created entity, and `warnings` the properties without effect.
+    `places` has the file and line of each created entity, `warnings` the properties without effect.
     """
 
     tier: str = v.Tier.STANDARD
@@ -97,16 +98,16 @@ class Configuration:
     warnings: list[str] = attrs.field(factory=list)
 
     def create(self, command: Created, written: Value) -> None:
-        """Add an entity or a rule to create, written at this place."""
+        """Add an entity or a rule to create, with its place in the file."""
         self.created.append(command)
         self.places[command] = written.place
 
 
 def read_configuration(path: Path) -> Configuration:
-    """Read a configuration.
+    """Read a configuration file.
 
     Raises:
-        UsageError: it cannot be read, or something in it is unknown; the message names the line.
+        UsageError: the file cannot be read or has something unknown; the message names the line.
     """
     configuration = Configuration()
     top = read(path).fields(("UserConfig", "$schema"))
@@ -150,7 +151,7 @@ def _namespace(value: Value, configuration: Configuration) -> None:
 
 
 def _told(value: Value, look_up: Callable[[], object]) -> None:
-    """Look a name up; errors name its line."""
+    """Look up a name; an error from `look_up` gets the file and line."""
     try:
         look_up()
     except UsageError as error:
@@ -180,7 +181,7 @@ def _properties(
 
 
 def _warn(fields: dict[str, Value], names: Iterable[str], configuration: Configuration) -> None:
-    """Warn about properties that have no effect."""
+    """Warn about the properties without effect among `names`."""
     for name in names:
         asks_for_nothing = WITHOUT_EFFECT.get(name, ())
         if name in fields and asks_for_nothing is not None:
@@ -275,7 +276,7 @@ def _truth(properties: dict[str, Value], name: str) -> bool:
 
 
 def _partitioned(properties: dict[str, Value], configuration: Configuration) -> bool:
-    """PREM-14: return the option; without it, an entity is as its namespace."""
+    """PREM-14: return whether an entity is partitioned; by default it is as its namespace."""
     if configuration.namespace_partitions > 1 and "EnablePartitioning" not in properties:
         return True
     return _truth(properties, "EnablePartitioning")
@@ -286,7 +287,7 @@ def _duration(properties: dict[str, Value], name: str, default: int, least: int,
 
 
 def _lifetime(properties: dict[str, Value]) -> int | None:
-    """Return the time to live in microseconds; `None` if it is unlimited, the longest value."""
+    """Return the time to live in microseconds; `None` if it is unlimited or omitted."""
     if "DefaultMessageTimeToLive" not in properties:
         return None
     duration = properties["DefaultMessageTimeToLive"].duration(1, LONGEST_LIFE)
@@ -294,7 +295,7 @@ def _lifetime(properties: dict[str, Value]) -> int | None:
 
 
 def _size(properties: dict[str, Value]) -> int | None:
-    """Return the maximum size in GB."""
+    """Return the maximum size of an entity in GB, or `None` if it is omitted."""
     if "MaxSizeInMegabytes" not in properties:
         return None
     size, rest = divmod(properties["MaxSizeInMegabytes"].number(MB_IN_GB, 81_920), MB_IN_GB)

@@ -17,10 +17,10 @@ TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 def read(path: Path) -> "Value":
-    """Read a file.
+    """Read a file of JSON with comments.
 
     Raises:
-        UsageError: it cannot be read, or is not JSON.
+        UsageError: the file cannot be read, or is not JSON.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -30,10 +30,10 @@ def read(path: Path) -> "Value":
 
 
 def parsed(text: str, name: str) -> "Value":
-    """Parse a text; `name` is its name in errors.
+    """Parse a text of JSON with comments; errors call it `name`.
 
     Raises:
-        UsageError: it is not JSON.
+        UsageError: the text is not JSON.
     """
     bare = TOKEN.sub(_blanked, text)
     try:
@@ -44,28 +44,28 @@ def parsed(text: str, name: str) -> "Value":
         ) from None
     except RecursionError:
         raise UsageError(f"{name}: this is nested too deeply to be read") from None
-    # JSON is YAML, whose parser reports the line of each value but rejects tabs.
+    # JSON is also YAML, whose parser reports the line of each value but rejects tabs.
     spaced = re.sub(r'("(?:\\.|[^"\\\n])*")|\t', lambda match: match[1] or " ", bare)
     try:
         node = yaml.compose(spaced, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as error:
-        # The parser's message quotes the text, which may have keys in it.
+        # The parser's message would quote the text, which may have keys in it.
         mark = getattr(error, "problem_mark", None)
         place = name if mark is None else f"{name}:{mark.line + 1}"
         raise UsageError(
             f"{place}: this cannot be read: it is nested too deeply, a name has more than 1,000 "
-            "characters, or there is a character that no text has"
+            "characters, or it has a character that YAML does not allow"
         ) from None
     return Value(name, node, "the file")
 
 
 def _blanked(match: re.Match[str]) -> str:
-    """Return a string unchanged, or a comment as blanks that keep lines and columns."""
+    """Return a string unchanged, and a comment as blanks, so that columns stay the same."""
     return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
 
 
 class Value:
-    """A value of the file with its position; errors do not show the value if it is hidden."""
+    """A value in the file, with its position; errors do not show a hidden value."""
 
     def __init__(self, file: str, node: Any, where: str, *, hidden: bool = False) -> None:
         self._file = file
@@ -74,14 +74,14 @@ class Value:
         self.where = where
 
     def kept_secret(self) -> "Value":
-        """Return the value hidden: errors show neither it nor anything within it."""
+        """Return the value as a hidden one: errors show neither it nor anything within it."""
         return Value(self._file, self._node, self.where, hidden=True)
 
     def _part(self, node: Any, where: str) -> "Value":
         return Value(self._file, node, where, hidden=self._hidden)
 
     def wrong(self, expected: str) -> UsageError:
-        """Return the error for a value that is not as expected."""
+        """Return the error for a value other than expected."""
         shown = isinstance(self._node, yaml.ScalarNode) and not self._hidden
         actual = f" is {self._node.value!r}" if shown else ""
         return UsageError(f"{self.place}: {self.where}{actual}; expected {expected}")
@@ -93,7 +93,7 @@ class Value:
 
     @property
     def written(self) -> str | None:
-        """The text of a string, number or boolean as written; `None` for other values."""
+        """The text of a string, number or boolean as it is written; `None` for other values."""
         return str(self._node.value) if isinstance(self._node, yaml.ScalarNode) else None
 
     @property
@@ -104,10 +104,10 @@ class Value:
         )
 
     def fields(self, known: Collection[str]) -> dict[str, "Value"]:
-        """Return the fields of an object.
+        """Return the fields of an object; their names may be in any case.
 
         Raises:
-            UsageError: it is not an object, or has an unknown field.
+            UsageError: the value is not an object, or has an unknown field.
         """
         if not isinstance(self._node, yaml.MappingNode):
             raise self.wrong(f"an object with {', '.join(known)}")
@@ -122,7 +122,7 @@ class Value:
         return parts
 
     def items(self) -> list["Value"]:
-        """Return the elements of an array; none for null."""
+        """Return the elements of an array; none if it is null."""
         if self.is_null:
             return []
         if not isinstance(self._node, yaml.SequenceNode):
@@ -133,7 +133,7 @@ class Value:
         ]
 
     def pairs(self) -> dict[str, "Value"]:
-        """Return the fields of an object with arbitrary names."""
+        """Return the fields of an object whose names are arbitrary; none if it is null."""
         if self.is_null:
             return {}
         if not isinstance(self._node, yaml.MappingNode):
@@ -144,13 +144,13 @@ class Value:
         }
 
     def text(self) -> str:
-        """Return a string."""
+        """Return the value, which must be a string."""
         if not isinstance(self._node, yaml.ScalarNode) or self._node.style != '"':
             raise self.wrong("a text")
         return str(self._node.value)
 
     def scalar(self) -> str | int | float | bool:
-        """Return a string, a number or a boolean."""
+        """Return the value, which must be a string, a number or a boolean."""
         if not isinstance(self._node, yaml.ScalarNode):
             raise self.wrong("a text, a number, true or false")
         value = json.loads(self._node.value) if self._node.style != '"' else self._node.value
@@ -159,7 +159,7 @@ class Value:
         return value
 
     def one_of(self, allowed: Collection[str]) -> str:
-        """Return one of these words."""
+        """Return the value, which must be one of the allowed words in any case."""
         value = self.text()
         for choice in allowed:
             if choice.lower() == value.lower():
@@ -167,7 +167,7 @@ class Value:
         raise self.wrong(f"one of {', '.join(allowed)}")
 
     def truth(self) -> bool:
-        """Return a boolean."""
+        """Return the value, which must be a boolean."""
         if not isinstance(self._node, yaml.ScalarNode) or self._node.value.lower() not in (
             "true",
             "false",
@@ -176,7 +176,7 @@ class Value:
         return bool(self._node.value.lower() == "true")
 
     def number(self, least: int, most: int) -> int:
-        """Return an integer within these bounds."""
+        """Return the value, which must be an integer from `least` to `most`."""
         plain = isinstance(self._node, yaml.ScalarNode) and self._node.style != '"'
         if plain and re.fullmatch(r"\d+", self._node.value):
             value = int(self._node.value)
@@ -185,7 +185,7 @@ class Value:
         raise self.wrong(f"a whole number from {least} to {most}")
 
     def duration(self, least: int, most: int) -> int:
-        """Return a duration such as PT1M in microseconds; `least` and `most` are seconds."""
+        """Return a duration such as PT1M in microseconds; its bounds are in seconds."""
         plain = isinstance(self._node, yaml.ScalarNode)
         microseconds = microseconds_in(self._node.value) if plain else None
         if microseconds is not None and least * 1_000_000 <= microseconds <= most * 1_000_000:

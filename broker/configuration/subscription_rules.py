@@ -1,4 +1,4 @@
-"""Subscription rules in a configuration."""
+"""Subscription rules in a configuration file."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -21,12 +21,12 @@ CORRELATION: Final = {
 
 SQL: Final = "SqlExpression"
 IGNORED: Final = ("CompatibilityLevel", "RequiresPreprocessing")
-"""Fields of filters and actions that say nothing about what matches or changes."""
+"""Fields of filters and actions that affect neither matching nor the action."""
 FILTERS: Final = {"Correlation": "CorrelationFilter", "Sql": "SqlFilter"}
 
 
 def named_rule(value: Value) -> tuple[str, dict[str, Value]]:
-    """Return the name of a rule, and its parts.
+    """Return the name of a rule, and its properties.
 
     Raises:
         UsageError: the value is not a rule.
@@ -41,10 +41,10 @@ def named_rule(value: Value) -> tuple[str, dict[str, Value]]:
 
 
 def action_in(parts: Mapping[str, Value]) -> str | None:
-    """Return the action of a rule, if it has one.
+    """Return the action of a rule, or `None` if it has none.
 
     Raises:
-        UsageError: it is not valid.
+        UsageError: the action is not valid.
     """
     if "Action" not in parts or parts["Action"].is_null:
         return None
@@ -53,10 +53,10 @@ def action_in(parts: Mapping[str, Value]) -> str | None:
 
 
 def filter_in(parts: Mapping[str, Value]) -> v.Filter:
-    """Return the filter of a rule; without a FilterType, the filter that there is.
+    """Return the filter of a rule; without a FilterType, the only filter given.
 
     Raises:
-        UsageError: it is not valid.
+        UsageError: the filter is not valid.
     """
     if "FilterType" in parts:
         name = FILTERS[parts["FilterType"].one_of(tuple(FILTERS))]

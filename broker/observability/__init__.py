@@ -1,1 +1,1 @@
-"""Observability of a broker for operators: log, metrics, counts and decisions."""
+"""Observability for operators: log, metrics, counts and decisions."""

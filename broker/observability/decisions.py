@@ -1,4 +1,4 @@
-"""Record of a bus's decisions on sends, the source of their witnesses."""
+"""A record of the bus's decisions on sends, which supplies witnesses."""
 
 from collections import deque
 from itertools import islice
@@ -9,13 +9,13 @@ from busproof import vocabulary as v
 __all__ = ["GIVEN", "Decisions"]
 
 KEPT: Final = 10_000
-"""Number of decisions that are kept; clients that need more have to ask more often."""
+"""Number of decisions to keep; clients that need more have to ask more often."""
 GIVEN: Final = 1_000
 """Maximum number of decisions in an answer, so that other clients do not wait for long."""
 
 
 class _Decision(NamedTuple):
-    """A decision; a tuple, because one is made for each message."""
+    """A decision on a send; a tuple, because every message needs one."""
 
     number: int
     at: int
@@ -31,20 +31,20 @@ class _Decision(NamedTuple):
 
 
 class Decisions:
-    """The latest decisions, by number."""
+    """The latest decisions, each with its number."""
 
     def __init__(self) -> None:
         self.count = 0
         self._kept: deque[_Decision] = deque(maxlen=KEPT)
 
     def since(self, number: int = 0) -> list[dict[str, Any]]:
-        """Return the first decisions after `number`, oldest first, at most `GIVEN`."""
+        """Return the first decisions after `number`, oldest first; at most `GIVEN`."""
         first = self.count - len(self._kept) + 1
         begin = min(max(number + 1 - first, 0), len(self._kept))
         return [decision._asdict() for decision in islice(self._kept, begin, begin + GIVEN)]
 
     def refuse(self, number: int, refused: v.Refused) -> None:
-        """Mark the decisions after `number` as refused, since they were undone."""
+        """Mark the decisions after `number` as refused, because they were undone."""
         kept, undone = self._kept, min(self.count - number, len(self._kept))
         for place in range(len(kept) - undone, len(kept)):
             kept[place] = kept[place]._replace(refused=refused.error.value, partition=None)
@@ -58,7 +58,7 @@ class Decisions:
         refused: v.Refused | None,
         partition: int | None,
     ) -> None:
-        """Record a decision; a batch is one, with the ids of its first message."""
+        """Record a decision; a batch is one decision, with the ids of its first message."""
         self.count += 1
         message = command.messages[0] if isinstance(command, v.SendBatch) else command.message
         self._kept.append(

@@ -1,7 +1,7 @@
-"""The event log of a broker, one JSON object per line.
+"""The event log of a broker, with one JSON object per line.
 
 It has connections, links, logins, tokens, refusals, outages and the state of the disk. It never has
-keys, tokens or contents of messages, nor single messages, which are in the decisions.
+keys, tokens, contents of messages or single messages; the decisions list those.
 """
 
 import logging
@@ -14,21 +14,21 @@ from busproof.errors import UsageError
 __all__ = ["LONGEST", "Journal", "Logged", "Silent", "journal"]
 
 LONGEST: Final = 300
-"""Maximum length of a text from a client, in characters; paths of entities are shorter."""
+"""Maximum length of a client's text in the log, in characters; entity paths are shorter."""
 
 
 class Journal(Protocol):
-    """Interface of the broker's event log."""
+    """The interface of an event log."""
 
     def info(self, event: str, **details: Any) -> Any:
-        """Log a normal event or a client's mistake."""
+        """Log a normal event, or a mistake of a client."""
 
     def warning(self, event: str, **details: Any) -> Any:
-        """Log an event that the operator should look at."""
+        """Log an event that needs the operator's attention."""
 
 
 class Silent:
-    """A log that discards all events."""
+    """An event log that discards all events."""
 
     def info(self, event: str, **details: Any) -> None:
         """Discard an event."""
@@ -38,7 +38,7 @@ class Silent:
 
 
 class Logged:
-    """A log that writes to the logger of the embedding program.
+    """An event log that writes to a logger of the embedding program.
 
     Args:
         log: a logger of the standard library.
@@ -61,7 +61,7 @@ class _File:
 
     Args:
         file: the file.
-        failed: called on an error, once until a write succeeds again.
+        failed: called with a sentence on the first error after a success.
     """
 
     def __init__(self, file: TextIO, failed: Callable[[str], None]) -> None:
@@ -70,7 +70,7 @@ class _File:
         self._is_failing = False
 
     def write(self, text: str) -> None:
-        """Write a text, if possible."""
+        """Write a text if possible."""
         try:
             self._file.write(text)
             self._file.flush()
@@ -86,12 +86,12 @@ class _File:
 
 
 def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) -> Journal:
-    """Return a log that writes each event as a line.
+    """Return an event log that writes each event as a line.
 
     Args:
-        path: the file to append to; `None` for the output.
-        output: the output.
-        failed: called when lines can no longer be written.
+        path: the file to append to; `None` to write to `output`.
+        output: the stream to write to without a file.
+        failed: called with a sentence when lines cannot be written.
 
     Raises:
         UsageError: the file cannot be opened.
@@ -100,7 +100,7 @@ def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) ->
         file = output if path is None else path.open("a", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write the log {path}: {error.strerror or error}") from None
-    # Only for a log: it brings libraries for terminals along.
+    # Import it only if there is a log, because it imports terminal libraries.
     import structlog  # noqa: PLC0415
 
     written: Any = _File(file, failed)
@@ -118,7 +118,7 @@ def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) ->
 
 
 def _in_order(_: Any, __: str, details: MutableMapping[str, Any]) -> dict[str, Any]:
-    """Put the time, the level and the event first, and truncate texts of clients."""
+    """Put the time, the level and the event first, and truncate long texts of clients."""
     first = {name: details.pop(name) for name in ("time", "level", "event")}
     return first | {name: _short(value) for name, value in details.items()}
 

@@ -1,4 +1,4 @@
-"""Counts of locked and deferred messages, updated on each change rather than recounted."""
+"""Counts of locked and deferred messages, updated on each change instead of recounted."""
 
 from collections.abc import Sequence
 from typing import Final, TypeVar
@@ -17,7 +17,7 @@ DEFERRED: Final = (State.DEFERRED, State.DEFERRED_LOCKED)
 
 
 def records_of(changes: Sequence[Change]) -> list[Record]:
-    """Return the records that were changed, added or removed; some may occur twice."""
+    """Return the records that changes concern; a record may be in the list twice."""
     records: list[Record] = []
     for thing, key, before in changes:
         if type(thing) is dict:
@@ -30,10 +30,10 @@ def records_of(changes: Sequence[Change]) -> list[Record]:
 
 @attrs.frozen
 class Tally:
-    """The counted messages and sessions of an entity, in the order of the changes.
+    """The counted messages and sessions of an entity.
 
     Attributes:
-        aside: for each partition, the messages that an ordinary receive does not deliver now.
+        aside: for each partition, the messages that a receive cannot deliver now.
         locked: the locked messages.
         deferred: the deferred messages.
         sessions: the locked sessions.
@@ -78,10 +78,10 @@ class Tally:
 
 
 class Tallies:
-    """The counts of all entities of a namespace.
+    """The counts for all entities of a namespace.
 
     Args:
-        namespace: the namespace, whose messages are scanned once.
+        namespace: the namespace; its messages are scanned once, at the beginning.
     """
 
     def __init__(self, namespace: Namespace) -> None:
@@ -93,14 +93,14 @@ class Tallies:
                     self._count(record)
 
     def of(self, entity: Entity) -> Tally:
-        """Return the counts of an entity."""
+        """Return the counts for an entity."""
         tally = self._of.get(entity)
         if tally is None:
             tally = self._of[entity] = Tally(tuple({} for _ in entity.partitions))
         return tally
 
     def hear(self, changes: Sequence[Change]) -> None:
-        """Count changed records."""
+        """Update the counts after changes."""
         for thing, key, before in changes:
             kind = type(thing)
             if kind is QueuedMessage:

@@ -1,7 +1,7 @@
 """Metrics of a broker in the Prometheus format.
 
-Collecting them never scans the messages. At most `MOST_TOLD` entities have metrics, so that
-collection is short even in a large namespace.
+Collecting them never scans the messages, and only `MOST_TOLD` entities have metrics of their own,
+so it is fast even in a large namespace.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,13 +26,13 @@ from busproof.broker.core import Hub
 __all__ = ["MOST_TOLD", "Metrics"]
 
 MOST_TOLD: Final = 500
-"""Maximum number of entities with metrics, the first by name."""
+"""Maximum number of entities with metrics of their own: the first by name."""
 STATES: Final = ("messages", "locked", "scheduled", "dead_letters", "sessions")
 """Metrics of an entity, by their names on the status page."""
 
 
 class Metrics(Collector):
-    """A collector that reads the broker's state on request.
+    """A Prometheus collector that reads the broker's state when metrics are requested.
 
     Args:
         hub: the broker's core.
@@ -45,7 +45,7 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
 
     def answer(self, accept: str) -> Answer:
-        """Return all metrics in an accepted format."""
+        """Return all metrics, in a format that the request accepts."""
         write, content_type = choose_encoder(accept)
         return Answer(200, write(self._registry), content_type)
 
@@ -62,7 +62,7 @@ class Metrics(Collector):
 def _of_the_broker(hub: Hub) -> Iterator[Metric]:
     profile = hub.bus.namespace.profile
     info = {"version": __version__, "edition": profile.edition, "tier": profile.tier.value}
-    yield InfoMetricFamily("busproof", "The broker, and what its namespace is held to.", info)
+    yield InfoMetricFamily("busproof", "The broker, and the profile of its namespace.", info)
     links = sum(len(connection.links) for connection in hub.connections)
     yield GaugeMetricFamily("busproof_connections", "AMQP connections.", len(hub.connections))
     yield GaugeMetricFamily("busproof_links", "Links of all AMQP connections.", links)
@@ -86,7 +86,7 @@ def _of_the_traffic(hub: Hub) -> Iterator[Metric]:
     yield _family(
         CounterMetricFamily,
         "busproof_messages",
-        "Messages that clients sent (in), and that they were given (out); once for each time.",
+        "Messages that clients sent (in), and that were delivered to them (out), each time.",
         ("entity", "direction"),
         (
             ((movement.entity, movement.direction), count)
@@ -132,14 +132,14 @@ def _of_entities(hub: Hub) -> Iterator[Metric]:
     yield _family(
         GaugeMetricFamily,
         "busproof_partition_ready",
-        "Messages of a partition that nobody holds.",
+        "Messages of a partition that are not locked.",
         labels,
         ((where, partition["ready"]) for where, partition in partitions),
     )
     yield _family(
         GaugeMetricFamily,
         "busproof_partition_bytes",
-        "How much of its partition's size is taken.",
+        "Used part of a partition's size.",
         labels,
         ((where, partition["bytes"]) for where, partition in partitions),
     )
@@ -157,7 +157,7 @@ def _of_the_store(hub: Hub) -> Iterator[Metric]:
     if saver is not None:
         yield SummaryMetricFamily(
             "busproof_store_commit_seconds",
-            "Commits to the store since the start, and how long they took.",
+            "Commits to the store since the start, and their duration.",
             count_value=saver.commits,
             sum_value=saver.seconds,
         )

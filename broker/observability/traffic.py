@@ -1,4 +1,4 @@
-"""Counts of requests and of messages in and out."""
+"""Counts of requests, and of messages sent and delivered."""
 
 from collections import Counter
 from typing import Final
@@ -11,15 +11,15 @@ from busproof.broker.names import belongs_to
 __all__ = ["Asked", "Moved", "Traffic"]
 
 UNKNOWN: Final = ""
-"""Stands for entities that do not exist, because clients could name any number of them."""
+"""Name for entities that do not exist, because clients could name any number of them."""
 
 
 @attrs.frozen
 class Asked:
-    """Requests with the same result.
+    """Requests of one kind to one entity with the same result.
 
     Attributes:
-        entity: the entity; empty if there is none, or it does not exist.
+        entity: the entity; empty if the command has none, or it does not exist.
         command: the name of the command in the vocabulary.
         error: the error that refused them; empty if they were not refused.
     """
@@ -31,14 +31,14 @@ class Asked:
 
 @attrs.frozen
 class Moved:
-    """Messages into or out of an entity."""
+    """Messages into an entity or out of it."""
 
     entity: str
     direction: str
 
 
 class Traffic:
-    """The counts of a namespace since its start."""
+    """The counts of a namespace since its beginning."""
 
     def __init__(self) -> None:
         self._asked: Counter[tuple[str, type[v.Command], str]] = Counter()
@@ -60,12 +60,12 @@ class Traffic:
         return {Moved(name, way): count for way, counts in ways for name, count in counts.items()}
 
     def count(self, command: v.Command, outcome: v.Outcome, times: int = 1) -> None:
-        """Count a request and its outcome; with -1 times, undo that."""
+        """Count a request and its outcome; with `times=-1`, take the count back."""
         entity = getattr(command, "queue", None) or v.concerned(command) or UNKNOWN
         kind, result = type(command), type(outcome)
         if isinstance(outcome, v.Refused):
             error = outcome.error
-            # Nor does a queue exist that could not be created.
+            # A queue that could not be created does not exist either.
             is_new = kind is v.CreateQueue and error is not v.Error.ALREADY_EXISTS
             where = UNKNOWN if is_new or error is v.Error.NOT_FOUND else entity
             self._asked[where, kind, error.value] += times
@@ -81,7 +81,7 @@ class Traffic:
             self._went[entity] += times * len(outcome.messages)
 
     def forget(self, path: str) -> None:
-        """Remove a deleted entity and its subscriptions."""
+        """Remove the counts of a deleted entity and of its subscriptions."""
         for counts in (self._came, self._went):
             for name in [entity for entity in counts if belongs_to(entity, path)]:
                 del counts[name]

@@ -1,1 +1,1 @@
-"""The durable store: what a commit writes, and how a broker starts on what is there."""
+"""The durable store: what a commit writes, and how a broker starts from it."""

@@ -1,8 +1,8 @@
-"""Changes of a namespace since the last commit.
+"""Changes to a namespace since the last commit.
 
-The model's journal names each record that a step changes and each table entry that it sets. The
-log keeps the first state of each since the last commit; the next commit writes the current state.
-So a message that came and went in between costs nothing.
+The model's journal names each record that a step changes and each table entry that it sets. The log
+keeps their state at the last commit; the next commit writes their current state. So a message that
+comes and goes in between costs nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,11 +27,11 @@ TABLES: Final = ("readings", "down")
 
 @attrs.define
 class _Noted:
-    """A record that may need to be written.
+    """A record that may have to be written.
 
     Attributes:
-        record: the record in its current state.
-        before: its durable values in the store, if it is there.
+        record: the record, in its current state.
+        before: the record's values in the store, or `None` if it is not there.
     """
 
     record: Any
@@ -43,7 +43,7 @@ def _nothing(_: Any) -> tuple[()]:
 
 
 def _journaled(kind: type) -> Callable[[Any], Any]:
-    """Return a function that takes the durable values from those in the journal."""
+    """Return a function that selects the durable values from the values in the journal."""
     names: tuple[str, ...] = kind.names  # type: ignore[attr-defined]
     places = [names.index(name) for name in DURABLE[kind]]
     return itemgetter(*places) if places else _nothing
@@ -53,15 +53,15 @@ JOURNALED: Final = {kind: _journaled(kind) for kind in DURABLE}
 CURRENT: Final = {
     kind: attrgetter(*names) if names else _nothing for kind, names in DURABLE.items()
 }
-"""Functions that take the durable values from a record; a single one is not in a tuple."""
+"""Functions that select the durable values of a record; a single value is not in a tuple."""
 
 
 class ChangeLog:
-    """A log of the changes of a namespace.
+    """A log of the changes to a namespace.
 
     Args:
-        namespace: the namespace, which counts as written.
-        numbers: entity ids by path.
+        namespace: the namespace, whose current state counts as written.
+        numbers: ids of entities by path.
         entities: the number of entities ever created.
     """
 
@@ -73,7 +73,7 @@ class ChangeLog:
         self._strays: dict[int, set[int]] = {}
         self._spans = False
         self.widest = 0
-        """The highest number of partitions that any entity has had."""
+        """The highest number of partitions of any entity so far."""
         self._follow(namespace)
         for path, number in (numbers or {}).items():
             self._meet(namespace.entities[path], number)
@@ -94,10 +94,10 @@ class ChangeLog:
         return bool(self._noted or self._gone or self._notes or self._new_homes or self._strays)
 
     def begin(self, namespace: Namespace) -> None:
-        """Follow another namespace, none of it written yet."""
+        """Follow another namespace, which is not written yet."""
         self._gone.extend(self._numbers.values())
         self._follow(namespace)
-        # All of this namespace is replaced by the other, or nothing of it.
+        # The store replaces the old namespace as a whole or not at all.
         self._spans = True
         self._notes.update(("entities", *TABLES))
         for entity in namespace.entities.values():
@@ -122,21 +122,21 @@ class ChangeLog:
     def changes(
         self, number: int, now: int, contents: Contents, stated: dict[tuple[str, str], int]
     ) -> Changes:
-        """Return the changes to write; from then on they count as written."""
+        """Return the changes to write, and count them as written from now on."""
         changes = Changes(number, now, spans=self._spans)
         for place, numbers in self._strays.items():
             for stray in sorted(numbers):
                 changes.drop(place, stray)
         for gone in self._gone:
             changes.add(NAMESPACE, Statement.DROP_ENTITY, gone)
-            # Its rows may be in any partition, and entities that come later have other ids.
+            # Its rows may be in any partition; entities created later have other ids.
             for place in range(self.widest):
                 changes.drop(place, gone)
         for name in sorted(self._notes):
             changes.add(NAMESPACE, Statement.PUT_NOTE, name, self._text(name))
         for noted in self._noted.values():
             owner = self._owner(noted.record)
-            # An entity that is gone by now has its rows dropped as a whole.
+            # If the entity is gone by now, all of its rows are deleted together.
             if (known := self._numbers.get(owner)) is not None:
                 self._write(Rows(changes, contents, stated, known), noted)
         for (entity, key), home in self._new_homes.items():
@@ -148,7 +148,7 @@ class ChangeLog:
         return changes
 
     def _places(self, changes: Sequence[Change]) -> Iterator[int]:
-        """Record each change; yield the databases that it affects."""
+        """Record changes; yield the databases that they affect."""
         for thing, key, before in changes:
             if type(thing) is dict:
                 yield from self._note_table(thing, key, before)
@@ -157,7 +157,7 @@ class ChangeLog:
 
     def _note_record(self, record: Any, values: tuple[Any, ...]) -> Iterator[int]:
         before = JOURNALED[type(record)](values)
-        # A step may change nothing that is written, or take its own change back.
+        # A step may change nothing durable, or take its own change back.
         if before == _durable(record):
             return
         if id(record) not in self._noted:
@@ -178,7 +178,7 @@ class ChangeLog:
             yield after
 
     def _note_entry(self, before: Any, after: Any) -> list[Any]:
-        """Record entries added or removed; return those that are durable."""
+        """Record entries that were added to a table or removed; return those that are durable."""
         records = [record for record in (before, after) if type(record) in DURABLE]
         for record in records:
             if id(record) not in self._noted:
@@ -220,7 +220,7 @@ class ChangeLog:
             current = table.get(key)
             is_there, replaced = current is record, current is not None
         if not is_there:
-            # A row that was replaced under its key must not be deleted after that.
+            # A row that was replaced under its key must not be deleted afterwards.
             if before is not None and not replaced:
                 rows.drop(place, record)
         elif before is None or before != _durable(record):

@@ -1,6 +1,6 @@
-"""JSON encoding of the model's values; each object names its class.
+"""JSON encoding of the model's values, where each object names its class.
 
-Fields with their default values are omitted; only the classes named here can be read.
+Fields with default values are omitted. Only the classes listed here can be read.
 """
 
 import json
@@ -34,28 +34,28 @@ _WRITERS: dict[type, _Writer] = {}
 
 
 def written(value: Any, *, without: tuple[str, ...] = ()) -> str:
-    """Encode a value of the model, `without` some of its fields."""
+    """Encode a value of the model, leaving out the fields named in `without`."""
     plain = _plain(value) if not without else _fields_of(type(value), without)(value)
     return _encode(plain)
 
 
 def read(text: str, **more: Any) -> Any:
-    """Decode a value; `more` supplies the fields that were omitted.
+    """Decode a value; `more` has the fields that were left out.
 
     Raises:
-        ValueError: the text is not such a value.
+        ValueError: the text is not an encoded value.
     """
     try:
         value, end = _decode(text)
         if end < len(text):
-            raise ValueError(f"{text[:80]!r} goes on after its end")
+            raise ValueError(f"{text[:80]!r} continues after its end")
         return _completed(value, more) if more else _tuples(value)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
-        raise ValueError(f"{text[:80]!r} says nothing that is known: {error}") from None
+        raise ValueError(f"{text[:80]!r} is not an encoded value: {error}") from None
 
 
 def _completed(value: Any, more: dict[str, Any]) -> Any:
-    """Build a value from its class, its stored fields and the omitted ones."""
+    """Build a value of its class from the stored fields and the ones left out."""
     kind, fields = value
     return _READ[kind](fields | more)
 
@@ -72,8 +72,8 @@ def _writer_of(kind: type) -> _Writer:
         fields, name = _fields_of(kind, ()), kind.__name__
         return lambda value: {name: fields(value)[1]}
     if kind not in _SIMPLE:
-        # A value that is not named here would be lost at the next start, and nobody would notice.
-        raise AssertionError(f"nobody has said how a {kind.__name__} is written")
+        # A class that is not listed would be lost at the next start, and nobody would notice.
+        raise AssertionError(f"{kind.__name__} has no encoding")
     return _SIMPLE[kind]
 
 
@@ -101,7 +101,7 @@ _FIELDS: dict[tuple[type, tuple[str, ...]], _Writer] = {}
 
 
 def _fields_of(kind: type, without: tuple[str, ...]) -> _Writer:
-    """Return a function that writes the name of a class and its fields with non-default values."""
+    """Return a function that writes a class's name and its fields without default values."""
     if (writer := _FIELDS.get((kind, without))) is not None:
         return writer
     fields = [(attribute.name, _default(attribute)) for attribute in attrs.fields(kind)]
@@ -111,7 +111,7 @@ def _fields_of(kind: type, without: tuple[str, ...]) -> _Writer:
         written = {}
         for name, default in kept:
             field = getattr(value, name)
-            # Identity first: most fields have their default, and to compare values costs more.
+            # Compare identities first: most fields have their default, and values cost more.
             if field is not default and field != default:
                 written[name] = _plain(field)
         return [kind.__name__, written]
@@ -132,7 +132,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _value(encoded: dict[str, Any]) -> Any:
-    """Return the value that an object encodes; an object of fields is left to the enclosing one."""
+    """Return the value that an object encodes; an object of fields is returned unchanged."""
     if len(encoded) == 1:
         ((name, inside),) = encoded.items()
         if (reader := _READ.get(name)) is not None:

@@ -1,7 +1,7 @@
 """Commits: when decisions are written to a store, and when clients get their answers.
 
-All requests of one turn of the event loop are one commit. No answer leaves the broker before
-everything decided until then is written.
+All requests of one turn of the event loop form one commit. No answer leaves the broker before
+everything decided until then is durable.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from busproof.model.journal import Change
 __all__ = ["Saver", "namespace_notes"]
 
 AGAIN: Final = 0.2
-"""Delay before looking for disk space again, in seconds."""
+"""Delay before checking for disk space again, in seconds."""
 BETWEEN: Final = 16
 """Number of commits between two checks of the sizes of the logs."""
 
@@ -35,13 +35,13 @@ Telling = Callable[[], object]
 
 
 class Saver:
-    """The writer of a hub's decisions.
+    """A writer of the broker's decisions to a store.
 
     Args:
         hub: the broker's core.
         store: the store to write to.
-        log: the changes of its namespace.
-        in_thread: whether commits are synced to the disk in a separate thread.
+        log: the changes to the broker's namespace.
+        in_thread: whether a separate thread syncs commits to the disk.
     """
 
     def __init__(self, hub: Hub, store: Store, log: ChangeLog, *, in_thread: bool = False) -> None:
@@ -55,13 +55,13 @@ class Saver:
         self._held: list[Telling] = []
         self._called = self._running = False
         self._pending: Changes | None = None
-        """The commit in progress; no client has an answer that depends on it yet."""
+        """The commit in progress; no client has an answer yet that depends on it."""
         self.is_full = False
         self.commits, self.seconds = 0, 0.0
-        """The number of commits and the total time that they took."""
+        """The number of commits, and the total time that they took in seconds."""
         self._begun = 0.0
         self._long: list[int] = []
-        """Databases whose logs are to be shortened, one after each commit, the longest last."""
+        """Databases whose logs are to be shortened, one after each commit; the longest is last."""
         self.failed: Callable[[ConformanceError], None] = _raise
         """Called when the store can no longer be written."""
         self._is_broken = False
@@ -75,7 +75,7 @@ class Saver:
             return
         try:
             self.log.note(changes)
-        except Exception as error:  # noqa: BLE001 - what is not noted is never written
+        except Exception as error:  # noqa: BLE001 - a change that is not recorded is never written
             self._give_up(error)
 
     def note(self) -> None:
@@ -84,7 +84,7 @@ class Saver:
             return
         try:
             self._note()
-        except Exception as error:  # noqa: BLE001 - it would come again with each command
+        except Exception as error:  # noqa: BLE001 - the error would recur with each command
             self._give_up(error)
 
     def _note(self) -> None:
@@ -94,32 +94,32 @@ class Saver:
             self._more["statuses"] = written(tuple(sorted(statuses.items())))
         if bus.clock is v.Clock.VIRTUAL and bus.namespace.now != self._now:
             self._now = bus.namespace.now
-            # A virtual clock stands still while the broker is away; a real one goes on.
+            # A virtual clock stands still while the broker is stopped; a real one goes on.
             self._more["clock"] = str(self._now)
         if self._is_behind and not self._called and not self._running:
             self._called = True
-            # One commit for all decisions of this turn of the loop.
+            # Write all decisions of this turn of the loop in one commit.
             self._hub.loop.call_soon(self._commit)
 
     def tell(self, telling: Telling) -> None:
-        """Run a callback that answers a client once all previous decisions are written."""
+        """Run a callback that answers a client, once all previous decisions are durable."""
         self.note()
         if self._is_broken:
             return
         if self._is_behind or self._pending is not None or self._held:
-            # Behind those that wait: an answer must not overtake an earlier one.
+            # An answer must not overtake an earlier one.
             self._held.append(telling)
         else:
             telling()
 
     async def saved(self) -> None:
-        """Wait until all previous decisions are written."""
+        """Wait until all previous decisions are durable."""
         written_down = asyncio.Event()
         self.tell(written_down.set)
         await written_down.wait()
 
     def begin(self, bus: Bus) -> None:
-        """Replace the namespace in the store with another."""
+        """Replace the namespace in the store by another."""
         self.log.begin(bus.namespace)
         bus.listeners.append(self.hear)
         self._store.widen(self.log.widest)
@@ -138,7 +138,7 @@ class Saver:
             self._store.finish(changes)
 
     def close(self) -> None:
-        """Write all decisions, send the waiting answers and close the store."""
+        """Write all decisions, send the waiting answers, and close the store."""
         self._pool.shutdown()
         self._called, self._running = True, False
         if not self._is_broken:
@@ -153,13 +153,13 @@ class Saver:
             self.save()
         except Full:
             self._held.clear()
-        except Exception as error:  # noqa: BLE001 - the store has to be closed whatever happens
+        except Exception as error:  # noqa: BLE001 - the store has to be closed in any case
             self._give_up(error)
         tellings, self._held = self._held, []
         self._tell(tellings)
 
     def check_room(self) -> None:
-        """Check that there is room for messages.
+        """Check that the disk has room for more messages.
 
         Raises:
             Refusal: the disk is full.
@@ -191,7 +191,7 @@ class Saver:
         return changes
 
     def _describe(self, changes: Changes) -> None:
-        """Write what administration clients wrote since the last commit."""
+        """Write what administration clients have written about entities since the last commit."""
         descriptions = self._hub.descriptions
         for path in sorted(descriptions.changed):
             if path in descriptions:
@@ -212,7 +212,7 @@ class Saver:
             return
         try:
             self._running, self._pending = True, self._changes()
-        except Exception as error:  # noqa: BLE001 - the next commit would fail on the same
+        except Exception as error:  # noqa: BLE001 - the next commit would fail, too
             self._give_up(error)
             return
         self._begun = time.monotonic()
@@ -225,7 +225,7 @@ class Saver:
                 self._store.finish(changes)
         except Full:
             self._wait_for_room(changes, tellings)
-        except Exception as error:  # noqa: BLE001 - it would fail again
+        except Exception as error:  # noqa: BLE001 - trying again would fail, too
             self._give_up(error)
         else:
             if not self._in_thread:
@@ -248,7 +248,7 @@ class Saver:
             self._give_up(error)
 
     def _give_up(self, error: BaseException) -> None:
-        """Stop the broker with one sentence; requests that were not written get no answer."""
+        """Stop the broker with a sentence; requests that were not written get no answer."""
         if self._is_broken:
             return
         self._is_broken = True
@@ -263,19 +263,19 @@ class Saver:
         self.failed(error)
 
     def _tell(self, tellings: list[Telling]) -> None:
-        """Send waiting answers; a failure delays none of the others."""
+        """Send the waiting answers; a failure of one does not delay the others."""
         for telling in tellings:
             try:
                 telling()
-            except Exception as error:  # noqa: BLE001 - one client's trouble
+            except Exception as error:  # noqa: BLE001 - an error with one client
                 self._hub.complain("an answer", error)
 
     def _wait_for_room(self, changes: Changes, tellings: list[Telling]) -> None:
-        """Retry a commit once there is room, which releasing the reserve may provide."""
+        """Retry a commit once there is room; releasing the reserve may make some."""
         first, self.is_full = not self.is_full, True
         if first:
-            self._hub.warn("the disk of the store is full: what is sent is refused until it is not")
-        # The reserve is what lets receives go on, which make room.
+            self._hub.warn("the disk of the store is full: sends are refused until there is room")
+        # Thanks to the reserve clients can go on receiving, which makes room.
         self._store.release()
         if first:
             self._hub.loop.call_later(AGAIN, self._look_for_room)
@@ -297,7 +297,7 @@ class Saver:
         if self.is_full:
             self._hub.loop.call_later(AGAIN, self._look_for_room)
         else:
-            self._hub.warn("there is room on the disk of the store again")
+            self._hub.warn("the disk of the store has room again")
         self._go_on()
 
     def _done(self, tellings: list[Telling]) -> None:
@@ -305,7 +305,7 @@ class Saver:
             self.commits += 1
             self.seconds += time.monotonic() - self._begun
         self._pending = None
-        # Answers come first, because a checkpoint takes long.
+        # Send the answers first, because a checkpoint takes long.
         self._tell(tellings)
         if not self._number % BETWEEN:
             self._long = self._store.logs()
@@ -318,7 +318,7 @@ class Saver:
             self._go_on()
 
     def _shortened(self, ending: "asyncio.Future[None]") -> None:
-        """Continue after a checkpoint; without room for it, the log stays as long as it is."""
+        """Continue after a checkpoint; if there was no room for it, its log stays long."""
         error = None if ending.cancelled() else ending.exception()
         if error is None or isinstance(error, Full):
             self._go_on()
@@ -337,7 +337,7 @@ def _raise(error: ConformanceError) -> None:
 
 
 def namespace_notes(bus: Bus, store: Store) -> dict[str, str]:
-    """Return the profile of a namespace, its epoch and its number of partitions, as notes."""
+    """Return the profile, the epoch and the number of partitions of a namespace, as notes."""
     profile = bus.namespace.profile
     terms = (
         *(profile.edition, profile.tier.value, profile.readings, profile.partitions),

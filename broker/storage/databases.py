@@ -16,7 +16,7 @@ __all__ = ["FORMAT", "Database", "Full", "Rows", "check", "damaged"]
 FORMAT: Final = 4
 """Format of the databases; stores in another format are not opened."""
 APPLICATION: Final = 0x62707266
-"""Application id that marks our databases: `bprf`."""
+"""SQLite application id of busproof's databases: `bprf`."""
 
 HEAD: Final = 100
 MAGIC: Final = b"SQLite format 3\x00"
@@ -73,7 +73,7 @@ _COMMITS: Final = """
     INSERT INTO commits VALUES (1, 0, 0);
 """
 
-# SQLite has several errors for a full disk, by what it was doing.
+# SQLite reports a full disk by several errors, depending on what it was doing.
 _NO_ROOM: Final = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,
@@ -84,19 +84,19 @@ _NO_ROOM: Final = {
 
 
 class Full(Exception):  # noqa: N818 - a state of the disk that passes
-    """The disk has no room for a write."""
+    """The disk has no room for a write; this may pass."""
 
 
 def damaged(path: Path, why: object) -> UsageError:
     """Return the error for a damaged store."""
     return UsageError(
-        f"{path} is damaged: {why}; what it holds was left as it is; put a copy that is whole in "
+        f"{path} is damaged: {why}; its contents are unchanged; put an intact copy in "
         "its place, or start with another --store"
     )
 
 
 class Database:
-    """One database file, created if it does not exist.
+    """A database file, created if it does not exist.
 
     Args:
         path: the path of the file.
@@ -105,7 +105,7 @@ class Database:
 
     Raises:
         UsageError: the file is damaged.
-        Full: there is no room for it.
+        Full: there is no room for the file.
     """
 
     def __init__(self, path: Path, kind: str, *, synced: bool) -> None:
@@ -113,26 +113,26 @@ class Database:
         with self._watched():
             if not path.exists():
                 _make(path, kind, synced=synced)
-            # The loop begins commits and a thread ends them, never both at a time.
+            # The event loop begins commits and a thread ends them, but never both at once.
             self._sqlite = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._sqlite.execute("PRAGMA busy_timeout = 500")
             self._sqlite.execute("PRAGMA journal_mode = WAL")
-            # In NORMAL a commit is not flushed: it outlasts a kill, but perhaps no loss of power.
+            # NORMAL does not flush a commit: it survives a kill, but perhaps not a power failure.
             self._sqlite.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
-            # A checkpoint takes long: the saver does it in its thread, one database at a time.
+            # A checkpoint takes long, so the saver does it in its thread, one database at a time.
             self._sqlite.execute("PRAGMA wal_autocheckpoint = 0")
-            # Some builds overwrite deleted data with zeros, which needs room on a full disk.
+            # Some builds overwrite deleted data with zeros, which needs room even on a full disk.
             self._sqlite.execute("PRAGMA secure_delete = OFF")
 
     def close(self) -> None:
-        """Close the database; everything written is then in the file."""
+        """Close the database; everything written is in the file afterwards."""
         self._sqlite.close()
 
     def write(self, rows: Rows, number: int, now: int) -> None:
-        """Begin a commit.
+        """Begin a commit of these rows.
 
         Raises:
-            Full: there is no room; nothing was begun.
+            Full: there is no room; no commit has begun.
         """
         with self._watched():
             self._sqlite.execute("BEGIN IMMEDIATE")
@@ -141,7 +141,7 @@ class Database:
             self._sqlite.execute("UPDATE commits SET number = ?, now = ?", (number, now))
 
     def commit(self) -> None:
-        """Finish the commit.
+        """End the commit; its rows are durable then.
 
         Raises:
             Full: there is no room; the commit was rolled back.
@@ -155,7 +155,7 @@ class Database:
         return self._sqlite.in_transaction
 
     def run(self, sql: str, values: Any = ()) -> None:
-        """Execute a statement within a commit."""
+        """Execute a statement within a commit, once for each of the values."""
         with self._watched():
             self._sqlite.executemany(sql, values)
 
@@ -173,20 +173,20 @@ class Database:
         return number, now
 
     def checkpoint(self, *, shrink: bool = False) -> None:
-        """Move the log's contents into the file and truncate the log.
+        """Move the contents of the write-ahead log into the file, and truncate the log.
 
         Raises:
-            Full: there is no room for it.
+            Full: there is no room for the contents.
         """
         with self._watched():
             if shrink:
-                # First, so that the checkpoint leaves the pages that became free out of the file.
+                # Vacuum first, so that the checkpoint leaves free pages out of the file.
                 self._sqlite.execute("PRAGMA incremental_vacuum").fetchall()
             self._sqlite.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     @property
     def log_size(self) -> int:
-        """Size of the log in bytes."""
+        """Size of the write-ahead log, in bytes."""
         try:
             return log_of(self.path).stat().st_size
         except OSError:
@@ -197,7 +197,7 @@ class Database:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            # Nothing of a failed commit stays, so that it can be written again from its beginning.
+            # Roll back a failed commit as a whole, so that it can be written again from the start.
             if hasattr(self, "_sqlite") and self._sqlite.in_transaction:
                 self._sqlite.execute("ROLLBACK")
             if _is_full(error):
@@ -210,26 +210,26 @@ def _make(path: Path, kind: str, *, synced: bool) -> None:
     begun = path.with_name(f"{path.name}-new")
     for stale in (begun, begun.with_name(f"{begun.name}-journal")):
         stale.unlink(missing_ok=True)
-    # The log inherits the permissions; other users must not read messages.
+    # The log inherits the permissions; other users must not be able to read messages.
     begun.touch(0o600)
     made = sqlite3.connect(begun, isolation_level=None)
     try:
         made.execute(f"PRAGMA synchronous = {'FULL' if synced else 'OFF'}")
         made.executescript(
-            # SQLite takes this setting only before a database has its first table.
+            # SQLite accepts this setting only before a database has its first table.
             f"PRAGMA auto_vacuum = INCREMENTAL; BEGIN; {_SCHEMA[kind]} {_COMMITS} "
             f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;"
         )
     finally:
         made.close()
-    # A file of this name is whole: a kill before leaves one with another name, which is made again.
+    # A file of this name is complete: a kill leaves only the other name, which is made again.
     begun.rename(path)
     if synced:
         _sync(path.parent)
 
 
 def _sync(folder: Path) -> None:
-    """Make new file names survive a power failure, where the system requires a sync for that."""
+    """Make new file names survive a power failure, on systems that require a sync for that."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -239,10 +239,10 @@ def _sync(folder: Path) -> None:
 
 
 def check(path: Path) -> None:
-    """Check by its first bytes that a file is one of ours, because opening it would change it.
+    """Check by its first bytes that a file is a busproof database, because opening would change it.
 
     Raises:
-        UsageError: it is not, or it has another format.
+        UsageError: the file is not, or it has another format.
     """
     try:
         with path.open("rb") as file:
@@ -250,8 +250,8 @@ def check(path: Path) -> None:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     if len(head) < HEAD or not head.startswith(MAGIC):
-        raise damaged(path, "it does not begin as a database does")
-    # SQLite keeps the application id and the version that its user set at these places.
+        raise damaged(path, "it does not begin like a database")
+    # SQLite stores the application id and the user version at these positions.
     ours, made = (int.from_bytes(head[place : place + 4], "big") for place in (68, 60))
     if ours != APPLICATION:
         raise UsageError(f"{path} is not a database of a busproof store; move it elsewhere")

@@ -10,9 +10,11 @@ from busproof.broker.amqp.messages import Content
 __all__ = ["checked", "given", "packed", "told", "unpacked"]
 
 HEAD: Final = struct.Struct(">bhqqIIIIII")
-"""Header: durable and priority (`UNSET` if not set), time to live (-1 if unlimited), enqueued time,
-numbers of delivery and message annotations, then the sizes of both, of the properties and of the
-application properties; the body follows at the end.
+"""The header of an encoded content.
+
+Durable and priority (`UNSET` if not set), time to live (-1 if unlimited), enqueued time, numbers of
+delivery annotations and of message annotations, then the sizes of both, of the properties and of
+the application properties. The body follows at the end.
 """
 UNSET: Final = -1
 
@@ -37,10 +39,10 @@ def packed(content: Content) -> bytes:
 
 
 def checked(data: bytes) -> bytes:
-    """Return the data if it is long enough for a message.
+    """Return encoded content unchanged if it is long enough to have a header.
 
     Raises:
-        ValueError: it is too short.
+        ValueError: the data is too short.
     """
     if len(data) < HEAD.size:
         raise ValueError(f"{len(data)} bytes are no message")
@@ -73,19 +75,19 @@ def unpacked(data: bytes) -> Content:
 
 
 def told(more: Mapping[str, bytes]) -> str | None:
-    """Encode the properties that a settlement added to a message; `None` if there are none."""
+    """Encode the properties that settlements added to a message; `None` if there are none."""
     return json.dumps({name: value.hex() for name, value in more.items()}) if more else None
 
 
 def given(text: str | None) -> dict[str, bytes]:
-    """Decode the properties that a settlement added to a message.
+    """Decode the properties that settlements added to a message.
 
     Raises:
-        ValueError: the text is not such properties.
+        ValueError: the text does not encode properties.
     """
     if text is None:
         return {}
     try:
         return {name: bytes.fromhex(value) for name, value in json.loads(text).items()}
     except (AttributeError, TypeError) as error:
-        raise ValueError(f"{text[:80]!r} tells of no properties: {error}") from None
+        raise ValueError(f"{text[:80]!r} does not encode properties: {error}") from None

@@ -1,4 +1,4 @@
-"""Recovery of a namespace from a store: records are rebuilt from rows and indexed again."""
+"""Recovery of a namespace from a store: rebuild records from rows, and index them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,10 +37,10 @@ class Loaded:
     """State from a store that the model does not have.
 
     Attributes:
-        numbers: path to the entity's id.
+        numbers: path of an entity to its id.
         stated: path and session id to when the session's state was last set.
         descriptions: path to what administration clients wrote about the entity.
-        strays: partition to the ids of entities that have rows there and no longer exist.
+        strays: partition to the ids of deleted entities that still have rows there.
     """
 
     numbers: dict[str, int] = attrs.field(factory=dict)
@@ -71,7 +71,7 @@ class _Reading:
         with self._reading(NAMESPACE, "notes"):
             self._notes()
         with self._reading(NAMESPACE, "entities"):
-            # By id: a topic is older than its subscriptions, an entity than its dead-letter queues.
+            # By id, because owners come first: topics before subscriptions, for example.
             for row in self._store.rows(NAMESPACE, "SELECT * FROM entities ORDER BY id"):
                 self._entity(*row)
         with self._reading(NAMESPACE, "descriptions"):
@@ -88,13 +88,13 @@ class _Reading:
                 with self._reading(place, table):
                     reader(place)
         namespace.now = self._store.last[1]
-        # These records are in the store already, and must not be written again.
+        # These records are in the store already and must not be written again.
         namespace.journal.forget()
         return self._found
 
     @contextmanager
     def _reading(self, place: int, table: str) -> Iterator[None]:
-        """Report the table in errors about unreadable rows."""
+        """Name the table in errors about rows that cannot be read."""
         try:
             yield
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -114,11 +114,11 @@ class _Reading:
             self._found.descriptions[path] = description
 
     def _entity(self, number: int, path: str, text: str) -> None:
-        """Create an entity; its owner has a lower id, so it exists already."""
+        """Create an entity; its owner exists already, because it has a lower id."""
         namespace, entities = self._namespace, self._namespace.entities
         kind, settings, status, rules, count, capacity = read(text)
         if not isinstance(settings, EntitySettings):
-            raise TypeError(f"{text[:80]!r} says nothing of settings")
+            raise TypeError(f"{text[:80]!r} has no settings")
         kind = EntityKind(kind)
         partitions = tuple(Partition(number) for number in range(count))
         entity = Entity(namespace, path, kind, settings, partitions, capacity)
@@ -138,7 +138,7 @@ class _Reading:
                 owner.transfers = entity
         if entity.owner is entity:
             namespace.rules.quotas.count(namespace, entity, 1)
-        # A subscription is down where its topic is, so only topics and queues have outages.
+        # A subscription is down exactly where its topic is, so only topics and queues have outages.
         if entity.base is entity:
             down = namespace.down.get(path, NO_PARTITIONS)
             entity.down = frozenset(partition for partition in down if partition < count)
@@ -148,13 +148,14 @@ class _Reading:
     def _known(self, place: int, number: int) -> Entity | None:
         entity = self._entities.get(number)
         if entity is None:
-            # An entity is deleted in the namespace's database first; a kill may leave its rows.
+            # Deleting an entity changes the namespace's database first; a kill then leaves its
+            # other rows.
             self._found.strays.setdefault(place, set()).add(number)
         return entity
 
     def _of(self, place: int, table: str) -> Iterator[tuple[Entity, tuple[Any, ...]]]:
-        """Yield the rows of existing entities."""
-        for number, *values in self._store.rows(place, f"SELECT * FROM {table}"):  # noqa: S608 - our own names
+        """Yield the rows of existing entities in a partition's table."""
+        for number, *values in self._store.rows(place, f"SELECT * FROM {table}"):  # noqa: S608 - constant names
             if (entity := self._known(place, number)) is not None:
                 yield entity, tuple(values)
 
@@ -224,14 +225,14 @@ class _Reading:
             queued.failed, queued.locked_until = failed, locked_until
             queued.cached_by = cached_by
             if queued.state in LOCKED_STATES:
-                # Derived as it was given out: a client settles with it over its next connection.
+                # Derive the same token as before: clients may settle with it after they reconnect.
                 queued.token = f"{number}/{queued.deliveries}"
             entity.messages[number] = queued
             entity.partitions[place].messages += 1
             latest = max(latest, order)
             if message.size:
                 sizes[entity] = sizes.get(entity, 0) + message.size
-            # Lines, timers, counts and sums are not stored, because they can be derived.
+            # Lines, timers, counts and sums are derived, because they are not stored.
             queued.index()
         namespace.arrivals = latest
         for entity, size in sizes.items():

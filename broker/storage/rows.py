@@ -1,8 +1,8 @@
-"""The rows of the store: the stored form of each kind of record.
+"""The rows of the store: how each kind of record is stored.
 
-Each record has a database and durable values. Everything else can be rebuilt: counts of messages
-and bytes, lines and timers, lock tokens, and the sessions of messages. Transactions are not stored,
-because a restart rolls them back.
+Each record belongs to a database and has durable values. Everything else can be rebuilt: counts of
+messages and bytes, lines and timers, lock tokens, and the sessions of messages. Transactions are
+not stored, because a restart rolls them back.
 """
 
 from typing import Any, Final
@@ -38,11 +38,11 @@ DURABLE: Final[dict[type, tuple[str, ...]]] = {
 """The values of each kind of record that are written again when they change."""
 
 NUMBER: Final = (1 << 40) - 1
-"""Bits of a sequence number that count within the partition."""
+"""Mask for the bits of a sequence number that count within the partition."""
 
 
 def place_of(record: Any, choices: Choices) -> int:
-    """Return the database of a record."""
+    """Return the database of a record: a partition, or `NAMESPACE`."""
     if isinstance(record, Entity):
         return NAMESPACE
     if isinstance(record, Partition):
@@ -54,7 +54,7 @@ def place_of(record: Any, choices: Choices) -> int:
 
 
 def _home(entry: DuplicateEntry, choices: Choices) -> int:
-    """Return the partition of a duplicate entry's messages; 0 if no key selects one."""
+    """Return the partition that a duplicate entry belongs to; 0 if no key selects one."""
     key, base = entry.name[0], entry.entity.base
     if key is None:
         return 0
@@ -63,7 +63,7 @@ def _home(entry: DuplicateEntry, choices: Choices) -> int:
 
 
 def table_of(record: Any) -> tuple[dict[Any, Any], Any]:
-    """Return the table that holds a record while it exists, and its key there."""
+    """Return the table that holds a record while the record exists, and its key there."""
     if isinstance(record, QueuedMessage):
         return record.entity.messages, record.number
     if isinstance(record, ScheduledMessage):
@@ -79,7 +79,7 @@ def arrival_of(number: int) -> int:
 
 
 def as_key(source: str, value: str) -> Key | None:
-    """Return the key with this source and value."""
+    """Return the key with this source and value; `None` if the source is empty."""
     return Key(source, value) if source else None
 
 
@@ -88,7 +88,7 @@ class Rows:
     """A writer of an entity's rows.
 
     Attributes:
-        changes: the commit.
+        changes: the commit that gets the rows.
         contents: the properties that settlements added to messages.
         stated: path and session id to when the session's state was last set.
         number: the id of the entity.
@@ -100,7 +100,7 @@ class Rows:
     number: int
 
     def put(self, place: int, record: Any, *, is_new: bool) -> None:
-        """Write the row of an existing record."""
+        """Write the row of a record that exists."""
         if isinstance(record, QueuedMessage):
             self._message(place, record, is_new=is_new)
         elif isinstance(record, Partition):
@@ -120,7 +120,7 @@ class Rows:
             self.changes.add(place, Statement.PUT_ENTITY, self.number, record.path, text)
 
     def drop(self, place: int, record: Any) -> None:
-        """Delete the row of a removed record."""
+        """Delete the row of a record that was removed."""
         if isinstance(record, QueuedMessage):
             row = row_id(self.number, arrival_of(record.number))
             self.changes.add(place, Statement.DROP_MESSAGE, row)
@@ -137,7 +137,7 @@ class Rows:
         row = row_id(self.number, arrival_of(queued.number))
         standing = (int(queued.state), queued.deliveries, queued.failed, queued.locked_until)
         more = told(self.contents.more(queued.entity.path, queued.message.body, queued.reason))
-        # What a message says never changes: only how it stands is written again.
+        # The contents of a message never change, so only its state is written again.
         if not is_new:
             values = (*standing, queued.cached_by, more, row)
             self.changes.add(place, Statement.SET_STANDING, *values)
@@ -157,7 +157,7 @@ class Rows:
         )
 
     def _session(self, place: int, session: Session) -> None:
-        """Write a session that is held or has a state; others are rebuilt from their messages."""
+        """Write a session if it is held or has a state; others are rebuilt from their messages."""
         if session.holder is None and session.state is None:
             self.drop(place, session)
             return
@@ -182,7 +182,7 @@ def _message(message: Any) -> tuple[str, str, bytes | None]:
     """Return the name of a message, the model's part of it, and its content."""
     name = message.body
     kept = name.packed if isinstance(name, Name) else None
-    # What was read from a store and never given to anybody is still encoded.
+    # A content that was loaded and never delivered is still encoded.
     content = packed(kept) if isinstance(kept, Content) else kept
     return str(name), written(message, without=("body",)), content
 

@@ -1,4 +1,4 @@
-"""Startup on a store: its namespace is loaded, or a new one is created in it."""
+"""Startup from a store: load its namespace, or create one in it."""
 
 import gc
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ __all__ = ["Keeping"]
 
 
 class Keeping:
-    """A store from opening to closing.
+    """A store, from its opening to its closing.
 
     Args:
         folder: the folder of the store.
@@ -50,12 +50,12 @@ class Keeping:
     def bus(
         self, configuration: Configuration, made: Callable[[], Bus], chosen: Mapping[str, Any]
     ) -> Bus:
-        """Return a bus with the namespace in the store, plus the configured entities.
+        """Return a bus with the namespace in the store and the configured entities.
 
         Args:
             configuration: the configuration.
-            made: creates the bus of a new namespace.
-            chosen: the policy of the bus, and its clock.
+            made: a function that creates the bus of a new namespace.
+            chosen: the policy and the clock of the bus.
 
         Raises:
             UsageError: the store cannot be read, or has another profile.
@@ -69,9 +69,9 @@ class Keeping:
             raise
 
     def attach(self, hub: Hub, failed: Callable[[], None]) -> Saver:
-        """Attach a hub, whose state the store keeps from then on; `failed` stops the broker."""
+        """Attach a hub, whose state the store keeps from now on; `failed` stops the broker."""
         run = int(self._notes.get("run", "0")) + 1
-        # Names of messages and connections begin anew in each run; stored ones must differ.
+        # Names of messages and connections begin anew in each run, but must not repeat stored ones.
         hub.era = "" if run == 1 else f"{run}-"
         recovered, log = self._found, self._log or ChangeLog(hub.bus.namespace)
         hub.contents = Contents(hub.era)
@@ -86,12 +86,12 @@ class Keeping:
             saver.begin(hub.bus)
         else:
             listeners = hub.bus.listeners
-            # What is decided while the broker starts is in the log already; from here on a failure
-            # to note it ends the broker.
+            # The log already has what was decided during the start. From here on, failing to record
+            # a change stops the broker.
             listeners[listeners.index(log.note)] = saver.hear
             log.clear(recovered.strays)
         saver.keep("run", str(run))
-        # Before the first client: a kill from now on must not give two runs the same names.
+        # Save before the first client connects: a kill must not give two runs the same names.
         saver.save()
 
         def end(error: ConformanceError) -> None:
@@ -112,7 +112,7 @@ class Keeping:
             raise self._failure
 
     def close(self) -> None:
-        """Close the store, so that others can use it."""
+        """Close the store, so that other processes can use it."""
         self._store.close()
 
     def _resumed(self, configuration: Configuration, chosen: Mapping[str, Any]) -> Bus:
@@ -123,7 +123,7 @@ class Keeping:
         self._log = ChangeLog(bus.namespace, self._found.numbers, entities)
         bus.listeners.append(self._log.note)
         bus.resume(int(self._notes["epoch"]))
-        # Without a configuration the store alone says what there is.
+        # Without a configuration, the store alone determines the entities.
         if configuration != Configuration():
             self._compare(configuration, bus.namespace.profile)
             create(bus, configuration)
@@ -133,7 +133,7 @@ class Keeping:
         path = self._store.path(NAMESPACE)
         try:
             edition, tier, readings, partitions, *premium = read(self._notes["profile"])
-            # Stores of before 2026-11 say nothing of partitioned namespaces.
+            # Stores from before 2026-11 have no note about partitioned namespaces.
             namespace_partitions, units = premium or (1, None)
             int(self._notes["epoch"])
         except (KeyError, ValueError) as error:
@@ -150,7 +150,7 @@ class Keeping:
             )
         except UsageError as error:
             raise UsageError(
-                f"{path} is held to what this busproof does not know: {error}"
+                f"{path} has a profile that this busproof does not know: {error}"
             ) from None
 
     def _compare(self, configuration: Configuration, profile: v.Profile) -> None:
@@ -180,14 +180,14 @@ class Keeping:
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Disable garbage collection while loading, which creates no garbage.
+    """Disable garbage collection during loading, which creates no garbage.
 
-    Collecting took as long as all the rest.
+    Collecting took as long as everything else.
     """
     gc.disable()
     try:
         yield
     finally:
-        # What was loaded stays for long: later collections pass over it.
+        # Loaded records stay for long, so later collections skip them.
         gc.freeze()
         gc.enable()

@@ -1,8 +1,8 @@
 """A store in a folder: the namespace's database and one per partition.
 
-A commit may span several files. If a command changes rows in more than one, for example because it
-forwards a message, the whole commit is first written as a *move* into the namespace's database;
-that write decides. The next start completes a move that was interrupted.
+A commit may change several files. If a single command changes rows in more than one, for example
+because it forwards a message, the whole commit is first written as a *move* into the namespace's
+database, and counts from then on. The next start completes a move that was interrupted.
 """
 
 import sqlite3
@@ -20,11 +20,11 @@ from busproof.errors import UsageError
 __all__ = ["Store"]
 
 RESERVE: Final = 16 * 1024 * 1024
-"""Bytes reserved on the disk, so that receives continue once it is full."""
+"""Bytes to reserve on the disk, so that clients can still receive once it is full."""
 PIECE: Final = 1024 * 1024
 LOG: Final = 4 * 1024 * 1024
 """Size of a log that triggers a checkpoint, in bytes."""
-KEEP_MOVE: Final = f"INSERT INTO moves VALUES (NULL, ?, ?, ?{', ?' * ARGUMENTS})"  # noqa: S608 - our own
+KEEP_MOVE: Final = f"INSERT INTO moves VALUES (NULL, ?, ?, ?{', ?' * ARGUMENTS})"  # noqa: S608 - constant names
 FORGET_MOVES: Final = "DELETE FROM moves WHERE move < ?"
 
 
@@ -43,7 +43,7 @@ class Store:
     def __init__(self, folder: Path, *, synced: bool = False, accepts_loss: bool = False) -> None:
         self.folder = folder
         self.losses: list[str] = []
-        """Descriptions of accepted damage."""
+        """Descriptions of the damage that was accepted."""
         self._synced = synced
         self._databases: dict[int, Database] = {}
         self._moves = False
@@ -52,7 +52,7 @@ class Store:
         try:
             self.is_new = not (folder / "namespace.db").exists()
             self._check_beside()
-            # SQLite changes a file by opening it; a start that is refused changes none.
+            # Opening a file with SQLite changes it, and a start that is refused must change none.
             self._check_files(accepts_loss=accepts_loss)
             self._databases[NAMESPACE] = self._opened("namespace.db", "namespace")
             self.widen(self._count())
@@ -73,22 +73,22 @@ class Store:
 
     @property
     def last(self) -> tuple[int, int]:
-        """The number of the last commit, and the bus time at that commit in microseconds."""
+        """The number of the last commit, and the bus's time then, in microseconds."""
         return max(database.last for database in self._databases.values())
 
     def widen(self, partitions: int) -> None:
-        """Create the databases for this many partitions."""
+        """Create the missing databases for this many partitions."""
         for partition in range(partitions):
             if partition not in self._databases:
                 name = f"partition-{partition}.db"
                 self._databases[partition] = self._opened(name, "partition")
 
     def rows(self, place: int, sql: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query in one of the databases."""
+        """Yield the rows of a query in the database of a place."""
         return self._databases[place].rows(sql)
 
     def path(self, place: int) -> Path:
-        """Return the file of one of the databases."""
+        """Return the file of the database of a place."""
         return self._databases[place].path
 
     @property
@@ -97,7 +97,7 @@ class Store:
         return sorted(place for place in self._databases if place != NAMESPACE)
 
     def begin(self, changes: Changes) -> None:
-        """Begin a commit; only `finish` makes it durable.
+        """Begin a commit; `finish` makes it durable.
 
         Raises:
             Full: there is no room; the call can be repeated.
@@ -107,21 +107,21 @@ class Store:
                 self._begin_in(place, changes)
 
     def finish(self, changes: Changes) -> None:
-        """Make a commit durable; a database that rolled back begins again.
+        """Make a commit durable; databases that rolled back begin again.
 
         Raises:
             Full: there is no room; the call can be repeated.
         """
-        # The namespace's database comes first: its commit decides a move, and a start completes it.
+        # The namespace's database commits first: that decides a move, and a start completes it.
         while changes.left:
             place = changes.left[0]
             if not self._databases[place].has_begun:
-                # A commit that found no room was rolled back, and is written again as a whole.
+                # A database without room has rolled its part back, and writes it again as a whole.
                 self._begin_in(place, changes)
             self._databases[place].commit()
             changes.left.pop(0)
             if place == NAMESPACE:
-                # Not before: a commit that is rolled back leaves the moves that are there.
+                # Set it only now: a commit that is rolled back leaves the earlier moves in place.
                 self._moves = changes.spans
 
     def reserve(self) -> bool:
@@ -129,7 +129,7 @@ class Store:
         try:
             with (self.folder / "reserve").open("ab", buffering=0) as file:
                 while (size := file.tell()) < RESERVE:
-                    # Written, because a file with a hole in it takes no room.
+                    # Write real data, because a file with a hole takes no room.
                     file.write(bytes(min(PIECE, RESERVE - size)))
         except OSError:
             self.release()
@@ -141,18 +141,18 @@ class Store:
         (self.folder / "reserve").unlink(missing_ok=True)
 
     def logs(self) -> list[int]:
-        """Return the databases with long logs, the longest last."""
+        """Return the databases with long logs; the longest is last."""
         sizes = {place: database.log_size for place, database in self._databases.items()}
         return sorted((place for place in sizes if sizes[place] > LOG), key=sizes.__getitem__)
 
     def shorten(self, place: int) -> None:
-        """Checkpoint the log of a database."""
+        """Move the log of a database into its file."""
         self._databases[place].checkpoint()
 
     def make_room(self) -> bool:
         """Return unused room to the disk; return whether the reserve is complete again."""
         for database in self._databases.values():
-            # One without room for a checkpoint must not keep the others from giving room back.
+            # One database without room for its checkpoint must not keep the others from it.
             with suppress(Full):
                 database.checkpoint(shrink=True)
         return self.reserve()
@@ -161,31 +161,31 @@ class Store:
         return Database(self.folder / name, kind, synced=self._synced)
 
     def _check_beside(self) -> None:
-        """Check that a new store has no databases yet."""
-        # Without its namespace's database a store would begin anew over full partitions.
+        """Check that the folder of a new store has no databases."""
+        # Without the namespace's database, a store would begin anew over full partitions.
         if self.is_new and (stray := sorted(self.folder.glob("partition-*.db"))):
             raise damaged(self.folder / "namespace.db", f"it is missing beside {stray[0].name}")
 
     def _check_files(self, *, accepts_loss: bool) -> None:
-        """Check all files before opening any, because opening would change them."""
+        """Check all files before opening any, because opening changes them."""
         for path in sorted(self.folder.glob("*.db")):
             check(path)
             lost = damage_in(log_of(path))
             if lost is not None and not accepts_loss:
                 raise UsageError(
-                    f"{path} has lost messages or settlements: {lost}; no file was changed; put a "
-                    "copy of the store that is whole in its place, or start with --accept-loss "
-                    "to go on without them"
+                    f"{path} has lost messages or settlements: {lost}; no file was changed; put an "
+                    "intact copy of the store in its place, or start with --accept-loss to go on "
+                    "without them"
                 )
             self.losses += [] if lost is None else [lost]
         there = {path.name for path in self.folder.glob("partition-*.db")}
-        # A gap is found before any file is opened; only the namespace's has the number of all.
+        # Look for a gap before opening any file; only the namespace's database has the real number.
         for name in (f"partition-{partition}.db" for partition in range(len(there))):
             if name not in there:
                 raise damaged(self.folder / name, "it is missing")
 
     def _count(self) -> int:
-        """Return the number of partitions; every one must have its file."""
+        """Return the number of partitions; each must have its file."""
         rows = self.rows(NAMESPACE, "SELECT value FROM notes WHERE name = 'stores'")
         count = max((int(value) for (value,) in rows), default=len(self.partitions))
         for partition in range(count):
@@ -198,20 +198,20 @@ class Store:
         database, rows = self._databases[place], changes.rows.get(place, {})
         database.write(rows, changes.number, changes.now)
         if place == NAMESPACE:
-            # By the next commit every partition has its part of the last one, so moves are done.
+            # By the next commit, every partition has its part of the last one, so moves are done.
             if self._moves:
                 database.run(FORGET_MOVES, [(changes.number,)])
             if changes.spans:
                 database.run(KEEP_MOVE, _move(changes))
 
     def _recover(self) -> None:
-        """Complete the moves that were decided."""
+        """Complete the moves that were decided but interrupted."""
         records = self.rows(NAMESPACE, "SELECT * FROM moves ORDER BY id")
         moves = [(*row[1:4], row[4:]) for row in records]
         self._moves = bool(moves)
         for (number, partition), rows in groupby(moves, key=lambda row: (row[0], row[1])):
             database = self._databases[partition]
-            # A partition that has the commit must not get it twice.
+            # A partition that already has the commit must not get it twice.
             if database.last[0] < number:
                 _, now = self._databases[NAMESPACE].last
                 database.write(_done(rows), number, now)
@@ -219,7 +219,7 @@ class Store:
 
 
 def _move(changes: Changes) -> list[tuple[Any, ...]]:
-    """Return the rows of a move in all partitions."""
+    """Return the rows of a move, for all partitions."""
     return [
         (changes.number, place, int(statement), *values, *[None] * (ARGUMENTS - len(values)))
         for place, rows in changes.rows.items()
@@ -238,19 +238,19 @@ def _done(rows: Any) -> Rows:
 
 
 def _locked(folder: Path) -> sqlite3.Connection:
-    """Lock the folder for this process; the lock ends with the process.
+    """Lock the folder for this process, until the process ends.
 
     Raises:
-        UsageError: another process has it, or it cannot be created.
+        UsageError: another process uses the folder, or it cannot be created.
     """
     try:
-        # Messages are for nobody else to read.
+        # Other users must not be able to read messages.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot use {folder} as a store: {error.strerror}") from None
     lock = None
     try:
-        # SQLite's lock works on each system, and ends with the process, however that ends.
+        # SQLite's lock works on every system, and ends with the process, however that ends.
         lock = sqlite3.connect(folder / "lock", timeout=0, isolation_level=None)
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:

@@ -8,15 +8,15 @@ import attrs
 __all__ = ["ARGUMENTS", "NAMESPACE", "PARAMETERS", "STATEMENTS", "Changes", "Statement", "row_id"]
 
 NAMESPACE: Final = -1
-"""Number of the namespace's database, in the place of a partition."""
+"""Number that stands for the namespace's database where others are partitions."""
 
 NUMBERS: Final = 40
-"""Bits of a row id for the message's number within its partition; the entity's id is above."""
+"""Bits of a row id for a message's number in its partition; the higher bits are the entity's id."""
 
 
-# These numbers are written to the store with a move, so none of them may ever change.
+# A move stores these numbers, so none of them may ever change.
 class Statement(IntEnum):
-    """Operations on rows."""
+    """Operations on rows of the store."""
 
     PUT_MESSAGE = 0
     SET_STANDING = 1
@@ -43,7 +43,7 @@ class Statement(IntEnum):
 
 
 def _put(table: str, values: int) -> str:
-    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * values)})"  # noqa: S608 - our own
+    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * values)})"  # noqa: S608 - constant names
 
 
 STATEMENTS: Final[dict[Statement, str]] = {
@@ -83,13 +83,13 @@ ARGUMENTS: Final = max(PARAMETERS.values())
 
 
 def row_id(entity: int, number: int = 0) -> int:
-    """Return the id of a message's row."""
+    """Return the row id of a message; with number 0, the lowest of its entity."""
     return (entity << NUMBERS) + number
 
 
 @attrs.define
 class Changes:
-    """One commit.
+    """The rows that one commit writes and deletes.
 
     Attributes:
         number: the number of the commit.
@@ -112,8 +112,8 @@ class Changes:
         self.rows.setdefault(place, {}).setdefault(statement, []).append(values)
 
     def drop(self, place: int, entity: int) -> None:
-        """Delete all rows of an entity id, also if no such entity exists."""
-        # The id of its entity is above the number in each row's, so they are one range.
+        """Delete all rows with an entity id, even if no such entity exists."""
+        # The entity's id is in the high bits of a row id, so its rows are one range.
         between = row_id(entity), row_id(entity + 1) - 1
         self.add(place, Statement.DROP_MESSAGES, *between)
         self.add(place, Statement.DROP_ALL_SCHEDULED, *between)
@@ -123,8 +123,8 @@ class Changes:
         self.add(place, Statement.DROP_COUNTERS, entity)
 
     def close(self) -> None:
-        """Finish the commit: no more statements follow."""
+        """Complete the commit; no statements may follow."""
         places = set(self.rows)
-        # What came and went within the commit is not written, which may leave one database.
+        # Rows that came and went within the commit are not written, so one database may be left.
         self.spans = self.spans and len(places) > 1
         self.left = sorted(places | {NAMESPACE} if self.spans else places)

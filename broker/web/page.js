@@ -169,7 +169,7 @@ async function look() {
       : "It can be taken down where the broker was started with --control."));
     answered = true;
   } catch (error) {
-    say(error instanceof TypeError ? "The broker does not answer; this is what it told last."
+    say(error instanceof TypeError ? "The broker does not answer; this is its last answer."
       : error.message, answered || !at("proof").hidden);
   }
   document.documentElement.dataset.ready = "";

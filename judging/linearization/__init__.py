@@ -1,1 +1,1 @@
-"""Judging overlapping operations: decomposition, search for an order, heuristics."""
+"""Judging of overlapping requests: decomposition, search for an order, heuristics."""

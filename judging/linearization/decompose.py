@@ -1,14 +1,16 @@
 """Decomposition of a history into parts that can be judged independently.
 
-**Independent parts.** A request works on one queue with its dead letters, on a topic with its
-subscriptions, or on a transaction and the queues of its sends. The model's knowledge of one queue
-does not depend on another one without a common transaction or forwarding: the state has one value
-for each queue. So a history has an order in which every answer was allowed exactly if each part has
-one: an order of the whole gives one of each part by leaving out the others, and the parts' orders
-can be merged by the earliest times at which events took effect (`merged`), because two events keep
-their order if one returned before the other was called. Three things are common to all queues, and
-keep them together: the reading of empty properties (EMPTY-KEY) once observed, commands that name no
-queue or that this module does not know, and the number of entities once the quota may be reached.
+**Independent parts.** A request concerns one queue with its dead letters, a topic with its
+subscriptions, or a transaction and the queues of its sends. What the oracle knows of one queue does
+not depend on another queue unless a transaction or forwarding relates them. So a history has an
+order in which every answer was allowed exactly if each part has one. An order of the whole gives an
+order of each part by leaving out the other events. The orders of the parts can be merged by the
+earliest times at which events took effect (`merged`): two events keep their order if one returned
+before the other was called.
+
+Three things are common to all queues and keep them together: the reading of empty properties
+(EMPTY-KEY) once it was observed; commands that name no queue, or that this module does not know;
+and the number of entities once a quota may be reached.
 """
 
 from collections import defaultdict
@@ -49,46 +51,47 @@ KNOWN: Final = (
     v.TakePartitionDown,
     v.BringPartitionUp,
 )
-"""Commands known to concern only the entities that they name, and messages."""
+"""Commands about messages that concern only the entities that they name."""
 
 MANAGING: Final = (v.RestoreQueue, v.GetQueue, v.UpdateQueue, v.DeleteQueue)
-"""Commands about one queue as a whole: no other queue, but each of its messages."""
+"""Commands about one queue as a whole, which may concern each of its messages, and no others."""
 
 _OF_SEVERAL: Final = (v.SendBatch, v.ReceiveBatch, v.SettleBatch, v.RenewLocks, v.DeleteBatch)
-"""Commands about several messages of one queue, or of one transaction."""
+"""Commands about several messages of one queue or transaction."""
 
 _OF_TOPICS: Final = (
     *(v.CreateTopic, v.GetTopic, v.UpdateTopic, v.DeleteTopic, v.ListSubscriptions),
     *(v.CreateSubscription, v.AddRule, v.RemoveRule, v.ListRules),
 )
-"""Commands about topics, which also concern only the entities that they name."""
+"""Commands about topics, which concern only the entities that they name."""
 
 _COUNTED: Final = frozenset((*get_args(v.Creation), v.DeleteQueue, v.DeleteTopic))
 _SENDING: Final = (v.Send, v.Schedule)
 
 _OF_A_PART: Final = frozenset((*KNOWN, *MANAGING, *_OF_SEVERAL, *_OF_TOPICS))
-"""All of these: a history with any other command is one part."""
+"""All these commands; a history with any other command is one part."""
 
 Name = tuple[str, ...]
-"""Something that a command concerns: its kind, and its name if there are several."""
+"""Something that a command concerns: its kind and, if there are several, its name."""
 
 
 class Groups:
-    """Disjoint sets of related names (union-find)."""
+    """Disjoint sets of related names, as a union-find structure."""
 
     def __init__(self) -> None:
         self._parents: dict[Any, Any] = {}
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over all known names."""
+        """Iterate over all names."""
         return iter(tuple(self._parents))
 
     def root(self, name: Any) -> Any:
-        """Return the representative of the name's set."""
+        """Return the name that represents the set of this one."""
         parents = self._parents
         root = name
         while (parent := parents.setdefault(root, root)) != root:
             root = parent
+        # Path compression: later look-ups of these names take one step.
         while parents[name] != root:
             parents[name], name = root, parents[name]
         return root
@@ -100,13 +103,13 @@ class Groups:
 
 @attrs.define
 class Connections:
-    """Relations between the entities of a history, learned command by command, in any order.
+    """Relations between the entities of a history, added command by command in any order.
 
     Attributes:
-        groups: related names.
+        groups: the sets of related names.
         entities: the names of all entities.
-        counted: created or deleted entities, which count for quotas.
-        whole: whether a command may concern everything.
+        counted: the names of entities that are created or deleted, because quotas count them.
+        whole: whether some command may concern everything.
     """
 
     groups: Groups = attrs.field(factory=Groups)
@@ -115,7 +118,7 @@ class Connections:
     whole: bool = False
 
     def add(self, command: v.Command) -> Name:
-        """Add the relations of one command; return one of the names that it concerns."""
+        """Add the relations that a command makes; return one of the names that it concerns."""
         entities = _entities(command)
         first, *others = _names(command, entities)
         if others:
@@ -128,25 +131,24 @@ class Connections:
         if kind in _COUNTED:
             self.counted.add(first)
             self.entities.update(_named(command))
-        # A command that is new to the vocabulary may concern anything until somebody lists it here.
+        # A command that is new to the vocabulary may concern anything until it is listed above.
         self.whole = self.whole or kind not in _OF_A_PART
         return first
 
     def finish(self) -> None:
-        """Join the entities that a quota relates, once all commands are known."""
-        # Below the least quota no creation can be refused for the number of entities, so creations
-        # do not depend on each other.
+        """Join the entities that a quota relates; call it when all commands are added."""
+        # Below the least quota no creation can be refused for it, so creations are independent.
         if len(self.entities) >= MOST_PARTITIONED:
             for name in self.counted:
                 self.groups.join(name, ("number of entities",))
 
     def part(self, name: Name) -> Name | None:
-        """Return the part of a command that concerns this; call `finish` first."""
+        """Return the part of commands about this name; call `finish` first."""
         return None if self.whole else self.groups.root(name)
 
 
 def parts(events: Sequence[v.Event]) -> list[list[int]]:
-    """Return the events' indices, in independent parts."""
+    """Return the indices of the events, divided into independent parts."""
     connections = Connections()
     names = [connections.add(event.command) for event in events]
     connections.finish()
@@ -157,13 +159,13 @@ def parts(events: Sequence[v.Event]) -> list[list[int]]:
 
 
 def is_crowded(events: Iterable[v.Event]) -> bool:
-    """Return whether an entity quota may be reached at some time."""
+    """Return whether the entities may ever reach a quota."""
     names = {name for event in events for name in _named(event.command)}
     return len(names) >= MOST_PARTITIONED
 
 
 def _named(command: v.Command) -> Iterator[str]:
-    """Return the names of entities that a command concerns, including one that it creates."""
+    """Yield the names of entities in a command, with that of the one that it creates."""
     yield from _entities(command)
     created = _created(command)
     if created is not None:
@@ -175,7 +177,7 @@ def _created(command: v.Command) -> str | None:
 
 
 def _entities(command: v.Command) -> list[str]:
-    """Return the names of entities in a command."""
+    """Return the names of existing entities and of destinations in a command."""
     kind: Any = type(command)
     named = [getattr(command, field) for field in _fields(kind)]
     return [*(name for name in named if name is not None), *v.destinations(command)]
@@ -183,12 +185,12 @@ def _entities(command: v.Command) -> list[str]:
 
 @cache
 def _fields(kind: type) -> tuple[str, ...]:
-    """Return the fields of a kind of command that name entities; cached, because all need them."""
+    """Return the fields that name entities in this kind of command; cached for speed."""
     return tuple(field for field in ("queue", "topic") if hasattr(kind, field))
 
 
 def concerned(command: v.Command) -> Iterator[Name]:
-    """Return the names that a command concerns; never empty."""
+    """Yield the names that a command concerns; there is at least one."""
     return _names(command, _entities(command))
 
 
@@ -198,7 +200,7 @@ def _names(command: v.Command, entities: Sequence[str]) -> Iterator[Name]:
         yield ("entity", _owner(name))
     if transaction is not None:
         yield ("transaction", transaction)
-    # EMPTY-KEY is one property of a bus: what one queue shows of it decides for all.
+    # EMPTY-KEY is read alike on a whole bus: what one queue shows of it decides for all queues.
     for message in _messages(command):
         if "" in (message.session_id, message.partition_key, message.message_id):
             yield ("empty properties",)
@@ -215,18 +217,18 @@ def _messages(command: v.Command) -> tuple[v.Message, ...]:
 
 
 def _owner(name: str) -> str:
-    """Return the queue or topic that an entity belongs to, by the first part of its path.
+    """Return the queue or topic that an entity belongs to: the first part of its path.
 
-    Queues with a common first part are kept together, which is safe but not necessary.
+    Queues whose paths begin alike stay together, which is safe but not necessary.
     """
     return name.partition("/")[0]
 
 
 def merged(events: Sequence[v.Event], orders: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return an order of all events that respects these orders and the times."""
+    """Return an order of all events that agrees with the orders of the parts and with the times."""
     moments: list[tuple[int, int, int, int]] = []
     for part, order in enumerate(orders):
-        # An event takes effect not before its call, and not before those ahead of it in its part.
+        # An event takes effect after its call, and after the events before it in its part.
         latest = 0
         for place, index in enumerate(order):
             latest = max(latest, events[index].called)

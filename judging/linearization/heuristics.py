@@ -1,6 +1,6 @@
 """Heuristics: which of several overlapping requests most likely took effect first.
 
-They decide nothing: a wrong hint only makes the search longer.
+They decide nothing: a wrong hint only makes the search take longer.
 """
 
 from array import array
@@ -15,7 +15,7 @@ from busproof.oracle.state import NEVER
 __all__ = ["Hints"]
 
 _LAZY: Final = 9
-"""Rank of events that are delayed as long as possible."""
+"""Rank of events that are tried as late as possible."""
 
 _RANKS: Final = {
     v.Indeterminate: 0,
@@ -26,21 +26,21 @@ _RANKS: Final = {
     v.Received: 4,
     v.ReceivedSeveral: 4,
 }
-"""Answers that reveal the state: tried as soon as they are allowed, in this order."""
+"""Rank of answers that reveal the state: they are tried as soon as they are allowed."""
 
 _EARLY: Final = 5
 
 _BEGINNING: Final = (v.CreateQueue, v.BeginTransaction, v.AcceptSession)
-"""Requests that make later answers possible."""
+"""Requests that later answers depend on."""
 
 _LONG: Final = 1_000_000
-"""Assumed duration of an unanswered request, in microseconds."""
+"""Assumed duration in microseconds of a request that was never answered."""
 
 _MANY: Final = 1_000_003
 
 
 class Hints:
-    """The most likely order of some events."""
+    """Hints about the order of overlapping events."""
 
     def __init__(self, events: Sequence[v.Event]) -> None:
         self._called = array("q", (event.called for event in events))
@@ -49,7 +49,7 @@ class Hints:
         self._rank = [_rank(event) for event in events]
         needs: dict[int, list[int]] = defaultdict(list)
         for later, earlier in Precedences(events).pairs():
-            # Only overlapping events need a hint; of all others the times say which came first.
+            # The times alone decide the order of events that do not overlap.
             if later != earlier and self._overlap(later, earlier):
                 needs[later].append(earlier)
         self._needs = {later: tuple(dict.fromkeys(needed)) for later, needed in needs.items()}
@@ -59,19 +59,20 @@ class Hints:
         return called[one] <= returned[other] and called[other] <= returned[one]
 
     def follows(self, later: int, earlier: int) -> bool:
-        """Return whether one of two overlapping events most likely came after the other."""
+        """Return whether `later` most likely took effect after `earlier`, if the two overlap."""
         return earlier in self._needs.get(later, ())
 
     def ranked(self, candidates: list[int], taken: bytearray, way: int = 0) -> list[int]:
-        """Return the candidates, the most promising one last.
+        """Return the candidates, with the most likely next event last.
 
         Args:
-            candidates: events that may come next.
-            taken: the events already taken.
-            way: the strategy: 0 as described, 1 by the time of the return, 2 by the middle of call
-                and return, any other number a random order of its own.
+            candidates: the events that may come next.
+            taken: for each event, whether it has been placed already.
+            way: the strategy: 0 uses the hints, 1 the times of return, 2 the middle between call
+                and return, and any other number a random order that is always the same.
         """
-        # A strategy that failed here would fail again: each further one orders differently.
+        # A strategy that failed here would fail again, so each retry orders the candidates
+        # differently.
         if way:
             return sorted(
                 candidates, key=lambda candidate: self._otherwise(candidate, way), reverse=True
@@ -85,19 +86,19 @@ class Hints:
         return sorted(candidates, key=places.__getitem__, reverse=True)
 
     def _otherwise(self, index: int, way: int) -> float:
-        # A bus that works fast: effects come in the order of the answers.
+        # A fast bus: requests take effect in the order of their answers.
         if way == 1:
             return self._returned[index]
         called = self._called[index]
-        # A slow network: effects come about halfway between call and return.
+        # A slow network: a request takes effect about halfway between its call and its return.
         if way == 2:
             return (called + min(self._returned[index], called + _LONG)) / 2
-        # Otherwise by chance, but the same chance in every process: a verdict can be repeated.
+        # Pseudorandom, but the same in every process, so that a verdict can be repeated.
         return hash((index, way, called)) % _MANY
 
     def _wanted(self, candidates: list[int], unmet: dict[int, list[int]]) -> set[int]:
-        """Return the candidates that an eager one waits for, and those that these wait for."""
-        # The event that must return first cannot wait much longer, so what it needs is urgent too.
+        """Return the candidates that eager ones wait for, directly or through others."""
+        # The event that returned first cannot wait much longer, so what it needs is urgent as well.
         first = min(candidates, key=lambda candidate: self._returned[candidate])
         waiting = [
             candidate
@@ -116,18 +117,18 @@ class Hints:
         self, index: int, unmet: dict[int, list[int]], wanted: Collection[int]
     ) -> tuple[int, int, int]:
         rank = self._rank[index]
-        # What most likely comes after an event that is still to come is tried last.
+        # An event that most likely follows one that has not been placed yet is tried last.
         if index in unmet:
             return (3, self._returned[index], rank)
-        # An answer that reveals the state costs nothing if it is taken early, and may become
-        # impossible if it is taken late.
+        # An answer that reveals the state costs nothing if it is placed early, and may become
+        # impossible if it is placed late.
         if rank < _LAZY:
             return (0, rank, self._returned[index])
         return (1 if index in wanted else 2, self._returned[index], rank)
 
 
 def _rank(event: v.Event) -> int:
-    # A send or a settlement changes what every later answer may be, so it waits.
+    # A send or a settlement changes which later answers are allowed, so it waits.
     if isinstance(event.outcome, v.Done):
         return _EARLY if type(event.command) in _BEGINNING else _LAZY
     return _RANKS.get(type(event.outcome), _EARLY)

@@ -1,4 +1,4 @@
-"""Projection of a part of a history to subhistories that can be judged separately.
+"""Division of a part of a history into subhistories, by key, session or message.
 
 `message_subhistories` explains why a subhistory may leave out events.
 """
@@ -16,26 +16,26 @@ from busproof.judging.linearization.subhistory import Subhistory, end_of, given
 __all__ = ["Subhistories"]
 
 WITHHELD: Final = 3
-"""Number of messages with which an empty answer is compared, one at a time."""
+"""Number of messages that an empty answer is compared with, one after another."""
 
 ELSEWHERE: Final = "another connection"
 
 
 class Subhistories:
-    """The events of a part, and their projection to subhistories.
+    """Subhistories of the events of one part.
 
     Args:
-        events: the events.
-        profile: the rules that apply.
-        slack: how much later than announced a lock may end, in microseconds.
+        events: the events of the part.
+        profile: the terms that the bus is judged by.
+        slack: how many microseconds later than announced a lock may end.
     """
 
     def __init__(self, events: Sequence[v.Event], profile: v.Profile, slack: int) -> None:
         self._events = events
         self._readings = profile.readings
         self._slack = slack
-        # Which creation of a queue took effect is not known here: one may have been refused, or
-        # never answered. So only what all of them say is sure.
+        # Which creation of a queue took effect is not known: one may have been refused, or not
+        # answered. So only settings that all creations agree on are certain.
         self._settings: dict[str, list[v.CreateQueue]] = defaultdict(list)
         self._created: dict[str, list[int]] = defaultdict(list)
         self._whole_kept: dict[str, list[int]] = defaultdict(list)
@@ -52,7 +52,7 @@ class Subhistories:
                 self._settings[queue].append(event.command)
             case v.TakePartitionDown(queue=queue) | v.BringPartitionUp(queue=queue):
                 self._whole_kept[v.owner_of(queue)].append(index)
-            # It may have taken what it names, whatever else is left out.
+            # It may have taken the messages that it names, so no subhistory leaves it out.
             case v.ReceiveDeferred(queue=queue) if isinstance(event.outcome, v.Indeterminate):
                 self._whole_kept[v.owner_of(queue)].append(index)
             case (
@@ -73,12 +73,12 @@ class Subhistories:
                 self._numbered[queue, view.sequence_number].add(view.body)
 
     def subhistories(self, stuck: Collection[int]) -> Iterator[Subhistory]:
-        """Yield every subhistory, first those of the events at which the search was stuck."""
-        # The search was stuck there, so a proof is most likely near; small subhistories are cheap.
+        """Yield all subhistories, first those of the events where the search was stuck."""
+        # A proof is most likely to be found there, and small subhistories are cheap to judge.
         for index in stuck:
             if isinstance(self._events[index].outcome, v.Empty):
                 yield from self._withheld(index)
-        # Single messages before whole lines of a key: shorter proofs, and faster to judge.
+        # Single messages come before all messages of a key: their proofs are shorter and faster.
         for lines in (False, True):
             grouped = self._grouped(lines=lines)
             first = set(stuck)
@@ -89,23 +89,23 @@ class Subhistories:
         yield from map(self._subhistory, self._sent_alike())
 
     def _sent_alike(self) -> list[list[int]]:
-        """Return the sends of each key alone; their partitions leave no order to search for.
+        """Return the sends of each key, whose partitions must be the same in any order.
 
-        Sends that may have been dropped as copies are excluded.
+        Sends that may have been dropped as copies are left out.
         """
         by_name: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for index, event in enumerate(self._events):
             command = event.command
             if isinstance(command, v.Send) and command.transaction is None:
                 names = list(self._names_of_send(command, lines=True))
-                # A dropped copy is acknowledged too, and its partition proves nothing.
+                # A dropped copy is also answered with success, and its partition proves nothing.
                 if all(name[0] != "id" for name in names):
                     for name in names[1:]:
                         by_name[name].append(index)
         return [indices for indices in by_name.values() if len(indices) > 1]
 
     def _grouped(self, *, lines: bool) -> list[list[int]]:
-        """Return the events by message, or by key and session; others are in no group."""
+        """Return the events of each message, or of each key and session (`lines`)."""
         groups = Groups()
         named = [list(self._names(event, lines=lines)) for event in self._events]
         for first, *others in filter(None, named):
@@ -113,7 +113,7 @@ class Subhistories:
                 groups.join(first, other)
         by_root: dict[object, list[int]] = defaultdict(list)
         for index, names in enumerate(named):
-            # A peek shows many messages; it joins the group of each, and does not unite them.
+            # A peek shows many messages: it is in the group of each, and does not join the groups.
             for root in dict.fromkeys(groups.root(name) for name in names if name[0] != "shown"):
                 by_root[root].append(index)
             for name in names:
@@ -122,7 +122,7 @@ class Subhistories:
         return [sorted(set(indices)) for indices in by_root.values()]
 
     def _names(self, event: v.Event, *, lines: bool) -> Iterator[tuple[str, ...]]:
-        """Return what an event is about; the views of a peek do not join messages."""
+        """Yield the names of what an event is about; those that a peek shows are not joined."""
         command = event.command
         queue = getattr(command, "queue", "")
         transaction = getattr(command, "transaction", None)
@@ -131,7 +131,7 @@ class Subhistories:
         match command:
             case v.Send():
                 yield from self._names_of_send(command, lines=lines)
-            # It may have taken any message; one such receive stands for all, see `_lost`.
+            # It may have taken any message, and one such receive represents all of them (`_lost`).
             case v.Receive() if isinstance(event.outcome, v.Indeterminate):
                 return
             case v.Receive(session_id=session) | v.ReceiveDeferred(session_id=session):
@@ -162,7 +162,7 @@ class Subhistories:
         message, queue = command.message, command.queue
         yield ("body", queue, message.body)
         settings = self._settings[queue]
-        # Without settings (a queue from before the history) it may detect duplicates.
+        # A queue created before the history began may detect duplicates.
         detecting = not settings or any(made.duplicate_detection for made in settings)
         if detecting and message.message_id is not None:
             yield ("id", queue, message.message_id)
@@ -179,7 +179,7 @@ class Subhistories:
                 yield ("token", queue, view.lock_token)
 
     def _subhistory(self, indices: list[int]) -> Subhistory:
-        """Return the events with all that affects them, shortened to what they are about."""
+        """Return the events with all others that affect them, shortened to their messages."""
         events, chosen = self._events, set(indices)
         queues = {
             v.owner_of(queue)
@@ -189,7 +189,7 @@ class Subhistories:
         bodies = {body for index in chosen for body in self._bodies(events[index])}
         for queue in queues:
             chosen.update(self._created[queue], self._whole_kept[queue])
-        # Who held a session decides about receives in it, whatever they gave.
+        # Which connection held a session decides about receives from it, whatever they returned.
         for index in tuple(chosen):
             for session in self._sessions_of(events[index]):
                 chosen.update(self._sessions[session])
@@ -216,7 +216,7 @@ class Subhistories:
     def _whole(
         self, chosen: list[int], queues: set[str], bodies: set[tuple[str, str]]
     ) -> Subhistory:
-        # Receives that began later cannot have cached a message for an event in here.
+        # A receive that was called after all these events cannot have cached a message before them.
         latest = max(self._end(index) for index in chosen)
         kept = set(chosen)
         left_out: set[str] = set()
@@ -239,9 +239,9 @@ class Subhistories:
         return end_of(self._events[index])
 
     def _lost(self, queue: str) -> v.Event:
-        """Return an unanswered receive, immediately after the creation of the queue."""
+        """Return an unanswered receive that takes effect right after the queue's creation."""
         created = [self._events[index] for index in self._created[v.owner_of(queue)]]
-        # At the earliest moment at which there was a queue: from then on it allows everything.
+        # From its first moment on it explains every empty answer and every order.
         moment = min((event.returned or event.called for event in created), default=0)
         return v.Event(
             client=ELSEWHERE,
@@ -260,15 +260,15 @@ class Subhistories:
         return attrs.evolve(event, outcome=v.Peeked(messages=views))
 
     def _withheld(self, empty: int) -> Iterator[Subhistory]:
-        """Return an empty answer and a message that was surely there; one is enough."""
+        """Yield an empty answer with one message that was surely there, for a few messages."""
         events = self._events
         event = events[empty]
         command = event.command
-        # In a session an empty answer may be due to its lock, which needs more events to decide.
+        # In a session the answer may be empty because of the lock, which more events decide.
         if not isinstance(command, v.Receive) or command.session_id is not None:
             return
         settings = self._settings[command.queue]
-        # A send may have been dropped as a copy, or may belong to a session: nothing is sure.
+        # If sends may be dropped as copies, or belong to sessions, no message was surely there.
         open_ = any(made.duplicate_detection or made.requires_session for made in settings)
         if open_ or not settings:
             return
@@ -285,7 +285,7 @@ class Subhistories:
             and candidate.command.queue == command.queue
             and candidate.command.transaction is None
             and isinstance(candidate.outcome, v.Done)
-            # Only a send that was answered before the receive began was surely there.
+            # Only a send that was answered before the receive was called had surely taken effect.
             and self._end(index) < event.called
             and (command.queue, candidate.command.message.body) not in taken
         ]
@@ -293,7 +293,7 @@ class Subhistories:
             yield self._alone(empty, command.queue, send)
 
     def _alone(self, empty: int, queue: str, send: int) -> Subhistory:
-        """Return the empty answer, one send, and receives whose caches may still exist."""
+        """Return the empty answer, one send, and the connections whose caches may still exist."""
         events = self._events
         chosen = sorted({empty, send, *self._created[queue], *self._whole_kept[queue]})
         pairs = [(index, events[index]) for index in chosen]
@@ -319,25 +319,26 @@ class Subhistories:
         )
 
     def _may_be_spent(self, queue: str, send: int, empty: int, receives: int) -> bool:
-        """Return whether locks in caches may have reached the limit (CACHE-DELIVERY-COUNT)."""
+        """Return whether locks in caches may have used up the limit (CACHE-DELIVERY-COUNT)."""
         settings, events = self._settings[queue], self._events
         life = min(made.lock_duration for made in settings) - self._slack
-        # No more locks can have ended one after another than fit into the time.
+        # Locks in a cache follow one another, so no more can have ended than fit into the time.
         fit = (self._end(empty) - events[send].called) // life if life > 0 else receives
         limit = min(made.max_delivery_count for made in settings)
         stays = self._readings.get("CACHE-DELIVERY-COUNT") == "stays"
         return not stays and min(receives, fit) >= limit
 
     def _may_be_cached(self, receive: int, queue: str, empty: int) -> bool:
-        """Return whether messages cached at this receive may still be in that cache."""
+        """Return whether messages that this receive cached may still be in that cache."""
         event, readings = self._events[receive], self._readings
-        # Deleted already, they are given back to nobody (CACHE-DELETE); nor are those that a front
-        # end loses with its cache (MESSAGES-EXPIRE). Locks may not run in an outage (OUTAGE-CLOCK).
+        # A front end may delete messages from its cache (CACHE-DELETE) or lose them with it
+        # (MESSAGES-EXPIRE), and locks may stand still in an outage (OUTAGE-CLOCK): then no cache
+        # surely ends.
         deletes = getattr(event.command, "mode", None) is v.ReceiveMode.RECEIVE_AND_DELETE
         deleted = deletes and readings.get("CACHE-DELETE") != "kept"
         lost = readings.get("MESSAGES-EXPIRE") == "message"
         if deleted or lost or self._whole_kept[v.owner_of(queue)]:
             return True
-        # A cached message is locked; after the lock's time the cache has surely given it back.
+        # A cached message is locked; when the lock has ended, the cache has surely given it back.
         life = max(made.lock_duration for made in self._settings[queue]) + self._slack
         return self._end(receive) + life >= self._events[empty].called

@@ -54,15 +54,15 @@ __all__ = ["impossible_subhistory"]
 
 STEPS_AN_EVENT: Final = 50
 STEPS_AT_LEAST: Final = 3_000
-"""Least budget of search steps for a subhistory; beyond the budget nothing is proved."""
+"""Least number of search steps for a subhistory; a search that needs more proves nothing."""
 
 BLAMED_AMONG: Final = 30
-"""Maximum number of events of an impossible subhistory tried as the wrong one."""
+"""Maximum number of events in an impossible subhistory for trying which of them is wrong."""
 
 WHOLE: Final = (v.AcceptNextSession, v.ListSessions, v.Schedule, v.CancelScheduled)
-"""Commands about every session of a queue, or with an independent effect in time.
+"""Commands about all sessions of a queue, or with an effect at another time than their own.
 
-If a history has one of them, no event is left out.
+No event is left out of a history that has one of them.
 """
 
 Found = tuple[tuple[int, ...], Violation]
@@ -74,17 +74,17 @@ def impossible_subhistory(
     observability: v.Observability,
     stuck: Collection[int],
 ) -> Found | None:
-    """Return a subhistory without an order: its events in the longest one, and why that ends.
+    """Return a subhistory that has no order, and the violation that shows it; `None` without one.
 
     Args:
-        events: the events of a part, on a real clock.
-        profile: the rules that apply.
-        observability: how much of the bus can be seen.
-        stuck: the events at which the search was stuck; their subhistories come first.
+        events: the events of one part, on a real clock.
+        profile: the terms that the bus is judged by.
+        observability: what an observer sees of the bus.
+        stuck: the events where the search was stuck; their subhistories are tried first.
     """
     if not _can_be_cut(events):
         return None
-    # Taking turns counts every message; some are left out here.
+    # KEY-14 counts every message in turn, and a subhistory leaves messages out.
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
     subhistories = Subhistories(events, profile, observability.slack)
     for subhistory in subhistories.subhistories(stuck):
@@ -95,16 +95,16 @@ def impossible_subhistory(
 
 
 def _can_be_cut(events: Sequence[v.Event]) -> bool:
-    """Return whether some of the events can be left out."""
-    # Each refusal below is a kind of event that can make leaving another one out unsafe.
+    """Return whether it is safe to leave out some of the events."""
+    # Each of these kinds of events may depend on any other event.
     if any(not isinstance(event.command, KNOWN) for event in events):
         return False
     if any(isinstance(event.command, WHOLE) for event in events):
         return False
     if any(v.destinations(event.command) for event in events):
-        # Forwarded messages arrive at entities without sends.
+        # Forwarded messages arrive at an entity without a send to it.
         return False
-    # Room depends on all messages together, or on all entities.
+    # Whether there is room depends on all messages, or on all entities.
     return not is_crowded(events) and not any(
         _is_for_lack_of_room(event.outcome) for event in events
     )
@@ -123,12 +123,12 @@ def _proof(
         ),
     )
     search = _searched(subhistory.events, start)
-    # Only a search that tried everything proves something.
+    # A search that ended early for its budget proves nothing.
     if search is None:
         return None
     end = search.longest_path()
     order, why = end.order, end.why()
-    # It takes one search for each suspect, and only makes the explanation better.
+    # This takes a search for each suspect, and only improves the explanation.
     if len(subhistory.events) <= BLAMED_AMONG:
         order, why = _most_to_blame(subhistory.events, start) or (order, why)
     shown = tuple(subhistory.indices[place] for place in order if subhistory.indices[place] >= 0)
@@ -136,7 +136,7 @@ def _proof(
 
 
 def _searched(events: Sequence[v.Event], start: tuple[Namespace, ...]) -> Search | None:
-    """Return the search that proves that these events have no order; `None` if it does not."""
+    """Return the search if it proves that the events have no order; otherwise `None`."""
     search = Search(events, start, ordered=False)
     steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(events)
     return search if search.run(steps, steps) is Ended.IMPOSSIBLE else None
@@ -145,13 +145,13 @@ def _searched(events: Sequence[v.Event], start: tuple[Namespace, ...]) -> Search
 def _most_to_blame(
     events: Sequence[v.Event], start: tuple[Namespace, ...]
 ) -> tuple[tuple[int, ...], Acceptance] | None:
-    """Return an event without which the others have an order, where it is not allowed.
+    """Return a likely wrong event after those that came before it, and why it is not allowed.
 
-    It cannot be proved which event of an impossible subhistory is wrong; the one whose removal
-    makes it possible is the best guess, and gives the best explanation. Its settlement goes with a
-    delivery.
+    Which event of an impossible subhistory is wrong cannot be proved. One whose removal makes the
+    others possible is the best guess, and gives the best explanation. The settlements of a delivery
+    are removed with it.
     """
-    # The latest first: most often the last answer is the strange one.
+    # The latest event comes first, because most often the last answer is the wrong one.
     for suspect in reversed(range(len(events))):
         others = [
             index
@@ -171,7 +171,7 @@ def _most_to_blame(
 def _placed(
     events: Sequence[v.Event], start: tuple[Namespace, ...], order: Sequence[int], suspect: int
 ) -> tuple[tuple[int, ...], Acceptance] | None:
-    """Place the suspect as late in the others' order as it most likely was."""
+    """Return the order up to the suspect, placed where it most likely took effect, and why not."""
     hints = Hints(events)
     possible, before = start, []
     for index in order:

@@ -1,4 +1,4 @@
-"""Judging of overlapping events: any order that the clocks permit may be the true one."""
+"""Judging of overlapping events: any order that their times permit may be the true one."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,9 +20,9 @@ __all__ = ["Judged", "judged", "judged_part"]
 STEPS_AN_EVENT: Final = 200
 STEPS_AT_LEAST: Final = 20_000
 STEPS_AT_MOST: Final = 2_000_000
-"""Maximum number of search steps before the search is inconclusive.
+"""Maximum number of search steps before a search is inconclusive.
 
-This takes about three minutes; each further event of a longer history adds two steps.
+They take about three minutes. Each event of a longer history adds two steps.
 """
 
 PATIENCE: Final = 3_000
@@ -31,16 +31,17 @@ PATIENCE: Final = 3_000
 
 @attrs.frozen(kw_only=True)
 class Judged:
-    """The result of judging a run of events.
+    """Result of judging a sequence of events.
 
     Attributes:
-        evidence: rule id to how many events it decided.
-        violation: the event that no order allows.
-        decided: the rules that decided each event of `order` except the disallowed one.
-        order: the order of judging, as indices; for a violation, the events that show it, ending
-            with the disallowed one.
-        exhausted: why there is no verdict, if there is none.
-        steps: the number of events tried in the search.
+        evidence: rule to the number of events that it decided.
+        violation: the violation, if no order allows all events.
+        decided: for each event of `order`, the rules that decided it; for a violation, the last
+            event has none.
+        order: the indices of the events in the order of judging; for a violation, the events that
+            show it, with the wrong one last.
+        exhausted: why there is no verdict; empty if there is one.
+        steps: how many events the search tried.
     """
 
     evidence: Counter[v.RuleId]
@@ -53,13 +54,13 @@ class Judged:
 
 @seldom_collected()
 def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Observability) -> Judged:
-    """Judge events in any permitted order that allows them all.
+    """Judge events: find an order that the times permit and in which every answer is allowed.
 
-    Each independent part is judged separately, see `decompose`. If no order of a part is found
-    soon, smaller subhistories of it are tried: one without an order proves that the part has none,
-    see `message_subhistories`. If neither is found before the budget ends, there is no verdict.
+    Independent parts are judged separately (`decompose`). If no order of a part is found soon, its
+    subhistories are tried: one that has no order proves that the part has none
+    (`message_subhistories`). If neither is found before the budget ends, there is no verdict.
     """
-    # One order, so there is nothing to gain by parts.
+    # On a virtual clock there is one order, so dividing it would save nothing.
     if observability.clock is v.Clock.VIRTUAL:
         return judged_part(events, profile, observability)
     results = []
@@ -76,7 +77,7 @@ def _together(events: Sequence[v.Event], results: list[Judged]) -> Judged:
         evidence.update(part.evidence)
     broken = [part for part in results if part.violation is not None]
     if broken:
-        # Each violated part is a violation by itself; the shortest is read most easily.
+        # Each violated part is a violation of the whole; the shortest is the easiest to read.
         shortest = min(broken, key=lambda part: len(part.order))
         return attrs.evolve(shortest, evidence=evidence)
     exhausted = next((part.exhausted for part in results if part.exhausted), "")
@@ -95,26 +96,27 @@ def _together(events: Sequence[v.Event], results: list[Judged]) -> Judged:
 def judged_part(
     events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
 ) -> Judged:
-    """Judge a part as it is; use `judged` for the events of a whole history."""
+    """Judge the events as one part; for the events of a whole history call `judged`."""
     ordered = observability.clock is v.Clock.VIRTUAL
     search = Search(events, (fresh_namespace(profile, observability),), ordered=ordered)
     steps = _allowed(len(events))
     ended = search.run(steps, PATIENCE)
-    # Without choices the only order has failed already, and a subhistory could not say more.
+    # If there was only one order, it has failed, and a subhistory could not show more.
     if ended is not Ended.FOUND and search.had_choices:
         subhistory = impossible_subhistory(events, profile, observability, search.stuck_at)
         if subhistory is not None:
             order, violation = subhistory
             return Judged(evidence=search.rules.evidence(), violation=violation, order=order)
-        # No short proof of a violation: most likely there is an order, so search with all patience.
+        # Without a short proof of a violation there most likely is an order, so the search goes on.
         if ended is Ended.GAVE_UP:
             ended = search.run(steps, steps)
     if ended is Ended.IMPOSSIBLE:
         return _failed(search)
-    # As recorded, the order takes no memory; the only order is the recorded one.
+    # A recorded order is a range, which takes no memory.
     taken = search.order
     path = range(len(taken)) if ordered or _is_as_recorded(taken) else tuple(taken)
-    # A search that gave up decides nothing: its rules are neither shown nor violated.
+    # A search that gave up decides nothing, so the rules of its events are neither shown nor
+    # broken.
     exhausted = "" if ended is Ended.FOUND else _too_many(search)
     return Judged(
         evidence=search.rules.evidence(),

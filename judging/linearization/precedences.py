@@ -1,7 +1,8 @@
-"""The likely order of overlapping requests, by their subjects.
+"""Likely order of overlapping requests, from what they are about.
 
-Pairs of a later and an earlier event: a message arrives before it is seen, is locked before it is
-settled, and is released before it is given again. `heuristics` ranks candidates by them.
+It consists of pairs of a later and an earlier event: a message arrives before it is seen, is locked
+before it is settled, and is released before it is given again. `heuristics` ranks candidates by
+them.
 """
 
 from collections import defaultdict
@@ -14,11 +15,11 @@ from busproof.oracle.state import NEVER
 __all__ = ["Precedences"]
 
 _Body = tuple[str, str]
-"""Entity and body: a body identifies a message in the entities that it passes."""
+"""Entity and body, which identify a message in each entity that it passes."""
 
 
 class Precedences:
-    """The events by their subjects, and what most likely came before what."""
+    """Index of events by what they are about, and the pairs that follow from it."""
 
     def __init__(self, events: Sequence[v.Event]) -> None:
         self._events = events
@@ -61,7 +62,7 @@ class Precedences:
             ):
                 self.sessions[queue, session].append(number)
             case v.CommitTransaction(transaction=name):
-                # A name may be used again; a hint about the first use is good enough.
+                # A transaction's name may be used again; a hint about its first use is good enough.
                 self.commits.setdefault(name, number)
             case v.BeginTransaction(transaction=name):
                 self.begins.setdefault(name, number)
@@ -102,8 +103,8 @@ class Precedences:
                 yield number, creation
 
     def _arrivals(self, body: _Body, sends: list[int]) -> Iterator[tuple[int, int]]:
-        """Order the arrival of a message before its observations."""
-        # A body may have been sent twice, by a retry: what is seen is most likely of the first.
+        """Yield the arrival of a message before the events that show it."""
+        # If a retry sent the body twice, an observation most likely shows the first message.
         first = min(sends, key=lambda send: self._events[send].called)
         observations = (*self.gives.get(body, ()), *self.peeks.get(body, ()))
         arrival = self._arrival(first)
@@ -111,19 +112,20 @@ class Precedences:
         yield from ((index, first) for index in observations)
 
     def _arrival(self, send: int) -> int:
-        """Return the event that delivers a message: its send, or its transaction's commit."""
+        """Return the event that makes a message visible: its send, or its transaction's commit."""
         command = self._events[send].command
-        # A message in a transaction is not there before the commit, whenever it was sent.
+        # A message in a transaction cannot be seen before the commit.
         if isinstance(command, v.Send | v.SendBatch) and command.transaction is not None:
             return self.commits.get(command.transaction, send)
         return send
 
     def _deliveries(self, body: _Body) -> Iterator[tuple[int, int]]:
-        """Order deliveries, the releases between them, and peeks before removals."""
+        """Yield each delivery and its release before the next one, and peeks before the removal."""
         gives = sorted(self.gives[body], key=lambda index: self._delivery(index, body))
         for before, after in pairwise(gives):
             yield after, before
-            # A complete would have removed it: the next delivery needs a release or an ended lock.
+            # After a complete there is no next delivery: only a release or an expired lock permits
+            # one.
             for settled in self._settled(before, body):
                 if isinstance(self._events[settled].command, v.Abandon | v.Defer):
                     yield after, settled
@@ -132,11 +134,11 @@ class Precedences:
         yield from ((end, peek) for end in ends for peek in self.peeks.get(body, ()))
 
     def _dead_letters(self) -> Iterator[tuple[int, int]]:
-        """Order the dead-lettering of a message before its observations as a dead letter."""
+        """Yield the settlement that dead-letters a message before events that show it there."""
         for table in (self.gives, self.peeks):
             for (queue, body), observations in table.items():
                 alive = (v.owner_of(queue), body)
-                # Not the path of a dead-letter queue.
+                # Then the path is not that of a dead-letter queue.
                 if alive[0] == queue:
                     continue
                 for delivery in self.gives.get(alive, ()):
@@ -145,11 +147,11 @@ class Precedences:
                             yield from ((index, settled) for index in observations)
 
     def _delivery(self, number: int, body: _Body) -> tuple[bool, int, int]:
-        """Return the sort key of a message's deliveries: one that removes it is the last."""
+        """Return the sort key of a delivery among those of its message; a removing one is last."""
         event = self._events[number]
         count = next((view.delivery_count for view in _given(event) if view.body == body[1]), 0)
         returned = NEVER if event.returned is None else event.returned
-        # The delivery count orders deliveries for certain; without one the return is a guess.
+        # Delivery counts order deliveries for certain; without them, the return is a guess.
         return (self._deletes(event), count or 0, returned)
 
     def _first_delivery(self, body: _Body) -> int:
@@ -160,7 +162,7 @@ class Precedences:
         return isinstance(command, v.Receive) and command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
 
     def _settled(self, number: int, body: _Body) -> Iterator[int]:
-        """Return the settlements of a delivery of this message."""
+        """Yield the settlements under the lock of this delivery of the message."""
         for view in _given(self._events[number]):
             if view.body == body[1]:
                 yield from self.settles.get((body[0], view.lock_token or ""), ())
@@ -173,17 +175,17 @@ class Precedences:
             yield from self._settled(give, body)
 
     def _settlements(self, token: tuple[str, str], settles: list[int]) -> Iterator[tuple[int, int]]:
-        """Order a lock before its settlement, and its loss after that."""
+        """Yield a delivery before the settlement of its lock, and a success before a refusal."""
         if token in self.tokens:
             yield from ((settle, self.tokens[token]) for settle in settles)
-        # A second settlement of a lock is refused because of the first, not the other way round.
+        # A second settlement under a lock is refused because of the first, never the reverse.
         done = [settle for settle in settles if isinstance(self._events[settle].outcome, v.Done)]
         for settle in settles:
             if done and isinstance(self._events[settle].outcome, v.Refused):
                 yield settle, done[0]
 
     def _lines(self) -> Iterator[tuple[int, int]]:
-        """Order arrivals and first deliveries of messages with one session or key alike."""
+        """Yield arrivals and first deliveries of messages with one key or session in one order."""
         lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
         for body, sends in self.sends.items():
             command = self._events[sends[0]].command
@@ -194,15 +196,15 @@ class Precedences:
             ordered = sorted(line, key=self._turn)
             sends = [self._arrival(self.sends[body][0]) for body in ordered]
             yield from _in_a_row(sends)
-            # A later delivery may be a redelivery, and overtake nothing.
+            # A later delivery may be a redelivery, which follows no order.
             firsts = [self._first_delivery(body) for body in ordered if self.gives.get(body)]
             yield from _in_a_row(firsts)
 
     def _turn(self, body: _Body) -> tuple[int, int]:
-        """Return the sort key of messages in a line: number, or first delivery."""
+        """Return the sort key of a message in its line: sequence number, or else first delivery."""
         gives = self.gives.get(body, ())
         observations = [*gives, *self.peeks.get(body, ())]
-        # A sequence number is proof of the place in the line; a receive is only a hint.
+        # A sequence number proves the place in the line; a receive only hints at it.
         for index in observations:
             for view in _views(self._events[index]):
                 if view[0] == body[1] and view[1] is not None:
@@ -211,7 +213,7 @@ class Precedences:
         return (1, first)
 
     def _copies(self) -> Iterator[tuple[int, int]]:
-        """Order the observed send of a MessageId before the others with it."""
+        """Yield the send of a message that was seen before other sends of its MessageId."""
         alike: dict[tuple[str, str], list[tuple[bool, int]]] = defaultdict(list)
         for body, sends in self.sends.items():
             command = self._events[sends[0]].command
@@ -221,11 +223,11 @@ class Precedences:
                 alike[command.queue, command.message.message_id].append((observed, arrival))
         for copies in alike.values():
             kept = [number for shown, number in copies if shown]
-            # A few are enough: pairs of all copies would grow with the square.
+            # A few pairs are enough, because all pairs would grow with the square of the copies.
             yield from ((number, one) for shown, number in copies if not shown for one in kept[-3:])
 
     def _holders(self, numbers: list[int]) -> Iterator[tuple[int, int]]:
-        """Order sessions: released before locked by another connection, locked before refused."""
+        """Yield a session's close before the next accept, and an accept before others' refusals."""
         events = self._events
         closes = [n for n in numbers if isinstance(events[n].command, v.CloseSession)]
         accepts = [n for n in numbers if isinstance(events[n].command, v.AcceptSession)]
@@ -239,7 +241,7 @@ class Precedences:
             yield from ((close, accept) for accept in self._beside(close, refused))
 
     def _beside(self, one: int, others: list[int]) -> Iterator[int]:
-        """Return the overlapping events of other connections."""
+        """Yield those of the other events that overlap and are of another connection."""
         event = self._events[one]
         end = NEVER if event.returned is None else event.returned
         for candidate in others:

@@ -1,13 +1,14 @@
 """Search for an order of overlapping requests in which every answer was allowed.
 
-A depth-first search through the orders that the times permit: an event may come next if no
-remaining one returned before it was called, and the events of one client keep their order. The
-order of trying decides only how soon a solution is found, because the search returns to all untried
+It is a depth-first search through the orders that the times permit. An event may come next if no
+remaining one returned before it was called, and the events of one client keep their order. What is
+tried first decides only how soon an order is found, because the search returns to all untried
 events until its budget ends. So a poor hint costs time, and never a verdict.
 
 Events that remove something from the bus, or only observe it, are tried as soon as they are
-allowed; those that add or end something, as late as their return permits or as an answer requires.
-Then an empty receive finds as little as possible, and a successful one finds its message.
+allowed. Events that add or end something are tried as late as their return permits or as an answer
+requires. Then an empty receive finds as few messages as possible, and a successful one finds its
+message.
 """
 
 from array import array
@@ -29,19 +30,19 @@ from busproof.oracle.step import Acceptance, accept
 __all__ = ["DeadEnd", "Ended", "Search"]
 
 RETRY_AFTER: Final = 150
-"""Steps without progress before another strategy is tried."""
+"""Number of steps without progress before another strategy is tried."""
 
 WAYS: Final = 4
-"""Number of strategies tried from one point before the search goes back further."""
+"""Number of strategies to try from one point before going back further."""
 
 WITHDRAWN: Final = (8, 16, 32, 64, 128)
-"""Numbers of events to undo, at first and later."""
+"""How many events to undo, from the first time to later ones."""
 
 REMEMBERED: Final = 2_000
-"""Maximum number of choices kept for backtracking; older ones become final, which is recorded."""
+"""Maximum number of choices kept for backtracking; that older ones are final is recorded."""
 
 LATEST: Final = max(WITHDRAWN) + 1
-"""Number of points kept as long as there was no choice, which another strategy may go back to."""
+"""Number of points kept while there was only one order, to go back to with another strategy."""
 
 
 class Ended(Enum):
@@ -54,13 +55,13 @@ class Ended(Enum):
 
 @attrs.define(eq=False)
 class _Point:
-    """A point in the search.
+    """A point of the current path.
 
     Attributes:
-        possible: the states reached.
+        possible: the states that are possible here.
         chosen: the event that led here; -1 at the start.
-        first: the first index in the order of calls at which an event may remain.
-        untried: events that may come next, the most promising one last.
+        first: a place in the order of calls; all events before it have been taken.
+        untried: the events that may come next, the most promising one last.
     """
 
     possible: tuple[Namespace, ...]
@@ -71,13 +72,13 @@ class _Point:
 
 @attrs.frozen(eq=False, kw_only=True)
 class DeadEnd:
-    """A point at which no event that could come next was allowed.
+    """A point where no event that could come next was allowed.
 
     Attributes:
-        order: the events taken, and then one that had to come and was not allowed.
+        order: the events taken, and after them the one that had to come and was not allowed.
         rules: for each event taken, the rules that decided it.
-        possible: the states reached.
-        event: the one that was not allowed.
+        possible: the states that were possible here.
+        event: the event that was not allowed.
         waiting: all events that could have come next.
     """
 
@@ -93,17 +94,17 @@ class DeadEnd:
 
 
 class Search:
-    """A search, which can be continued with a larger budget.
+    """A search for an order, which can be continued with a larger budget.
 
     Args:
-        events: the events; their indices identify them.
-        start: the states before.
+        events: the events, identified by their indices.
+        start: the states that are possible before them.
         ordered: whether the recorded order is the true one, as on a virtual clock.
 
     Attributes:
         order: the events taken on the current path.
-        rules: for each of them the rules that decided it.
-        had_choices: whether more than one event could come next anywhere.
+        rules: for each event taken, the rules that decided it.
+        had_choices: whether more than one event could come next at any point.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class Search:
         self._events = events
         self._ordered = ordered
         self._hints: Hints | None = None
-        # In a known order nobody asks for the times.
+        # If the order is known, the times are not needed.
         self._times = _Times(() if ordered else events)
         self._order = _by_time(self._times, len(events), ordered=ordered)
         self._taken = bytearray(len(events))
@@ -127,58 +128,58 @@ class Search:
         self._points = [self._point(start, -1, 0)]
 
     def run(self, steps: int, patience: int) -> Ended:
-        """Continue the search.
+        """Continue the search, and return how it ended.
 
-        Without progress the search goes back a little, then more, and tries other strategies from
-        there, until it is past that point.
+        Without progress the search goes back a little, then further, and tries other strategies
+        from there, until it has passed that point.
 
         Args:
             steps: the maximum number of steps, including those of earlier calls.
-            patience: the maximum number of steps without new progress.
+            patience: the maximum number of steps without progress.
         """
         furthest, since, retries = len(self.order), self._spent, 0
         while len(self.order) < len(self._events):
             waited = self._spent - since
             if self._spent >= steps or waited > patience:
                 return Ended.GAVE_UP
-            # Depth-first search is stuck where an early wrong choice shows late: trying all orders
-            # of the last events first would take for ever, so go back further each time.
+            # Depth-first search is stuck if an early wrong choice shows only late. Trying all
+            # orders of the last events would take too long, so it goes back further each time.
             if waited > (retries + 1) * RETRY_AFTER:
                 retries += 1
                 self._go_back(furthest, retries)
-            # Nothing is left to try. That proves something only if nothing was left out.
+            # If nothing is left to try, there is no order, unless something was left out before.
             if not self._descended() and not self._withdrawn():
                 return Ended.GAVE_UP if self._wide or self._forgotten else Ended.IMPOSSIBLE
-            # Progress: the way that led here is good, so the next trouble starts gently again.
+            # After progress, the next difficulty begins with the first strategy again.
             if len(self.order) > furthest:
                 furthest, since, retries, self._way = len(self.order), self._spent, 0, 0
         return Ended.FOUND
 
     def _go_back(self, furthest: int, retries: int) -> None:
-        """Go back to some point before the furthest one, and choose differently from there."""
+        """Go back to an earlier point, and order the candidates differently there."""
         back = WITHDRAWN[min(retries // WAYS, len(WITHDRAWN) - 1)]
         while len(self.order) > max(0, furthest - back) and self._withdrawn():
             pass
         self._way = retries
         here = self._points[-1]
-        # All of them once more, the tried ones included, because they were tried in other company.
+        # Candidates that were tried here may succeed now, after other events.
         here.untried = self._candidates(here.first)
 
     @property
     def spent(self) -> int:
-        """Return how many events were tried so far, including undone ones."""
+        """Number of events tried so far, including those that were undone."""
         return self._spent
 
     @property
     def stuck_at(self) -> tuple[int, ...]:
-        """Return the disallowed candidates at the furthest point of the search."""
+        """The events that could have come next at the furthest dead end, and were not allowed."""
         return () if self._dead_end is None else self._dead_end.waiting
 
     def longest_path(self) -> "DeadEnd":
-        """Return the longest path that led to an event that was not allowed.
+        """Return the dead end with the longest path before it.
 
         Raises:
-            AssertionError: nothing has stopped the search.
+            AssertionError: the search has met no dead end.
         """
         if self._dead_end is None:
             raise AssertionError("a search without a solution has a dead end")
@@ -192,16 +193,16 @@ class Search:
         return _Point(possible, chosen, first, untried)
 
     def _descended(self) -> bool:
-        """Return whether one of the untried events could come next."""
+        """Try the events that may come next; return whether one is allowed, and was taken."""
         here = self._points[-1]
         while here.untried:
             index = here.untried.pop()
             self._spent += 1
             accepted = accept(here.possible, self._events[index], explain=False)
-            # Too many states to carry on: not a refutation, so the end is "gave up".
+            # Too many states are not a refutation, so the search may only give up in the end.
             if len(accepted.possible) > STATES_LIMIT:
                 self._wide = True
-            # The first allowed event is taken; the others stay untried, for the way back.
+            # The first allowed event is taken, and the others stay untried for backtracking.
             elif accepted.possible:
                 self._take(here, index, accepted)
                 return True
@@ -209,8 +210,9 @@ class Search:
         return False
 
     def _note(self, here: _Point) -> None:
-        """Record a dead end if none was further; the event due first is the suspect."""
-        # The longest path explains a violation best: all before it can be explained.
+        """Record a dead end if none was further; the event that returned first is the suspect."""
+        # The longest path explains a violation best, because all events before its end are
+        # explained.
         if self._dead_end is not None and len(self.order) < len(self._dead_end.order):
             return
         waiting = self._candidates(here.first)
@@ -232,20 +234,20 @@ class Search:
         self.order.append(index)
         self.rules.append(accepted.rules)
         self._points.append(self._point(accepted.possible, index, here.first))
-        # States of a million events do not fit into memory. Twice as many are kept as needed, so
-        # that forgetting is rare.
+        # The states of a million events do not fit into memory. Twice as many as needed are kept,
+        # so that old ones are seldom dropped.
         needed = REMEMBERED if self.had_choices else LATEST
         if len(self._points) > 2 * needed:
             self._forget(needed)
 
     def _forget(self, needed: int) -> None:
-        """Make the oldest choices final; record it if one had untried events."""
+        """Drop the oldest points, and record it if one of them had untried events."""
         old = self._points[:-needed]
         self._forgotten = self._forgotten or any(point.untried for point in old)
         self._points = self._points[-needed:]
 
     def _withdrawn(self) -> bool:
-        """Return whether there was an event to undo."""
+        """Undo the last event; return whether there was one."""
         if len(self._points) == 1:
             return False
         self._taken[self._points.pop().chosen] = 0
@@ -256,7 +258,7 @@ class Search:
     def _candidates(self, first: int) -> list[int]:
         """Return the events that may come next, the most promising one last."""
         order, times, taken = self._order, self._times, self._taken
-        # On a virtual clock requests do not overlap: there is one order, the recorded one.
+        # On a virtual clock requests do not overlap, so the recorded order is the only one.
         if self._ordered:
             return list(order[first : first + 1])
         candidates: list[int] = []
@@ -267,11 +269,11 @@ class Search:
             if taken[index]:
                 continue
             client = times.client[index]
-            # A remaining event returned before this one was called, so it cannot come after it.
-            # Events are sorted by call: the same holds for all that follow.
+            # A remaining event returned before this one was called, so this one cannot come first.
+            # Nor can those after it, because events are sorted by their calls.
             if times.called[index] > barrier:
                 break
-            # A client waits for each answer, so of its events only the first can come next.
+            # A client waits for each answer, so only its first remaining event can come next.
             if client not in clients:
                 candidates.append(index)
                 clients.add(client)
@@ -285,7 +287,7 @@ class Search:
 
 
 class _Times:
-    """Calls, returns and numbers of the clients of some events, in 20 bytes each."""
+    """Calls, returns and numbered clients of events, in 20 bytes for each event."""
 
     def __init__(self, events: Sequence[v.Event]) -> None:
         self.called = array("q")
@@ -299,7 +301,7 @@ class _Times:
 
 
 def _by_time(times: _Times, count: int, *, ordered: bool) -> Sequence[int]:
-    """Return the events' indices by call time, then by recorded order."""
+    """Return the indices of the events by call time, and by recorded order if it is equal."""
     if ordered:
         return range(count)
     if all(map(le, times.called, islice(times.called, 1, None))):

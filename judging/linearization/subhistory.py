@@ -1,4 +1,4 @@
-"""A part of a history that is judged by itself, with answer times and messages of events."""
+"""Subhistory: some events of a history that are judged without the others."""
 
 import attrs
 
@@ -10,7 +10,11 @@ __all__ = ["Subhistory", "end_of", "given"]
 
 @attrs.frozen(kw_only=True)
 class Subhistory:
-    """Some events, possibly shortened; `indices` has their indices, -1 for an added event."""
+    """Some events of a part, perhaps shortened, with what was left out.
+
+    `indices` are the indices of the events in the part, -1 for an event that was added. `left_out`
+    has the connections of receives that were left out.
+    """
 
     events: list[v.Event]
     indices: list[int]
@@ -18,12 +22,12 @@ class Subhistory:
 
 
 def end_of(event: v.Event) -> int:
-    """Return when an event was answered, in microseconds; `NEVER` if it was not."""
+    """Return when an event was answered, in microseconds; `NEVER` if it was not answered."""
     return NEVER if event.returned is None else event.returned
 
 
 def given(event: v.Event) -> tuple[v.MessageView, ...]:
-    """Return the messages that a receive of any kind returned."""
+    """Return the messages that a receive of any kind returned; none for other events."""
     if isinstance(event.outcome, v.ReceivedSeveral):
         return event.outcome.messages
     return (event.outcome.message,) if isinstance(event.outcome, v.Received) else ()

@@ -1,1 +1,1 @@
-"""Coverage: the rules that an allowed answer exercises; nothing here decides what is allowed."""
+"""Coverage: the rules that an allowed answer exercises; it never decides what is allowed."""

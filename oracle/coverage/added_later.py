@@ -1,7 +1,7 @@
-"""Features that some editions list as newly supported on partitioned entities (FEAT).
+"""Features that some editions list as new on partitioned entities (FEAT).
 
-The list is about AMQP. A command does not say which protocol was used: a request does the same on a
-partitioned entity as on a regular one, and other rules define that.
+The list is about AMQP, and a command does not say which protocol carried it. A request does the
+same on a partitioned entity as on a regular one, so other rules define what it does.
 """
 
 from typing import Final
@@ -25,19 +25,19 @@ _OF_REQUESTS: Final[dict[type[v.Command], v.RuleId]] = {
     v.GetSessionState: "FEAT-15",
     v.ListSessions: "FEAT-16",
 }
-"""Request to the rule that it works on a partitioned entity."""
+"""Request to the rule that promises it on a partitioned entity."""
 
 _WORKED: Final = (v.Received, v.ReceivedSeveral, v.Renewed, v.Scheduled, v.SessionState)
-"""Answers that prove that a request succeeded."""
+"""Answers that prove by themselves that the request succeeded."""
 
 _DONE: Final = (v.CancelScheduled, v.SetSessionState, v.SendBatch)
-"""Requests that succeeded if they are done."""
+"""Requests that have succeeded if the answer is `Done`."""
 
 
 def shown_as_added(
     queue: Queue | None, command: v.Command, outcome: v.Outcome
 ) -> tuple[v.RuleId, ...]:
-    """FEAT-05 to FEAT-17: return the rules that an answer on a partitioned entity exercises.
+    """FEAT-05 to FEAT-17: return the rules that an answer of a partitioned entity exercises.
 
     Args:
         queue: the addressed entity, if there is one.
@@ -48,7 +48,7 @@ def shown_as_added(
 
 
 def blamed_as_added(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
-    """FEAT-05 to FEAT-17: return further rules that a violation may break."""
+    """FEAT-05 to FEAT-17: return the rules to which a violation may be charged as well."""
     if queue is None or not queue.settings.partitioned:
         return ()
     if isinstance(command, v.Peek) and command.session_id is not None:
@@ -58,7 +58,7 @@ def blamed_as_added(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, 
 
 
 def _has_worked(command: v.Command, outcome: v.Outcome) -> bool:
-    """Return whether the answer proves success; for a send only a receive does."""
+    """Return whether the answer proves success; that a send succeeded, only a receive proves."""
     if isinstance(outcome, v.Done):
         return type(command) in _DONE
     if isinstance(outcome, v.Peeked):

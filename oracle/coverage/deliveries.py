@@ -20,11 +20,11 @@ from busproof.oracle.state import Namespace, Queue, partition_count
 from busproof.oracle.transition import Rules
 
 COUNTED_AGAIN: Final[dict[v.RuleId, v.RuleId]] = {"SESS-08": "SESS-09", "SESS-11": "SESS-10"}
-"""What released a message from a session to the rule on its delivery count after that."""
+"""The rule that released a message from a session, to the rule on its next delivery count."""
 
 
 def of_receive(candidate: Candidate, command: v.Receive) -> Rules:
-    """Return the rules that giving this message to a receive exercises, except for its count."""
+    """Return the rules that giving this message to a receive exercises, except about its count."""
     locks = command.mode is v.ReceiveMode.PEEK_LOCK
     return (
         *_of_order(candidate.queue, candidate.stored),
@@ -36,14 +36,14 @@ def of_receive(candidate: Candidate, command: v.Receive) -> Rules:
 
 
 def of_count(candidate: Candidate) -> Rules:
-    """SESS-09, SESS-10: the delivery count continues that of the message's last session lock."""
+    """SESS-09, SESS-10: return the rule exercised by a count that continues the last one."""
     rule, expected = COUNTED_AGAIN.get(candidate.stored.returned or ""), candidate.stored.expected
     counted = expected is not None and candidate.view.delivery_count == expected
     return (rule,) if rule is not None and counted else ()
 
 
 def _of_order(queue: Queue, stored: Stored) -> Rules:
-    """KEY-06, KEY-16, KEY-17, KEY-26: the message's place among those of its key, if it has one."""
+    """KEY-06, KEY-16, KEY-17, KEY-26: return the rules on order that the message exercises."""
     if stored.line is None:
         several = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
         return rules_if((several and stored.reason is None, "KEY-16"))
@@ -52,7 +52,7 @@ def _of_order(queue: Queue, stored: Stored) -> Rules:
 
 
 def _in_session(queue: Queue, stored: Stored, session_id: str | None) -> Rules:
-    """SESS-04, SESS-05, SESS-15, SESS-24: a session's message is given to its holder."""
+    """SESS-04, SESS-05, SESS-15, SESS-24: return the rules exercised by a session's message."""
     if session_id is None:
         return ()
     holder = session_at(queue, session_id)
@@ -69,7 +69,7 @@ def _in_session(queue: Queue, stored: Stored, session_id: str | None) -> Rules:
 
 
 def _of_message(candidate: Candidate) -> Rules:
-    """Return the rules that a delivery exercises, whatever the message's place in a line."""
+    """Return the rules that the delivery exercises for any order of messages."""
     namespace, stored, queue = candidate.namespace, candidate.stored, candidate.queue
     cached = partitions.cached_elsewhere(namespace, queue)
     again = "LIFE-05" if stored.lock is not None else stored.returned
@@ -94,7 +94,7 @@ def _of_message(candidate: Candidate) -> Rules:
 
 
 def _of_arrival(candidate: Candidate) -> Rules:
-    """LIFE-01, and the rules by which the message came here: sent, forwarded or copied."""
+    """LIFE-01: return the rules on how the message came here: sent, forwarded or copied."""
     namespace, stored, queue = candidate.namespace, candidate.stored, candidate.queue
     body = stored.message.body
     late = why_late(namespace, queue, body) if queue.fed and not stored.deliveries else ()
@@ -108,7 +108,7 @@ def _of_arrival(candidate: Candidate) -> Rules:
 
 
 def _of_dead_letter(candidate: Candidate) -> Rules:
-    """DLQ-04, DLQ-06, DLQ-07, DLQ-09, DLQ-12, DLQ-13: the message is a dead letter."""
+    """DLQ-04, DLQ-06, DLQ-07, DLQ-09, DLQ-12, DLQ-13: return the rules on a dead letter."""
     stored, queue = candidate.stored, candidate.queue
     owner = candidate.namespace.queues[v.owner_of(queue.settings.queue)]
     most = owner.settings.max_delivery_count
@@ -126,11 +126,11 @@ def _of_dead_letter(candidate: Candidate) -> Rules:
 
 
 def _of_redelivery(candidate: Candidate) -> Rules:
-    """DLQ-01, DLQ-03, LOCK-08, LOCK-09: the message was given before."""
+    """DLQ-01, DLQ-03, LOCK-08, LOCK-09: return the rules on a message that was delivered before."""
     stored, queue = candidate.stored, candidate.queue
     # Dead letters have no delivery limit, and their count is open (DEAD-LETTER-COUNT).
     limited = not v.is_dead_letter_queue(queue.settings.queue)
-    # Only the last delivery that is permitted shows that the message was not given up before.
+    # Only the last permitted delivery shows that the message was not dead-lettered too early.
     last = stored.counted + 1 == permitted(candidate.namespace, queue)[0]
     return rules_if(
         (stored.resisted, "LOCK-08"),
@@ -141,16 +141,17 @@ def _of_redelivery(candidate: Candidate) -> Rules:
 
 
 def _of_age(candidate: Candidate) -> Rules:
-    """TTL-02, TTL-14, MGMT-12: the message has a time to live."""
+    """TTL-02, TTL-14, MGMT-12: return the rules on a message with a time to live."""
     namespace, stored, queue = candidate.namespace, candidate.stored, candidate.queue
     if stored.dies is None:
         return ()
     left = stored.dies.earliest - namespace.now.latest
-    # Only in the second half of its life: early on, a bus that keeps it too briefly gives it, too.
+    # Early in its life, a bus that keeps messages too briefly gives it as well, so only the second
+    # half is evidence.
     late = 0 < left <= stored.dies.earliest - stored.arrived.earliest - left
     life, slack = queue.settings.time_to_live, namespace.observability.slack
     older = stored.number < queue.managed.lifetimes_apply_from and life is not None
-    # It would have expired if the update of its entity applied to it too.
+    # It would have expired if the update of the entity's time to live applied to it, too.
     outlived = older and stored.arrived.latest + (life or 0) + slack < namespace.now.earliest
     return rules_if(
         (late, "TTL-02"),
@@ -160,7 +161,7 @@ def _of_age(candidate: Candidate) -> Rules:
 
 
 def _of_schedule(candidate: Candidate) -> Rules:
-    """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11, SCHED-14: it was scheduled."""
+    """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11, SCHED-14: return rules on scheduling."""
     stored, numbers = candidate.stored, (candidate.view.sequence_number,)
     if stored.came is None or stored.deliveries:
         return ()
@@ -177,7 +178,10 @@ def _of_schedule(candidate: Candidate) -> Rules:
 
 
 def _of_front_ends(candidate: Candidate, *, cached: bool) -> Rules:
-    """PART-04, PART-05, PART-09 to PART-11, PART-23, PART-28, FWD-22, FWD-24: evidence."""
+    """Return the rules on outages and caches of front ends that the delivery exercises.
+
+    They are PART-04, PART-05, PART-09 to PART-11, PART-23, PART-28, FWD-22 and FWD-24.
+    """
     namespace, stored, queue = candidate.namespace, candidate.stored, candidate.queue
     arrived = _of_arrival_in_outage(candidate) if "FWD-14" in stored.shows else ()
     always = arrived + rules_if(
@@ -187,7 +191,7 @@ def _of_front_ends(candidate: Candidate, *, cached: bool) -> Rules:
     if not queue.settings.partitioned or queue.settings.requires_session:
         return always
     other = cached and stored.since < queue.receivers.switched
-    # It was withheld before, and is given in the end.
+    # An earlier receive might have given it, and this one does in the end.
     withheld = not (cached or queue.outages.any) and stored.since < queue.receivers.count
     few = withheld and _are_few(namespace, queue)
     return always + rules_if(
@@ -206,7 +210,7 @@ def _are_few(namespace: Namespace, queue: Queue) -> bool:
 
 
 def _of_arrival_in_outage(candidate: Candidate) -> Rules:
-    """FWD-22, FWD-24: the message was forwarded while partitions were down, or after that."""
+    """FWD-22, FWD-24: return the rules on a message forwarded in an outage, or after one."""
     stored, queue = candidate.stored, candidate.queue
     recovered = candidate.where.bit_count() == 1 and candidate.where & queue.recovered
     dark = queue.outages.down and queue.settings.partitioned
@@ -216,12 +220,12 @@ def _of_arrival_in_outage(candidate: Candidate) -> Rules:
 
 
 def is_first_of_locked(queue: Queue) -> bool:
-    """PART-10: return whether a new receiver asks while others have locked messages."""
+    """PART-10: return whether this is a new receiver's first receive, and messages are locked."""
     return bool(len(queue.locks)) and queue.receivers.count == queue.receivers.switched > 0
 
 
 def of_number(candidate: Candidate) -> Rules:
-    """SEQ-01 to SEQ-07: return the rules that the message's number exercises."""
+    """SEQ-01 to SEQ-07: return the rules that the sequence number in the view exercises."""
     stored, queue, number = candidate.stored, candidate.queue, candidate.view.sequence_number
     if number is None:
         return ()
@@ -250,12 +254,12 @@ def of_number(candidate: Candidate) -> Rules:
 
 
 def _is_behind(stored: Stored, number: int, latest: Numbered) -> bool:
-    """Return whether it surely arrived after the latest one, as its number says."""
+    """Return whether the message surely arrived after the latest one, and has a greater number."""
     return latest.arrived < min(stored.number, stored.sent) and latest.number < number
 
 
 def _of_lock(candidate: Candidate) -> Rules:
-    """LOCK-01, LOCK-02, MGMT-12, MGMT-17: the end of a lock is reported that no cache had."""
+    """LOCK-01, LOCK-02, MGMT-12, MGMT-17: return the rules on a lock that begins now."""
     settings, updated = candidate.queue.settings, candidate.queue.managed.updated
     if candidate.view.locked_until is None or not is_whole(candidate):
         return ()

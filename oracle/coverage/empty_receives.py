@@ -14,7 +14,7 @@ from busproof.oracle.transition import Rules
 def of_empty_receive(
     namespace: Namespace, queue: Queue, session_id: str | None, *, cached: bool
 ) -> Rules:
-    """Return the rules about messages that were not given: locked, settled or expired ones."""
+    """Return the rules about messages that were rightly not given: locked, settled, expired."""
     settings, outages = queue.settings, queue.outages
     before, elsewhere = bool(queue.managed.before), cached and _is_left(queue)
     several = settings.partitioned and not settings.requires_session
@@ -28,8 +28,8 @@ def of_empty_receive(
         *_of_age(namespace, queue, session_id),
         *_of_dead_letters(namespace, queue),
         *rules_if((len(queue.messages) < queue.arrivals, "LIFE-03")),
-        # If another front end may have a cache, an empty answer does not show that there is
-        # nothing.
+        # If another front end may have cached messages, an empty answer does not show that there
+        # are none.
         *(() if cached else (*queue.kept_away, *shown_by_nothing(queue))),
         *rules_if(
             (elsewhere, "LIFE-08"),
@@ -48,7 +48,7 @@ def _is_left(queue: Queue) -> bool:
 
 
 def _of_schedule(namespace: Namespace, queue: Queue, session_id: str | None) -> Rules:
-    """SCHED-01, SCHED-04, SCHED-13: a message is not due yet, or was cancelled."""
+    """SCHED-01, SCHED-04, SCHED-13: return the rules on scheduled or cancelled messages."""
     calendar, early = queue.calendar, is_awaited(namespace, queue)
     return rules_if(
         (early, "SCHED-01"),
@@ -58,15 +58,15 @@ def _of_schedule(namespace: Namespace, queue: Queue, session_id: str | None) -> 
 
 
 def _of_age(namespace: Namespace, queue: Queue, session_id: str | None) -> Rules:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, TTL-14: a message has expired."""
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, TTL-14: return the rules on expired messages."""
     shown, dark = queue.deaths.shown.get(session_id, ()), queue.outages.any
-    # During an outage the message may only be out of reach.
+    # In an outage the message may only be out of reach, which does not show that it has expired.
     gone = tuple(rule for rule in shown if rule != "TTL-13" or not dark)
     return gone + rules_if((namespace.now.earliest <= queue.deaths.cached, "TTL-14"))
 
 
 def _of_dead_letters(namespace: Namespace, queue: Queue) -> Rules:
-    """Return the rules about a message that is not in its entity, or not among its dead letters."""
+    """Return the rules on messages that are not here because they are dead letters, or are not."""
     name = queue.settings.queue
     if not v.is_dead_letter_queue(name):
         dead = namespace.queues.get(name + v.DEAD_LETTERS)

@@ -1,4 +1,4 @@
-"""Rules that a subscription exercises by taking a message, or by leaving it (FILTER)."""
+"""Rules that a subscription exercises by taking a message, or by not taking it (FILTER)."""
 
 from typing import Final, assert_never
 
@@ -34,7 +34,7 @@ _OF_NODES: Final[dict[type, v.RuleId]] = {
     Arithmetic: "FILTER-16",
     Negative: "FILTER-16",
 }
-"""Rule exercised by each part of a condition."""
+"""Part of an SQL condition to the rule that it exercises."""
 
 
 def shown_by_taking(
@@ -45,10 +45,10 @@ def shown_by_taking(
     Args:
         role: the subscription.
         message: the message.
-        answers: names of its rules to whether each takes the message.
-        surely: the names of those that surely take it.
+        answers: the name of each rule to whether it takes the message.
+        surely: the names of the rules that surely take it.
     """
-    # If several rules take it, nobody sees which one did.
+    # If several rules take the message, the copy does not show which of them did.
     if len(surely) > 1:
         return ("FILTER-05",)
     by_default = surely == [v.DEFAULT_RULE]
@@ -61,7 +61,7 @@ def shown_by_taking(
 
 
 def shown_by_not_taking(role: Subscription, message: v.Message) -> tuple[v.RuleId, ...]:
-    """FILTER-02 to FILTER-04, FILTER-06, FILTER-07: return the rules exercised by leaving it."""
+    """FILTER-02 to FILTER-04, FILTER-06, FILTER-07: return the rules of not taking a message."""
     if not role.rules:
         return ("FILTER-06", "FILTER-07")
     rules = [
@@ -73,7 +73,7 @@ def shown_by_not_taking(role: Subscription, message: v.Message) -> tuple[v.RuleI
 
 
 def _rules_of(wanted: v.Filter, message: v.Message, *, taken: bool) -> tuple[v.RuleId, ...]:
-    """Return the rules that explain why this filter takes this message or does not."""
+    """Return the rules that say why this filter takes the message, or does not."""
     match wanted:
         case v.TrueFilter() | v.FalseFilter():
             return ("FILTER-02",)
@@ -87,9 +87,9 @@ def _rules_of(wanted: v.Filter, message: v.Message, *, taken: bool) -> tuple[v.R
 
 
 def _of_sql(condition: Condition, message: v.Message) -> tuple[v.RuleId, ...]:
-    """FILTER-11 to FILTER-18: return the language rules that the condition exercises."""
+    """FILTER-11 to FILTER-18: return the rules on SQL that the condition exercises."""
     nodes = list(walked(condition))
-    # NOT is an operator unless it is a part of NOT IN, NOT LIKE or IS NOT NULL.
+    # NOT counts as an operator unless it belongs to NOT IN, NOT LIKE or IS NOT NULL.
     negates = any(
         isinstance(node, Not) and not isinstance(node.condition, In | Like | IsNull)
         for node in nodes

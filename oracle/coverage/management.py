@@ -1,4 +1,4 @@
-"""Rules that the creation of an entity, or an answer in Premium, exercises."""
+"""Rules that the creation of an entity exercises, or any answer in Premium."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ _ON_MESSAGES: Final = v.Send | v.Receive | v.Peek | v.Complete
 def created_rules(
     namespace: Namespace, command: v.CreateQueue, *, partitioned: bool
 ) -> tuple[v.RuleId, ...]:
-    """Return the rules exercised by the creation of the queue."""
+    """Return the rules that the creation of a queue or topic exercises."""
     profile, version = namespace.profile, command.api_version
     shown: v.RuleId | None = None
     if partitioned and version is not None:
@@ -39,7 +39,7 @@ def created_rules(
 
 
 def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
-    """Return the rules exercised by creating one more queue or topic."""
+    """Return the rules on quotas that the creation of one more queue or topic exercises."""
     counts = namespace.entity_counts
     entities, regular, there = counts.entities, counts.regular, counts.partitioned
     if namespace.profile.tier is v.Tier.PREMIUM:
@@ -53,7 +53,7 @@ def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, .
             (reading == "either" and entities.earliest >= units, "QUOTA-11"),
         )
     partitioned = wanted.kind is not Kind.REGULAR
-    # Only an exact number shows that the last one that the quota permits was created.
+    # The last permitted one shows the quota only if the number of entities is known exactly.
     last = partitioned and there.earliest + 1 == there.latest + 1 == MOST_PARTITIONED
     alone = counts.queues if wanted.kind is Kind.QUEUE else counts.topics
     heavier = counts.stores.earliest + wanted.partitions > MOST_ENTITIES
@@ -71,12 +71,12 @@ def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, .
 
 
 def own_rule(wanted: Wanted) -> v.RuleId:
-    """Return the rule with the number of partitioned queues, or topics."""
+    """Return the rule that sets the number of partitioned queues, or of topics."""
     return "QUOTA-01" if wanted.kind is Kind.QUEUE else "QUOTA-03"
 
 
 def is_reached(partitioned: Window) -> bool:
-    """Return whether there are surely as many as the quota of partitioned entities allows."""
+    """Return whether there are surely as many partitioned entities as the quota allows."""
     return partitioned.earliest >= MOST_PARTITIONED
 
 
@@ -86,8 +86,8 @@ def shown_in_premium(
     """Return the rules on Premium that an answer exercises.
 
     Args:
-        namespace: the state after it.
-        queue: the queue concerned, if there is one.
+        namespace: the state after the answer.
+        queue: the entity that the request concerns, if there is one.
         command: the request.
         outcome: the answer.
     """
@@ -111,7 +111,7 @@ def shown_in_premium(
 
 
 def _need_no_key(transaction: Transaction | None) -> bool:
-    """PREM-13: return whether a transaction's latest message has no key, or a different one."""
+    """PREM-13: return whether the last two sends of a transaction have no key, or differ in it."""
     staged = [] if transaction is None else in_order(transaction)[-2:]
     keys = {_key(send.message) for send in staged}
     return None in keys or len(keys) > 1

@@ -1,4 +1,4 @@
-"""Rules that a peek exercises by the messages with which it begins, and by their number."""
+"""Rules that a peek exercises: the message that it begins with, and how many it shows."""
 
 from typing import Final
 
@@ -35,9 +35,9 @@ def of_peek(
 
 
 def _is_first(namespace: Namespace, queue: Queue, command: v.Peek, first: Stored) -> bool:
-    """PART-14, PART-15: return whether it is the oldest of several in one partition."""
+    """PART-14, PART-15: return whether this is the oldest of several messages in one partition."""
     tally = queue.tallies.get(first.where)
-    # Alone in its partition a message comes first on any bus.
+    # If it is alone in its partition, it comes first on any bus, which shows nothing.
     several = first.where.bit_count() == 1 and tally is not None and tally.total > 1
     judged = peek_start.is_judged(namespace, queue, command)
     return judged and several and peek_start.foremost(queue, first.where) is first

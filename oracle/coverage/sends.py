@@ -15,7 +15,7 @@ from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.transition import Rules
 
 DEFAULT_WINDOW: Final = 600 * v.MICROSECONDS
-"""DUP-02: detection window of an entity created without one."""
+"""DUP-02: duplicate window in microseconds of an entity that is created without one."""
 
 
 def of_key(
@@ -26,7 +26,7 @@ def of_key(
     home: Partitions,
     where: Partitions,
 ) -> Rules:
-    """Return the rules that placed a message with a key; only a known partition is evidence."""
+    """Return the rules on the partition of a message with a key, if that partition is known."""
     one = home.bit_count() == 1
     known = keys.home_name(namespace.profile, key) in queue.homes and one
     equal = message.session_id is not None and message.session_id == message.partition_key
@@ -52,7 +52,7 @@ def of_no_key(
     *,
     complete: bool,
 ) -> Rules:
-    """Return the rules that placed a message without a key.
+    """Return the rules on the partition of a message without a key.
 
     Args:
         namespace: the state before.
@@ -60,7 +60,7 @@ def of_no_key(
         command: the send.
         message: its message.
         where: the partitions that may have taken it.
-        complete: whether all partitions have been used with it.
+        complete: whether this message completes a round in which all partitions were used.
     """
     outages, partitioned = queue.outages, queue.settings.partitioned
     short, message_id = command.timeout <= REROUTING_TIMEOUT, message.message_id
@@ -90,7 +90,7 @@ def of_copy(
         if not copy.certain or copy.key != key:
             continue
         other = not queue.settings.partitioned and copy.properties != properties_of(message)
-        # Early in the window, a copy is dropped by buses with shorter windows as well.
+        # A bus with too short a window drops an early copy as well, so only a late one is evidence.
         long = 2 * (namespace.now.earliest - copy.sent.latest) >= DEFAULT_WINDOW
         rules += rules_if(
             (other, "DUP-05"),
@@ -108,7 +108,7 @@ def _copies(queue: Queue, message: v.Message) -> tuple[Copy, ...]:
 def of_no_copy(namespace: Namespace, queue: Queue, message: v.Message, key: Key | None) -> Rules:
     """DUP-01 to DUP-03, DUP-08, DUP-10, DUP-13: return the rules that a kept message exercises.
 
-    It was sent again after the window, or after a refusal, or to another entity before.
+    A send with its MessageId came before: too long ago, refused, or to another entity.
     """
     message_id, tried = message.message_id, queue.managed.tried
     if not queue.settings.duplicate_detection or message_id is None:
@@ -127,9 +127,9 @@ def of_no_copy(namespace: Namespace, queue: Queue, message: v.Message, key: Key 
 
 
 def of_other_key(namespace: Namespace, queue: Queue, message: v.Message, key: Key | None) -> Rules:
-    """DUP-06: return the rules that a message exercises whose copy has another key.
+    """DUP-06: return the rule exercised by keeping a message whose copy had another key.
 
-    A copy with that key is no longer remembered, or there was none (DUPLICATES-ACROSS-KEYS).
+    Whether keys matter is open (DUPLICATES-ACROSS-KEYS).
     """
     settings, now = queue.settings, namespace.now.latest
     if not (settings.partitioned and settings.duplicate_detection):

@@ -10,7 +10,7 @@ from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.transition import Rules
 
 DEFAULT_DURATION: Final = 60 * v.MICROSECONDS
-"""LOCK-02: lock duration of an entity created without one."""
+"""LOCK-02: lock duration in microseconds of an entity that is created without one."""
 OF_KINDS: Final[dict[type[v.Settlement], Rules]] = {
     v.Complete: ("LIFE-03",),
     v.Abandon: ("LIFE-04",),
@@ -22,7 +22,7 @@ OF_KINDS: Final[dict[type[v.Settlement], Rules]] = {
 def of_settlement(
     namespace: Namespace, queue: Queue, stored: Stored, command: v.Settlement
 ) -> Rules:
-    """LOCK-04, LOCK-10, LOCK-12, PART-12, SESS-14, TTL-05: return the rules of its success."""
+    """LOCK-04, LOCK-10, LOCK-12, PART-12, SESS-14, TTL-05: return the rules of a settlement."""
     lock = stored.lock
     session = (
         None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
@@ -41,12 +41,13 @@ def of_settlement(
 
 
 def _of_its_time(namespace: Namespace, queue: Queue, stored: Stored) -> Rules:
-    """LOCK-01, LOCK-02, LOCK-04, LOCK-10: the lock of its own has lasted until now."""
+    """LOCK-01, LOCK-02, LOCK-04, LOCK-10: return the rules on a lock that has lasted until now."""
     lock, duration = stored.lock, queue.settings.lock_duration
     if lock is None or lock.session_id is not None:
         return ()
     now = namespace.now.earliest
-    # Early in its time, a settlement succeeds under locks that are too short as well.
+    # A bus with too short locks accepts an early settlement as well, so only a late one is
+    # evidence.
     long = 2 * (now - lock.begun.latest) >= duration
     return rules_if(
         (lock.first is not None and now > lock.first.latest, "LOCK-04"),

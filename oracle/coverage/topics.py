@@ -1,4 +1,4 @@
-"""Rules that an answer of a topic or subscription exercises."""
+"""Rules that an answer of a topic or a subscription exercises."""
 
 from typing import Final
 
@@ -28,9 +28,9 @@ _TOLD_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
 
 
 def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.RuleId, ...]:
-    """Add the rules that apply documented behaviour of queues to topics and subscriptions.
+    """Return the rules, with those that extend the documents on queues to topics.
 
-    TOPIC-07 to TOPIC-16 and TOPIC-20 hold because the documents on queues also cover topics and
+    TOPIC-07 to TOPIC-16 and TOPIC-20 hold because documents about queues also cover topics and
     subscriptions.
     """
     if queue is None or queue.role is None:
@@ -46,7 +46,7 @@ def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.
 
 
 def shown_by_nothing(queue: Queue) -> tuple[v.RuleId, ...]:
-    """TOPIC-03, FILTER-02: messages sent too early or not matched are not found."""
+    """TOPIC-03, FILTER-02: return the rules that an empty subscription exercises."""
     role = queue.role
     if not isinstance(role, Subscription):
         return ()
@@ -54,7 +54,7 @@ def shown_by_nothing(queue: Queue) -> tuple[v.RuleId, ...]:
 
 
 def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
-    """TOPIC-02, TOPIC-23, TOPIC-26: a copy is independent of other copies and of its topic."""
+    """TOPIC-02, TOPIC-23, TOPIC-26: return the rules on a copy's independence of others."""
     if not isinstance(queue.role, Subscription):
         return ()
     topic, role = topic_of(namespace, queue.role)
@@ -67,13 +67,13 @@ def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[v.Rule
 
 
 def is_gone(queue: Queue, body: str) -> bool:
-    """Return whether messages with this body were there, and none of them is any more."""
+    """Return whether messages with this body were stored here, and none is any more."""
     numbers = queue.bodies.get(body)
     return isinstance(numbers, tuple) and not any(number in queue.messages for number in numbers)
 
 
 def why_absent(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
-    """Return the rules by which the topic, or the subscription itself, excludes this message."""
+    """Return the rules that kept this message out of the topic, or of the subscription."""
     if not isinstance(queue.role, Subscription):
         return ()
     known = namespace.queues[queue.role.topic].bodies.get(body)

@@ -1,4 +1,4 @@
-"""Diagnosis of a violation: the rules that an event breaks."""
+"""Diagnosis of a violation: the rules that the event breaks, the most relevant first."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ from busproof.oracle.transition import Observation, Transition
 
 _WRONGLY_DONE: Final = ("LIFE-06", "LOCK-07")
 _WRONGLY_NOT_DONE: Final = ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02")
-"""Rules broken by a settlement under a lost lock, and by refusing one under a valid lock."""
+"""Rules broken by accepting a settlement under a lost lock, and by refusing a valid one."""
 
 _OF_ANSWERS: Final[dict[tuple[type[v.Command], type[v.Outcome]], tuple[v.RuleId, ...]]] = {
     (v.Schedule, v.Refused): ("SCHED-03", "SCHED-14", "SCHED-10"),
@@ -39,7 +39,7 @@ _OF_ANSWERS: Final[dict[tuple[type[v.Command], type[v.Outcome]], tuple[v.RuleId,
     (v.Complete, v.Done): _WRONGLY_DONE,
     (v.Abandon, v.Done): _WRONGLY_DONE,
 }
-"""Rules broken by a kind of answer to a request."""
+"""Request and answer to the rules that are broken, where the answer decides."""
 
 _OF_REQUESTS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.Complete: _WRONGLY_NOT_DONE,
@@ -64,7 +64,7 @@ _OF_REQUESTS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.Peek: ("LIFE-07",),
     v.ListRules: ("FILTER-10", "FILTER-07", "FILTER-08", "FILTER-19"),
 }
-"""Rules broken by any other answer to a request that nothing allowed."""
+"""Request to the rules that are broken by any answer without rules of its own."""
 
 _AT_LEAST: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.BeginTransaction: ("TXN-01",),
@@ -80,30 +80,29 @@ _AT_LEAST: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.TakePartitionDown: ("PART-02",),
     v.BringPartitionUp: ("PART-04",),
 }
-"""Rule broken by a request's answer if nothing more specific applies."""
+"""Request to the rule that is broken if nothing more specific applies."""
 
 _OF_DESTINATIONS: Final = (
     *("FWD-01", "FWD-02", "FWD-03", "FWD-04", "FWD-05", "FWD-06", "FWD-07", "FWD-08"),
     *("FWD-11", "FWD-14", "FWD-22", "FWD-27", "FWD-30", "FWD-33", "FWD-35"),
 )
-"""Rules that a received message may break if it was forwarded."""
+"""Rules that a received or peeked message may break if it was forwarded."""
 
 
 def blamed(
     namespace: Namespace, event: v.Event, observed: Observation, allowed: tuple[Transition, ...]
 ) -> tuple[v.RuleId, ...]:
-    """Return the broken rules, the most relevant first; never empty.
+    """Return the broken rules, the most relevant first; there is at least one.
 
-    If something required did not happen, they are the rules of the allowed answers; if something
-    impossible was shown, the rules that make it impossible.
+    If something required did not happen, they are the rules of the allowed answers. If something
+    impossible was shown, they are the rules that make it impossible.
     """
     command, outcome = event.command, event.outcome
     queue = namespace.queues.get(v.concerned(command) or "")
     rules: tuple[v.RuleId, ...] = ()
     if is_management(command):
         rules = blamed_in_management(namespace, command, outcome, allowed)
-    # A reader of the documents would name a limit, an age or a session before the rules that hold
-    # for every answer of this kind.
+    # A limit, an age or a session explains more than the rules about all answers of this kind.
     elif queue is not None:
         rules = (
             *blamed_for_limits(namespace, command, outcome),
@@ -132,7 +131,7 @@ def _of_the_answer(
     observed: Observation,
     allowed: tuple[Transition, ...],
 ) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by this answer of an entity."""
+    """Return the rules that this answer of an existing entity breaks."""
     rules: tuple[v.RuleId, ...]
     match event.command, event.outcome:
         case (v.Receive() | v.ReceiveBatch(), _) | (v.ReceiveDeferred(), v.ReceivedSeveral()):
@@ -165,14 +164,14 @@ def _of_the_answer(
 
 
 def _of_nobody(namespace: Namespace, command: v.Command) -> tuple[v.RuleId, ...]:
-    """MGMT-10: return the rules broken if nothing more specific applies."""
+    """MGMT-10: return the rules that are broken if nothing more specific applies."""
     name = v.concerned(command)
     missing = name is not None and name not in namespace.queues
     return rules_if((missing, "MGMT-10"), (True, "LIFE-01"))
 
 
 def _wrongly_kept_rules(queue: Queue, command: v.AddRule | v.RemoveRule) -> tuple[v.RuleId, ...]:
-    """FEAT-01, FEAT-02, FILTER-07: diagnose a change of a subscription's rules that was refused."""
+    """FEAT-01, FEAT-02, FILTER-07: return the rules broken by refusing to change a rule."""
     of_partitioned = "FEAT-01" if isinstance(command, v.AddRule) else "FEAT-02"
     return rules_if((queue.settings.partitioned, of_partitioned), (True, "FILTER-07"))
 
@@ -180,7 +179,7 @@ def _wrongly_kept_rules(queue: Queue, command: v.AddRule | v.RemoveRule) -> tupl
 def _of_forwarding(
     namespace: Namespace, queue: Queue | None, outcome: v.Outcome
 ) -> tuple[v.RuleId, ...]:
-    """Return the broken rules about forwarding, of a source or a destination."""
+    """Return the broken rules on forwarding, for a source or a destination."""
     if queue is not None and isinstance(outcome, v.Refused) and queue.settings.forward_to:
         return ("FWD-34",)
     if queue is None or not isinstance(outcome, v.Received | v.Peeked):
@@ -196,7 +195,7 @@ def _of_forwarding(
 def _of_topics(
     namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
 ) -> tuple[v.RuleId, ...]:
-    """Return the broken rules about what a subscription gives or a topic accepts."""
+    """Return the broken rules on the messages that a subscription gives or a topic accepts."""
     role = None if queue is None else queue.role
     if queue is None or role is None:
         return ()
@@ -221,7 +220,7 @@ def _of_topics(
         (changed and partitioned, "FEAT-01", "FEAT-02"),
         (partitioned, "FEAT-03"),
         (role.asked_in_transaction, "FEAT-19"),
-        # Another subscription's action may have changed the message given here.
+        # The action of another subscription's rule may have changed this message.
         (of_topic.copiers, "FILTER-24"),
     )
 

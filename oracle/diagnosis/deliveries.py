@@ -1,4 +1,4 @@
-"""Diagnosis of receives: a wrong message was given, or a message was withheld."""
+"""Diagnosis of receives that gave a wrong message, or withheld one."""
 
 from busproof import vocabulary as v
 from busproof.oracle.coverage.deliveries import COUNTED_AGAIN
@@ -21,7 +21,7 @@ from busproof.oracle.transition import Observation
 def wrongly_received(
     namespace: Namespace, queue: Queue, event: v.Event, observed: Observation
 ) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by the answer to a receive of any kind."""
+    """Return the rules that the answer to any kind of receive breaks."""
     match event.command, event.outcome:
         case v.Receive() | v.ReceiveBatch(), v.Received() | v.ReceivedSeveral() if (
             not queue.managed.status.gives
@@ -74,7 +74,7 @@ def _wrongly_given(
 def _wrongly_given_together(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, views: tuple[v.MessageView, ...]
 ) -> tuple[v.RuleId, ...]:
-    """BATCH-12 to BATCH-14: too many messages, shared locks, or one not to be given then."""
+    """BATCH-12 to BATCH-14: return the rules broken by these messages together."""
     if not 1 <= len(views) <= command.count or len({view.body for view in views}) < len(views):
         return ("BATCH-12", "LIFE-02")
     if not are_locked_apart(command, views):
@@ -91,7 +91,7 @@ def _wrongly_given_together(
 
 
 def _wrongly_counted(stored: Stored, view: v.MessageView) -> tuple[v.RuleId, ...]:
-    """SESS-09, SESS-10: a delivery count that contradicts the message's last session lock."""
+    """SESS-09, SESS-10: return the rule that a wrong delivery count breaks."""
     if stored.expected is None or view.delivery_count in (None, stored.expected):
         return ()
     return (COUNTED_AGAIN.get(stored.returned or "", "LIFE-01"),)
@@ -100,7 +100,10 @@ def _wrongly_counted(stored: Stored, view: v.MessageView) -> tuple[v.RuleId, ...
 def _wrongly_given_by_number(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, views: tuple[v.MessageView, ...]
 ) -> tuple[v.RuleId, ...]:
-    """DEFER-03 to DEFER-05, DEFER-07, DEFER-08, DEFER-11, DEFER-12: a wrong deferred message."""
+    """Return the rules on deferral that these messages break.
+
+    They are DEFER-03 to DEFER-05, DEFER-07, DEFER-08, DEFER-11 and DEFER-12.
+    """
     for view in views:
         if view.sequence_number not in (None, *command.sequence_numbers):
             return ("DEFER-08",)
@@ -119,7 +122,7 @@ def _wrongly_given_by_number(
 def _altered_or_gone(
     namespace: Namespace, queue: Queue, view: v.MessageView
 ) -> tuple[v.RuleId, ...]:
-    """DEFER-02 to DEFER-08: a number gave another message, an altered one, or one that is gone."""
+    """DEFER-02 to DEFER-08: return the rules broken by a wrong, altered or settled message."""
     wrong, settled = absence(namespace, queue, view), ("DEFER-07", "DEFER-03")
     if _is_named_by(queue, view):
         return ("DEFER-02", "DEFER-08", "DEFER-04", *settled, *wrong)
@@ -129,14 +132,14 @@ def _altered_or_gone(
 
 
 def _is_named_by(queue: Queue, view: v.MessageView) -> bool:
-    """Return whether the number in this view is that of another message that was deferred."""
+    """Return whether the number in the view belongs to another message that was deferred."""
     place = queue.deferred.get(view.sequence_number or -1)
     named = None if place is None else queue.messages.get(place)
     return named is not None and named.message.body != view.body
 
 
 def _lock_broken(candidate: Candidate, command: v.Receive) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by the lock of a delivery; empty if it is correct."""
+    """Return the rules that the lock of a delivery breaks; none if it is as it should be."""
     lock = candidate.stored.lock
     if lock is not None and candidate.namespace.now.latest < lock.expiry.earliest:
         return ("LIFE-02", "LOCK-10", *(("LOCK-04",) if lock.first else ()))
@@ -148,7 +151,7 @@ def _lock_broken(candidate: Candidate, command: v.Receive) -> tuple[v.RuleId, ..
 
 
 def _wrongly_locked(queue: Queue) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by a lock's end time, if it contradicts the lock duration."""
+    """Return the rules that the end of a lock breaks by contradicting the lock duration."""
     settings, managed = queue.settings, queue.managed
     return rules_if(
         (managed.updated, "MGMT-12"),
@@ -171,7 +174,7 @@ def _order_broken(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
 
 
 def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by not giving an available message."""
+    """Return the rules that are broken by not giving an available message."""
     if command.session_id is not None:
         return _withheld_from_session(queue, command.session_id)
     if v.is_dead_letter_queue(command.queue):
@@ -203,7 +206,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
 
 
 def _withheld_from_the_start(queue: Queue, unseen: list[Stored]) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by never giving a message, by the way in which it came."""
+    """Return the rules on how messages came here, for messages that were never given."""
     copied = isinstance(queue.role, Subscription)
     named = any(stored.message.message_id is not None for stored in unseen)
     return (

@@ -1,4 +1,4 @@
-"""Diagnosis of events that break rules on the time to live."""
+"""Diagnosis of events that break rules on the time to live (TTL)."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from busproof.oracle.state import Namespace, Queue
 
 
 def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.RuleId, ...]:
-    """Return the rules on expiry that an event breaks; empty if age is irrelevant."""
+    """Return the rules on expiry that the event breaks; none if no message's age matters."""
     match event.command, event.outcome:
         case v.Receive(queue=name), v.Received(message=view) if v.is_dead_letter_queue(name):
             return tuple(_wrongly_dead(namespace, queue, (view,)))
@@ -34,10 +34,10 @@ def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[
 
 
 def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: an expired message was given."""
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: yield the rules of giving it too late."""
     for stored in queue.with_body(view.body):
         dies = stored.dies
-        # Its age permits the delivery, so something else is wrong with it.
+        # If its age permits the delivery, the event is wrong for another reason.
         if dies is None or may_be_given(namespace, queue, stored):
             continue
         if stored.deliveries and stored.available_at > dies.latest:
@@ -49,7 +49,7 @@ def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> 
 
 
 def _of_lengths(queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
-    """TTL-03, TTL-04: return which of the two times to live was ignored."""
+    """TTL-03, TTL-04, MGMT-12: yield the rules on the time to live that may have been ignored."""
     own, most = stored.message.time_to_live, queue.settings.time_to_live
     if queue.managed.lifetimes_changed_at >= 0:
         yield "MGMT-12"
@@ -60,10 +60,10 @@ def _of_lengths(queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
 
 
 def _withheld(queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
-    """TTL-02 to TTL-04, MGMT-12: a message that has not expired was not given."""
+    """TTL-02 to TTL-04, MGMT-12: yield the rules broken by withholding a message."""
     updated = queue.managed.lifetimes_changed_at >= 0
     for stored in queue.messages.values():
-        # Only a message that is free can have been withheld.
+        # A message that is locked or deferred was rightly not given.
         if not stored.available or session_id not in (None, stored.message.session_id):
             continue
         if updated:
@@ -76,7 +76,7 @@ def _withheld(queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
 def _wrongly_dead(
     namespace: Namespace, dead: Queue, views: tuple[v.MessageView, ...]
 ) -> Iterator[v.RuleId]:
-    """TTL-02, TTL-07, TTL-08, TTL-10: a message was wrongly dead-lettered for its age."""
+    """TTL-02, TTL-07, TTL-08, TTL-10: yield the rules broken by dead-lettering for a wrong age."""
     owner = namespace.queues[v.owner_of(dead.settings.queue)]
     for view in views:
         for stored in owner.with_body(view.body):

@@ -1,4 +1,4 @@
-"""Diagnosis of events that break rules on the management of entities."""
+"""Diagnosis of events that break rules on the management of entities (MGMT, QUOTA)."""
 
 from typing import Final
 
@@ -30,18 +30,18 @@ _DEMANDED_IN_PREMIUM: Final[dict[str, tuple[v.RuleId, ...]]] = {
     "counting": ("QUOTA-12",),
     "quota": ("QUOTA-13",),
 }
-"""Rule broken by refusing one more, by the reading of QUOTA-PREMIUM."""
+"""Reading of QUOTA-PREMIUM to the rule broken by refusing one more entity."""
 
 
 def is_management(command: v.Command) -> bool:
-    """Return whether the request is about the existence of entities."""
+    """Return whether the request creates, deletes, changes, describes or lists entities."""
     return isinstance(command, Management)
 
 
 def blamed_in_management(
     namespace: Namespace, command: v.Command, outcome: v.Outcome, allowed: tuple[Transition, ...]
 ) -> tuple[v.RuleId, ...]:
-    """Return the broken rules beyond those that decided the allowed answers."""
+    """Return the rules that the event breaks, besides those of the allowed answers."""
     queue = namespace.queues.get(getattr(command, "queue", getattr(command, "topic", "")))
     rules: tuple[v.RuleId, ...] = ()
     match command, outcome:
@@ -67,7 +67,7 @@ def blamed_in_management(
 
 
 def _quota_denied(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by refusing one more that has to be created."""
+    """Return the rules that are broken by refusing one more entity below the quota."""
     counts = namespace.entity_counts
     if namespace.profile.tier is v.Tier.PREMIUM:
         reading = namespace.reading("QUOTA-PREMIUM")
@@ -88,7 +88,7 @@ def _denied(
     command: v.CreateQueue | v.CreateTopic | v.CreateSubscription,
     outcome: v.Refused,
 ) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by refusing one more entity because of a quota."""
+    """Return the rules on quotas that the refusal of a creation breaks."""
     many = namespace.entity_counts.entities.earliest + 1 >= MOST_PARTITIONED
     if outcome.error is not v.Error.QUOTA_EXCEEDED and not many:
         return ()
@@ -127,7 +127,7 @@ def _wrongly_not_created(
 
 
 def _wrongly_kept(command: v.Command, allowed: tuple[Transition, ...]) -> tuple[v.RuleId, ...]:
-    """Diagnose a refused change that had to be made."""
+    """Return the rule broken by refusing a change or a deletion that must be made."""
     if any("MGMT-19" in transition.rules for transition in allowed):
         return ("MGMT-19",)
     return ("MGMT-12",) if isinstance(command, v.UpdateQueue | v.UpdateTopic) else ("MGMT-15",)

@@ -18,7 +18,7 @@ from busproof.oracle.transition import Observation
 def wrongly_begun(
     namespace: Namespace, queue: Queue, command: v.Peek, views: tuple[v.MessageView, ...]
 ) -> tuple[v.RuleId, ...]:
-    """PART-14, PART-15, PART-19, PART-20, DEFER-09: diagnose the start or length of a peek."""
+    """PART-14, PART-15, PART-19, PART-20, DEFER-09: return the rules that a peek breaks."""
     if len(views) > command.count or len({*views}) < len(views):
         return ("PART-19", "LIFE-07")
     if any(continues_wrongly(namespace, command, view) for view in views):
@@ -42,14 +42,14 @@ def wrongly_begun(
 
 
 def _left_out(queue: Queue) -> tuple[v.RuleId, ...]:
-    """DEFER-09: diagnose a peek that may have skipped a message at its start."""
+    """DEFER-09: return the rule that a peek may break by leaving out a deferred message."""
     return rules_if((any(stored.deferred for stored in queue.messages.values()), "DEFER-09"))
 
 
 def blamed_for_partitions(
     namespace: Namespace, queue: Queue | None, event: v.Event
 ) -> tuple[v.RuleId, ...]:
-    """Return further broken rules, given current and earlier outages."""
+    """Return further rules that the event may break because of outages, now or earlier."""
     if queue is None:
         return ()
     partitioned = queue.settings.partitioned
@@ -79,7 +79,7 @@ def blamed_for_partitions(
 
 
 def _withheld(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
-    """PART-02, PART-04, PART-05, PART-09, PART-12: an available message was not given."""
+    """PART-02, PART-04, PART-05, PART-09, PART-12: return the rules broken by an empty answer."""
     waiting = [stored for stored in queue.messages.values() if stored.available]
     since = any(stored.since < queue.receivers.count for stored in waiting)
     partitioned = queue.settings.partitioned

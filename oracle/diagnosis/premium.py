@@ -1,4 +1,4 @@
-"""Diagnosis of events that break rules on Premium."""
+"""Diagnosis of events that break rules on Premium (PREM)."""
 
 from busproof import vocabulary as v
 from busproof.oracle.management.premium import is_distinct, is_from_before
@@ -9,7 +9,7 @@ from busproof.oracle.state import Namespace, Queue
 def blamed_in_premium(
     namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
 ) -> tuple[v.RuleId, ...]:
-    """Return further rules on Premium that a violation may break."""
+    """Return further rules on Premium that the event may break."""
     if namespace.profile.tier is not v.Tier.PREMIUM:
         return ()
     return (

@@ -1,4 +1,4 @@
-"""Diagnosis of sends, and of requests that break rules on sizes and limits."""
+"""Diagnosis of sends, and of requests that break rules on sizes and limits (SIZE, LIMIT)."""
 
 from typing import Final
 
@@ -19,16 +19,16 @@ from busproof.oracle.state import Namespace, Queue, Topic, everywhere
 from busproof.oracle.transition import Observation
 
 MANY: Final = 10
-"""Least number of messages in a transaction for a refusal to be for the limit."""
+"""Least number of messages in a transaction for a refusal to be charged to the limit."""
 
 
 def wrongly_taken(
     namespace: Namespace, queue: Queue, command: v.Send, observed: Observation
 ) -> tuple[v.RuleId, ...]:
-    """Diagnose a send that was accepted or placed although the rules forbid it."""
+    """Return the rules broken by accepting a send, or by the partition that it went to."""
     partitions = everywhere(namespace, queue.settings)
     if observed.witness is not None and not partitions >> observed.witness.partition & 1:
-        # The queue cannot have this partition.
+        # A partition of this number does not exist in the entity.
         return ("PREM-16" if namespace.profile.is_partitioned else "SIZE-05", "KEY-01")
     key = _key(namespace, queue, command)
     if key is None:
@@ -48,7 +48,7 @@ def wrongly_taken(
 def wrongly_refused(
     namespace: Namespace, queue: Queue, command: v.Send, outcome: v.Refused
 ) -> tuple[v.RuleId, ...]:
-    """Diagnose a send that was refused, or got the wrong error, although the rules accept it."""
+    """Return the rules broken by refusing a send, or by refusing it with the wrong error."""
     key, message = _key(namespace, queue, command), command.message
     disabled = outcome.error is v.Error.ENTITY_DISABLED and not queue.managed.suspended
     keyless = key is None and not queue.outages.any
@@ -77,7 +77,7 @@ def _by_key(
 
 
 def not_refused(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.RuleId, ...]:
-    """Diagnose a request that took effect in a transaction that is over, or can only be undone."""
+    """Return the rules broken by success in a transaction that is over, or must fail."""
     command = event.command
     transaction = getattr(command, "transaction", None)
     if transaction is None or isinstance(event.outcome, v.Refused):
@@ -94,7 +94,7 @@ def _key(namespace: Namespace, queue: Queue, command: v.Send) -> Key | None:
 
 
 def _room_denied(queue: Queue, key: Key | None) -> tuple[v.RuleId, ...]:
-    """Diagnose a refusal about the quota, or for another reason where one was refused for it."""
+    """Return the rules broken by refusing a send for lack of room, or for another reason later."""
     if not queue.settings.partitioned:
         return ("SIZE-11", "SIZE-12", "SIZE-10", "SIZE-06")
     if key is None:
@@ -107,7 +107,7 @@ def _room_denied(queue: Queue, key: Key | None) -> tuple[v.RuleId, ...]:
 def blamed_for_limits(
     namespace: Namespace, command: v.Command, outcome: v.Outcome
 ) -> tuple[v.RuleId, ...]:
-    """Return the limits that were ignored, or enforced too early."""
+    """Return the rules on limits that were ignored, or enforced too early."""
     refused = isinstance(outcome, v.Refused)
     match command:
         case v.Send() | v.Schedule() if refused:

@@ -1,4 +1,4 @@
-"""Diagnosis of events that break rules on sessions, their locks and their states."""
+"""Diagnosis of events that break rules on sessions, their locks and their states (SESS)."""
 
 from busproof import vocabulary as v
 from busproof.oracle.messages.sessions import holds_session
@@ -7,7 +7,7 @@ from busproof.oracle.state import Namespace, Queue
 
 
 def blamed_in_sessions(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.RuleId, ...]:
-    """Return the broken rules about the lock or the state of a session, the most relevant first."""
+    """Return the rules on a session's lock or state that the event breaks, most relevant first."""
     match event.command, event.outcome:
         case v.Receive() | v.ReceiveBatch() as command, v.Received() | v.ReceivedSeveral():
             return _received(namespace, queue, command.session_id, event.connection)
@@ -26,7 +26,7 @@ def blamed_in_sessions(namespace: Namespace, queue: Queue, event: v.Event) -> tu
 def _received(
     namespace: Namespace, queue: Queue, session_id: str | None, connection: str
 ) -> tuple[v.RuleId, ...]:
-    """SESS-02, SESS-12: diagnose a receive without a session, or from one that is not held."""
+    """SESS-02, SESS-12: return the rules broken by a receive that holds no session."""
     if not queue.settings.requires_session:
         return ()
     if session_id is None:
@@ -40,7 +40,7 @@ def _received(
 def _not_its_holder(
     namespace: Namespace, queue: Queue, session_id: str, connection: str
 ) -> tuple[v.RuleId, ...]:
-    """SESS-12, SESS-21: diagnose a state that was set or read without the session."""
+    """SESS-12, SESS-21: return the rules broken by using the state of a session not held."""
     return rules_if(
         (_has_lost(namespace, queue, session_id, connection), "SESS-12"),
         (holds_session(namespace, queue, session_id, connection) is False, "SESS-21"),
@@ -48,14 +48,14 @@ def _not_its_holder(
 
 
 def _has_lost(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> bool:
-    """Return whether the connection was the last holder of the session, and surely is no more."""
+    """Return whether the connection was the last to hold the session, and surely has lost it."""
     session = queue.sessions.get(session_id)
     lost = holds_session(namespace, queue, session_id, connection) is False
     return lost and session is not None and session.connection == connection
 
 
 def _wrong_state(queue: Queue, session_id: str, state: str | None) -> tuple[v.RuleId, ...]:
-    """SESS-16 to SESS-20: diagnose a state that is not the session's."""
+    """SESS-16 to SESS-20: return the rules broken by a state that is not the session's."""
     stored = queue.states.get(session_id)
     others = (other.state for name, other in queue.states.items() if name != session_id)
     cleared = stored is not None and stored.state is None

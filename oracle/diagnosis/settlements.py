@@ -1,4 +1,4 @@
-"""Diagnosis of events that break rules on settling and on batches."""
+"""Diagnosis of events that break rules on settling, and on batches."""
 
 from typing import Any, Final
 
@@ -6,17 +6,17 @@ from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue
 
 OF_DELETIONS: Final = ("BATCH-15", "BATCH-16", "BATCH-17")
-"""Rules that an answer may break after messages were deleted in one request, or by doing so."""
+"""Rules that a deletion of several messages may break, or a later answer about them."""
 _OF_BATCHES: Final = (
     *("BATCH-01", "BATCH-02", "BATCH-03", "BATCH-04", "BATCH-08"),
     *("BATCH-09", "BATCH-10", "BATCH-11", "BATCH-14"),
 )
 
 _TELLING_OF_SETTLEMENTS: Final = v.Receive | v.Peek | v.ReceiveDeferred | v.RenewLock | v.Settlement
-"""Requests whose answers reveal whether a message was settled."""
+"""Requests whose answers may show whether a message was settled."""
 _TELLING_OF_LOCKS: Final = _TELLING_OF_SETTLEMENTS | v.ReceiveBatch | v.SettleBatch | v.RenewLocks
 _TELLING_OF_BATCHES: Final = v.Receive | v.ReceiveBatch | v.ReceiveDeferred | v.Peek
-"""Requests whose answers reveal whether and where a message of a batch is."""
+"""Requests whose answers may show whether and where a message of a batch is."""
 
 _EVER: Final[tuple[tuple[str, Any, tuple[v.RuleId, ...]], ...]] = (
     ("transactions", _TELLING_OF_SETTLEMENTS, ("LOCK-11", "LOCK-12", "LOCK-13")),
@@ -25,15 +25,15 @@ _EVER: Final[tuple[tuple[str, Any, tuple[v.RuleId, ...]], ...]] = (
     ("deletions", _TELLING_OF_LOCKS | v.DeleteBatch, OF_DELETIONS),
     ("locks", _TELLING_OF_LOCKS, ("LOCK-14", "LOCK-16", "LOCK-17", "LOCK-18")),
 )
-"""Kind of requests that were ever made; requests that reveal it; rules broken then."""
+"""Kind of an earlier request; requests whose answers may show its effect; rules broken then."""
 
 
 def blamed_for_earlier_requests(
     namespace: Namespace, queue: Queue | None, command: v.Command
 ) -> tuple[v.RuleId, ...]:
-    """Return further broken rules, given what was ever done to the entity's messages.
+    """Return further rules that the event may break, by what earlier requests did.
 
-    What was done to an entity's messages shows in its dead letters, too; batches do not.
+    Earlier requests to an entity may show in its dead letters as well, except batches.
     """
     if queue is None:
         return ()

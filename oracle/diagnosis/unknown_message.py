@@ -1,4 +1,4 @@
-"""Diagnosis of a view that matches no message of the queue."""
+"""Diagnosis of a received or peeked message that matches no message of the queue."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,11 +17,11 @@ _BESIDES: Final[dict[v.RuleId, tuple[v.RuleId, ...]]] = {
     "PART-03": ("KEY-03",),
     "SCHED-10": ("LIFE-01",),
 }
-"""Further rules broken by showing what these rules kept out: a copy, or a refused message."""
+"""Rule that kept a message out, to further rules that are broken by showing the message."""
 
 
 def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by showing this message, the most relevant first."""
+    """Return the rules that are broken by showing this message, the most relevant first."""
     if v.is_dead_letter_queue(queue.settings.queue):
         return _from_dead_letters(namespace, queue, view)
     known = queue.bodies.get(view.body)
@@ -32,7 +32,7 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
         return _gone(namespace, queue, view)
     unchanged = [stored for stored in there if is_unchanged(namespace, stored, view)]
     if not unchanged:
-        # All but its number is as it was sent: a reader would name SEQ-04, and not LIFE-01.
+        # Everything except its number is as it was sent, so SEQ-04 says more than LIFE-01.
         if renumbered := _renumbered(namespace, there, view):
             return (*renumbered, "LIFE-01")
         unassigned = namespace.observability.assigns_message_ids and view.message_id is None
@@ -45,7 +45,7 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
 def _kept_out(
     namespace: Namespace, queue: Queue, view: v.MessageView, rule: v.RuleId | None
 ) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by showing a message that this rule, if any, kept from arriving."""
+    """Return the rules broken by showing a message that never arrived, because of `rule` if any."""
     if rule is not None:
         return (*_hidden(queue, view, rule), *_beside((rule,)))
     rules = _never_here(namespace, queue, view.body)
@@ -66,7 +66,7 @@ def _never_here(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId
 def _renumbered(
     namespace: Namespace, there: list[Stored], view: v.MessageView
 ) -> tuple[v.RuleId, ...]:
-    """SEQ-04, LIFE-12: diagnose a message that is unchanged except for its number."""
+    """SEQ-04, LIFE-12: return the rules broken if only the message's number has changed."""
     number, unnumbered = view.sequence_number, evolve(view, sequence_number=None)
     for stored in there:
         known = stored.sequence_number
@@ -77,13 +77,13 @@ def _renumbered(
 
 
 def _beside(rules: tuple[v.RuleId, ...]) -> Iterator[v.RuleId]:
-    """Return further rules broken by showing a message that these rules kept out."""
+    """Yield further rules that are broken if these rules kept a message out."""
     for rule in rules:
         yield from _BESIDES.get(rule, ())
 
 
 def _hidden(queue: Queue, view: v.MessageView, rule: v.RuleId) -> tuple[v.RuleId, ...]:
-    """Return the rules broken if it never arrives, or has not arrived yet."""
+    """Return the rules broken by showing a message that never arrives, or has not arrived yet."""
     if rule != "SCHED-01":
         return (rule,)
     rules = ("SCHED-08", rule) if view.state is not None else (rule,)
@@ -91,7 +91,7 @@ def _hidden(queue: Queue, view: v.MessageView, rule: v.RuleId) -> tuple[v.RuleId
 
 
 def _gone(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.RuleId, ...]:
-    """LIFE-03, DLQ-14: it was settled for good, or it is a dead letter."""
+    """LIFE-03, DLQ-14: return the rules broken by showing a settled or dead-lettered message."""
     dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
     if dead is not None and view.body in dead.bodies:
         return ("DLQ-14", "DLQ-05", "DLQ-02", "LIFE-03", "KEY-01")
@@ -101,7 +101,7 @@ def _gone(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.Ru
 def _from_dead_letters(
     namespace: Namespace, dead: Queue, view: v.MessageView
 ) -> tuple[v.RuleId, ...]:
-    """DLQ-03, DLQ-05, DLQ-06, DLQ-13: it is not a dead letter, or has another reason."""
+    """DLQ-03, DLQ-05, DLQ-06, DLQ-13: return the rules broken by showing this dead letter."""
     known = dead.bodies.get(view.body)
     if not (isinstance(known, tuple) and known):
         if dead.settings.queue.endswith(v.TRANSFERS):

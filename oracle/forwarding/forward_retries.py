@@ -1,4 +1,4 @@
-"""Messages that could not be forwarded, and may be later (FORWARD-FAILED).
+"""Retries of messages that could not be forwarded (FORWARD-FAILED).
 
 A destination may be enabled again, or created again under its name. The documents do not say
 whether earlier messages of its sources are then retried: they may arrive, stay dead letters, or be
@@ -18,7 +18,7 @@ from busproof.oracle.unjudged import stop_judging
 
 
 def is_mere_destination(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether a queue only receives forwarded messages, from fully known entities."""
+    """Return whether the queue does nothing but receive, and only from entities that are known."""
     name, registry = queue.settings.queue, namespace.registry
     waits = any(
         transaction is not None and transaction.queues
@@ -38,18 +38,20 @@ def destination_again(before: Namespace, after: Namespace, name: str) -> Namespa
         return after
     if is_mere_destination(after, after.queues[name]):
         return tried_again(after, name, everything=True)
+    # A retried message that is forwarded further, or meets a transaction, leaves too much open.
     return stop_judging(after, name)
 
 
 def tried_again(namespace: Namespace, name: str, *, everything: bool = False) -> Namespace:
-    """FWD-19, FWD-20: let messages that were kept from a destination arrive there from now on.
+    """FWD-19, FWD-20: let messages that did not reach a destination arrive there from now on.
 
     Args:
         namespace: the namespace.
         name: the destination.
         everything: whether this includes messages of an earlier, deleted destination.
     """
-    # Arrivals are numbered, and the order of a map differs between processes: retries are sorted.
+    # Each retry gets an arrival number, and the iteration order of a map differs between processes.
+    # Sorting makes every run number them alike.
     for source in _sources(namespace, name):
         for body, several in sorted(namespace.queues[source].passed.items(), key=itemgetter(0)):
             kept = [record for record in several if everything or record.kept_by == "FWD-19"]
@@ -69,13 +71,14 @@ def _sources(namespace: Namespace, name: str) -> tuple[str, ...]:
 
 def _may_arrive(namespace: Namespace, name: str, arrival: Arrival) -> Namespace:
     source = namespace.queues[name]
+    # The documents do not say whether and when the source retries, so nothing has to wait for it.
     destination = namespace.queues[source.settings.forward_to or ""]
     late = attrs.evolve(arrival, certain=False, answered=False)
     return arrive(namespace, *passed_on(namespace, source, destination, late))
 
 
 def _forgiven(namespace: Namespace, name: str, body: str) -> Namespace:
-    """Return the namespace without known obstacles between these messages and their destination."""
+    """Return the namespace in which nothing is known to prevent forwarding of this body."""
     source = namespace.queues[name]
     anew = tuple(Passed(record.arrival) for record in source.passed[body])
     return with_queue(namespace, attrs.evolve(source, passed=source.passed.set(body, anew)))

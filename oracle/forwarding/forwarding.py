@@ -22,13 +22,14 @@ from busproof.oracle.state import (
     with_queue,
 )
 
+# The documents name a limit of three hops in one place and of four in another.
 MOST_EVER = 4
 MOST_HOPS = {"three": 3}
 """FORWARD-HOPS: maximum number of hops; four unless a reading says otherwise."""
 
 
 def kept_by(namespace: Namespace, destination: Queue | None, arrival: Arrival) -> v.RuleId | None:
-    """FWD-18 to FWD-20: return the rule that prevents forwarding to here now, if there is one."""
+    """FWD-18 to FWD-20: return the rule that prevents forwarding to this destination, if any."""
     reading = namespace.profile.readings.get("FORWARD-HOPS", "either")
     if arrival.hops >= MOST_HOPS.get(reading, MOST_EVER):
         return "FWD-18"
@@ -40,10 +41,10 @@ def kept_by(namespace: Namespace, destination: Queue | None, arrival: Arrival) -
 def passed_on(
     namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival
 ) -> tuple[Queue, Arrival]:
-    """Return the destination and the message in transit."""
+    """Return the destination, prepared for the message, and the message in transit to it."""
     key = _key(namespace, source, destination, arrival)
     becomes = fate(namespace, destination, arrival.message, key)
-    # Nobody sees which partition takes a forwarded message without a key.
+    # Nobody sees which partition takes a forwarded message without a key, so every one may have it.
     where = everywhere(namespace, destination.settings)
     if key is not None:
         where = home_of(namespace, destination, key)
@@ -56,7 +57,8 @@ def passed_on(
         certain=False,
         answered=False,
     )
-    # Why the message may not be found at the destination.
+    # Each of these is a reason why the message may be missing at the destination without a
+    # violation.
     no_session = destination.settings.requires_session and arrival.message.session_id is None
     kept_away = rules_if(
         (becomes is Fate.DROPPED, "FWD-13"),
@@ -70,7 +72,8 @@ def passed_on(
         certain=False,
         answered=False,
         owed=becomes is Fate.KEPT and is_owed(destination, arrival),
-        # Rules of the topic that it was sent to say nothing of those of the next one.
+        # A revision counts changes of the topic that the message was sent to; the next topic has
+        # its own counter.
         revision=None,
         hops=arrival.hops + 1,
         shows=_shown(source, destination, arrival, key),
@@ -81,9 +84,9 @@ def passed_on(
 
 
 def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[v.RuleId]:
-    """FWD-23: return the rules exercised by a message due in an outage of its source.
+    """FWD-23: return the rules exercised by a message that was due while its source was down.
 
-    Only for a message scheduled at a direct source of this entity.
+    This concerns messages scheduled at an entity that forwards directly to this one.
     """
     name = queue.settings.queue
     for source in (
@@ -97,12 +100,12 @@ def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[v.RuleId
 
 
 def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: v.RuleId) -> Namespace:
-    """FWD-18, FWD-19, FWD-33: return the rule that keeps the message from every destination.
+    """FWD-18, FWD-19, FWD-33: record that a message cannot arrive at any later destination.
 
-    It was forwarded too often, its destination is disabled, or its transaction has not been
-    committed.
+    `rule` is the reason: it was forwarded too often, its destination is disabled, or its
+    transaction has not been committed.
     """
-    # No message is forwarded further than that, not even where entities forward in a circle.
+    # The hop limit also ends this loop where entities forward in a circle.
     for _ in range(MOST_EVER):
         destination = namespace.queues.get(source.settings.forward_to or "")
         if destination is None or destination.role is not None:
@@ -123,10 +126,11 @@ def kept_away_by(destination: Queue, *rules: v.RuleId) -> Queue:
 
 
 def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival) -> Key | None:
-    """FWD-07 to FWD-12: return the key of the message at the destination."""
+    """FWD-07 to FWD-12: return the key that the message has at the destination, if any."""
     message = arrival.message
     if keys_conflict(message):
-        # Either key may place it, if it is accepted (FORWARD-CONFLICT).
+        # Which of the two keys counts is open (FORWARD-CONFLICT). `None` lets the message take any
+        # partition.
         return None
     key = effective_key(namespace, destination.settings, message)
     # A MessageId that was the key at the source may stay one (FORWARD-MESSAGE-ID).

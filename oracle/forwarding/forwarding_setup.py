@@ -1,4 +1,4 @@
-"""Creation of entities that forward, and receives from them (FWD)."""
+"""Creation of entities that forward, and requests to receive from them (FWD)."""
 
 from collections.abc import Iterator
 from typing import Final, TypeVar
@@ -20,7 +20,7 @@ _Creation = TypeVar("_Creation", v.CreateQueue, v.CreateSubscription)
 
 
 def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[v.RuleId, ...]]:
-    """LOCK-03: return the result of a creation with a longer lock duration, and its rule."""
+    """LOCK-03: return the creation with its lock duration cut to the maximum, and the rule."""
     if command.lock_duration <= LONGEST_LOCK:
         return command, ()
     return attrs.evolve(command, lock_duration=LONGEST_LOCK), ("LOCK-03",)
@@ -29,7 +29,7 @@ def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[v.RuleId, ..
 def refused_destination(
     namespace: Namespace, command: v.CreateQueue | v.CreateSubscription
 ) -> Iterator[Transition]:
-    """FWD-25, FWD-29: return the refusals of an entity with forwarding, also of dead letters."""
+    """FWD-25, FWD-29: return the refusals of an entity whose messages or dead letters forward."""
     known = [namespace.queues.get(destination) for destination in v.destinations(command)]
     if not known:
         return
@@ -43,7 +43,7 @@ def refused_destination(
 
 
 def _is_open(namespace: Namespace, destination: Queue) -> bool:
-    """Return whether the documents leave open if messages can be forwarded there."""
+    """Return whether the documents leave open if messages can be forwarded to this entity."""
     denied = namespace.profile.tier is v.Tier.BASIC or isinstance(destination.role, Subscription)
     return denied or is_unsure(destination)
 
@@ -51,8 +51,10 @@ def _is_open(namespace: Namespace, destination: Queue) -> bool:
 def sources(
     namespace: Namespace, command: _Creation
 ) -> Iterator[tuple[_Creation, tuple[v.RuleId, ...]]]:
-    """Return the possible results of creating an entity that forwards, with their rules."""
+    """Yield the settings that an entity may get if its creation asks for forwarding, with rules."""
     if any(destination not in namespace.queues for destination in v.destinations(command)):
+        # The documents say only that sessions and forwarding exclude each other. A bus that accepts
+        # the creation must then not forward.
         return
     if command.forward_to is not None and command.requires_session:
         yield attrs.evolve(command, forward_to=None), ("FWD-25",)
@@ -68,11 +70,12 @@ def not_forwarding(namespace: Namespace, destination_named: str) -> Namespace:
 def given_by_source(
     namespace: Namespace, queue: Queue, command: v.Command, connection: str, observed: Observation
 ) -> Iterator[Transition]:
-    """FWD-15, FWD-36: do not give messages that wait to be forwarded; a peek may show them.
+    """FWD-15, FWD-36: yield the answers of an entity that forwards to a receive or a peek.
 
-    Return nothing if the entity does not forward, or the request is of another kind. Messages that
-    a queue held when an update enabled forwarding may still be received from it, because the
-    documents leave their place open.
+    A receive gives nothing, because all messages wait to be forwarded; a peek may show them. If the
+    entity does not forward, or the request is another one, nothing is yielded. Messages that a
+    queue had when an update enabled forwarding may still be received from it, because the documents
+    leave their place open.
     """
     receives = isinstance(command, v.Receive | v.ReceiveBatch)
     if queue.settings.forward_to is None or not (receives or isinstance(command, v.Peek)):

@@ -1,7 +1,7 @@
-"""Updates that start or stop forwarding of a queue's messages (FWD-05).
+"""Updates that start or stop the forwarding of a queue's messages (FWD-05).
 
-Later messages go where the update says. The documents do not say what happens to messages that a
-queue holds when forwarding starts, or that are in transit when it stops: they may be in either
+Later messages go where the update says. The documents do not say what happens to the messages that
+a queue has when forwarding starts, or to those in transit when it stops: they may be in either
 place. If more than that is open, the queue is no longer judged.
 """
 
@@ -43,13 +43,14 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
     Args:
         namespace: after all other changes of the update.
         command: the update.
-        surely: whether it is in force now, and no other update may still change that.
+        surely: whether the update is in force now, and no unanswered one may still change it.
     """
     queue = namespace.queues[command.queue]
     wanted, before = command.forward_to or None, queue.settings.forward_to
     if command.forward_to is None or wanted == before:
         return namespace
-    # A queue with sessions cannot forward; a bus that takes the update must not act on it.
+    # A queue that requires sessions cannot forward (FWD-25). A bus that accepts the update must not
+    # forward then, so none of its messages may arrive at the destination.
     if wanted is not None and queue.settings.requires_session:
         return not_forwarding(namespace, wanted)
     simple = surely and _is_simple(namespace, queue, wanted)
@@ -64,22 +65,22 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
 
 
 def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
-    """Return whether only the place of the queue's messages is open."""
+    """Return whether nothing is open but which of the two entities has each message."""
     name = queue.settings.queue
     messages = [*queue.messages.values()]
-    # When a locked, deferred or scheduled message would be forwarded, if at all, is open.
+    # Whether and when a locked, deferred or scheduled message would be forwarded is open.
     idle = all(stored.lock is None and stored.deferred is False for stored in messages)
     sources = (name, queue.role.topic) if isinstance(queue.role, Subscription) else (name,)
     waits = is_in_transaction(namespace, *sources)
     still = not (len(queue.calendar.entries) or waits or any(feeding(namespace, name)))
     alone = wanted is None or (wanted != name and not any(feeding(namespace, wanted)))
-    # If it forwarded elsewhere before, what is on its way may go to either destination.
+    # If it forwarded elsewhere before, messages in transit may go to either destination.
     turned = wanted is not None and queue.settings.forward_to is not None
     return idle and still and alone and not turned and not is_unsure(queue)
 
 
 def _begun(namespace: Namespace, queue: Queue) -> Namespace:
-    """Return the queue with forwarding started: its messages may be forwarded as well."""
+    """Return the namespace after forwarding has started: each message may go, or stay here."""
     name = queue.settings.queue
     for stored in tuple(queue.messages.values()):
         here = namespace.queues[name]
@@ -96,9 +97,9 @@ def _begun(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def _ended(namespace: Namespace, queue: Queue) -> Namespace:
-    """Return the queue with forwarding stopped: messages in transit may have stayed."""
+    """Return the namespace after forwarding has stopped: messages in transit may have stayed."""
     where = everywhere(namespace, queue.settings)
-    # Stored without a key: what stayed here owes no order to what comes later.
+    # They are stored without a key, so that no later message of their key has to wait for them.
     for several in queue.passed.values():
         for passed in several:
             message = passed.arrival.message

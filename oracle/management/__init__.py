@@ -1,1 +1,1 @@
-"""Management of entities: queues, topics, subscriptions and their rules."""
+"""Management of entities: creation, updates, descriptions, lists, deletion, subscription rules."""

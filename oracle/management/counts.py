@@ -1,4 +1,4 @@
-"""MGMT-20, MGMT-23, MGMT-29, MGMT-30: the message count in a description."""
+"""Message counts in descriptions of entities (MGMT-20, MGMT-23, MGMT-29, MGMT-30)."""
 
 from busproof import vocabulary as v
 from busproof.oracle.messages.releasing import without_perhaps_spent
@@ -7,29 +7,30 @@ from busproof.oracle.state import Namespace, Queue, feeding
 
 
 def may_lag(namespace: Namespace) -> bool:
-    """Return whether counts and availability may be out of date (GET-LAG)."""
+    """Return whether a description may show an earlier count or availability (GET-LAG)."""
     return namespace.reading("GET-LAG") != "at-once"
 
 
 def count_is_allowed(namespace: Namespace, queue: Queue, reported: int | None) -> bool:
-    """MGMT-20, MGMT-23: check a message count against its least and greatest values."""
+    """MGMT-20, MGMT-23: return whether this message count is possible."""
     if reported is None:
         return True
     name, onward = queue.settings.queue, queue.managed.redirected or v.destinations(queue.settings)
-    # Dead letters may have come here unseen, and copies may have gone on.
+    # Dead letters may have been forwarded here unseen, and copies may have been forwarded from
+    # here.
     if any(feeding(namespace, name)) or (queue.role is not None and onward):
         return reported >= 0
-    # Such a count may be of any earlier moment.
+    # The count may be from any earlier moment.
     if may_lag(namespace) or v.destinations(queue.settings):
         return 0 <= reported <= queue.arrivals + queue.calendar.scheduled
     least, most = counts(queue)
     aside = _surely_aside(namespace, queue)
-    # Messages may have been given up unseen; looking for them visits all, so only before a
-    # violation.
+    # Deliveries that nobody saw may have used up a message's limit. Looking for such messages
+    # visits all of them, so it is done only where the alternative is a violation.
     if reported < least + aside:
         least, _ = counts(without_perhaps_spent(namespace, queue))
     if namespace.reading("MESSAGES-EXPIRE") == "message":
-        # Under this reading a message may be gone that any front end may ever have cached.
+        # Under this reading a message may be lost with the cache of any front end that ever had it.
         least = aside = 0
     if namespace.reading("COUNTS-IN-OUTAGE") == "left-out":
         most -= _surely_hit(queue)
@@ -38,9 +39,9 @@ def count_is_allowed(namespace: Namespace, queue: Queue, reported: int | None) -
 
 
 def _surely_aside(namespace: Namespace, queue: Queue) -> int:
-    """Return how many messages are surely there and surely locked or deferred.
+    """Return how many messages are surely there, and surely locked or deferred.
 
-    A lock of a session is left out, because it may have ended unseen.
+    A session's lock does not count, because it may have ended unseen.
     """
     if queue.outages.any:
         return 0
@@ -61,7 +62,7 @@ def _surely_aside(namespace: Namespace, queue: Queue) -> int:
 
 
 def _scheduled(namespace: Namespace, queue: Queue) -> tuple[int, int]:
-    """SCHEDULED-COUNT: return how many scheduled messages are counted, at least and at most."""
+    """SCHEDULED-COUNT: return the least and the greatest number of scheduled messages counted."""
     entries, now = queue.calendar.entries, namespace.now.latest
     reading = namespace.reading("SCHEDULED-COUNT")
     if reading == "left-out":
@@ -73,7 +74,7 @@ def _scheduled(namespace: Namespace, queue: Queue) -> tuple[int, int]:
 
 
 def _surely_hit(queue: Queue) -> int:
-    """Return how many messages are certainly in partitions that are down."""
+    """Return how many messages are surely in partitions that are down."""
     return sum(
         tally.total
         for where, tally in queue.tallies.items()
@@ -82,16 +83,16 @@ def _surely_hit(queue: Queue) -> int:
 
 
 def counts(queue: Queue) -> tuple[int, int]:
-    """Return the least and the greatest number of messages in the queue."""
+    """Return the least and the greatest number of messages that are available, or there at all."""
     sure = sum(
         tally.total for where, tally in queue.tallies.items() if not queue.outages.may_hit(where)
     )
-    # Each unanswered receive may have taken one of them.
+    # Each unanswered receive may have taken one message.
     return max(0, sure - queue.receivers.lost), len(queue.messages)
 
 
 def rules_of_scheduled(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
-    """MGMT-29, MGMT-30: return the rule on a count while messages are surely scheduled."""
+    """MGMT-29, MGMT-30: return the rule on the count, if a message is surely scheduled."""
     entries, now = queue.calendar.entries, namespace.now.latest
     sure = any(entry.certain and now < entry.due.earliest for entry in entries.values())
     rules = {"counted": ("MGMT-29",), "left-out": ("MGMT-30",)}

@@ -1,4 +1,4 @@
-"""Deletion of entities, and what is remembered of them."""
+"""Deletion of entities, and the records that stay of them."""
 
 import attrs
 
@@ -21,17 +21,18 @@ from busproof.oracle.unjudged import is_joined, stop_judging
 
 
 def delete_entity(namespace: Namespace, queue: Queue) -> Namespace:
-    """MGMT-15, TOPIC-22, TOPIC-23: return the namespace without an entity.
+    """MGMT-15, TOPIC-22, TOPIC-23: return the namespace without this entity.
 
-    A topic is deleted with its subscriptions; a subscription leaves its topic and the others.
+    A topic is deleted together with its subscriptions. If a subscription is deleted, its topic and
+    the other subscriptions stay.
     """
     role = queue.role
-    # Its outages are the topic's, and go on; so nothing of them has to be remembered.
+    # A subscription's outages are its topic's, which stays, so they need no record.
     if isinstance(role, Subscription):
         return _parted(namespace, queue, role)
     name = queue.settings.queue
     if isinstance(role, Topic):
-        # What a commit makes of a changed rule whose topic is gone is open.
+        # The documents do not say what a commit does with a changed rule whose topic is gone.
         if _has_rules_in_transactions(namespace, name):
             namespace = stop_judging(namespace, name)
         namespace = _perhaps_given_up(namespace, queue)
@@ -41,10 +42,10 @@ def delete_entity(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def _gone(namespace: Namespace, queue: Queue, *, with_topic: bool = False) -> Namespace:
-    """Return the namespace without one entity; names no longer judged stay so.
+    """Return the namespace without one entity, and with a record of it.
 
-    Messages can no longer be forwarded to it (FWD-20); messages that it was to forward may or may
-    not be forwarded.
+    Names that are no longer judged stay so. Messages can no longer be forwarded to the entity
+    (FWD-20); those in transit to it may be lost.
     """
     namespace = _perhaps_given_up(namespace, queue)
     name, settings = queue.settings.queue, queue.settings
@@ -56,7 +57,7 @@ def _gone(namespace: Namespace, queue: Queue, *, with_topic: bool = False) -> Na
 
 def _perhaps_given_up(namespace: Namespace, queue: Queue) -> Namespace:
     name = queue.settings.queue
-    # A late request may act on a later entity of this name, and messages may be on their way to it.
+    # A late request may act on a later entity of this name, and so may messages in transit to it.
     simple = not is_joined(namespace, name) or is_mere_destination(namespace, queue)
     if name in namespace.registry.pending_effects or not simple:
         return stop_judging(namespace, name)
@@ -64,12 +65,12 @@ def _perhaps_given_up(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def _lasting(namespace: Namespace, queue: Queue) -> Namespace:
-    """Return outages that outlast a deletion: the entity's, and of partitions that it lacked."""
+    """Return the namespace with the outages that may outlast the deletion of the entity."""
     name, outages, known = queue.settings.queue, queue.outages, namespace.registry.outages
     before = known.get(name, Outages(outages.identified))
-    # A later entity of this name may have partitions that this one lacked, and they may be down.
+    # A later entity of this name may also have partitions that this one lacked.
     others = (before.down | before.doubt) & ~everywhere(namespace, queue.settings)
-    # Whether an outage outlasts the deletion of its entity is open, so each may be over.
+    # Whether an outage outlasts its entity is open, so none of them is certain any more.
     lasting = Outages(outages.identified, doubt=outages.down | outages.doubt | others)
     return with_registry(namespace, outages=known.set(name, lasting))
 
@@ -77,7 +78,8 @@ def _lasting(namespace: Namespace, queue: Queue) -> Namespace:
 def _parted(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
     """TOPIC-23: return the namespace without a subscription; its topic keeps the others.
 
-    Messages waiting in a transaction may reach a subscription created again under its name.
+    A message in a transaction may still reach a new subscription of the same name, so the name may
+    no longer be judged.
     """
     topic, of_topic = topic_of(namespace, role)
     path = queue.settings.queue

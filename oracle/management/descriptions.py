@@ -26,13 +26,13 @@ from busproof.oracle.transition import Observation, Transition, refusal
 Description = v.QueueDescription | v.TopicDescription
 
 _OF_TOPICS: Final = ("partitioned", "duplicate_detection", "duplicate_window", "max_size", "size")
-"""Settings that a subscription shares with its topic, or lacks."""
+"""Settings that belong to the topic and not to its subscription."""
 
 
 def get_entity(namespace: Namespace, name: str, observed: Observation) -> Iterator[Transition]:
-    """MGMT-11, MGMT-20 to MGMT-23, TOPIC-24: describe an entity, in all its partitions.
+    """MGMT-11, MGMT-20 to MGMT-23, TOPIC-24: describe an entity in all its partitions.
 
-    It may fail in an outage, or has to (COUNTS-IN-OUTAGE).
+    In an outage the request may fail, or has to (COUNTS-IN-OUTAGE).
     """
     entity, reading = namespace.queues[name], namespace.reading("COUNTS-IN-OUTAGE")
     if not (entity.outages.down and reading == "refused"):
@@ -62,7 +62,7 @@ def _told(description: Description) -> v.Outcome:
 def _possible(
     namespace: Namespace, entity: Queue
 ) -> Iterator[tuple[Description, tuple[v.RuleId, ...]]]:
-    """Return possible descriptions, where none was observed, with the rules that they exercise."""
+    """Yield the descriptions that are listed as possible, with the rules that they exercise."""
     description = described(namespace, entity)
     yield description, _shown(namespace, entity, description)
     if may_lag(namespace) and isinstance(description, v.QueueDescription):
@@ -72,7 +72,7 @@ def _possible(
 
 
 def described(namespace: Namespace, entity: Queue) -> Description:
-    """Return a description of the entity, where none was observed."""
+    """Return a description that the entity may have, as far as is known."""
     settings, limited = entity.settings, entity.outages.any
     both: dict[str, Any] = {
         "time_to_live": settings.time_to_live,
@@ -103,14 +103,14 @@ def described(namespace: Namespace, entity: Queue) -> Description:
 
 
 def _subscriptions(namespace: Namespace, topic: Queue) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names of its certain subscriptions, and of all possible ones."""
+    """Return the names of a topic's certain subscriptions, and of all possible ones."""
     return listed_names(namespace, v.ListSubscriptions(topic=topic.settings.queue))
 
 
 def wrongly_told(
     namespace: Namespace, entity: Queue, description: Description
 ) -> tuple[v.RuleId, ...]:
-    """Return the rules that a description breaks."""
+    """Return the rules that this description breaks; none if it may be right."""
     reported, of_topic = _as_of_queue(entity, description), isinstance(entity.role, Topic)
     miscounted = not count_is_allowed(namespace, entity, reported.message_count)
     transfers = reported.transfer_dead_letters or 0
@@ -132,9 +132,10 @@ def wrongly_told(
 
 
 def _as_of_queue(entity: Queue, description: Description) -> v.QueueDescription:
-    """Return what a description reports of the entity itself, as a queue's.
+    """Return the part of a description that is about the entity itself, as a queue's.
 
-    A subscription has some settings of its topic, which are not judged again.
+    The settings that a subscription has from its topic are left out: the topic's own description
+    shows whether they are right.
     """
     if isinstance(description, v.TopicDescription):
         shared = shared_fields(description, "subscription_count")
@@ -146,19 +147,20 @@ def _as_of_queue(entity: Queue, description: Description) -> v.QueueDescription:
 
 
 def _is_counted(namespace: Namespace, topic: Queue, description: Description) -> bool:
-    """TOPIC-24: check the number of subscriptions; it may be out of date where that may lag."""
+    """TOPIC-24: return whether the number of subscriptions is possible."""
     count: int | None = getattr(description, "subscription_count", None)
     if count is None or not isinstance(topic.role, Topic):
         return True
     sure, there = _subscriptions(namespace, topic)
     if may_lag(namespace):
-        # The number may be of any earlier moment, and each subscription has made a new revision.
+        # The number may be from any earlier moment; every subscription ever created raised the
+        # revision.
         return 0 <= count <= max(topic.role.revision, len(there))
     return len(sure) <= count <= len(there)
 
 
 def _most_transfers(namespace: Namespace, queue: Queue) -> int:
-    """FWD-32: return the maximum number of transfer dead letters."""
+    """FWD-32: return the greatest possible number of transfer dead letters."""
     known = dead_letters(namespace, queue, v.TRANSFERS).arrivals
     return known + sum(len(several) for several in queue.passed.values())
 
@@ -172,7 +174,8 @@ def _wrong_settings(
         yield "MGMT-11"
     for name, rule in FIXED.items():
         if getattr(description, name) not in (None, getattr(settings, name)):
-            # An update that had to be refused may have changed it; otherwise it was wrong before.
+            # An update that had to be refused may have changed it, or it was wrong from the
+            # beginning.
             if name in managed.tried:
                 yield rule
             if name == "partitioned":
@@ -190,7 +193,7 @@ def _wrong_settings(
 
 
 def _is_beside_updated(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether another subscription of the same topic was updated."""
+    """Return whether another subscription of the same topic was ever updated."""
     if not isinstance(queue.role, Subscription):
         return False
     topic = namespace.queues[queue.role.topic].role
@@ -199,7 +202,7 @@ def _is_beside_updated(namespace: Namespace, queue: Queue) -> bool:
 
 
 def _of_partitioning(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
-    """Return the rules that decide whether a queue or topic is partitioned."""
+    """Return the rules that decide whether this queue or topic is partitioned."""
     managed = queue.managed
     if namespace.profile.is_partitioned:
         return ("PREM-14", "MGMT-01")
@@ -213,13 +216,13 @@ def _of_partitioning(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]
 
 
 def _is_in_force(description: v.QueueDescription, managed: Managed) -> bool:
-    """Return whether the reported values that updates can change may be in force."""
+    """Return whether the changeable settings in the description may be in force."""
     reported = [
         (description.lock_duration, managed.lock_durations),
         (description.max_delivery_count, managed.delivery_counts),
     ]
     if managed.lifetimes.latest < NEVER:
-        # The documents do not say which value describes an unlimited one.
+        # The documents do not say how a description shows an unlimited time to live.
         reported.append((description.time_to_live, managed.lifetimes))
     return all(
         value is None or window.earliest <= value <= window.latest for value, window in reported
@@ -229,16 +232,16 @@ def _is_in_force(description: v.QueueDescription, managed: Managed) -> bool:
 def _wrongly_available(
     namespace: Namespace, queue: Queue, availability: v.Availability | None
 ) -> tuple[v.RuleId, ...]:
-    """MGMT-21, MGMT-22: availability is limited exactly during an outage, but may lag."""
+    """MGMT-21, MGMT-22: return the rules that the reported availability breaks."""
     lags, limited = may_lag(namespace), availability is v.Availability.LIMITED
-    # GET-LAG: a description may still show an outage that is over.
+    # A description may still show an outage that is over (GET-LAG).
     may_be = queue.outages.any or (queue.managed.disturbed and lags)
     must_be = availability is not None and queue.outages.down and not lags
     return rules_if((limited and not may_be, "MGMT-22"), (not limited and must_be, "MGMT-21"))
 
 
 def _shown(namespace: Namespace, entity: Queue, description: Description) -> tuple[v.RuleId, ...]:
-    """Return the rules that a description exercises."""
+    """Return the rules that this description exercises."""
     reported, of_topic = _as_of_queue(entity, description), isinstance(entity.role, Topic)
     tried, outage = entity.managed.tried, entity.outages.any
     changeable = (
@@ -280,7 +283,7 @@ def _shown(namespace: Namespace, entity: Queue, description: Description) -> tup
 def _of_max_size(
     namespace: Namespace, queue: Queue, reported: int | None, *, wrong: bool = False
 ) -> Iterator[v.RuleId]:
-    """Return the rules that a reported maximum size in GB exercises, or breaks if it is wrong."""
+    """Yield the rules that a reported maximum size exercises, or breaks if it is `wrong`."""
     size = told_size(namespace, queue.settings)
     if reported is None or size is None or (wrong and reported == size):
         return
@@ -293,9 +296,9 @@ def _of_max_size(
 
 
 def _is_spread(queue: Queue) -> bool:
-    """Return whether messages are in several partitions, or in unidentified ones."""
+    """Return whether messages are in several partitions, or in partitions that are not known."""
     if not queue.settings.partitioned:
         return False
-    # The messages of one partition alone show no sum.
+    # If only one partition has messages, the count does not show that partitions are added up.
     occupied = [where for where, tally in queue.tallies.items() if tally.total > 0]
     return len(occupied) > 1 or any(where.bit_count() > 1 for where in occupied)

@@ -1,7 +1,7 @@
-"""Updates of a queue's default time to live.
+"""Updates of the default time to live of an entity.
 
-Messages keep the time to live with which they arrived (MGMT-12). Messages of unanswered requests,
-and forwarded ones, may arrive under the old or the new setting.
+A message keeps the time to live with which it arrived (MGMT-12). If a message's request was not
+answered, or it was forwarded, it may arrive under the old or the new setting.
 """
 
 import attrs
@@ -17,9 +17,9 @@ def with_lifetime(namespace: Namespace, command: v.UpdateQueue, *, surely: bool)
     """MGMT-12: return the namespace after an update of the time to live.
 
     Args:
-        namespace: the state.
+        namespace: the state after all other changes of the update.
         command: the update.
-        surely: whether it is in force now, and no other update may still change that.
+        surely: whether it is in force now, and no unanswered update may still change it.
     """
     life = command.time_to_live
     if life is None:
@@ -39,18 +39,19 @@ def with_lifetime(namespace: Namespace, command: v.UpdateQueue, *, surely: bool)
     namespace = with_queue(namespace, queue)
     if queue.settings.forward_to is None:
         return namespace
-    # Messages forwarded through it may get either one at any destination (FORWARD-LIFETIME).
+    # Messages that it forwards may get the old or the new one at any destination
+    # (FORWARD-LIFETIME).
     return stop_judging(namespace, command.queue)
 
 
 def _under_it(namespace: Namespace, queue: Queue, life: int) -> Queue:
-    """Return the queue with uncertain arrivals that may expire under the new setting.
+    """Return the queue in which messages that may arrive later may expire by the new setting.
 
-    It visits all messages, once for each update.
+    This visits all messages, once for each update.
     """
     now, slack = namespace.now, namespace.observability.slack
     for stored in queue.messages.values():
-        # Messages that arrived before the update have a known expiry.
+        # A message that surely arrived before the update has its final expiry.
         if stored.dies is None or stored.dies.latest < NEVER:
             continue
         shortest = min(life, stored.message.time_to_live or NEVER)

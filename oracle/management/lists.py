@@ -1,4 +1,4 @@
-"""Lists of queues, of topics and of a topic's subscriptions."""
+"""Lists of queues, of topics, and of a topic's subscriptions."""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -13,13 +13,13 @@ Listing = v.ListQueues | v.ListTopics | v.ListSubscriptions
 def list_entities(
     namespace: Namespace, command: Listing, observed: Observation
 ) -> Iterator[Transition]:
-    """MGMT-16, TOPIC-22: list each existing queue, topic or subscription once."""
+    """MGMT-16, TOPIC-22: list each queue, topic or subscription exactly once."""
     sure, possible = listed_names(namespace, command)
     names = tuple(sorted(sure))
     if isinstance(observed.outcome, v.Listed):
         names, named = observed.outcome.names, set(observed.outcome.names)
         if isinstance(command, v.ListQueues):
-            # The documents do not say whether it includes topics and dead-letter queues.
+            # The documents do not say whether the list includes topics and dead-letter queues.
             named = {name for name in named if _is_a_queue(namespace, name)}
         twice = any(names.count(name) > 1 for name in named)
         if twice or not sure <= named <= possible:
@@ -34,15 +34,15 @@ def list_entities(
 
 
 def listed_names(namespace: Namespace, command: Listing) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that a list must have, and all names allowed in it.
+    """Return the names that the list must have, and all names that it may have.
 
-    Entities no longer judged may be anything that has their path, or nothing.
+    A name that is no longer judged may be that of any entity, or of none.
     """
     there, unjudged = _there(namespace, command), namespace.registry.unjudged
     queues = namespace.queues
     above = command.topic + v.SUBSCRIPTIONS if isinstance(command, v.ListSubscriptions) else ""
     possible = [name for name in (*there, *unjudged) if name.startswith(above)]
-    # What is no longer judged may have been deleted by a late request.
+    # An entity that is no longer judged may have been deleted by a late request.
     sure = [name for name in there if name not in unjudged and not is_unsure(queues[name])]
     return (
         frozenset(name.removeprefix(above) for name in sure),
@@ -51,13 +51,13 @@ def listed_names(namespace: Namespace, command: Listing) -> tuple[frozenset[str]
 
 
 def _is_a_queue(namespace: Namespace, name: str) -> bool:
-    """Return whether this name is that of a queue: not a DLQ, topic or subscription."""
+    """Return whether the name is a queue's, and not a dead-letter queue's or another entity's."""
     known = namespace.queues.get(name)
     return not v.is_dead_letter_queue(name) and (known is None or known.role is None)
 
 
 def _there(namespace: Namespace, command: Listing) -> tuple[str, ...]:
-    """Return the paths of all entities that a list covers, certain or not."""
+    """Return the paths of all entities that the list may have, certain or not."""
     match command:
         case v.ListQueues():
             return tuple(name for name in namespace.queues if _is_a_queue(namespace, name))

@@ -1,27 +1,27 @@
-"""Premium: namespaces with and without partitions, and partitioned entities from before."""
+"""Premium: partitioned namespaces, and partitioned entities that Premium no longer creates."""
 
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue
 
 
 def _is_stated(profile: v.Profile) -> bool:
-    """PREM-01: return whether the edition says that Premium has no partitioning."""
+    """PREM-01: return whether the edition says that Premium has no partitioned entities."""
     oldest = "PREM-01" in profile.silent
     return not oldest or profile.readings.get("PREMIUM-OLDEST") == "not-supported"
 
 
 def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
-    """Return whether a queue or topic may become partitioned, not partitioned, or either.
+    """Return the partitioning options that a queue or topic may get: true, false or both.
 
     Args:
         profile: the profile of a Premium namespace.
-        options: the options in another tier.
+        options: the options that it might get in another tier.
     """
     if profile.is_partitioned:
         return (True,)
     if _is_stated(profile):
         return (profile.readings.get("PREMIUM-CHECKBOX") == "always-on",)
-    # The oldest edition forbids no partitioned entity in Premium, and promises none.
+    # The oldest edition neither forbids partitioned entities in Premium nor promises them.
     supported = profile.readings.get("PREMIUM-OLDEST") == "supported"
     return options if supported or True not in options else (False, True)
 
@@ -29,12 +29,12 @@ def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[b
 def partitioning_refused(
     profile: v.Profile, wanted: bool | None, options: tuple[bool, ...]
 ) -> tuple[bool, bool]:
-    """PREM-01, PREM-15: return whether Premium may refuse what a request asks, and whether it must.
+    """PREM-01, PREM-15: return whether Premium may, and must, refuse the request.
 
     Args:
         profile: the profile of a Premium namespace.
         wanted: the partitioning option of the request, if it has one.
-        options: what the request may mean by it in another tier.
+        options: the options that the request may mean in another tier.
     """
     if profile.is_partitioned:
         reading = profile.readings.get("PREMIUM-UNASKED", "either") if wanted is None else ""
@@ -52,7 +52,8 @@ def partitioning_refused(
 def is_distinct(profile: v.Profile, command: v.SendBatch) -> bool:
     """PREM-17: return whether a partitioned namespace refuses a batch for its keys.
 
-    Its messages have different SessionIds or PartitionKeys; BATCH-KEYS is about messages without.
+    It does if messages have different SessionIds or PartitionKeys. BATCH-KEYS is about messages
+    without one.
     """
     return profile.is_partitioned and any(
         len({getattr(message, name) for message in command.messages} - {None}) > 1
@@ -61,11 +62,11 @@ def is_distinct(profile: v.Profile, command: v.SendBatch) -> bool:
 
 
 def may_keep_as_it_is(namespace: Namespace, queue: Queue) -> bool:
-    """PREM-05: return whether a queue from before may refuse updates (PREMIUM-EXISTING)."""
+    """PREM-05: return whether an old partitioned queue may refuse updates (PREMIUM-EXISTING)."""
     everything = namespace.reading("PREMIUM-EXISTING") == "everything"
     return is_from_before(namespace, queue) and not everything
 
 
 def is_from_before(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether a queue in Premium is from the time when the tier allowed partitions."""
+    """Return whether a queue in Premium was created when the tier still allowed partitions."""
     return queue.managed.restored and namespace.profile.tier is v.Tier.PREMIUM

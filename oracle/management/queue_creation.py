@@ -1,4 +1,4 @@
-"""Creation of queues: possible results and refusals."""
+"""Creation of queues: the settings that they may get, and refusals."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -41,20 +41,21 @@ from busproof.oracle.unjudged import made, stop_judging
 
 
 def outage_reading(namespace: Namespace) -> str:
-    """Return how management may fail in an outage (MANAGEMENT-IN-OUTAGE)."""
+    """Return the reading of how management requests fail in an outage (MANAGEMENT-IN-OUTAGE)."""
     return namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE", "either")
 
 
 def may_fail_in_outage(namespace: Namespace, outages: Outages) -> tuple[bool, bool]:
-    """MGMT-18: return whether a request for all partitions may fail now, and whether it must."""
+    """MGMT-18: return whether a request to all partitions may, and must, fail now."""
     must = outage_reading(namespace) == "fails" and bool(outages.down)
     return outages.any, must
 
 
 def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Transition]:
-    """Create a queue, once, unless a rule forbids it.
+    """Yield the answers to the creation of a queue.
 
-    A dead-letter queue is created with its entity and not separately (from outside the editions).
+    A dead-letter queue is created together with its entity, never by itself; only pages beyond the
+    editions say so.
     """
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -68,7 +69,7 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
     fates = [
         may_fail_in_outage(namespace, outages) for outages in initial_outages(namespace, command)
     ]
-    # Which partitions it gets may be open: a partition that only one option has may be down.
+    # Which partitions it gets may be open, and one that only one option has may be down.
     must_fail = all(must for _, must in fates)
     if any(may for may, _ in fates):
         left = _left_behind(namespace, command)
@@ -81,11 +82,11 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
 
 
 Grant = tuple[bool, int | None, tuple[int, tuple[v.RuleId, ...]]]
-"""Whether a new queue or topic is partitioned, its size, and its window with the rules on it."""
+"""Partitioned or not; maximum size in GB; duplicate window in microseconds, with its rules."""
 
 
 def _grants(namespace: Namespace, creation: v.CreateQueue) -> list[Grant]:
-    """Return the combinations of options that a request may get, the usual one first."""
+    """Return the combinations of settings that the request may get, the usual one first."""
     options, sizes = options_of(namespace, creation), granted_sizes(namespace.profile, creation)
     return list(product(options, sizes, windows_of(namespace, creation)))
 
@@ -96,7 +97,7 @@ def _granted(creation: v.CreateQueue, grant: Grant) -> v.CreateQueue:
 
 
 def wanted(namespace: Namespace, creation: v.CreateQueue, kind: Kind) -> Iterator[Wanted]:
-    """Return how a queue or topic may count for the quota, for each option that it may get."""
+    """Yield how the entity would count for quotas, for each option that it may get."""
     return (
         _wanted(namespace, creation, kind, option) for option in options_of(namespace, creation)
     )
@@ -110,13 +111,13 @@ def _wanted(namespace: Namespace, creation: v.CreateQueue, kind: Kind, partition
 def granted_settings(
     namespace: Namespace, creation: v.CreateQueue, kind: Kind, *why: v.RuleId
 ) -> Iterator[tuple[v.CreateQueue, tuple[v.RuleId, ...]]]:
-    """Return the settings that a new queue or topic may get within the quota, with their rules.
+    """Yield the settings that the entity may get within the quota, each with its rules.
 
     Args:
         namespace: the state.
         creation: the request.
-        kind: the kind of a partitioned entity.
-        why: rules by which something else of the request was not granted.
+        kind: how the entity counts if it is partitioned.
+        why: the rules that change something else about the request.
     """
     for grant in _grants(namespace, creation):
         partitioned, _, (_, windowed) = grant
@@ -141,7 +142,7 @@ def _made(
 
 
 def noted(transition: Transition, creation: v.CreateQueue) -> Transition:
-    """SIZE-02, PREM-01, DUP-03: record that a queue got other settings than requested."""
+    """SIZE-02, PREM-01, DUP-03: record that a queue got other settings than were requested."""
     queue = transition.next.queues[creation.queue]
     tried = queue.managed.tried
     if creation.max_size not in (None, queue.settings.max_size):
@@ -156,7 +157,7 @@ def noted(transition: Transition, creation: v.CreateQueue) -> Transition:
 
 
 def _given(profile: v.Profile, creation: v.CreateQueue) -> Iterator[v.CreateQueue]:
-    """MGMT-24: return the requested settings, or those without what Basic may lack."""
+    """MGMT-24: yield the requested settings, and those without features that Basic may lack."""
     yield creation
     offered = profile.readings.get("BASIC-FEATURES") == "offered"
     if profile.tier is v.Tier.BASIC and not offered and is_beyond_basic(creation):
@@ -164,18 +165,18 @@ def _given(profile: v.Profile, creation: v.CreateQueue) -> Iterator[v.CreateQueu
 
 
 def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
-    """Return the entity that may exist in part after a refusal in an outage."""
+    """Return the settings of the queue that a refused creation may have left in some partitions."""
     return _granted(with_lawful_locks(command)[0], _grants(namespace, command)[0])
 
 
 def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transition:
-    """MGMT-09, MGMT-19: the name is taken by a queue that exists, or is complete from now on."""
+    """MGMT-09, MGMT-19: return the refusal of a creation whose name an entity has already."""
     again = known.managed.partially_applied == "create" and not known.outages.any
-    # A creation with other settings does not complete it.
+    # Only a creation with the same settings completes one that was made in part.
     if again and _whole(namespace, command) == known.settings:
-        # It repeats a creation that was refused in an outage, which is over.
+        # It repeats a creation that an outage refused, and the outage is over.
         whole = with_managed(namespace, evolve(known, doubtful=False), partially_applied="")
-        # What used it meanwhile may have reached the partitions that were there.
+        # Requests in between may have reached the partitions that the queue had then.
         if known.managed.touched:
             whole = stop_judging(whole, known.settings.queue)
         return refusal(whole, v.Error.ALREADY_EXISTS, "MGMT-19")
@@ -183,7 +184,7 @@ def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transi
 
 
 def taken(namespace: Namespace, known: Queue, *, any_error: bool = False) -> Transition:
-    """MGMT-09: the name is taken, by an entity that stays as it is."""
+    """MGMT-09: return the refusal of a creation; the entity of this name stays as it is."""
     if is_unsure(known):
         return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     kept = with_managed(namespace, known, tried=known.managed.tried | {"queue"})
@@ -193,7 +194,7 @@ def taken(namespace: Namespace, known: Queue, *, any_error: bool = False) -> Tra
 def _done(
     namespace: Namespace, known: Queue | None, settings: v.CreateQueue, rules: tuple[v.RuleId, ...]
 ) -> Transition:
-    """The queue exists and is empty; one that existed in part is no longer judged."""
+    """Return the creation of an empty queue; over one that existed in part it is not judged."""
     created = _created(namespace, settings)
     if known is not None and _is_mixed(known, settings):
         return done(stop_judging(created, settings.queue), *rules)
@@ -203,15 +204,15 @@ def _done(
 
 
 def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
-    """Return whether the new queue may have remains of an earlier one, in part or perhaps."""
+    """Return whether the new queue may have remains of an earlier one of its name."""
     other = known.managed.partially_applied == "create" and known.settings != settings
     deleted = known.managed.partially_applied == "delete"
-    # What used the name meanwhile may have reached a part, or may yet reach the new queue.
+    # Requests in between may have reached the earlier one, or may yet reach the new queue.
     return other or deleted or known.managed.touched or known.role is not None
 
 
 def initial_outages(namespace: Namespace, creation: v.CreateQueue) -> tuple[Outages, ...]:
-    """Return the outages of a queue or topic, for each option that it may get."""
+    """Return the outages that the entity begins with, for each option that it may get."""
     return tuple(
         outages_of(namespace, evolve(creation, partitioned=option))
         for option in options_of(namespace, creation)
@@ -219,12 +220,12 @@ def initial_outages(namespace: Namespace, creation: v.CreateQueue) -> tuple[Outa
 
 
 def outages_of(namespace: Namespace, settings: v.CreateQueue) -> Outages:
-    """Return the initial outages of a queue: those of the partitions that it has."""
+    """Return the outages that an entity begins with: those of the partitions that it has."""
     identified, known = namespace.observability.partitions, namespace.queues.get(settings.queue)
     outages = namespace.registry.outages.get(settings.queue, Outages(identified))
     down, doubt = outages.down, outages.doubt
     if known is not None:
-        # An entity that may exist does not know partitions that it lacks.
+        # An entity that may exist says nothing about partitions that it lacks.
         others = ~everywhere(namespace, known.settings)
         down, doubt = known.outages.down | down & others, known.outages.doubt | doubt & others
     its_own = everywhere(namespace, settings)
@@ -232,9 +233,9 @@ def outages_of(namespace: Namespace, settings: v.CreateQueue) -> Outages:
 
 
 def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
-    """Return the state after a creation refused in an outage (MANAGEMENT-IN-OUTAGE).
+    """Return the namespace after a creation that an outage refused (MANAGEMENT-IN-OUTAGE).
 
-    If the queue may already exist, it may now have the new settings in some partitions.
+    The queue may exist in some partitions now; if it existed before, with the new settings there.
     """
     refused = namespace.registry.refused.set(command.queue, None)
     namespace = with_registry(namespace, refused=refused)
@@ -244,7 +245,7 @@ def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
     known = namespace.queues.get(command.queue)
     if known is None:
         left = _created(namespace, settings, partially_applied="create")
-        # What a part of it forwards is open, and so is which of several options the part has.
+        # It is open what a part of a queue forwards, and which of several options it has.
         open_ended = v.destinations(command) or len(_grants(namespace, command)) > 1
         return stop_judging(left, command.queue) if open_ended else left
     mixed = known.doubtful and not (known.managed.partially_applied and known.settings == settings)
@@ -272,7 +273,7 @@ def _created(
         doubtful=bool(partially_applied),
         managed=managed,
     )
-    # Dead letters of a queue that only may have been there are not those of this one.
+    # Dead letters of an earlier queue, which only may have existed, are not this queue's.
     for path in v.dead_letter_queues_of(name):
         queues = queues.delete(path) if path in queues else queues
     created = with_dead_letter_forwarding(added(evolve(namespace, queues=queues), queue), name)
@@ -280,7 +281,7 @@ def _created(
 
 
 def begun(namespace: Namespace, settings: v.CreateQueue) -> Managed:
-    """Return the management history of a new entity, and what is known of its predecessor."""
+    """Return the management history of a new entity, with what is known of an earlier one."""
     managed = evolve(as_created(settings), born=namespace.registry.creations)
     tombstone = namespace.registry.tombstones.get(settings.queue)
     if tombstone is None:
@@ -290,12 +291,12 @@ def begun(namespace: Namespace, settings: v.CreateQueue) -> Managed:
 
 
 def added(namespace: Namespace, queue: Queue) -> Namespace:
-    """Return the namespace with one more entity."""
+    """Return the namespace with this new entity."""
     return with_queue(with_registry(namespace, creations=namespace.registry.creations + 1), queue)
 
 
 def restore_queue(namespace: Namespace, command: v.RestoreQueue) -> Iterator[Transition]:
-    """PREM-03: add a partitioned queue of the time when the tier still allowed creating one."""
+    """PREM-03: add a partitioned queue from the time when the tier still allowed to create one."""
     known = namespace.queues.get(command.queue)
     if known is not None:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)

@@ -1,7 +1,7 @@
-"""Entities that are disabled for sending, receiving or both (MGMT-26 to MGMT-28).
+"""Entities that are disabled for sending, for receiving or for both (MGMT-26 to MGMT-28).
 
-Their messages stay. The documents do not say which other requests are refused, nor what happens to
-scheduled messages and transactions: such entities are no longer judged.
+Their messages stay. The documents do not say which other requests they refuse, nor what happens to
+scheduled messages and transactions, so entities with such are no longer judged.
 """
 
 from collections.abc import Iterator
@@ -22,19 +22,19 @@ _OF_SENDERS: Final = _SENDING | v.CancelScheduled
 _MANAGING: Final = (v.Creation | v.GetQueue | v.UpdateQueue | v.DeleteQueue | v.TopicManagement) | (
     v.TakePartitionDown | v.BringPartitionUp
 )
-"""Requests that a disabled entity answers normally."""
+"""Requests that an entity answers in any status."""
 
 
 def as_permitted(
     namespace: Namespace, queue: Queue, command: v.Command, answers: Iterator[Transition]
 ) -> Iterator[Transition]:
-    """Restrict the allowed answers of an entity by its status.
+    """Return the answers that the entity's status allows.
 
     Args:
-        namespace: the namespace.
-        queue: the entity.
-        command: the command.
-        answers: the answers allowed if nothing is disabled.
+        namespace: the state before the request.
+        queue: the entity that the request is about.
+        command: the request.
+        answers: the answers that an active entity could give.
     """
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
     if owner.managed.status is v.EntityStatus.ACTIVE or isinstance(command, _MANAGING):
@@ -57,7 +57,7 @@ def _as_disabled(
     elif forbidden and isinstance(command, _RECEIVING) and owner is queue:
         yield from _only_refused(namespace, "MGMT-27", answers)
     elif forbidden:
-        # The documents do not say whether other requests are refused, nor the effect of a commit.
+        # The documents do not say whether other requests are refused, or what a commit then does.
         for answer in answers:
             yield attrs.evolve(answer, next=with_doubt(answer.next, command))
         left = with_doubt(namespace, command)
@@ -69,13 +69,13 @@ def _as_disabled(
 def _only_refused(
     namespace: Namespace, rule: v.RuleId, answers: Iterator[Transition]
 ) -> Iterator[Transition]:
-    """MGMT-26, MGMT-27: allow only refusals, for the status or for other reasons."""
+    """MGMT-26, MGMT-27: yield only refusals, for the status or for another reason."""
     yield refusal(namespace, v.Error.ENTITY_DISABLED, rule)
     yield from (answer for answer in answers if isinstance(answer.outcome, v.Refused))
 
 
 def _permitted(command: v.Command, answers: Iterator[Transition]) -> Iterator[Transition]:
-    """MGMT-28: yield the answers; those that the status permits show this rule."""
+    """MGMT-28: yield the answers, and credit the rule with those that the status permits."""
     for answer in answers:
         shows = isinstance(command, v.Send | v.SendBatch | _RECEIVING)
         works = shows and isinstance(answer.outcome, v.Done | v.Received | v.ReceivedSeveral)
@@ -83,12 +83,12 @@ def _permitted(command: v.Command, answers: Iterator[Transition]) -> Iterator[Tr
 
 
 def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
-    """MGMT-26 to MGMT-28: return the namespace after a queue was disabled or enabled.
+    """MGMT-26 to MGMT-28: return the namespace after an update of the entity's status.
 
     Args:
-        namespace: after all other changes of the update.
+        namespace: the state after all other changes of the update.
         command: the update.
-        surely: whether it is in force now, and no other update may still change that.
+        surely: whether it is in force now, and no unanswered update may still change it.
     """
     queue = namespace.queues[command.queue]
     before, status = queue.managed.status, command.status or queue.managed.status
@@ -103,7 +103,7 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
 
 
 def _is_simple(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether no messages in transit, to or from the queue, are left undocumented."""
+    """Return whether nothing that the documents leave open waits at the queue or goes to it."""
     name = queue.settings.queue
     sources = {name}
     scheduled = len(queue.calendar.entries)

@@ -1,4 +1,4 @@
-"""Filters of a subscription: which messages its rules take (FILTER)."""
+"""Filters of a subscription: which messages it takes, and with which changes (FILTER)."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _OF_ACTIONS: Final[tuple[v.RuleId, ...]] = ("FILTER-21", "FILTER-22", "FILTER-23
 
 @attrs.frozen
 class Verdict:
-    """The decision whether a message matches (`None`: perhaps), and the rules that decide it."""
+    """Decision whether a subscription takes a message (`None`: not known), with its rules."""
 
     taken: bool | None
     rules: tuple[v.RuleId, ...]
@@ -26,9 +26,9 @@ class Verdict:
 
 @attrs.frozen
 class Copied:
-    """A copy for a subscription: its message, and the verdict that produced it.
+    """A copy that a subscription may get, and the verdict on it.
 
-    If the result of an action is open, `message` is `None`.
+    `message` is `None` if the result of an action is open.
     """
 
     message: v.Message | None
@@ -36,10 +36,11 @@ class Copied:
 
 
 def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[Copied, ...]:
-    """FILTER-05, FILTER-22: return one copy for all rules without action, one for each with one.
+    """FILTER-05, FILTER-22: return the copies that the subscription may get.
 
-    The first is that of the former, whether they take the message or not. `assigned` is whether a
-    missing MessageId is assigned on the way (KEY-13).
+    The first is the one for all rules without an action, even if none of them takes the message;
+    then comes one for each rule with an action. `assigned` says whether a missing MessageId is
+    assigned on the way (KEY-13).
     """
     if not role.acted:
         return (Copied(message, judged(role, message, assigned=assigned)),)
@@ -47,7 +48,7 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
     verdict = judged(attrs.evolve(role, rules=Map(plain)), message, assigned=assigned)
     if verdict.taken:
         verdict = attrs.evolve(verdict, rules=("FILTER-24", *verdict.rules))
-    # A rule whose removal was never answered may make a copy or not.
+    # If the removal of a rule was not answered, the rule may make a copy or not.
     acting = [
         (
             name,
@@ -66,15 +67,15 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
 
 
 def removable(role: Subscription) -> set[str]:
-    """Return the names of rules whose removal was never answered."""
+    """Return the names of rules whose removal was not answered."""
     return {change.rule for change in role.pending if isinstance(change, v.RemoveRule)}
 
 
 def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
-    """FILTER-21, FILTER-23: return the copy that a rule makes, which contains the rule's name."""
+    """FILTER-21, FILTER-23: return the copy that a rule makes; a property has the rule's name."""
     statements = parsed_action(action)
     after = None if isinstance(statements, Outside) else changed(statements, message)
-    # Which value stays is open if the sender has set a property of that name.
+    # If the sender set a property of that name, it is open which value the copy has.
     named = any(own.lower() == RULE_NAME.lower() for own in message.properties)
     if after is None or named:
         return None
@@ -82,7 +83,7 @@ def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
 
 
 def _takes(wanted: v.Filter, message: v.Message, *, assigned: bool) -> bool | None:
-    """KEY-13: return whether a filter matches a message, which may get a MessageId on the way."""
+    """KEY-13: return whether a filter takes a message, whose MessageId may not be known yet."""
     if assigned and message.message_id is None and _reads_message_id(wanted):
         return None
     return takes(wanted, message)
@@ -101,11 +102,11 @@ def _reads_message_id(wanted: v.Filter) -> bool:
 
 
 def judged(role: Subscription, message: v.Message, *, assigned: bool) -> Verdict:
-    """FILTER-01 to FILTER-06: return whether any rule takes the message.
+    """FILTER-01 to FILTER-06: return the verdict of all rules on a message.
 
-    An unanswered change of a rule may have happened, and may still happen.
+    An unanswered change of a rule may have been made, or may yet be.
     """
-    # Only the rule that every subscription begins with is there.
+    # The subscription has only the rule that it was created with, which takes everything.
     if not role.added and not role.removed and not role.pending:
         return Verdict(taken=True, rules=("FILTER-01",))
     added = [change.filter for change in role.pending if isinstance(change, v.AddRule)]

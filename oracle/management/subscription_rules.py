@@ -1,4 +1,4 @@
-"""Subscription rules: added, removed and listed, in a transaction or outside of one."""
+"""Subscription rules: adding, removing and listing them, in a transaction or outside of one."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ Change = v.AddRule | v.RemoveRule
 
 
 def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
-    """Return every allowed answer to adding or removing a rule."""
+    """Yield every allowed answer to a request that adds or removes a rule."""
     queue, role = _subscription(namespace, command)
     refused = _refusal(namespace, role, command)
     if command.transaction is not None:
@@ -54,7 +54,7 @@ def _subscription(
 def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Transition | None:
     """FILTER-08, -09, -19, -25, -27: return the allowed refusal, with a rule if it is required."""
     there = command.rule in role.rules
-    # An unanswered change of this rule may have happened, so the rule may be there or not.
+    # Whether the rule exists is open if a change of it was not answered.
     doubtful = any(change.rule == command.rule for change in role.pending)
     if isinstance(command, v.RemoveRule):
         missing: tuple[v.RuleId, ...] = () if there or doubtful else ("FILTER-09",)
@@ -67,7 +67,7 @@ def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Trans
 def _refused_addition(
     namespace: Namespace, command: v.AddRule, *, there: bool, doubtful: bool
 ) -> Transition | None:
-    """FILTER-08, FILTER-19, FILTER-25, FILTER-27: return why a rule may be refused."""
+    """FILTER-08, FILTER-19, FILTER-25, FILTER-27: return the allowed refusal of a new rule."""
     wrong, perhaps = _objection(command.filter)
     beside = list(_wrong_beside(namespace, command))
     if there and not doubtful:
@@ -82,9 +82,9 @@ def _refused_addition(
 
 
 def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId | None]:
-    """FILTER-21, FILTER-25, FILTER-27: return the objections to a rule, except those to its filter.
+    """FILTER-21, FILTER-25, FILTER-27: yield the objections to a rule apart from its filter.
 
-    An objection is the rule that requires the refusal, or `None` if it is optional.
+    An objection is the rule that requires a refusal, or `None` if the refusal is optional.
     """
     if is_long_short_name(command.rule):
         yield "FILTER-27" if must_refuse_beyond(namespace) else None
@@ -102,7 +102,7 @@ def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId
 
 
 def _objection(wanted: v.Filter) -> tuple[bool, bool]:
-    """Return whether a filter has to be refused, and whether it may be."""
+    """Return whether a filter must be refused, and whether it may be."""
     if isinstance(wanted, v.CorrelationFilter):
         return False, wanted == v.CorrelationFilter()
     if not isinstance(wanted, v.SqlFilter):
@@ -116,7 +116,7 @@ def _objection(wanted: v.Filter) -> tuple[bool, bool]:
 
 
 def _changed(namespace: Namespace, command: Change) -> Namespace:
-    """FILTER-07: apply the change of a rule from now on."""
+    """FILTER-07: return the namespace after the change, which applies to later messages."""
     queue, role = _subscription(namespace, command)
     if isinstance(command, v.AddRule):
         rules = role.rules.set(command.rule, command.filter)
@@ -132,10 +132,10 @@ def _changed(namespace: Namespace, command: Change) -> Namespace:
 
 
 def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Namespace:
-    """FILTER-21: let the rule's action change its copies from now on.
+    """FILTER-21: return the namespace in which the action changes the rule's copies.
 
-    If earlier messages are in transit, or the action's effect is open, the subscription is no
-    longer judged.
+    The subscription is no longer judged if earlier messages are in transit, or if the effect of the
+    action is open.
     """
     queue, role = _subscription(namespace, command)
     topic, of_topic = topic_of(namespace, role)
@@ -165,7 +165,7 @@ def _pending(namespace: Namespace, command: Change) -> Namespace:
 def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
     topic, of_topic = topic_of(namespace, role)
     revision = of_topic.revision + 1
-    # FILTER-20 is about one message and the same rules, so what was taken before says nothing now.
+    # FILTER-20 compares equal messages under the same rules, so earlier verdicts say nothing now.
     changed = attrs.evolve(role, revision=revision, taken=role.taken.__class__())
     namespace = with_queue(namespace, attrs.evolve(queue, role=changed))
     revised = attrs.evolve(of_topic, revision=revision)
@@ -175,7 +175,7 @@ def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespac
 def _change_in_transaction(
     namespace: Namespace, queue: Queue, command: Change, *, possible: bool
 ) -> Iterator[Transition]:
-    """FEAT-03, FEAT-04, FEAT-18: refuse on a partitioned topic, buffer on a regular one."""
+    """FEAT-03, FEAT-04, FEAT-18: refuse on a partitioned topic, wait for the commit otherwise."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
@@ -188,7 +188,7 @@ def _change_in_transaction(
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)
     yield refusal(left, v.Error.INVALID_OPERATION, *rules, any_error=True)
-    # A bus that ignores the transaction may make the change at once.
+    # A bus that ignores the transaction may change the rule at once.
     if silent or namespace.reading("RULE-IN-TRANSACTION") in ("ignored", "either"):
         yield done(_pending(namespace, command))
     if namespace.reading("TXN-REFUSAL") in ("at-commit", "either"):
@@ -204,9 +204,9 @@ def _buffered(
     *,
     possible: bool,
 ) -> Iterator[Transition]:
-    """FEAT-04, FEAT-18: buffer a change of a regular topic's rules, or refuse it.
+    """FEAT-04, FEAT-18: let a change of a regular topic's rules wait for the commit, or refuse it.
 
-    What could not be done outside of a transaction may be refused before the commit.
+    A change that would fail outside of a transaction may be refused before the commit.
     """
     readings = namespace.profile.readings
     second, _ = is_second_entity(transaction, command.topic)
@@ -216,21 +216,21 @@ def _buffered(
     if not supported:
         yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
     staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
-    # An unanswered commit may take effect only now, and include this change.
+    # An unanswered commit may take effect only now, and then it includes this change.
     at_once = _pending(namespace, command) if transaction.ending else namespace
     after = with_transaction(at_once, command.transaction or "", staged)
     yield done(_asked_in_transaction(after, command), "FEAT-18" if supported else "FEAT-04")
 
 
 def _asked_in_transaction(namespace: Namespace, command: Change) -> Namespace:
-    """FEAT-19: note that a transaction was asked to change the subscription's rules."""
+    """FEAT-19: record that a transaction contained a change of the subscription's rules."""
     queue, role = _subscription(namespace, command)
     changed = attrs.evolve(role, asked_in_transaction=True)
     return with_queue(namespace, attrs.evolve(queue, role=changed))
 
 
 def with_changes(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
-    """FEAT-19: return the rules after a transaction's changes, as far as they were possible."""
+    """FEAT-19: return the namespace after a commit changed rules, as far as that is possible."""
     for command in transaction.changes:
         queue = namespace.queues.get(v.subscription_path(command.topic, command.subscription))
         role = None if queue is None else queue.role
@@ -241,14 +241,14 @@ def with_changes(namespace: Namespace, transaction: Transaction, *, certain: boo
 
 
 def lost_change(namespace: Namespace, command: Change) -> Namespace:
-    """Return the states after an unanswered change, which may have ended its transaction."""
+    """Return the namespace in which a change may be made, and may have ended its transaction."""
     return _pending(with_doubt(namespace, command), command)
 
 
 def list_rules(
     namespace: Namespace, command: v.ListRules, observed: Observation
 ) -> Iterator[Transition]:
-    """FILTER-10: list every rule once."""
+    """FILTER-10: list each rule exactly once."""
     _, role = _subscription(namespace, command)
     rules = sorted(role.rules.items())
     known = tuple(
@@ -262,7 +262,7 @@ def list_rules(
 
 
 def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
-    """Return whether a list names exactly the existing rules."""
+    """Return whether a list has exactly the rules that exist, apart from unanswered changes."""
     names = [rule.name for rule in listed]
     addable = [change for change in role.pending if isinstance(change, v.AddRule)]
     missing = set(role.rules) - set(names) - removable(role)
@@ -280,15 +280,15 @@ def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
 
 
 def _acts_alike(added: str | None, listed: str | None) -> bool:
-    """Return whether an action agrees; it may be reformatted or omitted."""
+    """Return whether an action agrees; a list may reformat it, or leave it out."""
     if listed is None or added == listed:
         return True
     return added is not None and parsed_action(added) == parsed_action(listed)
 
 
 def _is_same(added: v.Filter, listed: v.Filter) -> bool:
-    """Return whether a filter agrees; SQL may be reformatted, and express true and false."""
-    # True and false are SQL filters by the documents, so a bus may list 1=1 as the former.
+    """Return whether a filter agrees; a list may reformat SQL, and write true and false in it."""
+    # The documents count true and false as SQL filters, so a bus may list 1=1 as TrueFilter.
     if isinstance(added, v.SqlFilter) and isinstance(listed, v.TrueFilter | v.FalseFilter):
         constant = "1=1" if isinstance(listed, v.TrueFilter) else "1=0"
         return parsed(added.expression) == parsed(constant)

@@ -1,4 +1,4 @@
-"""Test controls: outages and time."""
+"""Test controls: partitions that are taken down or brought up, and the clock."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ from busproof.oracle.window import Window
 def switch_partition(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
 ) -> Iterator[Transition]:
-    """Take one partition down, or bring it up again; its messages stay."""
+    """Take a partition down or bring it up again; its messages stay."""
     queue = namespace.queues[command.queue]
     if not everywhere(namespace, queue.settings) >> command.partition & 1:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -34,7 +34,7 @@ def _taken_down(namespace: Namespace, queue: Queue, command: v.TakePartitionDown
         namespace = with_queue(namespace, attrs.evolve(queue, outage=begun))
     down = queue.outages.switched(command.partition, down=True)
     namespace = with_outages(namespace, command.queue, down)
-    # Record which messages were there when the partition went down.
+    # PART-04: messages that had arrived by now have outlasted the outage when it is over.
     owner = v.owner_of(command.queue)
     for path in (owner, *v.dead_letter_queues_of(owner)):
         known = namespace.queues.get(path)
@@ -47,7 +47,7 @@ def _taken_down(namespace: Namespace, queue: Queue, command: v.TakePartitionDown
 def _brought_up(namespace: Namespace, queue: Queue, command: v.BringPartitionUp) -> Namespace:
     up = queue.outages.switched(command.partition, down=False)
     recovered = queue.recovered | (partition_set(command.partition) & queue.outages.down)
-    # Meanwhile messages without a key went round this partition, so their turns are counted anew.
+    # In the outage, messages without a key avoided this partition, so the count begins anew.
     changes = {"recovered": recovered, "spread": queue.spread.restarted()}
     back = with_outages(namespace, command.queue, up, **changes)
     if up.any:
@@ -59,26 +59,27 @@ def _brought_up(namespace: Namespace, queue: Queue, command: v.BringPartitionUp)
 def lost_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
 ) -> Namespace:
-    """Return the states in which the partition may be down or up, and may still change."""
+    """Return the namespace in which the partition may be down or up, now and later."""
     queue = namespace.queues[command.queue]
     outages = queue.outages.doubtful(partition_set(command.partition))
     return in_outage(namespace, command.queue, outages)
 
 
 def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
-    """Return the namespace after an outage of an entity whose creation is still pending.
+    """Return the namespace after an outage of an entity that may not exist yet.
 
-    Like a refused creation, it may then apply to some partitions (MANAGEMENT-IN-OUTAGE).
+    An unanswered creation may then take effect in some partitions only, as if it had been refused
+    (MANAGEMENT-IN-OUTAGE).
     """
     namespace = with_outages(namespace, name, outages)
     owner = namespace.queues[v.owner_of(name)]
     if not (owner.doubtful and outages.any):
         return namespace
-    # Then it is there as a whole or not at all.
+    # Under these readings the entity exists in all of its partitions or not at all.
     if namespace.reading("MANAGEMENT-IN-OUTAGE", "either") != "either":
         return namespace
     name = owner.settings.queue
-    # What a part of a topic copies, or a part of a forwarding queue forwards, is open.
+    # It is open what part of a topic copies, or part of a queue forwards.
     if owner.role is not None or is_joined(namespace, name):
         return stop_judging(namespace, name)
     partly = owner.managed.partially_applied or "create"
@@ -86,7 +87,7 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
 
 
 def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:
-    """Apply outages to an entity and its dead-letter queues, which share its partitions."""
+    """Return the namespace with these outages of an entity and of its dead-letter queues."""
     owner = v.owner_of(name)
     for path in (owner, *v.dead_letter_queues_of(owner)):
         queue = namespace.queues.get(path)
@@ -100,7 +101,7 @@ def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: A
 
 
 def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
-    """Record whether this entity has partitions that are down."""
+    """Record whether a partition of this entity is surely down."""
     names, dark = namespace.registry.dark, bool(outages.down)
     if dark is (name in names):
         return namespace
@@ -108,11 +109,11 @@ def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
 
 
 def advance_clock(namespace: Namespace, command: v.AdvanceClock) -> Iterator[Transition]:
-    """Advance the clock; timers take effect at the next request to their queue."""
+    """Advance the clock; timers take effect at the next request to their entity."""
     yield done(attrs.evolve(namespace, now=namespace.now.shifted(command.duration)))
 
 
 def lost_advance(namespace: Namespace, command: v.AdvanceClock) -> Namespace:
-    """Return the states in which time may or may not have passed."""
+    """Return the namespace in which the time may have passed, or not."""
     now = Window(namespace.now.earliest, namespace.now.latest + command.duration)
     return attrs.evolve(namespace, now=now)

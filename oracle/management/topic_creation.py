@@ -51,7 +51,7 @@ from busproof.oracle.unjudged import made, stop_judging
 
 
 def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
-    """Create a topic, once; Premium may refuse a partitioned one, and Basic any."""
+    """Yield the answers to a topic's creation; Premium may refuse partitions, Basic any topic."""
     name, creation = command.topic, _as_queue(command)
     if v.is_dead_letter_queue(name):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -63,12 +63,13 @@ def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Trans
         if not is_unsure(known):
             return
         if known.role is None or known.managed.touched or known.managed.partially_applied:
-            # A queue of this name may exist, perhaps in part, or an unanswered send arrive late.
+            # A queue of this name may exist, perhaps in part, or an unanswered send to it may still
+            # arrive.
             namespace = stop_judging(namespace, name)
-    # With partitioning left open there may be two sets of partitions, and one may lack the outage.
+    # If partitioning is open, there are two possible sets of partitions, and one may be unaffected.
     outages = [initial.any for initial in initial_outages(namespace, creation)]
     if any(outages):
-        # MANAGEMENT-IN-OUTAGE: the topic may be there in the partitions that are up.
+        # The topic may exist now in the partitions that are up (MANAGEMENT-IN-OUTAGE).
         left = stop_judging(namespace, name)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     for made_so in _made_of_tier(namespace, creation):
@@ -77,7 +78,7 @@ def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Trans
 
 
 def _made_of_tier(namespace: Namespace, creation: v.CreateQueue) -> Iterator[Transition]:
-    """Return the results that the tier allows for a topic whose name is free."""
+    """Yield the answers that the tier allows to the creation of a topic with a free name."""
     if namespace.profile.tier is v.Tier.BASIC:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
     refusals, must_refuse = objections(namespace, creation)
@@ -90,14 +91,14 @@ def _made_of_tier(namespace: Namespace, creation: v.CreateQueue) -> Iterator[Tra
 
 
 def _as_queue(command: v.CreateTopic) -> v.CreateQueue:
-    """Return the settings of the queue that represents the topic."""
+    """Return the creation of the queue that represents the topic."""
     return v.CreateQueue(queue=command.topic, **shared_fields(command))
 
 
 def _with_topic(namespace: Namespace, settings: v.CreateQueue) -> Namespace:
     name = settings.queue
     known = namespace.queues.get(name)
-    # Subscriptions that may have been created for a topic that may not exist belong to this one.
+    # Subscriptions may have been created already if the topic may have existed; they belong to it.
     role = known.role if known is not None and isinstance(known.role, Topic) else Topic()
     for path in role.subscriptions:
         subscription = namespace.queues[path]
@@ -113,7 +114,7 @@ def _with_topic(namespace: Namespace, settings: v.CreateQueue) -> Namespace:
 def create_subscription(
     namespace: Namespace, command: v.CreateSubscription
 ) -> Iterator[Transition]:
-    """Create a subscription of a topic, once; it has the topic's partitions."""
+    """Yield the answers to the creation of a subscription, which has its topic's partitions."""
     path = v.subscription_path(command.topic, command.subscription)
     if v.is_dead_letter_queue(path):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -124,7 +125,7 @@ def create_subscription(
         otherwise = unlawful or bool(v.destinations(command))
         yield taken(namespace, known, any_error=otherwise)
         if known.role is None:
-            # A queue with the path of a subscription, created before the topic.
+            # A queue was created with the path of a subscription before the topic existed.
             yield done(stop_judging(namespace, command.topic))
         if not is_unsure(known):
             return
@@ -146,7 +147,7 @@ def create_subscription(
 def _subscribed(
     namespace: Namespace, path: str, command: v.CreateSubscription
 ) -> Iterator[Transition]:
-    """Return the answers to the creation of a subscription whose name may be taken."""
+    """Yield the answers to a subscription's creation if no subscription surely has its name."""
     yield from refused_destination(namespace, command)
     command, limits = with_lawful_locks(command)
     if limits:
@@ -162,7 +163,7 @@ def _subscribed(
 
 
 def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
-    """Return the namespace that stops judging an entity created over a partial one."""
+    """Return the namespace, no longer judging an entity that is created over part of another."""
     known = namespace.queues.get(path)
     if known is not None and (known.managed.touched or known.managed.partially_applied):
         namespace = stop_judging(namespace, path)
@@ -171,7 +172,7 @@ def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
 
 
 def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
-    """TOPIC-21: return a subscription whose name differs from this one only in case."""
+    """TOPIC-21: return a subscription whose name differs only in upper and lower case."""
     others = named_topic(namespace, topic)[1].subscriptions
     alike = (other for other in others if other != path and other.lower() == path.lower())
     return next((namespace.queues[other] for other in alike), None)
@@ -197,7 +198,7 @@ def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscri
     created = added(namespace, subscription)
     others = tuple(other for other in of_topic.subscriptions if other != path)
     listed = attrs.evolve(of_topic, subscriptions=(*others, path), revision=revision)
-    # If such a message still arrives, it now has one more copy, which may use the topic's storage.
+    # Unanswered sends may now leave one more copy each, which may use the topic's storage.
     unanswered_sends = sum(most(message) for message in of_topic.unanswered_sends)
     room = filled(topic.room, everywhere(namespace, settings), unanswered_sends)
     created = with_queue(created, attrs.evolve(topic, role=listed, room=room))

@@ -1,8 +1,7 @@
-"""Topics and subscriptions: their common rules, and requests to the wrong kind of entity.
+"""Topics and subscriptions: what they share with queues, and requests to the wrong entity.
 
-A subscription is received from, settled and peeked exactly like a queue, and a topic accepts sends
-like one: both are represented as queues. The differences are in this module and in
-`messages/enqueueing.py`.
+A subscription is received from, settled and peeked like a queue, and a topic accepts sends like
+one, so both are represented as queues. The differences are here and in `messages/enqueueing.py`.
 """
 
 from typing import Any, Final, get_args
@@ -33,12 +32,12 @@ _NOTHING: Final[dict[type[v.Command], v.Outcome]] = {
 
 
 def topic_of(namespace: Namespace, role: Subscription) -> tuple[Queue, Topic]:
-    """Return a subscription's topic, and its role."""
+    """Return a subscription's topic, with its role."""
     return named_topic(namespace, role.topic)
 
 
 def named_topic(namespace: Namespace, name: str) -> tuple[Queue, Topic]:
-    """Return a topic, and its role; a request to another kind of entity was refused before."""
+    """Return the topic of this name, with its role; other entities were refused before."""
     topic = namespace.queues[name]
     if not isinstance(topic.role, Topic):
         raise AssertionError(f"{name} has subscriptions, but is not a topic")  # noqa: TRY004
@@ -46,16 +45,16 @@ def named_topic(namespace: Namespace, name: str) -> tuple[Queue, Topic]:
 
 
 def shared_fields(value: object, *without: str) -> dict[str, Any]:
-    """Return the fields that a request or description about a topic shares with a queue's."""
+    """Return the fields that a request about a topic, or its description, shares with a queue's."""
     names = (field.name for field in attrs.fields(type(value)))  # type: ignore[arg-type]
     return {name: getattr(value, name) for name in names if name not in ("topic", *without)}
 
 
 def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> tuple[Transition, ...]:
-    """TOPIC-05, TOPIC-06: refuse a request that the kind of entity does not support.
+    """TOPIC-05, TOPIC-06: return the answers to a request that the kind of entity does not support.
 
-    Return nothing if the command and the entity match. A topic has no dead letters: a request for
-    them is refused or returns none.
+    There are none if the entity supports the command. A topic has no dead letters: a request for
+    them is refused, or gives none.
     """
     rules: tuple[v.RuleId, ...]
     if queue.role is None:
@@ -77,10 +76,10 @@ def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> tupl
 
 
 def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:
-    """Return whether an update names a setting that the kind of entity is not known to have.
+    """Return whether an update names a setting that such an entity is not known to have.
 
-    Sending to a topic and receiving from a subscription can be disabled (ROLE-STATUS); duplicate
-    detection and partitioning belong to the topic.
+    A topic can be disabled for sending and a subscription for receiving (ROLE-STATUS); duplicate
+    detection and partitioning are the topic's.
     """
     if isinstance(queue.role, Topic):
         return command.status is v.EntityStatus.RECEIVE_DISABLED
@@ -91,10 +90,10 @@ def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:
 
 
 def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
-    """Return the namespace with a subscription that shares its topic's partitions.
+    """Return the namespace in which a subscription has its topic's present outages.
 
-    It shares the partitions of keys only if copies stay in the message's partition
-    (SUBSCRIPTION-PARTITIONS).
+    It also shares what is known of the partitions of keys, if copies stay in the message's
+    partition (SUBSCRIPTION-PARTITIONS).
     """
     queue = namespace.queues.get(v.owner_of(name))
     if queue is None or not isinstance(queue.role, Subscription):
@@ -114,7 +113,7 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
 
 
 def returned(namespace: Namespace, queue: Queue) -> Namespace:
-    """Copy what was learned about a key from a subscription's message to its topic."""
+    """Return the namespace in which a topic knows the key partitions seen at its subscription."""
     if not isinstance(queue.role, Subscription) or not shares_homes(namespace):
         return namespace
     topic = namespace.queues[queue.role.topic]
@@ -124,5 +123,5 @@ def returned(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def shares_homes(namespace: Namespace) -> bool:
-    """Return whether a copy is surely in its message's partition (SUBSCRIPTION-PARTITIONS)."""
+    """Return whether a copy surely is in its message's partition (SUBSCRIPTION-PARTITIONS)."""
     return namespace.reading("SUBSCRIPTION-PARTITIONS") == "same"

@@ -1,4 +1,4 @@
-"""Unanswered creations: the entity may exist, with any of the requested settings."""
+"""Unanswered creations: the entity may exist, with any settings that it may have got."""
 
 from collections.abc import Iterable
 
@@ -13,10 +13,10 @@ from busproof.oracle.unjudged import named, stop_judging
 def lost_creation(
     namespace: Namespace, command: v.Creation, answers: Iterable[Transition]
 ) -> tuple[Namespace, ...]:
-    """Return the possible states: the entity may exist, from now or later on.
+    """Return the possible states: the entity may exist now, or from some later moment on.
 
-    If an earlier unanswered creation had the same name but other settings, the one that took effect
-    first defines the entity, and it is unknown which.
+    If two unanswered creations of one name have different settings, the one that takes effect first
+    defines the entity, and it is not known which.
 
     Args:
         namespace: the state before the creation.
@@ -35,7 +35,7 @@ def lost_creation(
         if created is None:
             continue
         if not isinstance(answer.outcome, v.Done):
-            # If refused in an outage, it may still have changed the partitions that were up.
+            # If an outage made it fail, it may still have been made in the partitions that were up.
             if created.managed.partially_applied and known is None:
                 states.append(answer.next)
             continue
@@ -44,8 +44,8 @@ def lost_creation(
             doubtful = attrs.evolve(created, doubtful=True)
             states.append(with_queue(answer.next, doubtful))
     if known is None and not possible:
-        # An obstacle to its creation may be gone when the request takes effect. It cannot
-        # be created before its forwarding destination exists.
+        # Whatever prevents the creation may be gone when the request takes effect. But it cannot be
+        # made before the entity that it forwards to exists.
         destinations = named(command)[1:]
         if any(destination not in namespace.queues for destination in destinations):
             return (namespace,)

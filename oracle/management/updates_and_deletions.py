@@ -28,18 +28,18 @@ FIXED: dict[str, v.RuleId] = {
     "requires_session": "MGMT-13",
     "duplicate_detection": "MGMT-14",
 }
-"""Settings that never change, each with the rule that says so."""
+"""Settings that never change, with the rule that forbids changing them."""
 CHANGEABLE = ("lock_duration", "max_delivery_count", "time_to_live")
-"""Settings that an update changes as they are."""
+"""Settings that an update replaces by the value that it names."""
 
 MANAGING: Final = (v.GetQueue, v.UpdateQueue, v.DeleteQueue, *get_args(v.TopicManagement))
-"""Requests that concern one entity as a whole."""
+"""Requests about one entity as a whole."""
 
 
 def is_managed_otherwise(namespace: Namespace, command: v.Command) -> bool:
-    """Return whether a request addresses another kind of entity: a topic as a queue, say.
+    """Return whether the request cannot be about this kind of entity, such as a topic as a queue.
 
-    Dead-letter queues are created and deleted with their entities and cannot be managed.
+    Dead-letter queues cannot be managed: they are created and deleted with their entities.
     """
     if not isinstance(command, MANAGING):
         return False
@@ -51,7 +51,7 @@ def is_managed_otherwise(namespace: Namespace, command: v.Command) -> bool:
 
 
 def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Transition]:
-    """MGMT-04, MGMT-12 to MGMT-14: change settings in all partitions; fixed ones never."""
+    """MGMT-04, MGMT-12 to MGMT-14: change settings in all partitions, but not fixed ones."""
     queue = namespace.queues[command.queue]
     if has_no_such_setting(queue, command):
         yield from _about_no_setting(namespace, queue)
@@ -67,7 +67,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
         command = attrs.evolve(command, lock_duration=LONGEST_LOCK)
     if refused:
         yield refusal(kept, v.Error.INVALID_OPERATION, *rules, any_error=True)
-        # Otherwise the update may also succeed, and leave the option as it was.
+        # Under other readings the update may succeed, and leave the option as it was.
         reading = namespace.reading("OPTION-UPDATE")
         if reading == "refused" and "partitioned" in refused:
             return
@@ -76,14 +76,15 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
         rules = ("PREM-05", *rules)
     if may_fail:
         left = attrs.evolve(managed, refused=managed.refused | {"update"})
-        # MANAGEMENT-IN-OUTAGE: a failed update may be in force in the partitions that are up.
+        # An update that failed may be in force in the partitions that are up
+        # (MANAGEMENT-IN-OUTAGE).
         if outage_reading(namespace) == "either":
             failed = _perhaps_updated(namespace, queue, command, left)
         else:
             failed = _with_updated(namespace, attrs.evolve(queue, managed=left))
         yield refusal(failed, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
         rules = ("MGMT-18", *rules)
-    # A request that an outage refused is repeated: that is what the rule is about.
+    # The rule is about repeating a request that an outage refused.
     elif "update" in managed.refused:
         rules = ("MGMT-19", *rules)
     yield from redirection_refused(namespace, queue, command)
@@ -100,7 +101,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
 def _perhaps_updated(
     namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed: Managed
 ) -> Namespace:
-    """Return the state in which an update may be in force in part, and may still take effect.
+    """Return the namespace in which an update may be in force in part, or take effect later.
 
     An entity whose status or destination may change at any time is no longer judged.
     """
@@ -113,14 +114,15 @@ def _perhaps_updated(
 
 
 def _about_no_setting(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
-    """Handle an update of a setting that the entity lacks; its effect is open (ROLE-STATUS)."""
+    """Yield the answers to an update of a setting that the entity lacks (ROLE-STATUS)."""
     yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
     if namespace.reading("ROLE-STATUS") != "refused":
         yield done(stop_judging(namespace, queue.settings.queue))
 
 
 def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
-    """Return the namespace with an updated queue; the documents leave its DLQ's locks open."""
+    """Return the namespace with this updated queue, and its dead-letter queues' locks open."""
+    # The documents do not say whether an update of the lock duration applies to dead letters.
     ever = queue.managed.lock_durations_ever
     for path in v.dead_letter_queues_of(queue.settings.queue):
         dead = namespace.queues.get(path)
@@ -131,7 +133,7 @@ def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def _refused_settings(queue: Queue, command: v.UpdateQueue) -> tuple[str, ...]:
-    """Return the settings that the update would change but cannot."""
+    """Return the names of the fixed settings that the update would change."""
     return tuple(
         name
         for name in FIXED
@@ -140,7 +142,7 @@ def _refused_settings(queue: Queue, command: v.UpdateQueue) -> tuple[str, ...]:
 
 
 def _widened(managed: Managed, command: v.UpdateQueue) -> Managed:
-    """Return bounds that include the old settings, the new ones, or a mixture."""
+    """Return the history with bounds that include the old settings, the new ones and mixtures."""
     return attrs.evolve(
         managed,
         lock_durations=_reaching(managed.lock_durations, command.lock_duration),
@@ -156,7 +158,7 @@ def _reaching(window: Window, value: int | None) -> Window:
 
 
 def _updated(namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed: Managed) -> Queue:
-    """MGMT-12: return the queue with changed settings; an unanswered update may still follow."""
+    """MGMT-12: return the queue with the new settings; an unanswered update may still follow."""
     duration, count = command.lock_duration, command.max_delivery_count
     managed = attrs.evolve(_widened(managed, command), updated=True)
     if duration is not None and not managed.unsettled:
@@ -171,7 +173,7 @@ def _updated(namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed
 
 
 def _may_count_by_former(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether a lock may have ended, and counted, under the old maximum."""
+    """Return whether a lock may have ended, and been counted, under the old delivery limit."""
     now = namespace.now.latest
     locked = (queue.messages.get(number) for number in queue.locks.values())
     locks = (None if stored is None else stored.lock for stored in locked)
@@ -179,22 +181,22 @@ def _may_count_by_former(namespace: Namespace, queue: Queue) -> bool:
 
 
 def lost_update(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
-    """Return the states in which the update takes effect now, later or never."""
+    """Return the namespace in which the update takes effect now, later or never."""
     queue = namespace.queues[command.queue]
     if has_no_such_setting(queue, command):
         return stop_judging(namespace, command.queue)
     tried = queue.managed.tried.union(_refused_settings(queue, command))
     if command.lock_duration is not None:
-        # LOCK-03: no lock lasts longer, whatever was asked for.
+        # LOCK-03: no lock lasts longer than this, whatever the request says.
         command = attrs.evolve(command, lock_duration=min(command.lock_duration, LONGEST_LOCK))
     managed = attrs.evolve(queue.managed, unsettled=True, tried=tried)
     return _perhaps_updated(namespace, queue, command, managed)
 
 
 def delete(namespace: Namespace, name: str) -> Iterator[Transition]:
-    """MGMT-15, MGMT-17, MGMT-18, TOPIC-22: delete a queue, topic or subscription.
+    """MGMT-15, MGMT-17, MGMT-18, TOPIC-22: yield the answers to a deletion.
 
-    Its messages are deleted in every partition, and a topic's subscriptions with it.
+    Messages are deleted in every partition, and subscriptions with their topic.
     """
     queue = namespace.queues[name]
     may_fail, must_fail = may_fail_in_outage(namespace, queue.outages)
@@ -210,28 +212,28 @@ def delete(namespace: Namespace, name: str) -> Iterator[Transition]:
 
 
 def _kept(namespace: Namespace, queue: Queue) -> Namespace:
-    """Return the state after a deletion refused in an outage (MANAGEMENT-IN-OUTAGE)."""
+    """Return the namespace after an outage refused the deletion (MANAGEMENT-IN-OUTAGE)."""
     namespace = with_managed(namespace, queue, refused=queue.managed.refused | {"delete"})
     if outage_reading(namespace) != "either":
         return namespace
     name = queue.settings.queue
     subscriptions = queue.role.subscriptions if isinstance(queue.role, Topic) else ()
-    # A topic that is deleted in part may have lost some of its subscriptions.
+    # A topic that was deleted in part may have lost some of its subscriptions.
     for path in (name, *subscriptions):
         namespace = with_managed(namespace, namespace.queues[path], partially_applied="delete")
     return stop_judging(namespace, name) if is_joined(namespace, name) else namespace
 
 
 def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Transition]:
-    """MGMT-04, MGMT-12, MGMT-14: change settings of a topic, as of a queue.
+    """MGMT-04, MGMT-12, MGMT-14: change settings of a topic as those of a queue.
 
-    If the time to live of arriving messages is open, the topic is no longer judged: an update may
+    The topic is no longer judged if the time to live of arriving messages is open: the update may
     be in force in part, or messages are in transit.
     """
     name = command.topic
     lifetimes = namespace.queues[name].managed.lifetimes
     for transition in update_queue(namespace, _as_queue(command)):
-        # A new window is made by each update that names a time to live, even if it is the same.
+        # An update that names a time to live makes a new window, even if the time is the same.
         other = transition.next.queues[name].managed.lifetimes is not lifetimes
         refused = isinstance(transition.outcome, v.Refused)
         if other and (refused or _is_busy(namespace, name)):
@@ -241,12 +243,12 @@ def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Trans
 
 
 def _as_queue(command: v.UpdateTopic) -> v.UpdateQueue:
-    """Convert the update of a topic to one of the queue that represents it."""
+    """Return the update of the queue that represents the topic."""
     return v.UpdateQueue(queue=command.topic, **shared_fields(command))
 
 
 def _is_busy(namespace: Namespace, name: str) -> bool:
-    """Return whether messages sent earlier may still arrive."""
+    """Return whether messages that were sent earlier may still arrive."""
     topic = namespace.queues[name]
     late = isinstance(topic.role, Topic) and topic.role.unanswered_sends
     waits = is_in_transaction(namespace, name) or len(topic.calendar.entries)
@@ -254,6 +256,6 @@ def _is_busy(namespace: Namespace, name: str) -> bool:
 
 
 def lost_update_topic(namespace: Namespace, command: v.UpdateTopic) -> Namespace:
-    """Return the states in which the update takes effect now, later or never."""
+    """Return the namespace in which the update takes effect now, later or never."""
     after = lost_update(namespace, _as_queue(command))
     return after if command.time_to_live is None else stop_judging(after, command.topic)

@@ -1,6 +1,6 @@
-"""Validation of entity options by tier and api-version, and reasons for refusals.
+"""Validation of the options in a creation, by tier and api-version.
 
-An api-version is a year and a month and is compared as a date: as text, "2013-9" would be later
+An api-version is a year and a month, and is compared as a date: as text, "2013-9" would be later
 than "2013-10". The answer to a malformed version is open (API-VERSION-FORM).
 """
 
@@ -18,7 +18,7 @@ from busproof.oracle.transition import Transition, refusal
 
 _FORM: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 _FIRST: Final = "2013-10"
-"""MGMT-06: the first api-version with partitioned entities."""
+"""MGMT-06: the first api-version that has partitioned entities."""
 
 
 def _is_malformed(version: str) -> bool:
@@ -26,17 +26,17 @@ def _is_malformed(version: str) -> bool:
 
 
 def version_shown(version: str) -> v.RuleId | None:
-    """Return the rule about this api-version; "" means none at all, which MGMT-08 covers."""
+    """Return the rule about this api-version; the empty one means that there is none (MGMT-08)."""
     if _is_malformed(version):
         return None
-    # In this form, text order equals date order.
+    # Versions of this form have the same order as text and as dates.
     return "MGMT-08" if version < _FIRST else "MGMT-06" if version == _FIRST else "MGMT-07"
 
 
 def knows_partitions(profile: v.Profile, version: str | None) -> bool:
-    """MGMT-06, MGMT-07: return whether this api-version must support partitioned entities.
+    """MGMT-06, MGMT-07: return whether the bus must support partitions for this api-version.
 
-    `None` is the version in the implementation's own requests.
+    `None` stands for the version that the adapter uses itself.
     """
     if version is None:
         return True
@@ -45,36 +45,36 @@ def knows_partitions(profile: v.Profile, version: str | None) -> bool:
 
 
 def _is_old(version: str | None) -> bool:
-    """MGMT-08: return whether no edition says that requests of this api-version work."""
+    """MGMT-08: return whether no edition promises that this api-version works."""
     return version is not None and version_shown(version) in ("MGMT-08", None)
 
 
 def _must_refuse_version(profile: v.Profile, version: str | None) -> bool:
-    """Return whether the reading of API-VERSION-FORM refuses a malformed api-version."""
+    """Return whether this api-version must be refused as malformed (API-VERSION-FORM)."""
     malformed = version is not None and _is_malformed(version)
     return malformed and profile.readings.get("API-VERSION-FORM") == "refused"
 
 
 def is_beyond_basic(command: v.CreateQueue) -> bool:
-    """Return whether public documentation excludes such a queue from Basic."""
+    """Return whether public documentation says that Basic has no such queue."""
     return command.requires_session or command.duplicate_detection
 
 
 def windows_of(
     namespace: Namespace, command: v.CreateQueue
 ) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
-    """DUP-03: return the possible duplicate windows of a request, each with its rules."""
+    """DUP-03: return the duplicate windows that the entity may get, each with its rules."""
     detects, window = command.duplicate_detection, command.duplicate_window
     return lawful_windows(namespace, detects=detects, wanted=window)
 
 
 def objections(namespace: Namespace, command: v.CreateQueue) -> tuple[tuple[Transition, ...], bool]:
-    """Return the refusals of a request for its options, and whether one of them has to come."""
+    """Return the refusals of a creation for its options, and whether it must be refused."""
     profile, wanted, version = namespace.profile, command.partitioned, command.api_version
     limits = with_lawful_locks(command)[1]
     may, must = partitioning_refused(profile, wanted, _asked_for(profile, wanted))
     premium, basic = profile.tier is v.Tier.PREMIUM, profile.tier is v.Tier.BASIC
-    # MGMT-08: an old version may ignore the option, so that nothing is to be refused.
+    # MGMT-08: an old version may ignore the option, and then there is nothing to refuse.
     must = must and (profile.is_partitioned or not _is_old(version))
     unversioned = _is_old(version) or (wanted and not knows_partitions(profile, version))
     ignored = ("MGMT-08",) if wanted and version_shown(version or "") else ()
@@ -99,7 +99,7 @@ def objections(namespace: Namespace, command: v.CreateQueue) -> tuple[tuple[Tran
 
 
 def _of_premium(namespace: Namespace, command: v.CreateQueue) -> tuple[v.RuleId, ...]:
-    """PREM-01, PREM-06, PREM-15: return the rules by which Premium refuses a new entity."""
+    """PREM-01, PREM-06, PREM-15: return the rules that let Premium refuse the entity."""
     if namespace.profile.is_partitioned:
         return () if command.partitioned is None else ("PREM-15",)
     tombstone = namespace.registry.tombstones.get(command.queue)
@@ -108,18 +108,18 @@ def _of_premium(namespace: Namespace, command: v.CreateQueue) -> tuple[v.RuleId,
 
 
 def options_of(namespace: Namespace, command: v.CreateQueue) -> tuple[bool, ...]:
-    """Return whether the queue may become partitioned, not partitioned, or either."""
+    """Return the partitioning options that the queue may get: true, false or both."""
     profile = namespace.profile
     options = _asked_for(profile, command.partitioned)
     if profile.tier is v.Tier.PREMIUM:
         return options_in_premium(profile, options)
     known = knows_partitions(profile, command.api_version)
-    # A request of a version that need not know partitions may have its option ignored.
+    # A version that need not support partitions may ignore the option.
     return with_basic(profile, options) if known or True not in options else (False, True)
 
 
 def _asked_for(profile: v.Profile, wanted: bool | None) -> tuple[bool, ...]:
-    """Return the requested option, with its default if it is left out (PARTITIONING-DEFAULT)."""
+    """Return the requested options; if none was requested, the defaults (PARTITIONING-DEFAULT)."""
     if wanted is not None:
         return (wanted,)
     reading = profile.readings.get("PARTITIONING-DEFAULT", "regular")
@@ -127,7 +127,7 @@ def _asked_for(profile: v.Profile, wanted: bool | None) -> tuple[bool, ...]:
 
 
 def with_basic(profile: v.Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
-    """Return the options; Basic may have only partitioned entities (BASIC-REGULAR)."""
+    """Return the options that Basic allows: perhaps partitioned entities only (BASIC-REGULAR)."""
     if profile.tier is not v.Tier.BASIC or False not in options:
         return options
     reading = profile.readings.get("BASIC-REGULAR", "either")

@@ -1,7 +1,7 @@
 """Activation of scheduled messages: at their time, or later if the service is slow.
 
-The documents state no time limit for a message that is due. It is certain once it has been seen,
-and until then it may come or not (SCHEDULE-DELAY).
+The documents set no time limit for a message that is due (SCHEDULE-DELAY). So it may be received or
+not until it has been seen once; from then on it is certain.
 """
 
 from collections.abc import Iterator
@@ -20,12 +20,13 @@ from busproof.oracle.window import Window
 
 
 def activated(namespace: Namespace, name: str) -> Namespace:
-    """SCHED-02: return the namespace with everything that is surely due in its place."""
+    """SCHED-02: return the namespace in which all messages that are surely due have arrived."""
     queue = namespace.queues[name]
     while (waiting := top(queue.calendar)) and waiting.due.latest < namespace.now.earliest:
         at_once = namespace.reading("SCHEDULE-DELAY") == "at-once"
         message_id = waiting.message.message_id
-        # Duplicate detection has no other message with its MessageId.
+        # A copy of another message may be dropped (KEY-11), so only the sole one with its id must
+        # arrive.
         alone = message_id is None or queue.copies.get(message_id) == waiting.rivals
         owed = waiting.certain and alone
         arrived = _arrived(namespace, queue, waiting, certain=at_once and owed)
@@ -37,19 +38,20 @@ def activated(namespace: Namespace, name: str) -> Namespace:
 
 
 def goes_on(queue: Queue) -> bool:
-    """Return whether an arriving message is stored elsewhere: a topic, or a forwarding entity."""
+    """Return whether arriving messages are stored elsewhere: in subscriptions or by forwarding."""
     return isinstance(queue.role, Topic) or queue.settings.forward_to is not None
 
 
 def _came(namespace: Namespace, waiting: Waiting) -> Window:
-    """TTL-12: return when a scheduled message's time to live starts: when it becomes active."""
+    """TTL-12: return when the time to live of a scheduled message begins: at its activation."""
     if namespace.reading("SCHEDULE-DELAY") == "at-once":
         return waiting.due
+    # The service may activate it at any later time, so its time to live may begin then.
     return Window(waiting.due.earliest, NEVER)
 
 
 def coming(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
-    """Yield the messages that may have become active by now, if they are seen."""
+    """Yield each message that may be active by now, with the namespace in which it was seen."""
     for place in queue.calendar.bodies.get(body, ()):
         waiting = queue.calendar.entries.get(place)
         if waiting is not None and waiting.due.earliest <= namespace.now.latest:
@@ -58,7 +60,7 @@ def coming(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Name
 
 
 def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: bool) -> Queue:
-    """Return the queue with the message behind those sent before it was due (SCHED-07)."""
+    """Return the queue with the message after those sent before it was due (SCHED-07)."""
     message, due = waiting.message, waiting.due
     key = effective_key(namespace, queue.settings, message)
     where = everywhere(namespace, queue.settings)
@@ -66,10 +68,10 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         where = home_of(namespace, queue, key)
     line = line_of(queue, message, key)
     bodies = queue.bodies
-    # SCHED-01 has kept this body away until now.
+    # The body was recorded as one that never arrives (SCHED-01); now it may.
     if isinstance(bodies.get(message.body), str):
         bodies = bodies.delete(message.body)
-    # Without a key it takes a turn at a time that nobody sees, so the count of turns begins anew.
+    # Without a key it takes a turn at a moment that nobody sees, so the next turn is unknown.
     also: dict[str, Any] = {} if key is not None else {"spread": queue.spread.restarted()}
     queue = evolve(queue, calendar=removed(queue.calendar, waiting), bodies=bodies)
     dies = death(namespace, queue, message, _came(namespace, waiting))
@@ -77,13 +79,13 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     uncertain = queue.messages[queue.arrivals - 1]
     life, slack = lifetimes(queue, message, due).latest, namespace.observability.slack
     exact = due.earliest == due.latest
-    # If it was due after the latest receive, no cache can have it yet, and its lock begins with its
-    # delivery.
+    # If it was due after the latest receive, no cache can have it yet, and its lock will begin with
+    # its delivery.
     before_receives = exact and queue.receivers.latest_at < due.earliest
     arrived = evolve(
         uncertain,
         certain=certain,
-        # Whether it stands before a message that was sent at the same moment is open.
+        # Its place among messages sent at the same moment is open, so it needs no place in a line.
         line=line if certain and exact else None,
         since=queue.receivers.count if before_receives else waiting.since,
         arrived=Window(due.earliest, NEVER),
@@ -91,20 +93,21 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         scheduled_number=waiting.number,
         through=waiting.through | queue.outages.down,
         overtaken=line is not None and queue.calendar.lines.get(line, -1) >= waiting.before,
-        # It was scheduled longer ago than its time to live.
+        # It became active later than its time to live after its scheduling, and still was not
+        # expired.
         shows=rules_if((due.earliest - waiting.scheduled_at > life + slack, "TTL-12")),
     )
     return replace(queue, uncertain, arrived)
 
 
 def is_awaited(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether the first scheduled message is surely not due yet."""
+    """Return whether a message is scheduled and none is due yet."""
     first = top(queue.calendar)
     return first is not None and namespace.now.latest < first.due.earliest
 
 
 def session_may_come(namespace: Namespace, queue: Queue, session_id: str) -> bool:
-    """Return whether a scheduled message of this session may just have become active."""
+    """Return whether a scheduled message of this session may have become active by now."""
     calendar, now = queue.calendar, namespace.now
     earliest = calendar.sessions.get(session_id, NEVER)
     first = top(calendar)

@@ -1,14 +1,13 @@
-"""Dead-letter queues: which messages move there and when, and what may be sent there.
+"""Dead-letter queues: which messages move there, and which requests they refuse.
 
-The dead-letter queue of an entity is a separate queue in the namespace, under the entity's path
-with a suffix; it is created by the first request that concerns it. Messages that the service moves
-there may take any time to arrive (DEAD-LETTER-DELAY): such a message stays where it was, is not
-given to any receiver, and is moved once it is seen among the dead letters.
+The dead-letter queue of an entity is a queue of its own in the namespace, under the entity's path
+with a suffix; the first request that concerns it creates it. Messages that the service moves there
+may take any time to arrive (DEAD-LETTER-DELAY). Such a message stays in its entity, where no
+receiver gets it, and is moved once it is seen among the dead letters.
 
-The documents do not say when a forwarded dead letter arrives at its destination. It is looked up
-among the dead letters once it is seen elsewhere, and until then nothing is known of it there. So a
-destination is judged only if that uncertainty affects only receives and peeks; other destinations
-are not judged.
+The documents do not say when a forwarded dead letter arrives at its destination. Once it is seen
+there, it is looked up among the dead letters; until then the destination does not know it. So a
+destination is judged only if unknown messages affect nothing but receives and peeks.
 """
 
 from collections.abc import Iterator
@@ -31,10 +30,10 @@ DELIVERED_TOO_OFTEN: Final = "MaxDeliveryCountExceeded"
 
 
 def dead_letters(namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTERS) -> Queue:
-    """Return the dead-letter queue of an entity, empty if no request has concerned it.
+    """Return the dead-letter queue of an entity; a new one if no request has concerned it yet.
 
     It requires no sessions, detects no duplicates and has no delivery limit (DLQ-09). It forwards
-    if its entity says so (FWD-35); the transfer dead-letter queue does not.
+    if its entity says so (FWD-35); the transfer dead-letter queue never does.
     """
     name = owner.settings.queue + suffix
     known = namespace.queues.get(name)
@@ -51,7 +50,7 @@ def dead_letters(namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTER
         time_to_live=None,
         dead_letter_expired=False,
     )
-    # It has existed as long as its entity, so its locks may have any duration that the entity ever
+    # It exists as long as its entity does, so a lock may have any duration that the entity ever
     # had.
     managed = evolve(
         as_created(settings),
@@ -80,15 +79,15 @@ def moved(
     *,
     certain: bool,
 ) -> Namespace:
-    """Return the namespace with the message moved from its entity to the dead letters.
+    """Return the namespace with the message moved from its entity to the dead-letter queue.
 
     Args:
         namespace: the namespace.
         owner: the message's entity.
         stored: the message.
-        reason: why it is moved; `None` if that is not documented.
+        reason: why it is moved; `None` if the documents name no reason.
         rule: the rule that moves it.
-        certain: whether it surely has arrived.
+        certain: whether it has surely arrived.
     """
     left = with_queue(namespace, remove(owner, stored))
     letter = evolve(stored, certain=certain, reason=reason, returned=rule)
@@ -98,7 +97,7 @@ def moved(
 def add_dead_letter(
     namespace: Namespace, owner: Queue, letter: Stored, suffix: str = v.DEAD_LETTERS
 ) -> Namespace:
-    """Return the namespace with a dead letter that is not in its entity."""
+    """Return the namespace with a dead letter added; the message has left its entity already."""
     # The documents do not say that a dead letter stays in its partition (DLQ-PARTITIONS).
     same = namespace.reading("DLQ-PARTITIONS") == "same-partition"
     where = letter.where if same else everywhere(namespace, owner.settings)
@@ -124,13 +123,14 @@ def _why_dead(
     namespace: Namespace, owner: Queue, stored: Stored
 ) -> Iterator[tuple[str | None, v.RuleId]]:
     """Yield each reason, with its rule, for which a message may be dead-lettered by now."""
+    # Several reasons may hold at once, and a bus reports one of them.
     # Each unanswered dead-lettering may have happened, with its own reason.
     for reason in stored.leaving:
         yield reason, "DLQ-05"
     free = stored.lock is None or stored.lock.expiry.earliest <= namespace.now.latest
     if stored.spent or (free and may_be_spent(namespace, owner, stored)):
         yield DELIVERED_TOO_OFTEN, "DLQ-02"
-    # TTL-10 keeps deferred messages out.
+    # TTL-10: a deferred message is not dead-lettered when it expires.
     expires = owner.settings.dead_letter_expired and stored.deferred is not True
     if expires and free and may_have_died(namespace, stored):
         yield EXPIRED, "TTL-07"
@@ -139,7 +139,7 @@ def _why_dead(
 
 
 def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
-    """Yield the messages that the service may have moved to a dead-letter queue, if seen now."""
+    """Yield the messages that may have moved to a dead-letter queue, if one is seen there now."""
     name = dead.settings.queue
     owner = namespace.queues.get(v.owner_of(name))
     if owner is None or not v.is_dead_letter_queue(name):
@@ -152,10 +152,10 @@ def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Nam
 
 
 def _newest(namespace: Namespace, dead: Queue, earliest: int) -> tuple[Namespace, Stored]:
-    """Return the latest dead letter, which may have been there, unseen, since this time."""
+    """Return the latest dead letter, which may have been there unseen since `earliest`."""
     dead = namespace.queues[dead.settings.queue]
     late = dead.messages[dead.arrivals - 1]
-    # A front end may have cached it since, and given it a lock that is partly used up.
+    # A front end may have cached it meanwhile, under a lock that began then.
     newest = evolve(late, since=0, available_at=earliest)
     return with_queue(namespace, replace(dead, late, newest)), newest
 
@@ -163,7 +163,7 @@ def _newest(namespace: Namespace, dead: Queue, earliest: int) -> tuple[Namespace
 def _undeliverable(
     namespace: Namespace, owner: Queue, dead: Queue, body: str
 ) -> Iterator[tuple[Namespace, Stored]]:
-    """FWD-18 to FWD-21, FWD-27: yield messages that could not be forwarded."""
+    """FWD-18 to FWD-21, FWD-27: yield the message with this body that could not be forwarded."""
     suffix = v.TRANSFERS if dead.settings.queue.endswith(v.TRANSFERS) else v.DEAD_LETTERS
     passed = owner.passed.get(body, ())
     record = next(
@@ -172,7 +172,7 @@ def _undeliverable(
     )
     if record is None:
         return
-    # It becomes a dead letter once, here or in the other of the two dead-letter queues.
+    # It becomes a dead letter only once, here or in the other dead-letter queue.
     rest = list(passed)
     rest.remove(record)
     left = evolve(owner, passed=owner.passed.set(body, tuple(rest)))
@@ -187,7 +187,7 @@ def _undeliverable(
 
 
 def _transfer_queues(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
-    """FORWARD-FAILED: return the dead-letter queues for messages that could not be forwarded."""
+    """FORWARD-FAILED: return the dead-letter queues where a message that failed may be."""
     reading = namespace.reading("FORWARD-FAILED", "either")
     if passed.kept_by is None or reading == "either":
         return v.DEAD_LETTER_SUFFIXES
@@ -205,7 +205,7 @@ def with_dead_letter_forwarding(namespace: Namespace, name: str) -> Namespace:
 
 
 def _is_plain(namespace: Namespace, name: str) -> bool:
-    """Return whether unseen arrivals change nothing but receives and peeks."""
+    """Return whether messages that arrive here unseen affect only receives and peeks."""
     queue = namespace.queues.get(name)
     if queue is None:
         # A request refused in an outage may have named an entity that does not exist.
@@ -219,9 +219,9 @@ def _is_plain(namespace: Namespace, name: str) -> bool:
 def seen_beyond(
     namespace: Namespace, dead: Queue, letter: Stored, name: str
 ) -> tuple[Namespace, Stored]:
-    """Return a dead letter at its destination, which may have been there for any time.
+    """Return a dead letter that was seen at the destination of its forwarding.
 
-    So it has no place among the messages of its key.
+    It may have been there for any time, so no order relates it to messages of its key.
     """
     going = Arrival(
         message=letter.message,

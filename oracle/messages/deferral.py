@@ -22,7 +22,7 @@ from busproof.oracle.transition import Observation, Rules, Transition, Transitio
 def receive_deferred(
     namespace: Namespace, command: v.ReceiveDeferred, connection: str, observed: Observation
 ) -> Transitions:
-    """DEFER-02 to DEFER-13: give the messages with these numbers, or none of them."""
+    """DEFER-02 to DEFER-13: give the messages with these numbers, all of them or none."""
     queue = namespace.queues[command.queue]
     if not command.sequence_numbers:
         # Outside the documents: a receive without numbers may return no messages.
@@ -57,10 +57,10 @@ def receive_deferred(
 
 
 def _is_surely_missing(queue: Queue, number: int) -> bool:
-    """DEFER-03: return whether no message in any state has this number.
+    """DEFER-03: return whether surely no message, in any state, has this number.
 
-    A message with an unobserved number may have any, and for an active one the documents name no
-    error.
+    A message whose number was not seen may have any. For an active message with this number the
+    documents name no error.
     """
     arrived = queue.numbers.get(number)
     if arrived is not None:
@@ -96,7 +96,7 @@ def _found(
     view: v.MessageView,
     numbers: list[int],
 ) -> Candidate | None:
-    """Return the deferred message that this view shows, if it may be given."""
+    """Return the deferred message that this view may show, if it may be given."""
     if view.sequence_number not in (None, *command.sequence_numbers):
         return None
     for matched in recognised(namespace, queue, view, Observation()):
@@ -109,7 +109,7 @@ def _found(
 def _fresh(candidate: Candidate) -> Candidate:
     """Return the message as a receive by its number finds it.
 
-    Caches are not involved, and a lock does not matter that an unanswered deferral may have ended.
+    Such a receive bypasses caches. It ignores a lock that an unanswered deferral may have ended.
     """
     stored = candidate.stored
     changes: dict[str, Any] = {"since": candidate.queue.receivers.count}
@@ -117,13 +117,14 @@ def _fresh(candidate: Candidate) -> Candidate:
     if lock is not None and (stored.deferred is None or lock.expiry.earliest == -NEVER):
         changes["lock"] = None
     if lock is not None and lock.expiry.earliest == -NEVER:
-        # An unanswered abandon, or a second accept of its session, may count as a delivery.
+        # The delivery that ended then may count: an abandon that was not answered, or a second
+        # accept of the session, may have ended it.
         changes["uncounted"] = stored.uncounted + 1
     return evolve(candidate, stored=evolve(stored, **changes))
 
 
 def _may_be_given(candidate: Candidate, command: v.ReceiveDeferred) -> bool:
-    """DEFER-02, DEFER-04, DEFER-05, DEFER-12: return whether it is deferred and unlocked."""
+    """DEFER-02, DEFER-04, DEFER-05, DEFER-12: return whether this message may be given."""
     stored, session_id = candidate.stored, command.session_id
     if stored.deferred is False or stored.spent:
         return False
@@ -154,6 +155,7 @@ def _shown(candidate: Candidate, command: v.ReceiveDeferred) -> Rules:
 
 
 def _handed_out(candidate: Candidate, command: v.ReceiveDeferred) -> Queue:
+    # Without a lock (ReceiveAndDelete) the message is removed at once.
     queue, stored, session_id = candidate.queue, candidate.stored, command.session_id
     number = candidate.view.sequence_number or stored.sequence_number
     also = numbered(queue, stored, number)
@@ -170,7 +172,7 @@ def _handed_out(candidate: Candidate, command: v.ReceiveDeferred) -> Queue:
 def _left_out(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, numbers: list[int]
 ) -> bool:
-    """DEFER-11: return whether a requested message that had to be given was not."""
+    """DEFER-11: return whether the answer lacks a requested message that had to be in it."""
     return any(
         stored is not None
         and stored.number not in numbers
@@ -180,7 +182,7 @@ def _left_out(
 
 
 def _wanted(queue: Queue, command: v.ReceiveDeferred) -> list[Stored | None]:
-    """Return the messages with these numbers, `None` for unknown ones."""
+    """Return the messages with the requested numbers; `None` for a number that none has."""
     arrived = (queue.numbers.get(number) for number in command.sequence_numbers)
     return [None if number is None else queue.messages.get(number) for number in arrived]
 
@@ -188,7 +190,7 @@ def _wanted(queue: Queue, command: v.ReceiveDeferred) -> list[Stored | None]:
 def _must_be_given(
     namespace: Namespace, queue: Queue, stored: Stored, command: v.ReceiveDeferred
 ) -> bool:
-    """TTL-11: return whether a deferred message must be delivered (unlocked, not expired)."""
+    """TTL-11: return whether this message must be given: deferred, unlocked, not expired."""
     return _is_free(queue, stored, command) and not may_have_died(namespace, stored)
 
 
@@ -199,7 +201,7 @@ def _is_free(queue: Queue, stored: Stored, command: v.ReceiveDeferred) -> bool:
 
 
 def _why_refused(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> Rules | None:
-    """Return the rules that a refusal exercises, `None` if it is not permitted."""
+    """Return the rules that a refusal exercises; `None` if a refusal is not allowed."""
     rules: list[v.RuleId] = []
     permitted = False
     if len(command.sequence_numbers) > 1 and _spans(namespace, queue, command):
@@ -216,7 +218,7 @@ def _why_refused(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred)
 def _why_not_this(
     namespace: Namespace, queue: Queue, stored: Stored | None, number: int
 ) -> Iterator[v.RuleId]:
-    """DEFER-03 to DEFER-05, DEFER-07, TTL-11: return why this number gives no message."""
+    """DEFER-03 to DEFER-05, DEFER-07, TTL-11: yield the rules why this number gives nothing."""
     if stored is None:
         if number in queue.deferred:
             yield "DEFER-07"
@@ -232,7 +234,7 @@ def _why_not_this(
 
 
 def _spans(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> bool:
-    """Return whether the numbers may be of several partitions; true if partitions are unknown."""
+    """Return whether the numbers may be of several partitions; if those are unknown, they may."""
     if not queue.settings.partitioned:
         return False
     named = {number >> v.SEQUENCE_BITS for number in command.sequence_numbers}
@@ -241,7 +243,7 @@ def _spans(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> bo
 
 
 def _offered(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> Transitions:
-    """Return what can be given as far as is known: all of them, if all are available."""
+    """Return the answer that must be possible: all requested messages, if all are available."""
     views = []
     for stored in _wanted(queue, command):
         if stored is None or not _is_free(queue, stored, command):
@@ -254,7 +256,7 @@ def _offered(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> 
 
 
 def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> Namespace:
-    """Return the states in which each requested message may have been given."""
+    """Return the namespace in which each requested message may have been given."""
     queue = namespace.queues[command.queue]
     unanswered_deferred = queue.unanswered_deferred.update(
         dict.fromkeys(command.sequence_numbers, True)
@@ -262,7 +264,8 @@ def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> N
     queue = evolve(queue, unanswered_deferred=unanswered_deferred)
     for stored in _wanted(queue, command):
         if stored is not None and stored.deferred is not False:
-            # It may have been deleted, or be locked under a token that nobody knows.
+            # ReceiveAndDelete would have deleted it, and a lock would have a token that nobody
+            # knows.
             taken = evolve(stored, certain=False, uncounted=stored.uncounted + 1)
             queue = doubted(queue, stored, taken)
     return with_queue(namespace, queue)

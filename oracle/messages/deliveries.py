@@ -1,6 +1,6 @@
-"""Delivery counts, and when a message reaches its limit.
+"""Delivery counts, and when a message reaches its delivery limit.
 
-A delivery that ends by abandoning or expiry counts; one that ends because its session is closed
+A delivery that ends by abandoning or by expiry counts; one that ends because its session is closed
 does not. The documents leave open whether a delivery into a front end's cache counts
 (CACHE-DELIVERY-COUNT), and how dead letters are counted (DEAD-LETTER-COUNT).
 """
@@ -12,15 +12,15 @@ from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
 
 DEFAULT_DELIVERIES: Final = 10
-"""DLQ-04: delivery limit of an entity created without one."""
+"""DLQ-04: the delivery limit of an entity that is created without one."""
 
 
 def permitted(namespace: Namespace, queue: Queue) -> tuple[int, int]:
     """DLQ-02: return the least and the greatest number of deliveries before dead-lettering."""
     counts = queue.managed.delivery_counts
     if not namespace.observability.dead_letters:
-        # Such a bus may ignore the maximum: no rule about it applies. RabbitMQ was accused of the
-        # order of its messages (KEY-17).
+        # A bus without dead letters may ignore the limit, because no rule about it applies.
+        # RabbitMQ was accused of breaking the order of messages (KEY-17) where it had not.
         return counts.earliest, NEVER
     match namespace.reading("MAX-DELIVERIES"):
         case "one-more":
@@ -36,22 +36,22 @@ def _strict(namespace: Namespace) -> bool:
 
 
 def counts_deferral(namespace: Namespace) -> int:
-    """Return how many deliveries that ended by deferral may count; none has to."""
+    """Return how many deliveries that ended by deferral may count: at most this many."""
     return 0 if _strict(namespace) else 1
 
 
 def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
-    """Return how many deliveries of a message may have counted by now, seen or unseen.
+    """Return how many deliveries of a message may have counted by now, including unseen ones.
 
-    A lock may have ended, and later ones in a cache: each unseen delivery needs a receive that
-    fills a cache and the lock's time to expire there. If receives are left out of the history,
-    there may have been any number; an unanswered one counts as that too.
+    Each unseen delivery needs a receive that fills a cache, and the lock in that cache has to
+    expire. If the history leaves out receives, there may have been any number; an unanswered
+    receive may stand for as many.
     """
     left_out = bool(namespace.observability.left_out)
     if left_out and queue.receivers.lost:
         return NEVER
     ended = stored.lock is not None
-    # By slack a lock may be over now, and locks in a cache may have followed it.
+    # Within the slack the lock may be over now, and locks in a cache may have followed it.
     known = stored.counted + stored.uncounted + queue.receivers.lost + ended
     if _strict(namespace):
         return known
@@ -69,16 +69,16 @@ def may_be_spent(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 
 def count_is_possible(candidate: Candidate) -> bool:
-    """DLQ-01: return whether a delivery may have this count; an unknown count always may.
+    """DLQ-01: return whether a delivery may show this count; a view without one always may.
 
-    A message that is known to be locked is delivered again only if that delivery has ended.
+    If the message is known to be locked, its delivery now shows that the earlier one has ended.
     """
     namespace, queue, stored = candidate.namespace, candidate.queue, candidate.stored
     count = candidate.view.delivery_count
     if count is None:
         return True
     gives_up = queue.settings.max_delivery_count != NEVER
-    # Of a dead letter, any count is allowed: no document names one, and services differ.
+    # Dead letters may show any count: no document defines it, and services differ.
     if not gives_up and namespace.reading("DEAD-LETTER-COUNT") == "either":
         return count >= 1
     # Closing a session ends a delivery without counting it.

@@ -17,9 +17,9 @@ from busproof.oracle.window import Window
 
 SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
 LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
-"""DUP-03: least and greatest duplicate detection window."""
+"""DUP-03: the shortest and the longest duplicate detection window, in microseconds."""
 ASKED_BEYOND: Final = "duplicate_window"
-"""Mark of an entity that was requested with another window."""
+"""Mark of an entity that was to have a window outside these limits."""
 
 
 def lawful_windows(
@@ -27,7 +27,7 @@ def lawful_windows(
 ) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
     """DUP-03: return the windows that an entity may get, each with its rules.
 
-    An implementation that is not held to limits may use the requested one.
+    A bus whose limits are not judged may use the requested window.
     """
     lawful = min(max(wanted, SHORTEST_WINDOW), LONGEST_WINDOW)
     if not detects or wanted == lawful:
@@ -37,7 +37,7 @@ def lawful_windows(
 
 
 class Fate(Enum):
-    """Decision of duplicate detection about a send."""
+    """Decision of duplicate detection about a send: kept, dropped, or open if not known."""
 
     KEPT = "kept"
     DROPPED = "dropped"
@@ -45,10 +45,10 @@ class Fate(Enum):
 
 
 def fate(namespace: Namespace, queue: Queue, message: v.Message, key: Key | None) -> Fate:
-    """KEY-11: return whether a message is a copy of one sent within the duplicate window.
+    """KEY-11: return whether a message is dropped as a copy of one sent within the window.
 
-    It is open if the window may end during the request, if the earlier send was never answered, and
-    if the copies have different keys (DUPLICATES-ACROSS-KEYS).
+    The answer is open if the window may end during the request, if the earlier send was never
+    answered, or if the two have different keys (DUPLICATES-ACROSS-KEYS).
     """
     if not queue.settings.duplicate_detection or message.message_id is None:
         return Fate.KEPT
@@ -63,6 +63,7 @@ def fate(namespace: Namespace, queue: Queue, message: v.Message, key: Key | None
 
 def _fate_beside(namespace: Namespace, queue: Queue, copy: Copy, key: Key | None) -> Fate:
     window, slack = queue.settings.duplicate_window, namespace.observability.slack
+    # The window of an unanswered send has no latest end, so it never surely ends.
     if is_over(namespace, queue, copy.sent.latest + window + slack, window):
         return Fate.KEPT
     # Whether copies with different keys are compared is open (DUPLICATES-ACROSS-KEYS).
@@ -82,15 +83,16 @@ def noted(
     certain: bool = True,
     answered: bool = True,
 ) -> Map[str, tuple[Copy, ...]]:
-    """Return the known copies with this send; at most two for each key are kept.
+    """Return the sends that duplicate detection remembers, with this one added.
 
-    The documents leave open whether a copy extends the window (DUPLICATE-PROLONGS). An unanswered
-    send may arrive at any later time.
+    The documents leave open whether a dropped copy extends the window (DUPLICATE-PROLONGS). An
+    unanswered send may arrive at any later time.
     """
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue.copies
     reading = namespace.reading("DUPLICATE-PROLONGS")
-    # Under this reading only the first of several copies starts a window.
+    # Under this reading the first of several copies starts the window, and later ones change
+    # nothing.
     if becomes is Fate.DROPPED and reading == "first":
         return queue.copies
     sure = becomes is Fate.KEPT or (becomes is Fate.DROPPED and reading == "last")
@@ -109,7 +111,7 @@ def noted(
 
 
 def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
-    """Return a key's last certain copy, and one for all uncertain later ones."""
+    """Yield one key's last certain send, and one entry for all uncertain sends after it."""
     doubtful = [copy for copy in before if not copy.certain]
     if sent.certain:
         yield sent
@@ -125,12 +127,12 @@ def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
 
 
 def properties_of(message: v.Message) -> tuple[str | None, str | None]:
-    """Return the properties that a copy may have otherwise: SessionId and PartitionKey."""
+    """Return the properties in which a copy may differ: SessionId and PartitionKey."""
     return message.session_id, message.partition_key
 
 
 def identified(namespace: Namespace, queue: Queue, message: v.Message) -> Namespace:
-    """Record which entity with duplicate detection a MessageId went to."""
+    """Record that this MessageId went to this entity, if it detects duplicates."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return namespace
     names = namespace.registry.identified.set(message.message_id, queue.settings.queue)
@@ -138,7 +140,7 @@ def identified(namespace: Namespace, queue: Queue, message: v.Message) -> Namesp
 
 
 def declined(queue: Queue, message: v.Message, rule: v.RuleId) -> Queue:
-    """DUP-08, DUP-10: return the queue, which does not remember a refused message."""
+    """DUP-08, DUP-10: return the queue with a refused message, which it does not remember."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue
     return evolve(queue, declined=queue.declined.set(message.message_id, rule))

@@ -1,4 +1,4 @@
-"""Arrival of an accepted message: in a queue, in subscriptions, or at a forwarding destination."""
+"""Storing of an accepted message: in a queue, in subscriptions, or where it is forwarded to."""
 
 from typing import Any
 
@@ -33,13 +33,13 @@ from busproof.oracle.window import Window
 def arrive(
     namespace: Namespace, queue: Queue, arrival: Arrival, also: dict[str, Any] | None = None
 ) -> Namespace:
-    """Return the namespace after an entity accepted a message.
+    """Return the namespace after an entity accepted a message, and stored or passed it on.
 
     Args:
         namespace: the state before.
-        queue: the entity, as it is now.
-        arrival: the message.
-        also: other changes of the entity.
+        queue: the entity, possibly with changes that the namespace lacks.
+        arrival: the accepted message.
+        also: other changes of the entity's fields.
     """
     if queue.settings.forward_to is not None:
         taken = evolve(_passed_by(queue, arrival), **(also or {}))
@@ -52,7 +52,7 @@ def arrive(
     limited = evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
     arrival = evolve(arrival, message=limited)
     if not arrival.answered:
-        # It may arrive after a subscription that is created only later.
+        # It may arrive later, and then also in subscriptions that are created until then.
         role = evolve(role, unanswered_sends=(*role.unanswered_sends, arrival.message))
     taken = evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
     namespace = with_queue(namespace, taken)
@@ -62,13 +62,13 @@ def arrive(
 
 
 def _passed_by(queue: Queue, arrival: Arrival) -> Queue:
-    """Return the entity after a message passed through, which may have used its storage."""
+    """Return the entity after a message passed through; it may have used storage meanwhile."""
     room = filled(queue.room, arrival.where, weight(queue, arrival.message))
     return evolve(queue, arrivals=queue.arrivals + 1, room=room)
 
 
 def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
-    """TOPIC-01, FILTER-22: return the namespace after a subscription made its copies, if any.
+    """TOPIC-01, FILTER-22: return the namespace after a subscription took its copies, if any.
 
     If the result of an action is open, the subscription is no longer judged.
     """
@@ -76,7 +76,7 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     role = subscription.role
     if not isinstance(role, Subscription):
         raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
-    # The rules may have changed before a late message arrives, or while its transaction ran.
+    # A late message, or one whose transaction ran for a while, may meet other rules than now.
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
     assigned = namespace.observability.assigns_message_ids
     copied = copies(role, arrival.message, assigned=assigned)
@@ -88,6 +88,7 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     missed = namespace.reading("DISABLED-COPIES") == "missed"
     if timely and missed and not subscription.managed.status.takes:
         return namespace
+    # A late message may match under rules that are added later, so every copy stays possible.
     made = [candidate for candidate in copied if candidate.verdict.taken is not False or not timely]
     for chosen in made:
         if chosen.message is None:
@@ -99,21 +100,22 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
 
 
 def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
-    """FWD-01 to FWD-26, FWD-35: forward the message, placed anew by its key.
+    """FWD-01 to FWD-26, FWD-35: forward the message; its key there selects a partition anew.
 
-    The documents do not say when it arrives, so it is uncertain until it is seen.
+    The documents do not say when it arrives, so it stays uncertain until it is seen.
     """
     destination = namespace.queues.get(source.settings.forward_to or "")
     rule = kept_by(namespace, destination, arrival)
     if rule is not None or destination is None:
         return _undeliverable(namespace, source, arrival, rule or "FWD-20")
-    # Whether messages can be forwarded to a subscription is open: nothing is expected there.
+    # Whether messages can be forwarded to a subscription is open, so none is expected there.
     if isinstance(destination.role, Subscription):
         return with_queue(namespace, _passing(source, arrival, None))
     destination, going = passed_on(namespace, source, destination, arrival)
     full: v.RuleId | None = "FWD-21" if destination.room.refused.get(going.key) is False else None
     namespace = with_queue(namespace, _passing(source, arrival, full))
-    # Unless read otherwise, the message may keep the time to live of each entity on its way.
+    # The documents do not say whether the message also keeps the times to live on its way
+    # (FORWARD-LIFETIME).
     anew = namespace.reading("FORWARD-LIFETIME") == "anew"
     least = None if anew else lesser(arrival.least, source.settings.time_to_live)
     return arrive(namespace, destination, evolve(going, least=least))
@@ -122,13 +124,13 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
 def _undeliverable(
     namespace: Namespace, source: Queue, arrival: Arrival, rule: v.RuleId
 ) -> Namespace:
-    """FWD-18 to FWD-21: the message cannot be forwarded and becomes a dead letter of its source."""
+    """FWD-18 to FWD-21: record a message that cannot be forwarded and becomes a dead letter."""
     namespace = with_queue(namespace, _passing(source, arrival, rule))
     return withheld_beyond(namespace, source, arrival.message.body, rule)
 
 
 def _passing(source: Queue, arrival: Arrival, rule: v.RuleId | None) -> Queue:
-    """Return the source with the record of a message that it may have dead-lettered, unobserved."""
+    """Return the source with a record of the message, which it may have dead-lettered unseen."""
     body = arrival.message.body
     passed = (*source.passed.get(body, ()), Passed(arrival, rule))
     return evolve(source, passed=source.passed.set(body, passed))
@@ -141,9 +143,10 @@ def _taken(
     shows: Rules,
     also: dict[str, Any] | None = None,
 ) -> Namespace:
-    """SESS-01, FWD-27: store the message; without a required session nobody receives it.
+    """SESS-01, FWD-27: return the namespace with the message stored in the queue.
 
-    It is dead-lettered at some time; until then a peek may show it.
+    A message without a required session is dead-lettered at some time. Nobody can receive it, and
+    until then a peek may show it.
     """
     came = arrival.came
     if not arrival.answered:
@@ -165,7 +168,7 @@ def _taken(
         reason=arrival.reason,
     )
     if arrival.several and certain:
-        # Its position in a line is unknown.
+        # The order of several copies of one message is open, so no copy gets a place in a line.
         copy = queue.messages[queue.arrivals - 1]
         queue = replace(queue, copy, evolve(copy, certain=True))
     return with_queue(namespace, queue)
@@ -174,16 +177,17 @@ def _taken(
 def _copied(
     namespace: Namespace, subscription: Queue, arrival: Arrival, verdict: Verdict, *, timely: bool
 ) -> Namespace:
-    """TOPIC-01: give a matching subscription its copy, which may be forwarded."""
+    """TOPIC-01: give a subscription its copy of a matching message, which it may forward."""
     role = subscription.role
     if subscription.settings.forward_to is not None or not isinstance(role, Subscription):
         return go_on(namespace, subscription, arrival)
     where = arrival.where
     if not shares_homes(namespace):
-        # Its partitions are its own (SUBSCRIPTION-PARTITIONS).
+        # The documents leave open whether a subscription's partitions are its topic's
+        # (SUBSCRIPTION-PARTITIONS).
         where = homes_of(namespace, subscription, arrival.key)
     certain = arrival.certain and timely and verdict.taken is True and not is_unsure(subscription)
-    # Unless read otherwise, a disabled subscription may get no copies.
+    # Whether a disabled subscription collects messages is open (DISABLED-COPIES).
     collects = namespace.reading("DISABLED-COPIES") == "collected"
     certain = certain and (subscription.managed.status.takes or collects)
     disabled = subscription.managed.status is v.EntityStatus.RECEIVE_DISABLED
@@ -199,7 +203,7 @@ def _copied(
 def _kept_out(
     subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict
 ) -> Queue:
-    """FILTER-02, FILTER-06: record that a message that no rule matches is never given."""
+    """FILTER-02, FILTER-06: record that the subscription does not take a message."""
     rules = _shown(subscription, role, message, verdict)
     updated = evolve(
         role,
@@ -215,13 +219,13 @@ def _remembered(
 ) -> Queue:
     if verdict.taken is None or not (role.added or role.removed):
         return subscription
-    # No filter reads the body.
+    # The body is left out because no filter reads it, so equal messages become one entry.
     taken = role.taken.set(evolve(arrival.message, body=""), True)
     return evolve(subscription, role=evolve(role, taken=taken))
 
 
 def _shown(subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict) -> Rules:
-    """FILTER-20, FEAT-01, FEAT-02: return further rules that the verdict exercises."""
+    """FILTER-20, FEAT-01, FEAT-02: return the verdict's rules and others that it exercises."""
     again = role.taken.get(evolve(message, body="")) is verdict.taken
     partitioned = subscription.settings.partitioned
     return verdict.rules + rules_if(
@@ -232,7 +236,7 @@ def _shown(subscription: Queue, role: Subscription, message: v.Message, verdict:
 
 
 def with_unanswered_sends(namespace: Namespace, path: str, topic: Topic) -> Namespace:
-    """Return the namespace in which a new subscription may get messages of unanswered sends."""
+    """Return the namespace in which a new subscription may get late messages of its topic."""
     for message in topic.unanswered_sends:
         subscription = namespace.queues[path]
         where = everywhere(namespace, subscription.settings)

@@ -1,8 +1,8 @@
 """Time to live: when a message expires, and the possible consequences.
 
-A message that may have expired is uncertain: it may be given, and need not be. One that surely has
-expired is not given, unless a front end may hold it in its cache (CACHE-EXPIRY). It stays where it
-was until it is seen elsewhere, because the documents do not state when it is removed.
+A message that may have expired is uncertain: a receive may give it or not. One that has surely
+expired is not given, unless a front end may have it in its cache (CACHE-EXPIRY). It stays where it
+was until it is seen elsewhere, because the documents do not say when it is removed.
 """
 
 from typing import Final
@@ -26,17 +26,18 @@ def lesser(one: int | None, other: int | None) -> int | None:
 
 
 def lifetime(queue: Queue, message: v.Message) -> int | None:
-    """TTL-03, TTL-04: return a message's time to live by an entity's settings, in microseconds."""
+    """TTL-03, TTL-04: return a message's time to live in this entity; `None` is unlimited."""
     return lesser(queue.settings.time_to_live, message.time_to_live)
 
 
 def lifetimes(queue: Queue, message: v.Message, came: Window | None = None) -> Window:
-    """Return the shortest and the longest time to live; `NEVER` is unlimited.
+    """Return the bounds of a message's time to live in microseconds; `NEVER` is unlimited.
 
     Args:
         queue: the entity.
         message: the message.
-        came: when it may have arrived, if not now under the current settings.
+        came: when the message may have arrived; `None` if it arrives now, under the current
+            settings.
     """
     managed, own = queue.managed, message.time_to_live or NEVER
     # It may have arrived before an update, under any earlier setting.
@@ -46,7 +47,7 @@ def lifetimes(queue: Queue, message: v.Message, came: Window | None = None) -> W
 
 
 EXPIRED: Final = "TTLExpiredException"
-"""TTL-07: the reason of a dead letter that has expired."""
+"""TTL-07: the dead-letter reason of a message that expired."""
 
 
 def death(
@@ -58,15 +59,15 @@ def death(
 ) -> Window | None:
     """Return when a message expires that arrived now, or at `came`; `None` if it never does.
 
-    A message that may arrive at any later time may always expire: its entity's time to live can
-    change until then.
+    A message that may arrive at any later time may expire even if nothing limits its life now,
+    because the entity's time to live may be changed until then.
 
     Args:
-        namespace: for its observability.
+        namespace: the state, for the clock's slack.
         queue: the entity.
         message: the message.
-        came: when it may have arrived, if not necessarily now.
-        least: a shorter time to live that it may bring from its source.
+        came: when it may have arrived; `None` if now.
+        least: a shorter time to live that it may have brought from the entity that forwarded it.
     """
     unlimited = message.time_to_live is None and queue.managed.lifetimes.earliest >= NEVER
     if unlimited and came is None and least is None and namespace.now.latest < NEVER:
@@ -84,36 +85,36 @@ def death(
 
 
 def is_mortal(stored: Stored) -> bool:
-    """Return whether the message may expire, as far as is known by now."""
+    """Return whether the message may ever expire, as far as is known now."""
     return stored.dies is not None and stored.dies.earliest < NEVER
 
 
 def may_have_died(namespace: Namespace, stored: Stored) -> bool:
-    """Return whether the message's time to live may have passed."""
+    """Return whether the message may have expired by now."""
     return stored.dies is not None and stored.dies.earliest <= namespace.now.latest
 
 
 def has_died(namespace: Namespace, stored: Stored) -> bool:
-    """Return whether the message's time to live has passed for sure."""
+    """Return whether the message has surely expired, on a clock that never stands still."""
     return stored.dies is not None and stored.dies.latest < namespace.now.earliest
 
 
 def is_surely_dead(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """TTL-13: return whether it has expired even with stopped clocks (OUTAGE-CLOCK).
+    """TTL-13: return whether the message has expired even if clocks stood still (OUTAGE-CLOCK).
 
-    The time for which a clock stood still is unknown, so after an outage nothing has surely
-    expired.
+    How long a clock stood still is unknown, so after an outage nothing has surely expired.
     """
     if not has_died(namespace, stored):
         return False
     topic = queue.role.topic if isinstance(queue.role, Subscription) else None
+    # An outage of a topic also stops the clocks of its subscriptions.
     owner = namespace.queues.get(topic or "", queue)
     disturbed = queue.managed.disturbed or owner.managed.disturbed
     return not disturbed or namespace.reading("OUTAGE-CLOCK") == "runs"
 
 
 def may_be_given(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """TTL-01, TTL-06, TTL-14: return whether its age permits a delivery."""
+    """TTL-01, TTL-06, TTL-14: return whether the message's age permits a delivery."""
     if stored.gone:
         return False
     if stored.dies is None or not is_surely_dead(namespace, queue, stored):
@@ -124,9 +125,9 @@ def may_be_given(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 
 def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Window) -> bool:
-    """Return whether a receive may have cached it while it was alive and available.
+    """Return whether a receive may have cached the message while it was alive and available.
 
-    An unanswered receive may do that at any time.
+    An unanswered receive may fill a cache at any time.
     """
     reading = namespace.reading("CACHE-EXPIRY")
     if queue.settings.requires_session or reading == "not-handed-out":
@@ -139,25 +140,25 @@ def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Win
 
 
 def _leaves_cache(namespace: Namespace, queue: Queue, dies: Window) -> int:
-    """Return the latest moment at which a cache may hold it: one lock duration after its expiry."""
+    """Return the latest moment at which a cache may have the message, one lock after its expiry."""
     return dies.latest + queue.managed.lock_durations_ever.latest + namespace.observability.slack
 
 
 def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
-    """Return a message seen now: it has arrived by now, which bounds the time of its expiry."""
+    """Return the message with a bound on its expiry: being seen now, it has arrived by now."""
     if stored.dies is None:
         return stored
     came = Window(stored.arrived.earliest, namespace.now.latest)
     life = lifetimes(queue, stored.message, came).latest
     if life >= NEVER:
-        # It has arrived where nothing limits its life, so no later update can limit it.
+        # Once it has arrived unlimited, an update of the entity cannot limit it any more.
         return stored if is_mortal(stored) else evolve(stored, dies=None)
     latest = min(stored.dies.latest, namespace.now.latest + life + namespace.observability.slack)
     return evolve(stored, dies=Window(stored.dies.earliest, latest))
 
 
 def ended(namespace: Namespace, name: str) -> Namespace:
-    """Return the namespace in which messages that may have expired are uncertain."""
+    """Return the namespace after a queue's messages were examined for expiry."""
     before = queue = namespace.queues[name]
     while (due := queue.deaths.first_ahead(namespace.now)) is not None:
         number, deaths = due
@@ -169,7 +170,7 @@ def ended(namespace: Namespace, name: str) -> Namespace:
 
 
 def _perhaps(queue: Queue, number: int) -> Queue:
-    """Return the queue in which this message may have expired and is uncertain."""
+    """Return the queue with this message uncertain, because it may have expired."""
     stored = queue.messages.get(number)
     if stored is None or stored.dies is None:
         return queue
@@ -180,17 +181,18 @@ def _perhaps(queue: Queue, number: int) -> Queue:
 
 
 def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
-    """Return the queue in which this message has expired, unless it is locked or cached."""
+    """Return the queue with this message expired for good, unless a lock or a cache keeps it."""
     stored = queue.messages.get(number)
     if stored is None or stored.dies is None or stored.gone:
         return queue
     if not is_surely_dead(namespace, queue, stored):
         return queue
-    # TTL-11: whether it can still be received by its number is open, so it is not taken for gone.
+    # TTL-11: whether a deferred message can be received after its expiry is open, so it may stay.
     if stored.deferred:
         return evolve(queue, deaths=evolve(queue.deaths, aside=True))
     if stored.lock is not None:
-        # While locked it survives its time to live; it is checked again afterwards.
+        # An expired message that is locked can still be settled; it is examined again when its lock
+        # ends.
         return queue
     if may_be_given(namespace, queue, stored):
         until = _leaves_cache(namespace, queue, stored.dies)
@@ -200,9 +202,9 @@ def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
 
 
 def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
-    """Return the queue in which this message is no longer given."""
+    """Return the queue in which this message cannot be received any more."""
     deaths = queue.deaths
-    # Its absence shows an expiry only if a receive had to give the message until then.
+    # Only a message that had to be given until it aged shows an expiry by being absent.
     if stored.aged:
         session_id = stored.message.session_id if queue.settings.requires_session else None
         deaths = deaths.showing(session_id, _rules_of_absence(queue, stored, dies))
@@ -211,7 +213,7 @@ def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
 
 
 def _rules_of_absence(queue: Queue, stored: Stored, dies: Window) -> Rules:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, MGMT-12: return the rules its absence exercises."""
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, MGMT-12: return rules that its absence exercises."""
     own, most, managed = stored.message.time_to_live, queue.settings.time_to_live, queue.managed
     newer = stored.came is None and stored.number >= managed.lifetimes_apply_from
     updated = newer and managed.lifetimes_changed_at >= 0

@@ -1,4 +1,4 @@
-"""Refusals of a message for its keys: they contradict each other, or their partition is down."""
+"""Refusals of a message because of its keys: they differ, or their partition is down."""
 
 from collections.abc import Iterator
 
@@ -16,11 +16,12 @@ from busproof.oracle.transition import Transition, refusal
 def conflicting(
     namespace: Namespace, queue: Queue, message: v.Message, rule: v.RuleId
 ) -> Iterator[Transition]:
-    """KEY-08, TXN-07, SCHED-12: SessionId and PartitionKey differ, which is an invalid operation.
+    """KEY-08, TXN-07, SCHED-12: refuse a message whose SessionId and PartitionKey differ.
 
     If a partition is down as well, either error may come first (ERROR-PRECEDENCE).
     """
     readings, partitioned = namespace.profile.readings, bool(queue.settings.partitioned)
+    # The rule is about partitioned entities; for others, readings differ (REGULAR-KEYS).
     if not partitioned and readings.get("REGULAR-KEYS") == "accepted":
         return
     either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
@@ -37,9 +38,10 @@ def regular_accepts(namespace: Namespace) -> bool:
 def unavailable(
     namespace: Namespace, queue: Queue, key: Key, home: Partitions, *rules: v.RuleId
 ) -> Transition:
-    """KEY-03, KEY-20: refuse because the key's partition is down (OUTAGE-ERROR)."""
+    """KEY-03, KEY-20: refuse a message because its key's partition is down (OUTAGE-ERROR)."""
     outages = queue.outages
     if outages.identified:
+        # The refusal shows that the key's partition is among those that are down.
         hit = home & (outages.down | outages.doubt)
         queue = evolve(queue, homes=narrowed(namespace, queue, key, hit))
         namespace = with_queue(namespace, queue)

@@ -1,4 +1,4 @@
-"""Partition keys: which property is the key, and which messages have the same key."""
+"""Partition keys: which property is a message's key, and when two keys are the same."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -12,14 +12,13 @@ SESSION_ID: Final = "SessionId"
 PARTITION_KEY: Final = "PartitionKey"
 MESSAGE_ID: Final = "MessageId"
 ASSIGNED: Final = "assigned MessageId"
-"""A MessageId assigned by the client library, unknown to the test (KEY-13)."""
+"""A MessageId that the client library assigns, unknown to the observer (KEY-13)."""
 
 
 def interpretations(profile: v.Profile, message: v.Message) -> list[tuple[v.Profile, v.Message]]:
-    """Return the message with each empty property taken as set or as not set (EMPTY-KEY).
+    """Return the readings of a message in which each empty property is set or not (EMPTY-KEY).
 
-    If either is possible, each branch keeps its answer: the returned profile fixes it for that
-    property.
+    If both are possible, the answer must stay the same later on, so each returned profile fixes it.
     """
     readings = [(profile, message)]
     if "" in (message.session_id, message.partition_key, message.message_id):
@@ -42,7 +41,7 @@ def _counted(
 
 
 def keys_conflict(message: v.Message) -> bool:
-    """KEY-08: SessionId and PartitionKey are both set and differ."""
+    """KEY-08: return whether SessionId and PartitionKey are both set and differ."""
     return (
         message.session_id is not None
         and message.partition_key is not None
@@ -51,9 +50,10 @@ def keys_conflict(message: v.Message) -> bool:
 
 
 def effective_key(namespace: Namespace, settings: v.CreateQueue, message: v.Message) -> Key | None:
-    """KEY-04, KEY-07, KEY-10, KEY-12: the first of SessionId, PartitionKey, and MessageId.
+    """KEY-04, KEY-07, KEY-10, KEY-12: return the message's partition key, if it has one.
 
-    The MessageId counts only with duplicate detection; a regular queue has no partition keys.
+    It is the first of SessionId, PartitionKey and, with duplicate detection, MessageId. A regular
+    queue has no partition keys.
     """
     if not settings.partitioned:
         return None
@@ -64,6 +64,8 @@ def effective_key(namespace: Namespace, settings: v.CreateQueue, message: v.Mess
     if settings.duplicate_detection and message.message_id is not None:
         return Key(MESSAGE_ID, message.message_id)
     if settings.duplicate_detection and namespace.observability.assigns_message_ids:
+        # The assigned id is unknown, and the body stands for it because it identifies the message
+        # too.
         return Key(ASSIGNED, message.body)
     return None
 
@@ -71,16 +73,16 @@ def effective_key(namespace: Namespace, settings: v.CreateQueue, message: v.Mess
 def transaction_key(
     namespace: Namespace, settings: v.CreateQueue, message: v.Message
 ) -> tuple[Key | None, ...]:
-    """TXN-01, TXN-03: return what may count as the message's key in a transaction.
+    """TXN-01, TXN-03: return the values that may count as the message's key in a transaction.
 
-    There is more than one answer for a MessageId without duplicate detection: the documents call it
-    a key for transactions, and also not a key (TXN-MESSAGE-ID).
+    Without duplicate detection a MessageId may count or not: in one place the documents call it a
+    key for transactions, in another they do not (TXN-MESSAGE-ID).
     """
     key = effective_key(namespace, settings, message)
     if key is not None:
         return (key,)
     named = Key(MESSAGE_ID, message.message_id) if message.message_id is not None else None
-    # KEY-13: the id that the client library assigns may be the key.
+    # KEY-13: an id that the client library assigns may be the key, too.
     if named is None and namespace.observability.assigns_message_ids:
         named = Key(ASSIGNED, message.body)
     match namespace.reading("TXN-MESSAGE-ID"):
@@ -97,7 +99,8 @@ def settled_otherwise(
 ) -> bool:
     """TXN-OTHER-OPERATIONS, TXN-ENTITIES: return whether earlier settlements may conflict.
 
-    A settlement may have given the transaction its key, and its one entity.
+    The documents do not say whether a settlement binds its transaction to a key and an entity, as a
+    send does.
     """
     key = effective_key(namespace, queue.settings, message)
     others = [settlement.key for settlement in transaction.settlements]
@@ -112,28 +115,28 @@ def settled_otherwise(
 
 
 def home_name(profile: v.Profile, key: Key) -> Key:
-    """Return the name for remembering the key's partition (KEY-PROPERTIES)."""
+    """Return the name that the key's partition is remembered under (KEY-PROPERTIES)."""
     if profile.readings.get("KEY-PROPERTIES") == "one-key":
         return Key("", key.value)
     return key
 
 
 def keys_may_be_same(profile: v.Profile, one: Key, two: Key) -> bool:
-    """Return whether some reading treats the two as the same key."""
+    """Return whether some reading of the documents treats the two keys as one."""
     if one.value != two.value:
         return False
     return one == two or profile.readings.get("KEY-PROPERTIES") != "two-keys"
 
 
 def keys_may_differ(profile: v.Profile, one: Key, two: Key) -> bool:
-    """Return whether some reading treats the two as different keys."""
+    """Return whether some reading of the documents treats the two as different keys."""
     if one.value != two.value:
         return True
     return one != two and profile.readings.get("KEY-PROPERTIES") != "one-key"
 
 
 def rule_of(settings: v.CreateQueue, message: v.Message, key: Key) -> tuple[v.RuleId, ...]:
-    """Return the rules that make this property the key of this message."""
+    """Return the rules that make this property the message's key."""
     told_apart = settings.duplicate_detection and message.message_id is not None
     match key.taken_from:
         case "SessionId":

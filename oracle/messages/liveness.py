@@ -1,8 +1,8 @@
 """Messages that must arrive eventually, without a time limit: forwarded and scheduled ones.
 
-One empty answer proves nothing. Several in a row do, long after the messages could have arrived;
-the caller chooses how long that is. So this module has no part in judging single answers: `accept`
-has no deadline.
+One empty answer proves nothing, because no document sets a deadline. Several in a row do, long
+after the message could have arrived; the caller chooses how long that is. `accept`, which judges
+single answers, does not use this module.
 """
 
 from typing import Final
@@ -14,21 +14,21 @@ from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
 
 SURE_HOPS: Final = 3
-"""How often a message is forwarded under every reading of FORWARD-HOPS."""
+"""How many times a message is forwarded under every reading of FORWARD-HOPS."""
 AMPLE: Final = 2**29
-"""Bytes for which every entity has room: half of the least possible size."""
+"""Number of bytes that every entity has storage for: half of the least possible size."""
 OF_ARRIVAL: Final = frozenset(
     {"FWD-01", "FWD-02", "FWD-03", "FWD-06", "FWD-16", "FWD-26", "FWD-30"}
 )
-"""Rules that say that forwarded messages arrive."""
+"""Rules that say that a forwarded message arrives."""
 DELAYS: Final = ("SCHEDULE-DELAY", "FORWARD-DELAY")
-"""Ambiguities without deadline if read as `unbounded`."""
+"""Ambiguities that set no deadline at all when read as `unbounded`."""
 
 
 def is_owed(destination: Queue, arrival: Arrival) -> bool:
-    """Return whether a forwarded message surely arrives, as known when it is forwarded.
+    """Return whether a forwarded message surely arrives, as far as is known at the forwarding.
 
-    Any possible or lasting obstacle, under any reading, makes the answer no.
+    It does not if anything may prevent or delay it under any reading.
     """
     message = arrival.message
     detects = destination.settings.duplicate_detection and message.message_id is not None
@@ -44,23 +44,23 @@ def is_owed(destination: Queue, arrival: Arrival) -> bool:
 
 
 def owed_by(arrival: Arrival) -> v.RuleId:
-    """Return the most important rule by which a forwarded message must arrive."""
+    """Return the most specific rule that requires a forwarded message to arrive."""
     return next(rule for rule in arrival.shows if rule in OF_ARRIVAL)
 
 
 def owed(namespace: Namespace, name: str, session_id: str | None, since: int) -> v.RuleId | None:
-    """Return the rule by which a receive must eventually return a message, if there is one.
+    """Return the rule that requires a receive to return a message eventually, if there is one.
 
     Args:
         namespace: the current state.
         name: the entity.
         session_id: the session of the receive, if sessions are required.
-        since: how many messages had arrived there at the last event that might delay them.
+        since: how many messages had arrived there at the last event that may have delayed them.
     """
     queue = namespace.queues.get(name)
     if queue is None or not queue.managed.status.gives or queue.room.taken >= AMPLE:
         return None
-    # A partition that is down may be on the message's path.
+    # The message may have to pass a partition that is down, in any entity.
     if any(queue.outages.any for queue in namespace.queues.values()):
         return None
     if any(namespace.reading(delay) == "unbounded" for delay in DELAYS):
@@ -77,6 +77,6 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
 
 
 def _is_on_its_way(stored: Stored) -> bool:
-    """Return whether it may not have been seen yet, and cannot expire meanwhile."""
+    """Return whether the message may not have been seen yet, and cannot expire meanwhile."""
     lasts = stored.dies is None or stored.dies.earliest >= NEVER
     return lasts and not stored.certain and stored.deferred is False

@@ -1,4 +1,4 @@
-"""Message locks: their duration, and renewal."""
+"""Locks of messages: how long they last, and their renewal."""
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
@@ -15,12 +15,14 @@ from busproof.oracle.window import Window
 
 
 def given_lock(candidate: Candidate, session_id: str | None) -> Lock:
-    """LOCK-01: return the lock that a receiver gets; it ends with the session's, or as reported.
+    """LOCK-01: return the lock that a receiver gets, with the bounds of its end.
 
-    If the bus reports no end, the lock may run since the message entered a cache (CACHE-LOCK).
+    In a session it ends with the session's lock; otherwise the bus may report its end. If it does
+    not, the lock may have begun when the message entered a cache (CACHE-LOCK).
     """
     namespace, queue, view = candidate.namespace, candidate.queue, candidate.view
     slack, now = namespace.observability.slack, namespace.now
+    # An adapter need not report the token; this one is never used in a request.
     token = view.lock_token or f"unknown lock of {view.body}"
     if session_id is not None:
         expiry = session_at(queue, session_id).expiry
@@ -34,18 +36,19 @@ def given_lock(candidate: Candidate, session_id: str | None) -> Lock:
 
 
 def is_whole(candidate: Candidate) -> bool:
-    """Return whether the lock begins with this delivery: no cache can have held the message."""
+    """Return whether the lock begins with this delivery, because no cache had the message."""
     receivers, namespace = candidate.queue.receivers, candidate.namespace
-    # A receive without an answer, or one that the history omits, may have filled a cache unseen.
+    # A receive that was not answered, or that the history leaves out, may have filled a cache
+    # unseen.
     all_told = not receivers.lost and not namespace.observability.left_out
     never_cached = candidate.stored.since == receivers.count and all_told
     return never_cached or namespace.reading("CACHE-LOCK") == "from-handing-out"
 
 
 def lock_is_possible(candidate: Candidate, session_id: str | None) -> bool:
-    """LOCK-01: return whether a lock may last until the reported time, within the slack.
+    """LOCK-01: return whether the reported end of a lock is possible.
 
-    Both the entity's duration and the reported clock may be off by the slack.
+    Both the duration and the reporting clock may be off by the slack.
     """
     namespace, until = candidate.namespace, candidate.view.locked_until
     if session_id is not None:
@@ -54,7 +57,7 @@ def lock_is_possible(candidate: Candidate, session_id: str | None) -> bool:
         return False
     if until is None:
         return True
-    # The term is widened by the slack already. It is added once more below because the clock that
+    # `full_term` is widened by the slack already; it is added once more because the clock that
     # reports the end may be off as well.
     full, slack = full_term(namespace, candidate.queue), namespace.observability.slack
     managed, receivers = candidate.queue.managed, candidate.queue.receivers
@@ -69,7 +72,7 @@ def lock_is_possible(candidate: Candidate, session_id: str | None) -> bool:
 
 
 def is_lock_of_another(candidate: Candidate) -> bool:
-    """Return whether another message is surely locked under the same token."""
+    """Return whether another message is surely locked with the same token."""
     queue, token = candidate.queue, candidate.view.lock_token or ""
     other = queue.messages.get(queue.locks.get(token, candidate.stored.number))
     if other is None or other.number == candidate.stored.number or other.lock is None:
@@ -78,7 +81,7 @@ def is_lock_of_another(candidate: Candidate) -> bool:
 
 
 def _earliest_end(candidate: Candidate) -> int:
-    """Return when a lock ends at the earliest: no cache had the message before it was available."""
+    """Return when a lock ends at the earliest, if it began when the message became available."""
     stored, slack = candidate.stored, candidate.namespace.observability.slack
     # A receive at the very moment of the arrival may have found the message: a scheduled one may be
     # in a cache since it was due, before anything showed that it is active.
@@ -87,7 +90,7 @@ def _earliest_end(candidate: Candidate) -> int:
 
 
 def renew_lock(namespace: Namespace, command: v.RenewLock, observed: Observation) -> Transitions:
-    """LOCK-04, LOCK-05: the lock lasts for a full duration from now, or was lost."""
+    """LOCK-04, LOCK-05: renew a lock for a full duration from now, or refuse if it was lost."""
     queue = namespace.queues[command.queue]
     stored = settling.locked(queue, command.lock_token)
     if stored is not None and not settling.has_ended(namespace, queue, stored):
@@ -105,7 +108,7 @@ def renew_lock(namespace: Namespace, command: v.RenewLock, observed: Observation
 def _of_held(
     namespace: Namespace, queue: Queue, stored: Stored, observed: Observation
 ) -> Transitions:
-    """Renew the lock; optionally not if only the lock keeps the message (RENEW-EXPIRED)."""
+    """Yield the renewal, or a refusal if only the lock kept an expired message (RENEW-EXPIRED)."""
     reading = namespace.reading("RENEW-EXPIRED")
     if reading != "refused" or not is_surely_dead(namespace, queue, stored):
         yield from _renewed(namespace, queue, stored, observed)
@@ -127,11 +130,11 @@ def _renewed(
             return
         if until is not None:
             expiry = Window.around(until, slack)
-    # Outside the documents: the renewal of one message's lock in a session, which may do nothing.
+    # The documents do not say what renewing a single lock in a session does; it may do nothing.
     if lock.session_id is not None:
         expiry = Window(lock.expiry.earliest, max(lock.expiry.latest, expiry.latest))
     elif lock.expiry.earliest == -NEVER:
-        # An unanswered settlement may still end the renewed lock.
+        # A settlement that was not answered may still end the renewed lock.
         expiry = Window(-NEVER, expiry.latest)
     outcome = v.Renewed(locked_until=until)
     after = with_queue(namespace, _until(queue, stored, expiry))
@@ -139,7 +142,7 @@ def _renewed(
 
 
 def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
-    """Return the queue in which the message's lock ends then."""
+    """Return the queue in which the message's lock ends in this window."""
     lock = stored.lock
     if lock is None:
         raise AssertionError("only a locked message has a lock that can end")
@@ -152,7 +155,7 @@ def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
 
 
 def lost_renew_lock(namespace: Namespace, command: v.RenewLock) -> Namespace:
-    """Return the states in which the lock may last for another full duration."""
+    """Return the namespace in which the lock may last for one more full duration."""
     queue = namespace.queues[command.queue]
     stored = settling.locked(queue, command.lock_token)
     if stored is None or stored.lock is None:

@@ -1,4 +1,4 @@
-"""Matching of received or peeked messages to sent ones, and of sequence numbers to partitions."""
+"""Matching of a received or peeked message to a sent one, and of its number to a partition."""
 
 from collections.abc import Iterator
 from operator import attrgetter
@@ -19,20 +19,20 @@ from busproof.oracle.transition import Observation, Rules
 _carried: Final = attrgetter(
     "correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type"
 )
-"""Properties that come back as they were sent, and have no other meaning for the bus."""
+"""Properties that a bus returns as they were sent, and does not interpret."""
 
 
 @attrs.frozen
 class Candidate:
-    """A stored message that a view may show.
+    """A stored message that a received or peeked view may show.
 
     Attributes:
-        namespace: the state in which it may.
-        queue: its entity, which may be ahead of the one in the namespace.
-        stored: the message.
-        where: the partitions that it may be in, if the view shows it.
-        view: the view.
-        rules: the rules that its place exercises.
+        namespace: the state in which the view may show it.
+        queue: its entity, possibly with changes that the namespace lacks.
+        stored: the stored message.
+        where: the partitions that it may be in if the view shows it.
+        view: what the client saw.
+        rules: the rules that its partition exercises.
     """
 
     namespace: Namespace
@@ -46,10 +46,10 @@ class Candidate:
 def recognised(
     namespace: Namespace, queue: Queue, view: v.MessageView, observed: Observation
 ) -> Iterator[Candidate]:
-    """Return the stored messages that this view may show, oldest first.
+    """Yield the stored messages that this view may show, oldest first.
 
-    LIFE-01: its properties are those that were sent. LIFE-12: its sequence number stays the same
-    and identifies the partition that took it; this may reveal a key's partition (KEY-02).
+    LIFE-01: the properties are as they were sent. LIFE-12: the sequence number never changes and
+    identifies the partition that took the message, which may reveal a key's partition (KEY-02).
     """
     for stored in queue.with_body(view.body):
         if (candidate := seen_as(namespace, queue, stored, view, observed)) is not None:
@@ -59,14 +59,14 @@ def recognised(
 def seen_as(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, observed: Observation
 ) -> Candidate | None:
-    """Return what is known of this stored message if the view shows it; `None` if it cannot."""
+    """Return this message as a candidate for the view; `None` if the view cannot show it."""
     if not is_unchanged(namespace, stored, view):
         return None
     partition = named_partition(namespace, view, observed)
     if partition is None or not queue.settings.partitioned:
         return Candidate(namespace, queue, stored, stored.where, view, ())
     where = stored.where & partition_set(partition)
-    # Without a key nothing else depends on the partition, so there is nothing more to learn.
+    # Without a key, the partition says nothing about other messages.
     if where and stored.key is None:
         return Candidate(namespace, queue, stored, where, view, ("LIFE-12", "KEY-01"))
     return _at_home(namespace, queue, stored, view, where) if where else None
@@ -75,16 +75,16 @@ def seen_as(
 def is_unchanged(
     namespace: Namespace, stored: Stored, view: v.MessageView, *, reason: bool = True
 ) -> bool:
-    """Return whether a view may show this message: properties, number, dead-letter reason.
+    """Return whether a view may show this message: same properties, number, dead-letter reason.
 
     Args:
-        namespace: for its observability.
-        stored: the message.
-        view: the view.
-        reason: whether the reason of a dead letter has to match too.
+        namespace: the state, to know whether client libraries assign MessageIds.
+        stored: the stored message.
+        view: what the client saw.
+        reason: whether the dead-letter reason has to match too.
     """
     sent = stored.message
-    # The documents name no reason for some moves, and an adapter need not report one.
+    # The documents do not name a reason for every move, and an adapter need not report one.
     comparable = reason and stored.reason is not None and view.dead_letter_reason is not None
     if comparable and not _same(stored.reason, view.dead_letter_reason):
         return False
@@ -97,34 +97,34 @@ def is_unchanged(
     )
     number = stored.sequence_number
     same = same and (number is None or view.sequence_number in (None, number))
-    # The client library fills in an id that no test can know (KEY-13); there must only be one.
+    # The client library sets an id that an observer cannot know (KEY-13), so any id matches.
     if sent.message_id is None and namespace.observability.assigns_message_ids:
         return same and bool(view.message_id)
     return same and _same(sent.message_id, view.message_id)
 
 
 def _same(sent: str | None, shown: str | None, or_else: str | None = None) -> bool:
-    """Return whether a property agrees; empty may return as none, a key as the session's id."""
+    """Return whether a property agrees; an empty one may come back as none, a key as `or_else`."""
     if (sent or None) == (shown or None):
         return True
     return sent is None and or_else is not None and shown == or_else
 
 
 def _same_own(sent: Map[str, v.PropertyValue], shown: Map[str, v.PropertyValue]) -> bool:
-    """Return whether the application properties agree; unlike in Python, true differs from 1."""
+    """Return whether application properties agree; other than in Python, true is not equal to 1."""
     return sent == shown and all(
         isinstance(shown[name], bool) is isinstance(value, bool) for name, value in sent.items()
     )
 
 
 def named_partition(namespace: Namespace, view: v.MessageView, observed: Observation) -> int | None:
-    """LIFE-12: return the partition that a sequence number or a witness identifies, if any."""
+    """LIFE-12: return the partition that the witness or the sequence number names, if any."""
     if not (namespace.observability.partitions and namespace.observability.witness):
         return None
     if observed.witness is not None:
         return observed.witness.partition
     number = view.sequence_number
-    # A number may be read to name no partition (SEQUENCE-EXPOSES).
+    # Whether a number names its partition is open (SEQUENCE-EXPOSES).
     if number is None or not namespace.profile.numbers_name_partitions:
         return None
     return number >> v.SEQUENCE_BITS
@@ -133,7 +133,7 @@ def named_partition(namespace: Namespace, view: v.MessageView, observed: Observa
 def _at_home(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, where: Partitions
 ) -> Candidate | None:
-    """KEY-02: return the partitions of the message, given those of its key."""
+    """KEY-02: return the candidate if the key's partition agrees with `where`; else `None`."""
     key = stored.key
     if key is None:
         raise AssertionError("only a message with a key has a home")
@@ -155,7 +155,7 @@ def _at_home(
 
 
 def view_of(stored: Stored, **lock: Any) -> v.MessageView:
-    """Return a client's view of the message, with its lock if one is reported."""
+    """Return the client's view of the message; `lock` has the fields of its lock, if any."""
     return v.MessageView.of(
         stored.message,
         sequence_number=sequence_number(stored),
@@ -165,6 +165,6 @@ def view_of(stored: Stored, **lock: Any) -> v.MessageView:
 
 
 def sequence_number(stored: Stored) -> int:
-    """Return a number for an unseen message: partition in the top bits, arrival below."""
+    """Return a sequence number for a message whose number was not seen (top bits: partition)."""
     partition = stored.where.bit_length() - 1
     return (partition << v.SEQUENCE_BITS) + stored.number + 1

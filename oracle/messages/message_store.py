@@ -1,4 +1,4 @@
-"""The message store of a queue: adding, locking, releasing and removing messages."""
+"""Message store of a queue: adding, locking, releasing and removing messages, with its indexes."""
 
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from busproof.oracle.storage_used import Room, filled, most, moved
 from busproof.oracle.window import Window
 
 ENTITY: Final = Key("entity", "")
-"""The line of all messages of an entity that keeps the order of their sending (REGULAR-ORDER)."""
+"""The line of an entity that keeps the order of all its messages (REGULAR-ORDER)."""
 _NONE: Final = Tally()
 
 
@@ -35,12 +35,13 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     also: dict[str, Any] | None = None,
     **facts: Any,
 ) -> Queue:
-    """Return the queue with one more message at the end; uncertain ones are never waited for.
+    """Return the queue with one more message at its end.
 
-    `also` has other changes of the queue, and `facts` more about the message.
+    An uncertain message need not be given and delays no other. `also` has further changes of the
+    queue's fields, `facts` further fields of the message.
     """
     number = queue.arrivals
-    # A message that may arrive at any time owes order to none.
+    # A message that may arrive at any time has no known place, so it is in no line.
     line = line_of(queue, message, key) if certain else None
     stored = Stored(
         number=number,
@@ -77,7 +78,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
 
 
 def _members(queue: Queue, message: v.Message, step: int) -> Map[str, int]:
-    """Return how many messages each session has, after one was added or removed."""
+    """Return how many messages each session has, after one was added (1) or removed (-1)."""
     session_id = message.session_id
     if not queue.settings.requires_session or session_id is None:
         return queue.members
@@ -88,7 +89,7 @@ def _members(queue: Queue, message: v.Message, step: int) -> Map[str, int]:
 
 
 def line_of(queue: Queue, message: v.Message, key: Key | None) -> Key | None:
-    """Return the key or session whose messages stay in order with this one."""
+    """Return the key or session whose messages have to stay in order with this one, if any."""
     if queue.in_order:
         return ENTITY
     if queue.settings.requires_session and message.session_id is not None:
@@ -97,33 +98,33 @@ def line_of(queue: Queue, message: v.Message, key: Key | None) -> Key | None:
 
 
 def order_rule(queue: Queue) -> v.RuleId:
-    """Return the rule by which the queue keeps a line in order."""
+    """Return the rule that keeps the queue's messages in order."""
     if queue.in_order:
         return "KEY-26"
     return "KEY-06" if queue.settings.requires_session else "KEY-17"
 
 
 def remember(queue: Queue, body: str, number: int) -> PackedMap[str, tuple[int, ...] | v.RuleId]:
-    """Record the arrival number of a body; several sends of one body keep all their numbers."""
+    """Return the bodies with one more arrival number; equal bodies keep all their numbers."""
     known = queue.bodies.get(body)
     numbers = (*known, number) if isinstance(known, tuple) else (number,)
     return queue.bodies.set(body, numbers)
 
 
 def never_arrives(queue: Queue, body: str, rule: v.RuleId) -> Queue:
-    """Record the rule by which a message with this body cannot be in the queue."""
+    """Record the rule that keeps a message with this body out, unless the body is known already."""
     if body in queue.bodies:
         return queue
     return evolve(queue, bodies=queue.bodies.set(body, rule))
 
 
 def in_front(queue: Queue, where: Partitions, number: int) -> Map[Partitions, Heap[int]]:
-    """Return the messages known to be in each set of partitions, with one more."""
+    """Return the index of messages surely in each set of partitions, with one more message."""
     return queue.fronts.set(where, push(queue.fronts.get(where), number))
 
 
 def _available(queue: Queue, stored: Stored) -> dict[str, Any]:
-    """Return the changes that make a message available."""
+    """Return the changes of the queue's fields when a message becomes available."""
     changes: dict[str, Any] = {"tallies": _counted(queue, stored, 1)}
     if stored.line is not None:
         lines = queue.lines
@@ -132,6 +133,8 @@ def _available(queue: Queue, stored: Stored) -> dict[str, Any]:
 
 
 def _counted(queue: Queue, stored: Stored, step: int) -> Map[Partitions, Tally]:
+    # Counts are compared with the number of the receive that they belong to, never set to zero: a
+    # receive would have to visit every set of partitions.
     receivers = queue.receivers
     tally = queue.tallies.get(stored.where, _NONE)
     fresh, newest = _current(tally, receivers)
@@ -145,7 +148,7 @@ def _counted(queue: Queue, stored: Stored, step: int) -> Map[Partitions, Tally]:
 
 
 def _current(tally: Tally, receivers: Receivers) -> tuple[int, int]:
-    """Return fresh and newest as of now; a new receiver makes the newest the only fresh ones."""
+    """Return the valid `fresh` and `newest`; after a change of receivers, only the newest count."""
     newest = tally.newest if tally.newest_of == receivers.count else 0
     if tally.fresh_of == receivers.switched:
         return tally.fresh, newest
@@ -153,16 +156,16 @@ def _current(tally: Tally, receivers: Receivers) -> tuple[int, int]:
 
 
 def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
-    """Return how many messages every receive can reach: not cached elsewhere, not down.
+    """Return how many messages every receive can reach: in no other cache, and not down.
 
     Args:
-        queue: the queue, with the receiver in question as its latest.
-        cached_elsewhere: whether another front end may still have a cache.
+        queue: the queue, after the receiver in question became its latest.
+        cached_elsewhere: whether another front end may still have messages in its cache.
     """
     outages, receivers = queue.outages, queue.receivers
     some_down = outages.any
     return sum(
-        # What became available since this connection took over is in no other front end's cache.
+        # Messages that became available since this connection took over are in no other cache.
         _current(tally, receivers)[0] if cached_elsewhere else tally.total
         for where, tally in queue.tallies.items()
         if not (some_down and outages.may_hit(where))
@@ -178,7 +181,7 @@ def hold(
     deferred: bool = False,
     **also: Any,
 ) -> Queue:
-    """Return the queue with the message given to a receiver: locked or removed."""
+    """Return the queue after a receiver took the message, with a lock or (`None`) for good."""
     changes = _unavailable(queue, stored) if stored.available else {}
     if lock is None:
         return evolve(
@@ -188,8 +191,8 @@ def hold(
             room=_room(queue, stored.number, None),
             **{**changes, **also},
         )
-    # A message that is given while it was thought to be locked shows that its lock has ended. In a
-    # session that may have been a close, which does not count.
+    # A message that is delivered while locked shows that its lock has ended. In a session it may
+    # have been closed, which does not count.
     again = 0 if stored.lock is None else 1
     surely = again if stored.lock is not None and stored.lock.session_id is None else 0
     if where != stored.where:
@@ -205,8 +208,8 @@ def hold(
         deliveries=stored.deliveries + 1,
         counted=counted,
         uncounted=uncounted,
-        # A new delivery shows that the former lock is over, so no unanswered dead-lettering under
-        # it can take effect any more.
+        # The new delivery shows that the earlier lock is over, so an unanswered request to
+        # dead-letter under that lock cannot take effect any more.
         leaving=(),
         resisted=False,
         deferred=deferred,
@@ -227,7 +230,7 @@ def hold(
 
 
 def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
-    """Return the changes that make an available message unavailable."""
+    """Return the changes of the queue's fields when a message becomes unavailable."""
     changes: dict[str, Any] = {"tallies": _counted(queue, stored, -1)}
     if stored.line is None:
         return changes
@@ -240,7 +243,7 @@ def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
 
 
 def _without(queue: Queue, heap: Heap[int], gone: Stored) -> Heap[int]:
-    """Return the heap whose first entry is available and not the given one."""
+    """Return the heap without leading entries that are unavailable or the message `gone`."""
     return settled(heap, lambda number: number != gone.number and _is_available(queue, number))
 
 
@@ -250,13 +253,13 @@ def _is_available(queue: Queue, number: int) -> bool:
 
 
 def first_in_line(queue: Queue, line: Key) -> Stored | None:
-    """Return the oldest available message of a key or session; O(1) amortized."""
+    """Return the oldest available message of a key or session, if any; O(1) amortized."""
     number = smallest(settled(queue.lines.get(line), lambda entry: _is_available(queue, entry)))
     return None if number is None else queue.messages[number]
 
 
 def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
-    """Return the queue with updated knowledge of a message, which may make it available."""
+    """Return the queue with `changed` for a message, and its indexes updated."""
     changes: dict[str, Any] = {}
     if stored.available:
         changes = _unavailable(queue, stored)
@@ -270,33 +273,34 @@ def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
 
 
 def doubted(queue: Queue, stored: Stored, changed: Stored) -> Queue:
-    """Return the queue with updated knowledge of a message whose availability is unchanged.
+    """Return the queue with `changed` for a message that is as available as before.
 
-    It may no longer be certain.
+    The availability indexes stay as they are, which is faster than `replace`.
     """
     messages = queue.messages.set(stored.number, changed)
     return evolve(queue, messages=messages, room=_room(queue, stored.number, changed))
 
 
 def _room(queue: Queue, number: int, after: Stored | None) -> Room:
-    """Return the storage used after a message has changed."""
+    """Return the storage after the message with this number changed or was removed."""
     return moved(queue.room, queue.messages.get(number), after)
 
 
 def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
-    """Return the queue with a locked message replaced by `back`: available or uncertain."""
+    """Return the queue in which `back` replaces a locked message, available or uncertain."""
     changes = _available(queue, back) if back.available else {}
     return evolve(
         doubted(queue, stored, back),
         locks=_unlocked(queue, stored),
-        # Its time to live may have passed while the lock kept it.
+        # It is examined for expiry again, because its time to live may have passed while it was
+        # locked.
         deaths=queue.deaths.awaiting(stored.number, back.dies),
         **changes,
     )
 
 
 def remove(queue: Queue, stored: Stored, **also: Any) -> Queue:
-    """LIFE-03: remove the message; `also` has other changes of the queue."""
+    """LIFE-03: return the queue without the message; `also` has further changes of its fields."""
     changes = _unavailable(queue, stored) if stored.available else {}
     return evolve(
         queue,

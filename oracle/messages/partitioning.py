@@ -1,4 +1,4 @@
-"""Partition selection: the partitions of a key, the remaining candidates, and fairness."""
+"""Selection of partitions: by key, or evenly among those that are left for a message without."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -17,27 +17,27 @@ from busproof.oracle.transition import Observation
 REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
 """KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
 SPREAD_ROUNDS: Final = 25
-"""Messages per partition within which every partition must be used (ROUND-ROBIN).
+"""Number of messages per partition within which every partition must be used (ROUND-ROBIN).
 
-A fair random choice among 16 partitions misses one in 400 messages once in 10 billion runs.
+A fair random choice among 16 partitions leaves one out in 400 messages once in 10 billion runs.
 """
 
 
 def home_of(namespace: Namespace, queue: Queue, key: Key) -> Partitions:
-    """KEY-02: return the partitions that the key may select; one, once it has been seen."""
+    """KEY-02: return the partitions that the key may select; once one was seen, only that one."""
     known = queue.homes.get(home_name(namespace.profile, key))
     return everywhere(namespace, queue.settings) if known is None else known
 
 
 def homes_of(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
-    """Return the partitions that may be chosen for a message with this key, or without one."""
+    """Return the partitions that may take a message with this key, or without one (`None`)."""
     return everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
 
 
 def narrowed(
     namespace: Namespace, queue: Queue, key: Key, where: Partitions
 ) -> Map[Key, Partitions]:
-    """Return the key partitions, with this key restricted to `where`."""
+    """Return the partitions of all keys, after those of this key were narrowed to `where`."""
     name = home_name(namespace.profile, key)
     if queue.homes.get(name) == where:
         return queue.homes
@@ -47,10 +47,10 @@ def narrowed(
 def choices(
     namespace: Namespace, queue: Queue, spared: Partitions, observed: Observation
 ) -> Iterator[Partitions]:
-    """Return the possible choices among the remaining partitions, given the observation.
+    """Yield each choice of a partition, as a set, that agrees with the observation.
 
-    A witness names the choice. If only something else was observed, the choice stays open as one
-    set; without observation, each partition is a separate choice.
+    A witness names the choice. If only an outcome was observed, the choice stays open as one set of
+    partitions; without any observation, each partition is a choice.
     """
     if not spared:
         return
@@ -66,9 +66,9 @@ def choices(
 
 
 def must_fail(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether a short timeout makes a send fail in an outage (SHORT-TIMEOUT).
+    """Return whether a send with a short timeout has to fail in an outage (SHORT-TIMEOUT).
 
-    Only under strict round-robin is it known that the next partition is down.
+    Only strict round-robin makes it known that the next partition in turn is down.
     """
     readings, spread = namespace.profile.readings, queue.spread
     strict = readings.get("SHORT-TIMEOUT"), readings.get("ROUND-ROBIN")
@@ -79,13 +79,14 @@ def must_fail(namespace: Namespace, queue: Queue) -> bool:
 
 
 def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
-    """KEY-14: return whether this choice lets the service use all partitions in time.
+    """KEY-14: return whether this choice is fair enough: all partitions are still used in time.
 
-    Only if it `is_watched`.
+    Call it only for a choice that `is_watched`.
     """
     spread, partitions = queue.spread, partition_count(namespace, queue.settings)
     if namespace.reading("ROUND-ROBIN") == "strict" and _is_turn_known(spread):
         return where == 1 << (spread.last + 1) % partitions
+    # Each partition that was not used yet needs one of the messages that are left in these rounds.
     left = partitions - (spread.used | where).bit_count()
     return left <= SPREAD_ROUNDS * partitions - spread.sent - 1
 
@@ -93,11 +94,11 @@ def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool
 def spread_after(
     namespace: Namespace, queue: Queue, message: v.Message, where: Partitions, *, watched: bool
 ) -> dict[str, Any]:
-    """Return the distribution after a message without a key, and its MessageId's partition.
+    """Return the changes of the distribution after a message without a key.
 
-    The partition only if it is `watched`.
+    It counts only if the choice `is_watched`; the partitions of its MessageId change in any case.
     """
-    # A choice that nobody saw leaves the next turn unknown.
+    # A choice that nobody saw makes the next turn unknown.
     changes: dict[str, Any] = {"spread": queue.spread.restarted()}
     message_id = message.message_id
     if message_id is not None and not queue.settings.duplicate_detection:
@@ -115,11 +116,11 @@ def spread_after(
 
 
 def spread_beside(namespace: Namespace, queue: Queue, message: v.Message) -> Spread:
-    """KEY-14: return the distribution if a message may arrive at any time, seen or unseen.
+    """KEY-14: return the distribution if this message may arrive at any time, unseen.
 
-    It may take a turn then, unless it surely has a key: from now on the next turn is unknown.
+    Unless it surely has a key, it takes a turn then, so the next turn is unknown from now on.
     """
-    # An empty property may be read as none (EMPTY-KEY), and then the message has no key.
+    # An empty property may count as not set (EMPTY-KEY), and then the message has no key.
     for profile, counted in interpretations(namespace.profile, message):
         read = evolve(namespace, profile=profile)
         if queue.settings.partitioned and effective_key(read, queue.settings, counted) is None:
@@ -134,7 +135,7 @@ def _is_turn_known(spread: Spread) -> bool:
 def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
     """KEY-14: return whether the distribution of messages without a key is judged.
 
-    Not if the number of partitions is open (GB-PARTITIONS).
+    It is not if the number of partitions is open (GB-PARTITIONS).
     """
     several = partition_count(namespace, queue.settings) > namespace.profile.partitions
     is_count_open = several and namespace.reading("GB-PARTITIONS") == "either"
@@ -142,7 +143,8 @@ def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
         namespace.observability.partitions
         and bool(queue.settings.partitioned)
         and where.bit_count() == 1
-        # In an outage messages go round the partitions that are down (KEY-15), and round full ones.
+        # In an outage messages avoid the partitions that are down (KEY-15), and they avoid full
+        # ones.
         and not queue.outages.any
         and not is_count_open
         and not may_be_full_somewhere(namespace, queue)

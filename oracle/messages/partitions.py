@@ -1,4 +1,4 @@
-"""Answers that partitions which are down and the caches of front ends allow (PART)."""
+"""Effects of outages and of the caches of front ends on answers (PART)."""
 
 from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.queued_messages import Stored
@@ -7,7 +7,7 @@ from busproof.oracle.transition import Rules
 
 
 def in_one_store(queue: Queue) -> Rules:
-    """PART-01: return the rules that an outage of an entity with a single store exercises."""
+    """PART-01: return the rules exercised by an outage, if the entity has a single store."""
     return () if queue.settings.partitioned else ("PART-01",)
 
 
@@ -18,13 +18,13 @@ def may_fail_in_a_large_outage(namespace: Namespace, queue: Queue) -> bool:
 
 
 def is_another_dark(namespace: Namespace, queue: Queue) -> bool:
-    """PART-05: return whether partitions of another entity are down, but none of this one."""
+    """PART-05: return whether another entity has partitions down, and this one has none."""
     return bool(len(namespace.registry.dark)) and not queue.outages.any
 
 
 def has_outlasted(queue: Queue, stored: Stored) -> bool:
-    """PART-04: return whether the message survived an outage of its partition."""
-    # As long as an outage lasts, nothing has survived it.
+    """PART-04: return whether the message outlasted an outage of its partition."""
+    # Only after an outage is it known that the message outlasted it.
     if not len(queue.outlasted) or queue.outages.any:
         return False
     partitions = (n for n in range(stored.where.bit_length()) if stored.where >> n & 1)
@@ -32,9 +32,10 @@ def has_outlasted(queue: Queue, stored: Stored) -> bool:
 
 
 def beyond_every_cache(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """PART-01: return whether a message is in a store that is down, and in no cache.
+    """PART-01: return whether a message is in a store that is down, and surely in no cache.
 
-    Nothing was ever received from its entity; cached messages may be handed out (CACHE-IN-OUTAGE).
+    It is in no cache if nothing was ever received from its entity. A cached message may be given
+    even in an outage (CACHE-IN-OUTAGE).
     """
     receivers, observability = queue.receivers, namespace.observability
     untouched = not (
@@ -45,16 +46,16 @@ def beyond_every_cache(namespace: Namespace, queue: Queue, stored: Stored) -> bo
 
 
 def is_deleted_elsewhere(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether another front end may have deleted what is in its cache (CACHE-DELETE)."""
+    """Return whether another front end may have deleted messages from its cache (CACHE-DELETE)."""
     others = queue.receivers.deleters - {queue.receivers.connection}
     return bool(others) and namespace.reading("CACHE-DELETE") != "kept"
 
 
 def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether another front end than the latest receiver's may still have a cache.
+    """Return whether a front end other than the latest receiver's may still have a cache.
 
-    Under one reading (MESSAGES-EXPIRE), a front end may lose a message with its cache, so that a
-    cache never ends. The same holds if that connection received and deleted (CACHE-DELETE).
+    If a front end may lose a message together with its cache, the cache never surely ends: under
+    one reading of MESSAGES-EXPIRE, and after a receive in ReceiveAndDelete (CACHE-DELETE).
     """
     receivers = queue.receivers
     if is_deleted_elsewhere(namespace, queue):
@@ -66,5 +67,5 @@ def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
 
 
 def left_out(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether the history omits receives over other connections."""
+    """Return whether the history leaves out receives over other connections."""
     return bool(namespace.observability.left_out - {queue.receivers.connection})

@@ -1,8 +1,8 @@
-"""The messages with which a peek has to begin, as far as that is known.
+"""The message that a peek has to begin with, as far as it is known.
 
-A peek into an entity begins with the oldest message, or in a partitioned one with the oldest of one
-partition. A message is certain only if nothing can have removed it, and is older than another only
-if it had surely arrived before the other was sent.
+A peek into an entity begins with its oldest message, or in a partitioned entity with the oldest one
+of some partition. A message counts only if nothing can have removed it, and as older than another
+only if it had surely arrived before the other was sent.
 """
 
 from functools import partial
@@ -21,9 +21,9 @@ from busproof.oracle.state import Namespace, Queue, feeding, is_unsure, partitio
 
 
 def settled_fronts(queue: Queue) -> Queue:
-    """Return the queue without removed messages at the front of any partition.
+    """Return the queue with messages that are gone dropped from the front of each partition.
 
-    Each message is dropped once, however many peeks there are.
+    Each message is dropped once, so the cost does not depend on how many peeks there are.
     """
     fronts = queue.fronts
     for where, heap in queue.fronts.items():
@@ -36,16 +36,16 @@ def settled_fronts(queue: Queue) -> Queue:
 
 
 def _stays(queue: Queue, where: Partitions, number: int) -> bool:
-    """Return whether this message is surely in the entity, in this set of partitions."""
+    """Return whether this message is surely in the entity, within exactly these partitions."""
     stored = queue.messages.get(number)
     return stored is not None and stored.certain and stored.where == where
 
 
 def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
-    """PART-14, PART-15: return the rule that forbids a peek to begin with this message."""
+    """PART-14, PART-15: return the rule by which the peek must not begin here, if it breaks one."""
     namespace, queue, shown = candidate.namespace, candidate.queue, candidate.stored
     where = candidate.where
-    # It may be the first of any partition that it may be in.
+    # It may be the first of any partition that it may be in, so nothing can be said.
     if where.bit_count() > 1:
         return None
     if not is_judged(namespace, queue, command):
@@ -55,15 +55,15 @@ def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
     first = min(firsts, key=lambda stored: stored.number, default=None)
     if first is None or not _must_be_shown(namespace, queue, first):
         return None
-    # Of two messages with one body, either may be the one that is shown.
+    # If several messages have the same body, any of them may be the one that was seen.
     alone = is_one(queue, first) and is_one(queue, shown)
     return rule_of(queue) if alone and _is_older(namespace, first, shown) else None
 
 
 def _skips_a_number(candidate: Candidate, command: v.Peek) -> bool:
-    """LIFE-07: return whether a peek of a regular entity leaves out a message with a lesser number.
+    """LIFE-07: return whether a peek of a regular entity skips a message with a smaller number.
 
-    It matters where the order of arrival is not known, but numbers were seen.
+    This applies where numbers were seen but the order of arrival is unknown.
     """
     namespace, queue, number = candidate.namespace, candidate.queue, candidate.view.sequence_number
     if queue.settings.partitioned or not _is_known(namespace, queue, command):
@@ -75,14 +75,14 @@ def _skips_a_number(candidate: Candidate, command: v.Peek) -> bool:
 
 
 def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.RuleId | None:
-    """PART-14, LIFE-07, PEEK-EMPTY: return the rule that forbids an empty peek."""
+    """PART-14, LIFE-07, PEEK-EMPTY: return the rule that an empty peek breaks, if any."""
     if not _is_known(namespace, queue, command):
         return None
     judged = is_judged(namespace, queue, command)
     if queue.settings.partitioned and not judged:
         return None
     empty = namespace.reading("PEEK-EMPTY") != "next-partition"
-    # A partition without messages may have answered first: an empty peek proves nothing.
+    # An empty partition may have answered, so an empty peek proves nothing about the others.
     if queue.settings.partitioned and empty:
         return None
     firsts = (foremost(queue, where) for where in queue.fronts)
@@ -94,7 +94,7 @@ def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.R
 
 
 def is_served_in_outage(namespace: Namespace, queue: Queue) -> bool:
-    """PART-29: return whether some partition is surely up and has to serve a peek."""
+    """PART-29: return whether some partition is surely up and has to answer a peek."""
     if namespace.reading("PEEK-IN-OUTAGE") != "served":
         return False
     perhaps_down = (queue.outages.down | queue.outages.doubt).bit_count()
@@ -102,7 +102,7 @@ def is_served_in_outage(namespace: Namespace, queue: Queue) -> bool:
 
 
 def shows_what_is_down(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
-    """PART-29: return whether a message that a peek shows is surely in partitions that are down."""
+    """PART-29: return whether a message in the answer surely is in partitions that are down."""
     served = namespace.reading("PEEK-IN-OUTAGE") == "served"
     return served and queue.outages.identified and queue.outages.must_hit(where)
 
@@ -110,7 +110,7 @@ def shows_what_is_down(namespace: Namespace, queue: Queue, where: Partitions) ->
 def continues_wrongly(namespace: Namespace, command: v.Peek, view: v.MessageView) -> bool:
     """PART-20: return whether a peek shows a message before its starting number.
 
-    It may continue with the partitions in any order (PEEK-CONTINUES).
+    Partitions may follow one another in any order (PEEK-CONTINUES).
     """
     start, number = command.from_sequence_number, view.sequence_number
     if start is None or number is None or number >= start:
@@ -122,14 +122,15 @@ def continues_wrongly(namespace: Namespace, command: v.Peek, view: v.MessageView
 
 
 def rule_of(queue: Queue) -> v.RuleId:
-    """Return the rule by which a peek into this entity begins."""
+    """Return the rule about the message that a peek into this entity begins with."""
     return "PART-15" if queue.settings.partitioned else "PART-14"
 
 
 def is_judged(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
-    """Return whether the first message is known; the documents do not say it for dead letters.
+    """Return whether the documents determine the first message of this peek.
 
-    Nor do they for forwarded messages and copies of a topic, which may arrive in any order.
+    They do not for dead letters, forwarded messages and copies of a topic's messages, whose order
+    of arrival is open.
     """
     fed = queue.fed or any(feeding(namespace, queue.settings.queue))
     copied = fed or queue.role is not None
@@ -139,9 +140,9 @@ def is_judged(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
 
 
 def _is_known(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
-    """Return whether a peek has to show what is surely in the entity."""
+    """Return whether a peek has to show every message that is surely in the entity."""
     anywhere = command.session_id is None and command.from_sequence_number is None
-    # An unanswered receive may have removed any message; one by numbers, any deferred one.
+    # An unanswered receive may have removed any message, and one by numbers any deferred message.
     complete = not (
         namespace.observability.partial or queue.receivers.lost or len(queue.unanswered_deferred)
     )
@@ -149,7 +150,7 @@ def _is_known(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
 
 
 def foremost(queue: Queue, where: Partitions) -> Stored | None:
-    """Return the first message that is surely in these partitions."""
+    """Return the oldest message that is surely in these partitions, if there is one."""
     number = smallest(queue.fronts.get(where))
     stored = None if number is None else queue.messages.get(number)
     return stored if stored is not None and stored.where == where else None
@@ -161,15 +162,15 @@ def is_like_regular(namespace: Namespace) -> bool:
 
 
 def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """Return whether nothing can have removed or moved the message."""
-    # Where a scheduled message stands is open, and so is what an unanswered deferral has done.
+    """Return whether nothing can have removed the message or changed its place."""
+    # The place of a scheduled message is open, and so is the effect of an unanswered deferral.
     if stored.came is not None or stored.deferred is None or may_have_died(namespace, stored):
         return False
     if stored.lock is None:
         # A front end may have deleted it from its cache (CACHE-DELETE).
         deleted = queue.receivers.deleters and namespace.reading("CACHE-DELETE") != "kept"
         gone = deleted or may_be_spent(namespace, queue, stored)
-        # A deferred message is in no cache, and the delivery limit need not apply to it.
+        # A deferred message is in no cache, and the delivery limit may not apply to it.
         return bool(stored.deferred) or not gone
     # As long as its lock surely lasts, neither its limit nor another front end can remove it.
     return namespace.now.latest < stored.lock.expiry.earliest
@@ -178,12 +179,13 @@ def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
     """Return whether a message surely arrived before the other one was sent.
 
-    The order within one transaction is open, and so is the time of an unanswered send.
+    The order of messages in one transaction is open, and so is when an unanswered send takes
+    effect.
     """
     together = first.batch == shown.batch >= 0
     if together or shown.came is not None or first.number >= min(shown.number, shown.sent):
         return False
-    # On a virtual clock requests follow one another; only an unanswered send may arrive later. On a
-    # real clock overlapping sends have no order.
+    # On a virtual clock requests follow one another, and only an unanswered send may arrive later.
+    # On a real clock, overlapping sends have no order.
     numbered = namespace.observability.clock is v.Clock.VIRTUAL and first.arrived.latest < NEVER
     return numbered or first.arrived.latest < shown.arrived.earliest

@@ -26,7 +26,7 @@ from busproof.oracle.transition import (
 
 
 def peek(namespace: Namespace, command: v.Peek, observed: Observation) -> Transitions:
-    """LIFE-07: show existing messages, those of a partition in order of sequence number."""
+    """LIFE-07: show existing messages, those of each partition in order of sequence number."""
     queue = namespace.queues[command.queue]
     if isinstance(observed.outcome, v.Peeked):
         queue = peek_start.settled_fronts(queue)
@@ -36,7 +36,7 @@ def peek(namespace: Namespace, command: v.Peek, observed: Observation) -> Transi
         yield from _offered(namespace, queue, command)
     if queue.outages.any and not peek_start.is_served_in_outage(namespace, queue):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
-    # Limits of the older client library may be read as limits of the bus: it need not offer peeks.
+    # A reading applies limits of the older client libraries to the bus: it need not offer peeks.
     elif namespace.reading("LIBRARIES") == "bus":
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
@@ -57,7 +57,7 @@ def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeke
             return
         namespace = with_queue(namespace, queue)
         if (place := _waiting(namespace, queue, command, view, used)) is not None:
-            # Scheduled messages are counted downwards from -1, to share `used` with the stored
+            # `used` has arrival numbers of stored messages, and negative numbers for scheduled
             # ones.
             used.add(-1 - place)
             rules = ("SCHED-08", *rules)
@@ -95,13 +95,13 @@ def _is_asked_for(command: v.Peek, stored: Stored) -> bool:
 def _found(
     namespace: Namespace, queue: Queue, view: v.MessageView, used: set[int]
 ) -> Candidate | None:
-    """Return a message that this view may show."""
-    # A message shown as scheduled still has its scheduling number.
+    """Return a message in the queue that this view may show, not shown in this answer before."""
+    # A view with the state Scheduled has the number from the scheduling, which is not compared.
     scheduled = view.state is v.MessageState.SCHEDULED
     compared = evolve(view, sequence_number=None) if scheduled else view
     for matched in recognised(namespace, queue, compared, UNOBSERVED):
         candidate, fits = evolve(matched, view=view), _state_fits(matched.stored, view)
-        # Nor does the number matter of a message that is due and is shown as scheduled.
+        # That also applies to a message that is due but shown as scheduled.
         late = fits and _is_late(matched.stored, view)
         if fits and matched.stored.number not in used and (late or misnumbered(candidate) is None):
             return candidate
@@ -117,7 +117,7 @@ def _found(
 def _waiting(
     namespace: Namespace, queue: Queue, command: v.Peek, view: v.MessageView, used: set[int]
 ) -> int | None:
-    """SCHED-08: return the place of a scheduled message that this view may show."""
+    """SCHED-08: return the place of a scheduled message that this view may show, if any."""
     calendar = queue.calendar
     if view.state not in (None, v.MessageState.SCHEDULED):
         return None
@@ -133,7 +133,7 @@ def _waiting(
 
 
 def _is_late(stored: Stored, view: v.MessageView) -> bool:
-    """Return whether a message that is due is still shown as scheduled."""
+    """Return whether the view shows a message as scheduled although it is due."""
     if stored.came is None or stored.deliveries or stored.sequence_number is not None:
         return False
     same_number = view.sequence_number in (None, stored.scheduled_number)
@@ -141,26 +141,26 @@ def _is_late(stored: Stored, view: v.MessageView) -> bool:
 
 
 def _state_fits(stored: Stored, view: v.MessageView) -> bool:
-    """DEFER-09: return whether the state in a peek, if any, is the message's."""
+    """DEFER-09: return whether the state in a view, if it has one, is the message's."""
     if stored.deferred is None or _is_late(stored, view):
         return True
     return view.state is None or view.state is state_of(stored)
 
 
 def state_of(stored: Stored) -> v.MessageState:
-    """Return the state of the message that a peek shows."""
+    """Return the state that a peek shows for the message: deferred or active."""
     return v.MessageState.DEFERRED if stored.deferred else v.MessageState.ACTIVE
 
 
 def in_order(namespace: Namespace, queue: Queue, views: tuple[v.MessageView, ...]) -> bool:
-    """Return whether the sequence numbers of each partition, where known, rise."""
-    # Numbers have an order within one partition only, and here they do not show which one.
+    """Return whether the sequence numbers of each partition rise, as far as they are known."""
+    # Numbers have an order within a partition only, and these do not show their partitions.
     if queue.settings.partitioned and not namespace.profile.numbers_name_partitions:
         return True
     latest: dict[int, int] = {}
     for view in views:
         number = view.sequence_number
-        # A scheduling number has no place among those of active messages.
+        # The number from a scheduling is unrelated to the numbers of active messages.
         if number is None or view.state is v.MessageState.SCHEDULED:
             continue
         if number <= latest.get(number >> v.SEQUENCE_BITS, -1):
@@ -172,7 +172,7 @@ def in_order(namespace: Namespace, queue: Queue, views: tuple[v.MessageView, ...
 def _known_better(candidate: Candidate) -> Queue:
     queue, stored, where = candidate.queue, candidate.stored, candidate.where
     number = candidate.view.sequence_number
-    # The number in the view is still the one that the message was scheduled under.
+    # The number in the view is still the one from its scheduling, and says nothing about now.
     if _is_late(stored, candidate.view):
         return queue
     if where == stored.where and number in (None, stored.sequence_number):
@@ -182,13 +182,13 @@ def _known_better(candidate: Candidate) -> Queue:
 
 
 def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Transitions:
-    """Return what can be shown as far as is known: the oldest of any one partition.
+    """Yield the answers that must be possible: the oldest messages of one partition.
 
-    PART-20: from a number on, the next of all partitions.
+    PART-20: a peek from a number on shows the next messages of all partitions.
     """
     shown: dict[Partitions, list[v.MessageView]] = {}
     for _, stored in sorted(queue.messages.items()):
-        # Expired messages are shown until the next receive removes them (TTL-09).
+        # Expired messages are shown until a receive removes them (TTL-09).
         there = stored.certain or stored.gone
         if there and _is_asked_for(command, stored) and not queue.outages.may_hit(stored.where):
             view = evolve(view_of(stored), state=state_of(stored))
@@ -213,7 +213,7 @@ def _number(view: v.MessageView) -> int:
 
 
 def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
-    """Return all scheduled messages, whatever their partition."""
+    """Return the views of all scheduled messages that the peek may show."""
     entries = sorted(queue.calendar.entries.items())
     certain = (waiting for _, waiting in entries if waiting.certain)
     return [

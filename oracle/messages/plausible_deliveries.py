@@ -1,4 +1,4 @@
-"""Candidates of a receive: the oldest messages that may be given, and their locks."""
+"""Messages that a receive may give as far as is known, with their locks, to list as allowed."""
 
 from typing import Any, Final
 
@@ -13,14 +13,14 @@ from busproof.oracle.state import Namespace, Queue
 KEYS_OFFERED: Final = 64
 """Maximum number of keys whose first messages are all listed as allowed.
 
-Beyond that only the oldest of each partition are listed, because readers look at only a few.
+With more keys only the oldest message of each partition is listed; readers look at a few.
 """
 
 
 def heads(queue: Queue, session_id: str | None) -> list[Stored]:
-    """Return the messages that may be given, oldest first: the oldest of each partition and key.
+    """Return messages that may be given, oldest first: the first of each partition and key.
 
-    A session offers only its first message. Without one, all messages of the queue are visited.
+    In a session that is its first message. Otherwise this visits all messages of the queue.
     """
     if session_id is not None:
         first = first_in_line(queue, Key(SESSION_ID, session_id))
@@ -39,7 +39,7 @@ def heads(queue: Queue, session_id: str | None) -> list[Stored]:
 def told_of_lock(
     namespace: Namespace, queue: Queue, session_id: str | None, stored: Stored
 ) -> dict[str, Any]:
-    """Return what a receiver learns of its lock."""
+    """Return the fields of a view that describe the lock on a message delivered now."""
     until = namespace.now.earliest + queue.settings.lock_duration
     if session_id is not None:
         until = session_at(queue, session_id).expiry.earliest

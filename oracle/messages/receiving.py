@@ -1,4 +1,4 @@
-"""Receives: which messages may be given, and when the answer may be empty."""
+"""Receives: which messages may be given, and when an answer may be empty."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -43,7 +43,7 @@ def receive(
     if queue.settings.requires_session is not (command.session_id is not None):
         yield from _of_another_kind(namespace, queue, connection)
         return
-    # Each front end has its own cache: what is within reach depends on who received before.
+    # Each front end has its own cache, so what a receive can reach depends on earlier receivers.
     queue = evolve(queue, receivers=_turned(namespace, queue, connection, command.mode))
     if command.session_id is not None:
         holding = holds_session(namespace, queue, command.session_id, connection)
@@ -52,7 +52,7 @@ def receive(
         if holding is False:
             yield from in_outage(namespace, queue, command.session_id)
             return
-        # An answer from this session shows that an unanswered accept took effect, if one had to.
+        # If this connection holds the session only by an unanswered accept, its answer proves that.
         queue = seized(namespace, queue, command.session_id, connection)
     yield from _given(namespace, queue, command, observed)
     if isinstance(observed.outcome, v.Received):
@@ -61,15 +61,15 @@ def receive(
 
 
 def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Transitions:
-    """SESS-02: without a session, nothing is received where sessions are required.
+    """SESS-02: refuse a receive without a session where sessions are required, or the reverse.
 
-    The documents leave open whether the holder of a session may omit it, and how a queue without
+    The documents do not say whether the holder of a session may omit it, nor how a queue without
     sessions answers a session receiver.
     """
     holds_none = queue.settings.requires_session and all(
         session.connection != connection for session in queue.sessions.values()
     )
-    # An unanswered AcceptNext may have given it a session.
+    # An unanswered AcceptNextSession may have given the connection a session.
     if holds_none and connection not in queue.unanswered_accept_next:
         yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-02", any_error=True)
         return
@@ -78,14 +78,14 @@ def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Tra
 
 
 def _turned(namespace: Namespace, queue: Queue, connection: str, mode: v.ReceiveMode) -> Receivers:
-    """Return the receivers, with this connection as the latest one."""
+    """Return the receives so far, with this connection as the latest receiver."""
     receivers, now = queue.receivers, namespace.now.latest
     if mode is v.ReceiveMode.RECEIVE_AND_DELETE and connection not in receivers.deleters:
         receivers = evolve(receivers, deleters=receivers.deleters | {connection})
     if receivers.connection == connection:
         return receivers if receivers.latest_at == now else evolve(receivers, latest_at=now)
-    # The front end before may have cached everything at its latest receive, under locks that begin
-    # then. The longest duration counts, because an update does not shorten a lock in a cache.
+    # The previous front end may have cached every message at its latest receive, under locks that
+    # began then. An update does not shorten a lock in a cache, so the longest duration ever counts.
     life = queue.managed.lock_durations_ever.latest + namespace.observability.slack
     others = receivers.latest_at + life if receivers.connection is not None else -1
     return evolve(
@@ -109,8 +109,8 @@ def _nothing(
     # A partition that is down may make any receive come back empty (RECEIVE-IN-OUTAGE).
     served = namespace.reading("RECEIVE-IN-OUTAGE") == "served"
     unserved = command.session_id is None and queue.outages.any and not served
-    # Messages may have been given up unseen. Looking for them visits all messages, so that is done
-    # only before a violation.
+    # Deliveries that nobody saw may have used up a message's limit. Looking for such messages
+    # visits all of them, so it is done only where the alternative is a violation.
     if not (out_of_reach or unserved) and isinstance(observed.outcome, v.Empty):
         queue = without_perhaps_spent(namespace, queue)
         out_of_reach = _is_out_of_reach(namespace, queue, command)
@@ -138,10 +138,10 @@ def _is_out_of_reach(namespace: Namespace, queue: Queue, command: v.Receive) -> 
     cached = cached_elsewhere(namespace, queue)
     available = surely_available(queue, cached_elsewhere=cached)
     if left_out(namespace, queue):
-        # One receive that the history omits may have cached everything.
+        # A single receive that the history leaves out may have cached everything.
         available = 0
-    # An unanswered receive takes one message for its own front end. One over another connection may
-    # also have cached all others, or may still do so at any later time.
+    # An unanswered receive takes one message. Over another connection its front end may also have
+    # cached all others, or may still do so at any later time.
     return (
         bool(receivers.unanswered_receivers - {receivers.connection}) or available <= receivers.lost
     )
@@ -153,13 +153,14 @@ def _given(
     if isinstance(observed.outcome, v.Received):
         view = observed.outcome.message
         for known in _told_apart(recognised(namespace, queue, view, observed)):
-            # SESS-09, SESS-10: the count continues that of the last session lock, unless a receive
-            # without an answer may have given the message in between.
+            # SESS-09, SESS-10: the count continues that of the session's last lock, unless an
+            # unanswered receive may have given the message in between.
             expected = None if queue.receivers.lost else known.stored.expected
             counted = expected is None or view.delivery_count in (None, expected)
             if counted and _may_be_given(known, command):
                 yield _handed_out(known, command, of_count(known))
-        # Dead letters and scheduled messages whose arrival was unknown before.
+        # Or the message is a dead letter or a scheduled message whose arrival was unknown until
+        # now.
         before = with_queue(namespace, queue)
         for after, arrived in arrivals(before, queue, view.body):
             candidate = seen_as(after, after.queues[command.queue], arrived, view, observed)
@@ -170,7 +171,8 @@ def _given(
 
 
 def _told_apart(candidates: Iterator[Candidate]) -> list[Candidate]:
-    """Return one of several messages that differ only in age; equal bodies may be exchanged."""
+    """Return the candidates, with one for each group of messages that differ only in age."""
+    # Equal bodies may be exchanged, and a state for each would multiply with every receive.
     listed = list(candidates)
     if len(listed) < 2:
         return listed
@@ -178,10 +180,11 @@ def _told_apart(candidates: Iterator[Candidate]) -> list[Candidate]:
     for candidate in listed:
         stored = candidate.stored
         kept_back = stored.sent < stored.number
-        # A copy that has expired must not stand for one that lives, nor a copy whose place in a
-        # transaction is open for one that has to be in order.
+        # An expired message must not represent a living one, nor a message whose place in a
+        # transaction is open one that has to be in order.
         age = (stored.dies, stored.gone)
-        # Nor one that was given before for one that was not, if the answer says how often.
+        # A message that was delivered before must not represent a new one if the answer shows a
+        # count.
         counts = (stored.counted, stored.uncounted, stored.expected)
         known = (candidate.where, stored.certain, stored.deferred, stored.lock)
         kind = (*known, kept_back, age, counts)
@@ -190,22 +193,22 @@ def _told_apart(candidates: Iterator[Candidate]) -> list[Candidate]:
 
 
 def _may_be_given(candidate: Candidate, command: v.Receive) -> bool:
-    """Return whether the message may be given now: the state and the order permit it."""
+    """Return whether the receive may give this message: its state and the order permit it."""
     namespace, stored, queue = candidate.namespace, candidate.stored, candidate.queue
     if not _is_possible(candidate, command):
         return False
     if stored.came is not None and _overtakes(namespace, queue, stored):
         return False
     first = None if stored.line is None else first_in_line(queue, stored.line)
-    # A message of a transaction owes order only to what was there before its send: of what arrived
-    # between send and commit, either may be first.
+    # A message of a transaction follows only those that had arrived before its send. Those that
+    # arrived between the send and the commit may come before or after it.
     if first is None or first.number >= min(stored.number, stored.sent) or stored.came is not None:
         return True
     return not _must_come_first(namespace, queue, first)
 
 
 def _is_possible(candidate: Candidate, command: v.Receive) -> bool:
-    """Return whether the message can be given to this receive, as the view shows it."""
+    """Return whether the message can be given to this receive as the view shows it."""
     namespace, queue, view = candidate.namespace, candidate.queue, candidate.view
     stored, session_id = candidate.stored, command.session_id
     foreign = session_id is not None and stored.message.session_id != session_id
@@ -216,18 +219,18 @@ def _is_possible(candidate: Candidate, command: v.Receive) -> bool:
         return False
     if beyond_every_cache(namespace, queue, stored) or not may_be_given(namespace, queue, stored):
         return False
-    # SCHED-06: an active message has a new number.
+    # SCHED-06: on activation the message got a new number.
     if view.sequence_number is not None and view.sequence_number == stored.scheduled_number:
         return False
     if stored.spent or not count_is_possible(candidate):
         return False
-    # ReceiveAndDelete does not lock, whatever lock the view shows.
+    # ReceiveAndDelete locks nothing, so a lock in the view does not matter.
     unlocked = command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
     return unlocked or lock_is_possible(candidate, session_id)
 
 
 def _overtakes(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """SCHED-07: return whether a scheduled message is given before one sent before it was due."""
+    """SCHED-07: return whether a scheduled message comes before one sent before it was due."""
     line = line_of(queue, stored.message, stored.key)
     first = None if line is None else first_in_line(queue, line)
     if first is None or first.arrived.latest >= stored.arrived.earliest:
@@ -236,24 +239,24 @@ def _overtakes(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 
 def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
-    """KEY-06, KEY-17, KEY-26: return whether only a fault can have kept this message back."""
+    """KEY-06, KEY-17, KEY-26: return whether giving a later message before this one is a fault."""
     rule = order_rule(queue)
-    # The unanswered receive may have taken this very message.
+    # An unanswered receive may have taken this very message.
     if rule in namespace.profile.silent or queue.receivers.lost:
         return False
-    # It may be out of reach, or among the dead letters.
+    # It may be out of reach, or may have become a dead letter.
     if queue.outages.may_hit(first.where) or may_be_spent(namespace, queue, first):
         return False
     if queue.settings.requires_session:
         return True
     sessions_only = namespace.reading("KEY-ORDER") == "sessions-only"
     if first.deliveries or (sessions_only and not queue.in_order):
-        # Messages cached by the front end may overtake a released one (KEY-ORDER).
+        # After its release, messages in the front end's cache may come before it (KEY-ORDER).
         return False
     if left_out(namespace, queue):
         return False
-    # It may lie in another front end's cache, if it was there before this connection took over; or
-    # its lock in a cache has ended, and the messages cached with it are handed out before it.
+    # It may be in another front end's cache, if it was there before this connection took over. Or
+    # its lock in a cache has ended, and the messages cached with it are given before it.
     cached = cached_elsewhere(namespace, queue) and first.since < queue.receivers.switched
     life = queue.managed.lock_durations_ever.earliest - namespace.observability.slack
     received_since = first.since < queue.receivers.count or bool(namespace.observability.left_out)
@@ -275,7 +278,7 @@ def _handed_out(candidate: Candidate, command: v.Receive, counted: Rules = ()) -
     if command.session_id is not None and lock is not None:
         session = session_at(queue, command.session_id)
         also["sessions"] = queue.sessions.set(command.session_id, session.with_taken(stored.number))
-        # Only of a session that is surely held it is known how the delivery ends, and whether it
+        # Only if the session is surely held is it known how the delivery ends, and so whether it
         # counts.
         if view.delivery_count is not None and not session.doubtful:
             also["expected"] = view.delivery_count + 1
@@ -288,7 +291,7 @@ def _handed_out(candidate: Candidate, command: v.Receive, counted: Rules = ()) -
 
 
 def _offered(namespace: Namespace, queue: Queue, command: v.Receive) -> Transitions:
-    """Return what can be given as far as is known: the oldest by partition, key or session."""
+    """Yield the answers that must be possible: the first message of each partition and key."""
     for stored in heads(queue, command.session_id):
         if queue.outages.may_hit(stored.where):
             continue
@@ -298,12 +301,13 @@ def _offered(namespace: Namespace, queue: Queue, command: v.Receive) -> Transiti
         placed, view = ("KEY-01", "LIFE-12"), view_of(stored, **lock)
         candidate = Candidate(namespace, queue, stored, stored.where, view, placed)
         transition = _handed_out(candidate, command)
-        # What the view makes up may be wrong, such as the number; then no rule gives it.
+        # The view is made up in part, such as its number. If it cannot be right, no rule is
+        # credited.
         yield transition if _may_be_given(candidate, command) else evolve(transition, rules=())
 
 
 def lost_receive(namespace: Namespace, command: v.Receive, connection: str) -> Namespace:
-    """Return the states in which one unknown message may have been taken, now or later."""
+    """Return the namespace in which one unknown message may be taken, now or later."""
     queue = namespace.queues[command.queue]
     receivers = _turned(namespace, queue, connection, command.mode)
     lost = evolve(

@@ -1,7 +1,7 @@
 """Release of messages whose lock ends without a settlement.
 
-An expired lock releases its message without a request; `prepared` applies this until nothing
-changes.
+A lock that expires releases its message without any request; `prepared` does this for all locks of
+an entity before a request to it is judged.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ from busproof.oracle.state import NEVER, Namespace, Queue, feeding, with_queue
 from busproof.oracle.window import Window
 
 ANY_TIME: Final = Window(-NEVER, NEVER)
-"""The end of a lock about which nothing is known any more."""
+"""The window of a lock whose end can be any moment."""
 
 
 def give_back(
@@ -34,26 +34,26 @@ def give_back(
     since: int | None = None,
     counts: bool | None = True,
 ) -> Namespace:
-    """LIFE-04, LIFE-05: release the message, unless it has reached its delivery limit.
+    """LIFE-04, LIFE-05: release a message, unless it has reached its delivery limit.
 
     Args:
         namespace: the namespace.
-        queue: the queue, which may be ahead of the one in the namespace.
-        stored: the message, locked.
+        queue: the queue, possibly with changes that the namespace lacks.
+        stored: the locked message.
         when: when it was released.
         rule: the rule that releases it.
-        since: the least number of receives by then; by default, all so far.
-        counts: whether the delivery counts; `None` if that is not known.
+        since: how many receives there had surely been by then; by default, all so far.
+        counts: whether the delivery counts; `None` if it is not known.
     """
     lock = stored.lock
     if lock is not None and lock.pledge is not None and lock.pledge.reading != "ends":
         return _perhaps_back(namespace, queue, stored, when)
     over = lock if lock is not None and lock.expiry.earliest == -NEVER else None
     if over is not None and (counts is False or over.session_id is not None):
-        # An unanswered request may have abandoned it before, which counts; or it was
-        # released when its session was accepted again, which need not count.
+        # An unanswered request may have abandoned it, which counts; or a second accept of its
+        # session may have released it, which need not count.
         counts = None
-    # The next count is known only if it is known whether this delivery counts.
+    # Its next delivery count is known only if it is known whether this delivery counts.
     expected = None
     if counts is not None and stored.expected is not None:
         expected = stored.expected - (not counts)
@@ -79,7 +79,7 @@ def give_back(
 def _perhaps_back(namespace: Namespace, queue: Queue, stored: Stored, when: Window) -> Namespace:
     """Return the namespace in which a message may be released, or wait for its transaction.
 
-    Its state is open until that ends (LOCK-IN-TRANSACTION).
+    Which of the two is open until the transaction ends (LOCK-IN-TRANSACTION).
     """
     lock = stored.lock
     if lock is None:
@@ -91,15 +91,16 @@ def _perhaps_back(namespace: Namespace, queue: Queue, stored: Stored, when: Wind
 
 
 def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> Namespace:
-    """DLQ-02: a message that reached its delivery limit becomes a dead letter."""
+    """DLQ-02: return the namespace after a message has reached its delivery limit."""
     queue = evolve(queue, spent=queue.spent + 1)
-    # If it has expired as well, it may be dropped instead.
+    # If it may have expired as well, it may have been dropped instead.
     is_dropped = may_have_died(namespace, stored)
     if namespace.reading("DEAD-LETTER-DELAY") == "at-once" and not is_dropped:
         counted = evolve(stored, counted=back.counted, uncounted=back.uncounted)
         return moved(
             namespace, queue, counted, DELIVERED_TOO_OFTEN, "DLQ-02", certain=stored.certain
         )
+    # Until it is seen among the dead letters it stays here, where no receive may give it.
     back = evolve(back, certain=False, spent=True)
     return with_queue(namespace, unlock(queue, stored, back))
 
@@ -107,8 +108,7 @@ def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> 
 def without_perhaps_spent(namespace: Namespace, queue: Queue) -> Queue:
     """Return the queue in which messages that may have reached their limit are uncertain.
 
-    It visits every message, but only if there would otherwise be a violation: each finding is made
-    once, and if there is none, judging ends.
+    This visits every message, but is called only where judging would otherwise end in a violation.
     """
     for stored in queue.messages.values():
         if stored.available and may_be_spent(namespace, queue, stored):
@@ -117,14 +117,14 @@ def without_perhaps_spent(namespace: Namespace, queue: Queue) -> Queue:
 
 
 def prepared(namespace: Namespace, name: str) -> Namespace | None:
-    """Return the namespace with all expired locks of a queue ended; `None` without the queue.
+    """Return the namespace with expired locks of an entity released; `None` without the entity.
 
-    Expired messages may become dead letters, so the dead-letter queue comes after its entity.
+    An expired message may become a dead letter, so the entity comes before its dead-letter queue.
     """
     owner = v.owner_of(name)
     if owner not in namespace.queues:
         return None
-    # FWD-35: dead letters may have been forwarded here.
+    # FWD-35: dead letters may have been forwarded here, so their entity's locks matter, too.
     for path in tuple(feeding(namespace, owner)):
         namespace = _expired(namespace, v.owner_of(path))
     namespace = _expired(namespace, owner)
@@ -136,15 +136,16 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
 
 
 def _expired(namespace: Namespace, name: str) -> Namespace:
-    """LIFE-05, SESS-11: return the namespace without locks that cannot be held any more.
+    """LIFE-05, SESS-11: return the namespace after everything that time alone does to an entity.
 
-    Scheduled messages that are due are active, and those that may have expired are uncertain.
+    Expired locks release their messages, scheduled messages that are due become active, and
+    messages that may have expired become uncertain.
     """
     queue = namespace.queues[name]
     if queue.calendar.due is not None:
         namespace = activated(namespace, name)
         queue = namespace.queues[name]
-    # Each renewal leaves an entry in `timers`; only the one of the current lock and end matters.
+    # Each renewal leaves an entry in `timers`; only the entry of the present lock and end counts.
     while queue.timers is not None and lock_is_over(namespace, queue, queue.timers[1][0]):
         _, number, token = queue.timers[1]
         queue = evolve(queue, timers=pop(queue.timers))
@@ -159,15 +160,15 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
         ):
             namespace = with_queue(namespace, queue)
             continue
-        # A receive may already have found it, if the exact end of the lock is unknown, or if there
-        # was a receive at that moment.
+        # A receive may already have found the message if the exact end of the lock is unknown, or
+        # if a receive happened at that very moment.
         until = lock_lasts_until(namespace, queue, lock.expiry.latest)
         exact = lock.expiry.earliest == until and queue.receivers.latest_at < until
         since = None if exact else stored.since
-        # A session that was accepted again, or perhaps closed, may have released it before.
+        # A session that was accepted again, or perhaps closed, may have released it before that.
         before = lock.expiry.earliest == -NEVER
         surely = not before or (lock.session_id is None and not stored.deferred)
-        # Or an unanswered request may have deferred it, which need not count.
+        # An unanswered request may have deferred it, and such a delivery need not count.
         surely = surely and stored.deferred is not None
         namespace = give_back(
             namespace,

@@ -1,4 +1,4 @@
-"""Scheduled messages: sending and cancelling."""
+"""Scheduled messages: scheduling and cancelling them."""
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
@@ -32,11 +32,11 @@ from busproof.oracle.transition import Observation, Transition, Transitions, don
 from busproof.oracle.window import Window
 
 LATER_NUMBERS = 1 << 47
-"""First number for scheduled messages that were not seen; active ones never have it."""
+"""First sequence number for scheduled messages whose number was not seen."""
 
 
 def schedule(namespace: Namespace, command: v.Schedule, observed: Observation) -> Transitions:
-    """Return every allowed answer to scheduling a message, in a transaction or not."""
+    """Return every allowed answer to a request that schedules a message."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
@@ -55,7 +55,7 @@ def schedule(namespace: Namespace, command: v.Schedule, observed: Observation) -
 
 
 def reuses_number(namespace: Namespace, queue: Queue, outcome: v.Outcome | None) -> bool:
-    """SEQ-03: return whether this number was told of another message, scheduled or received."""
+    """SEQ-03: return whether the answer gives a number that another message of the entity has."""
     number = outcome.sequence_number if isinstance(outcome, v.Scheduled) else None
     known = number in queue.calendar.numbers or number in queue.numbers
     return number is not None and known and are_unique(namespace, queue)
@@ -68,19 +68,19 @@ def _schedule(
     message: v.Message,
     observed: Observation,
 ) -> Transitions:
-    """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid."""
+    """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid it."""
     if keys.keys_conflict(message):
         yield from conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not regular_accepts(namespace):
             return
     certain = True
     if queue.settings.requires_session and message.session_id is None:
-        # As for messages sent at once (SESS-01): refused, or dead-lettered later.
+        # SESS-01 holds as for messages sent at once: it is refused, or dead-lettered later.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         certain = False
     key = keys.effective_key(namespace, queue.settings, message)
     hit, surely = _outage(namespace, queue, key)
-    # If its partition is chosen only when the message is due, an outage now makes no difference.
+    # If the partition is selected only when the message is due, an outage now changes nothing.
     reading = namespace.reading("SCHEDULE-PLACE")
     yield from no_room(namespace, queue, message, key, homes_of(namespace, queue, key))
     if not (surely and key is not None and reading == "when-scheduled"):
@@ -90,12 +90,12 @@ def _schedule(
     if hit and reading != "when-due":
         yield refusal(namespace, v.Error.UNAVAILABLE, "SCHED-10", any_error=True)
     if queue.settings.duplicate_detection and message.message_id is None:
-        # Outside the editions: duplicate detection needs a MessageId.
+        # No edition covers it: duplicate detection needs a MessageId.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _outage(namespace: Namespace, queue: Queue, key: Key | None) -> tuple[bool, bool]:
-    """Return whether an outage may affect the message, and whether one surely does."""
+    """Return whether an outage may hit the message's partition, and whether it surely does."""
     outages = queue.outages
     if key is None:
         return outages.any, bool(outages.down)
@@ -132,13 +132,13 @@ def _waiting(
 
 
 def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | None) -> Namespace:
-    """Return the namespace with the message scheduled; a copy may be dropped, now or later.
+    """Return the namespace with the message scheduled; as a copy it may be dropped.
 
-    A forwarded message may arrive elsewhere at any time.
+    If the entity forwards, the message may arrive elsewhere at any time.
     """
     message = waiting.message
-    # Whether it is compared with others when it is scheduled or when it is due is open
-    # (SCHEDULED-COPIES): it may be a copy of theirs, and they of it.
+    # Whether copies are compared when they are scheduled or when they are due is open
+    # (SCHEDULED-COPIES). So it may be dropped for an earlier send, and a later send for it.
     kept = fate(namespace, queue, message, key) is Fate.KEPT
     copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     rivals = None if message.message_id is None else copies.get(message.message_id)
@@ -178,7 +178,7 @@ def _schedule_in(
     message: v.Message,
     observed: Observation,
 ) -> Transitions:
-    """SCHED-15: schedule in a transaction; the rules for keys may apply or not."""
+    """SCHED-15: schedule in a transaction, where the rules for keys may apply or not."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
@@ -217,7 +217,7 @@ def _schedule_in(
 
 
 def _turned_away(refused: Transition, name: str, transaction: Transaction) -> Transition:
-    """Return the refusal, which may end the transaction."""
+    """Return the refusal, with the transaction possibly ended by it."""
     left = transactional_sends.after_refusal(refused.next, name, transaction)
     return evolve(refused, next=left)
 
@@ -248,7 +248,7 @@ def _staged(
 def _objections(
     namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
 ) -> tuple[bool, bool]:
-    """Return whether sending it in this transaction would have to be refused: perhaps, surely."""
+    """Return whether a send of this message in the transaction may, and must, be refused."""
     if queue.settings.requires_session and message.session_id is None:
         return True, True
     may, must = limits.is_second_entity(transaction, queue.settings.queue)
@@ -267,10 +267,10 @@ def _objections(
 def committed_later(
     namespace: Namespace, queue: Queue, staged: Staged, waiting: Waiting, *, certain: bool
 ) -> Namespace:
-    """Return the namespace after the commit of a transaction with a scheduled message."""
+    """Return the namespace after the commit of a transaction that scheduled this message."""
     undoubted = waiting.number not in queue.calendar.doubted
     now, due = namespace.now, waiting.due
-    # After a commit without an answer the message may arrive at any time.
+    # If the commit was not answered, the message may arrive at any time.
     latest = max(now.latest, due.latest) if certain else NEVER
     waiting = evolve(
         waiting,
@@ -283,14 +283,14 @@ def committed_later(
 
 
 def cancel(namespace: Namespace, command: v.CancelScheduled) -> Transitions:
-    """SCHED-03 to SCHED-05: the message never arrives, or it is too late for that."""
+    """SCHED-03 to SCHED-05: cancel the message, or refuse because it is too late or unknown."""
     queue = namespace.queues[command.queue]
     calendar, number = queue.calendar, command.sequence_number
     place = calendar.numbers.get(number)
     waiting = None if place is None else calendar.entries.get(place)
     if waiting is None:
         doubted = calendar
-        # The number may be that of an unanswered schedule, or of one whose transaction still runs.
+        # The number may be from an unanswered request, or from a transaction that still runs.
         if place is None:
             doubted = evolve(calendar, doubted=calendar.doubted | {number})
         after = with_queue(namespace, evolve(queue, calendar=doubted))
@@ -313,7 +313,7 @@ def cancel(namespace: Namespace, command: v.CancelScheduled) -> Transitions:
 
 
 def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
-    """Return the states in which the message is scheduled under an unknown number."""
+    """Return the namespace in which the message may be scheduled, under an unknown number."""
     queue = namespace.queues[command.queue]
     message = command.message
     unseen = Observation(v.Scheduled(sequence_number=None))
@@ -324,7 +324,7 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
 
 
 def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:
-    """Return the states in which the message may never arrive, or arrive as before."""
+    """Return the namespace in which the message may be cancelled, or arrive as before."""
     queue = namespace.queues[command.queue]
     calendar = queue.calendar
     place = calendar.numbers.get(command.sequence_number)

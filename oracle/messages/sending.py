@@ -1,4 +1,4 @@
-"""Sends: where a message goes, and when it is refused."""
+"""Sends: the partition that takes a message, and when a send is refused."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ from busproof.oracle.transition import (
 
 
 def send(namespace: Namespace, command: v.Send, observed: Observation) -> Transitions:
-    """Return every allowed answer to a send, in a transaction or not."""
+    """Return every allowed answer to a send."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
@@ -51,7 +51,7 @@ def send(namespace: Namespace, command: v.Send, observed: Observation) -> Transi
 def _send(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, observed: Observation
 ) -> Transitions:
-    # On a regular entity such a message may be accepted all the same (REGULAR-KEYS).
+    # A regular entity may accept a message with different keys all the same (REGULAR-KEYS).
     if keys.keys_conflict(message):
         yield from conflicting(namespace, queue, message, "KEY-08")
         if queue.settings.partitioned or not regular_accepts(namespace):
@@ -67,9 +67,9 @@ def _send(
 
 
 def _without_session(namespace: Namespace, queue: Queue, message: v.Message) -> Transitions:
-    """SESS-01: a message that no session receiver can get is refused, or dead-lettered.
+    """SESS-01: refuse a message without its required session, or dead-letter it later.
 
-    Until then a peek may show it.
+    No session receiver can get it; a peek may show it until it is dead-lettered.
     """
     yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-01", any_error=True)
     somewhere = everywhere(namespace, queue.settings)
@@ -82,7 +82,7 @@ def _without_session(namespace: Namespace, queue: Queue, message: v.Message) -> 
 def _send_with_key(
     namespace: Namespace, queue: Queue, message: v.Message, key: Key, observed: Observation
 ) -> Transitions:
-    """KEY-02, KEY-03, KEY-20: place in the key's partition, or refuse."""
+    """KEY-02, KEY-03, KEY-20: put the message into its key's partition, or refuse it."""
     home = partitioning.home_of(namespace, queue, key)
     yield from no_room(namespace, queue, message, key, home)
     spared = with_room(namespace, queue, message, key, queue.outages.spared(home), observed)
@@ -95,12 +95,12 @@ def _send_with_key(
         because = (*_with_all_down(namespace, queue), "KEY-03", *pinned)
         yield unavailable(namespace, queue, key, home, *because)
     if may_fail_in_a_large_outage(namespace, queue):
-        # Then the key's own partition need not be the one that is down.
+        # Then the partition that is down need not be the key's.
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
 def _with_all_down(namespace: Namespace, queue: Queue) -> Rules:
-    """PART-01, PART-03: return the rules of a refusal while no partition is up."""
+    """PART-01, PART-03: return the rules that a refusal exercises if no partition is up."""
     if not queue.outages.must_hit(everywhere(namespace, queue.settings)):
         return ()
     return in_one_store(queue) or ("PART-03",)
@@ -109,11 +109,12 @@ def _with_all_down(namespace: Namespace, queue: Queue) -> Rules:
 def _send_without_key(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, observed: Observation
 ) -> Transitions:
-    """KEY-14, KEY-15, KEY-18: place in any partition that is up, in turn or at random."""
+    """KEY-14, KEY-15, KEY-18: put the message into any partition that is up."""
     outages = queue.outages
     all_of_them = everywhere(namespace, queue.settings)
     spared = outages.spared(all_of_them)
     if command.timeout <= REROUTING_TIMEOUT and partitioning.must_fail(namespace, queue):
+        # Under a strict turn, the one partition whose turn it is is down, so the send has to fail.
         spared = 0
     yield from no_room(namespace, queue, message, None, all_of_them)
     spared = with_room(namespace, queue, message, None, spared, observed)
@@ -126,7 +127,7 @@ def _send_without_key(
         rules = coverage.of_no_key(namespace, queue, command, message, where, complete=complete)
         yield _accepted(namespace, queue, message, None, where, rules, also)
     if outages.any and _may_fail(namespace, queue, command, all_of_them):
-        # Which error an outage gives is open (OUTAGE-ERROR).
+        # Which error a send gets in an outage is open (OUTAGE-ERROR).
         error_is_free = namespace.reading("OUTAGE-ERROR") != "unavailable"
         because = (*_with_all_down(namespace, queue), "KEY-18")
         yield refusal(namespace, v.Error.UNAVAILABLE, *because, any_error=error_is_free)
@@ -137,9 +138,9 @@ def _send_without_key(
 
 
 def _may_fail(namespace: Namespace, queue: Queue, command: v.Send, all_of_them: Partitions) -> bool:
-    """KEY-18: return whether a send may fail in an outage: short timeout, or all are down.
+    """KEY-18: return whether a send may fail in an outage.
 
-    Also if there is no room in those that are up.
+    It may with a short timeout, or if no partition that is up surely has room.
     """
     if command.timeout <= REROUTING_TIMEOUT or may_fail_in_a_large_outage(namespace, queue):
         return True
@@ -156,7 +157,7 @@ def _accepted(
     rules: Rules,
     also: dict[str, Any],
 ) -> Transition:
-    """Return the state after an accepted send; a copy is dropped (KEY-11)."""
+    """Return the state after an accepted send; a copy of an earlier one is dropped (KEY-11)."""
     rules = (*why_taken(queue, key, where), *rules)
     queue = taken_in(queue, key, where)
     becomes = duplicates.fate(namespace, queue, message, key)
@@ -182,7 +183,7 @@ def _accepted(
 
 
 def lost_send(namespace: Namespace, command: v.Send) -> Namespace:
-    """Return the states in which the unanswered message may be there, now, later or never."""
+    """Return the namespace in which the message of an unanswered send may arrive at any time."""
     queue = namespace.queues[command.queue]
     if command.transaction is not None:
         return transactional_sends.lost_send_in(namespace, command)

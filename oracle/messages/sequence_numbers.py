@@ -1,7 +1,7 @@
 """Sequence numbers: each partition assigns them in rising order.
 
-They are learned one by one, when a message is received or peeked. Each is compared with the last
-one learned in its line, at constant cost.
+They become known one by one, when a message is received or peeked. Each is compared with the one
+learned last in its line only, so the cost is constant.
 """
 
 from collections.abc import Iterator
@@ -13,17 +13,17 @@ from busproof.oracle.queued_messages import Key, Numbered, Stored
 from busproof.oracle.state import Namespace, Queue
 
 _ALL: Final = Key("", "")
-"""The line of all messages of a regular entity."""
+"""The line that all messages of a regular entity are in."""
 
 
 def misnumbered(candidate: Candidate) -> v.RuleId | None:
-    """SEQ-01, SEQ-03, SEQ-05 to SEQ-07: return the rule that forbids this number.
+    """SEQ-01, SEQ-03, SEQ-05 to SEQ-07: return the rule that the number in a view breaks, if any.
 
-    The message that surely arrived first has the smaller number of two messages in one line.
+    Of two messages in one line, the one that surely arrived first has the smaller number.
     """
     namespace, queue, stored = candidate.namespace, candidate.queue, candidate.stored
     number = candidate.view.sequence_number
-    # Of two messages with one body, nobody knows which one has the number.
+    # If several messages have the same body, any of them may have the number.
     if number is None or number == stored.sequence_number or not is_one(queue, stored):
         return None
     is_taken = queue.numbers.get(number, stored.number) != stored.number
@@ -39,7 +39,7 @@ def misnumbered(candidate: Candidate) -> v.RuleId | None:
 
 
 def are_unique(namespace: Namespace, queue: Queue) -> bool:
-    """SEQ-03: return whether no two messages of the entity have one number (SEQUENCE-UNIQUE)."""
+    """SEQ-03: return whether no two messages of an entity share a number (SEQUENCE-UNIQUE)."""
     per_partition = namespace.reading("SEQUENCE-UNIQUE") == "per-partition"
     return not (per_partition and queue.settings.partitioned)
 
@@ -47,14 +47,14 @@ def are_unique(namespace: Namespace, queue: Queue) -> bool:
 def _out_of_order(
     namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
 ) -> v.RuleId | None:
-    """Return the rule that the number breaks beside another number of its line."""
+    """Return the rule that the number breaks beside the number learned last, if any."""
     rule = number_rule(queue)
     if is_of_one_commit(stored, latest) and "SEQ-07" not in namespace.profile.silent:
         fallen = (latest.arrived < stored.number) is (latest.number > number)
         return "SEQ-07" if fallen else None
     if rule in namespace.profile.silent:
         return None
-    # What waits in a transaction may get its number at its send or at the commit.
+    # A message in a transaction may get its number at the send or at the commit.
     if latest.arrived < min(stored.number, stored.sent):
         return rule if latest.number > number else None
     if stored.number < min(latest.arrived, latest.sent):
@@ -65,36 +65,37 @@ def _out_of_order(
 def _beyond_a_gap(
     namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
 ) -> v.RuleId | None:
-    """SEQ-06: return the rule that successive messages with these numbers break, if any.
+    """SEQ-06: return the rule that a gap between the numbers of two neighbours breaks, if any.
 
-    Only SEQUENCE-GAPS=gap-free forbids a gap, where nothing can have come in between.
+    Only the reading SEQUENCE-GAPS=gap-free forbids gaps, and only if no other message can have used
+    the missing numbers.
     """
     if namespace.reading("SEQUENCE-GAPS") != "gap-free":
         return None
-    # Only neighbours are compared: what arrived between two others may be in any partition.
+    # Messages that arrived between two others may be in any partition, so only neighbours count.
     steps = stored.number - latest.arrived
     gap = abs(steps) == 1 and number - latest.number != steps
     return "SEQ-06" if gap and _is_undisturbed(namespace, queue) else None
 
 
 def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether only answered sends can have used a number."""
+    """Return whether only answered sends can have used sequence numbers."""
     settings, observability = queue.settings, namespace.observability
     whole = not (observability.left_out or observability.partial)
     lost = settings.queue in namespace.registry.pending_effects or queue.fed
-    # What is scheduled, or was rolled back, may have used numbers.
+    # A scheduled message, or one that was rolled back, may have used a number.
     others = queue.calendar.scheduled or len(namespace.transactions)
     plain = bool(settings.partitioned) and not settings.duplicate_detection and queue.role is None
     return whole and plain and not lost and not others
 
 
 def is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
-    """SEQ-07: return whether both arrived with one transaction."""
+    """SEQ-07: return whether both messages arrived with the same transaction."""
     return stored.batch == latest.batch >= 0
 
 
 def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]:
-    """Return the changes of a queue in which a message was seen with this number, if any."""
+    """Return the changes of the queue's fields after a message was seen with this number."""
     if number is None:
         return {}
     numbers = queue.numbers.set(number, stored.number)
@@ -107,23 +108,24 @@ def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]
 
 
 def is_one(queue: Queue, stored: Stored) -> bool:
-    """Return whether the body is unique, so that this message was seen."""
+    """Return whether no other message has this body, so that it was surely this one."""
     return queue.bodies.get(stored.message.body) == (stored.number,)
 
 
 def _line(queue: Queue, stored: Stored) -> Key | None:
-    """Return the message's line; none for scheduled messages and dead letters.
+    """Return the line in which the message's number has to rise, if there is one.
 
-    Nor for all messages of an entity, which have numbers of their own rule (SEQ-05).
+    Scheduled messages and dead letters have none. Nor has an entity whose messages are all one
+    line: SEQ-05 covers their numbers.
     """
     dead = queue.in_order or v.is_dead_letter_queue(queue.settings.queue)
     return None if dead or stored.came is not None else stored.line
 
 
 def rows(queue: Queue, stored: Stored) -> Iterator[Key]:
-    """Return its line, and the line of all messages of a regular entity.
+    """Yield the message's line, and the one of all messages of a regular entity.
 
-    Answers are not judged by the latter, because concurrent sends may arrive in either order.
+    The latter is only evidence: concurrent sends may arrive in either order, so it forbids nothing.
     """
     line = _line(queue, stored)
     if line is not None:
@@ -134,5 +136,5 @@ def rows(queue: Queue, stored: Stored) -> Iterator[Key]:
 
 
 def number_rule(queue: Queue) -> v.RuleId:
-    """Return the rule by which the numbers of a line rise."""
+    """Return the rule that the numbers of a line have to rise."""
     return "SEQ-01" if queue.settings.partitioned else "SEQ-05"

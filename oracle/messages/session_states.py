@@ -20,11 +20,11 @@ NOTHING = SessionData(None)
 
 
 def set_state(namespace: Namespace, command: v.SetSessionState, connection: str) -> Transitions:
-    """SESS-17, SESS-18, SIZE-13: set or remove the state, if the connection holds the session."""
+    """SESS-17, SESS-18, SIZE-13: set or remove the state if the connection holds the session."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
-        # Texts of unanswered requests may still replace the one that is set now.
+        # The texts of unanswered requests may still replace the one that is set now.
         late = queue.states.get(command.session_id, NOTHING).late
         stored = SessionData(command.state, late)
         may_refuse, must_refuse = refuses_state(namespace, command.state)
@@ -42,9 +42,9 @@ def set_state(namespace: Namespace, command: v.SetSessionState, connection: str)
 
 
 def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> Queue:
-    """SIZE-13: charge the session state to the entity's quota.
+    """SIZE-13: return the queue with the session state charged to its storage.
 
-    It never decides a refusal: it is smaller than the undocumented part of a gigabyte.
+    The charge alone decides no refusal, being smaller than the undocumented part of a gigabyte.
     """
     size = most_of_state(command.state)
     room = filled(queue.room, everywhere(namespace, queue.settings), size)
@@ -54,7 +54,7 @@ def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> 
 def get_state(
     namespace: Namespace, command: v.GetSessionState, connection: str, observed: Observation
 ) -> Transitions:
-    """SESS-16 to SESS-20: return the last state, which survives closing and expiry."""
+    """SESS-16 to SESS-20: return the state set last; it survives closing and expiry."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
@@ -67,7 +67,7 @@ def get_state(
                 rules=_rules(queue, command.session_id),
             )
         elif answer.state in stored.late:
-            # Each late state is set only once.
+            # An unanswered request sets its text at most once.
             late = list(stored.late)
             late.remove(answer.state)
             arrived = evolve(stored, state=answer.state, late=tuple(late))
@@ -101,7 +101,7 @@ def _with(namespace: Namespace, queue: Queue, session_id: str, stored: SessionDa
 
 
 def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespace:
-    """Return the states in which the session state may be set, now or later."""
+    """Return the namespace in which the session state may be set, now or later."""
     queue = _weighed(namespace, namespace.queues[command.queue], command)
     stored = queue.states.get(command.session_id, NOTHING)
     late = evolve(stored, late=(*stored.late, command.state))
@@ -111,7 +111,7 @@ def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespac
 def list_sessions(
     namespace: Namespace, command: v.ListSessions, observed: Observation
 ) -> Transitions:
-    """SESS-22: list every session that has messages or a state, and no other."""
+    """SESS-22: list the sessions that have messages or a state, and no others."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -123,7 +123,7 @@ def list_sessions(
     complete = surely <= set(listed) or bool(queue.receivers.lost)
     once = len(set(listed)) == len(listed)
     late = {name for name, data in queue.states.items() if data.state is not None or data.late}
-    # A scheduled message may have become active unseen, and an unanswered request may set a state.
+    # A scheduled message may be active unseen, and an unanswered request may still set a state.
     possible = {*queue.members, *queue.calendar.sessions, *late}
     if complete and once and possible.issuperset(listed):
         yield Transition(
@@ -136,8 +136,9 @@ def list_sessions(
 
 
 def _within_reach(namespace: Namespace, queue: Queue) -> Iterator[str]:
-    """Return the sessions that surely have a state or an active message within reach."""
-    # One with deferred messages alone may be named or not: clients' documents say "active".
+    """Yield the sessions that surely have a state or an active message, and are not down."""
+    # A session with deferred messages only may be listed or not: the clients' documents say
+    # "active".
     for session_id, stored in queue.states.items():
         home = home_of(namespace, queue, Key(SESSION_ID, session_id))
         if stored.state is not None and not stored.late and not queue.outages.may_hit(home):

@@ -1,4 +1,4 @@
-"""Sessions: held by one connection at a time, for as long as their lock lasts."""
+"""Sessions: one connection at a time holds a session, until its lock ends."""
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
@@ -19,14 +19,14 @@ _OfLocks = v.AcceptSession | v.AcceptNextSession | v.RenewSessionLock | v.CloseS
 
 
 def session_at(queue: Queue, session_id: str) -> SessionLock:
-    """Return the lock of a session that is, or may be, held."""
+    """Return the lock on a session that is held, or may be."""
     return queue.sessions[session_id]
 
 
 def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Queue:
-    """Return the queue as if an unanswered request of this connection had locked the session.
+    """Return the queue in which an unanswered request of this connection locked the session.
 
-    The request may take effect only now, so the lock may last for a whole term from here on.
+    The request may take effect only now, so the lock may last for a whole duration from now on.
     """
     session = queue.sessions.get(session_id)
     if session is not None and session.connection == connection and not session.doubtful:
@@ -47,7 +47,7 @@ def holds_session(
     """Return whether this connection holds the session; `None` if it is uncertain."""
     session = queue.sessions.get(session_id)
     if session is None or session.connection != connection:
-        # An unanswered AcceptNext may have been given any session that nobody else surely holds.
+        # An unanswered AcceptNextSession may have been given any session that no one surely holds.
         doubtful = session is None or _may_be_over(namespace, session)
         perhaps = doubtful and connection in queue.unanswered_accept_next
         return None if perhaps or (session is not None and session.doubtful) else False
@@ -64,9 +64,9 @@ def _may_be_over(namespace: Namespace, session: SessionLock) -> bool:
 def not_held(
     namespace: Namespace, queue: Queue, session_id: str, connection: str, *rules: v.RuleId
 ) -> Transition:
-    """SESS-12: refuse a connection that has lost the session, or never held it.
+    """SESS-12: refuse a connection that does not hold the session.
 
-    The error is known only for a lost lock.
+    The documents name the error only for a lock that the connection has lost.
     """
     session = queue.sessions.get(session_id)
     holding = holds_session(namespace, queue, session_id, connection)
@@ -77,7 +77,7 @@ def not_held(
 
 
 def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Transitions:
-    """SESS-25: optionally refuse while the session's partition is down (SESSION-IN-OUTAGE)."""
+    """SESS-25: yield the refusals that an outage permits (SESSION-IN-OUTAGE)."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
     any_session = namespace.reading("SESSION-IN-OUTAGE") == "either"
     if queue.outages.may_hit(home):
@@ -87,13 +87,13 @@ def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Transition
 
 
 def accept_session(namespace: Namespace, command: v.AcceptSession, connection: str) -> Transitions:
-    """LIFE-10: the session is given to one connection until its lock ends."""
+    """LIFE-10: lock the session for one connection, until its lock ends."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     session = queue.sessions.get(command.session_id)
-    # Whether a holder may accept its session again is open, so below both answers are allowed.
+    # Whether its holder may accept a session again is open, so both answers are allowed below.
     if session is None or _may_be_over(namespace, session) or session.connection == connection:
         rules = _accepting(namespace, queue, command.session_id, connection)
         yield done(_accepted(namespace, queue, command.session_id, connection), *rules)
@@ -101,14 +101,15 @@ def accept_session(namespace: Namespace, command: v.AcceptSession, connection: s
         rules = ("SESS-13", "LIFE-10") if session.renewed else ("LIFE-10",)
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
     elif queue.unanswered_accept_next:
-        # Even if this connection may already hold it: the documents leave that open.
+        # Perhaps this connection itself got the session then; whether it may accept it again is
+        # open.
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, any_error=True)
     else:
         yield from in_outage(namespace, queue, command.session_id)
 
 
 def _accepting(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Rules:
-    """SESS-03, SESS-11, SESS-24, SESS-25, LIFE-10: return the rules that accepting it exercises."""
+    """SESS-03, SESS-11, SESS-24, SESS-25, LIFE-10: return the rules that an accept exercises."""
     outages, home = queue.outages, home_of(namespace, queue, Key(SESSION_ID, session_id))
     session = queue.sessions.get(session_id)
     over = session is not None and not _may_last(namespace, queue, session)
@@ -127,13 +128,13 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
     before = queue.sessions.get(session_id)
     own = before is not None and before.connection == connection
     if own and before is not None and _may_last(namespace, queue, before):
-        # Accepting it again may release its messages, or leave them locked.
+        # The documents do not say whether accepting it again releases its messages.
         queue = _bounded(queue, before, Window(-NEVER, expiry.latest))
-        # Whether the lock now ends as before or a whole term from here is open.
+        # They do not say either whether the lock ends as before or a whole duration from now.
         earliest = min(before.expiry.earliest, expiry.earliest)
         again = evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
         return _with(namespace, queue, session_id, again)
-    # An unanswered close may have ended the lock before, and a delivery that closing ends does not
+    # An unanswered close may have ended the earlier lock, and closing ends deliveries that do not
     # count.
     counts = None if before is None or before.doubtful else True
     freed = _freed(namespace, queue, session_id, "SESS-11", counts=counts)
@@ -142,7 +143,7 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
 
 
 def _kept(queue: Queue, session_id: str) -> Queue:
-    """Record that the session state has survived a lock on the session."""
+    """Record that the session's state has survived a lock on the session."""
     stored = queue.states.get(session_id)
     if stored is None or stored.kept:
         return queue
@@ -151,22 +152,22 @@ def _kept(queue: Queue, session_id: str) -> Queue:
 
 
 def _may_last(namespace: Namespace, queue: Queue, session: SessionLock) -> bool:
-    # An unanswered accept may take effect at any later time, so its lock never surely ends.
+    # An unanswered accept may take effect at any later time, so its lock has no certain end.
     return session.doubtful or not lock_is_over(namespace, queue, session.expiry.latest)
 
 
 def _bounded(queue: Queue, session: SessionLock, expiry: Window) -> Queue:
-    """Return the queue with other bounds for the locks of all messages received in a session.
+    """Return the queue in which the locks of all messages received in a session end in `expiry`.
 
-    If a session is accepted again, its messages stay locked or are released; a later renewal does
-    not undo that.
+    If a session is accepted again, its messages may stay locked or be released; no later renewal
+    makes that certain.
     """
     for number in sorted(session.taken):
         stored = queue.messages.get(number)
         if stored is not None and stored.lock is not None:
             over = stored.lock.expiry.earliest == -NEVER
             bounds = Window(-NEVER if over else expiry.earliest, expiry.latest)
-            # The delivery may have ended at any time, and whether it counts depends on how.
+            # The delivery may have ended at any time, and how it ended decides whether it counts.
             expected = stored.expected if bounds.earliest > -NEVER else None
             lock = stored.lock.lasting(bounds)
             changed = evolve(stored, lock=lock, expected=expected)
@@ -193,7 +194,7 @@ def _with(
 def _freed(
     namespace: Namespace, queue: Queue, session_id: str, rule: v.RuleId, *, counts: bool | None
 ) -> Namespace:
-    """SESS-08, SESS-11: return the namespace with all messages of the session released."""
+    """SESS-08, SESS-11: return the namespace with all locked messages of the session released."""
     session = queue.sessions.get(session_id)
     for number in sorted(session.taken) if session is not None else ():
         stored = queue.messages.get(number)
@@ -204,17 +205,17 @@ def _freed(
 
 
 def close_session(namespace: Namespace, command: v.CloseSession, connection: str) -> Transitions:
-    """Release the session and the messages that were locked in it."""
+    """Release a session, with the messages that are locked in it."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
-        # Closing does not count, but the lock may have ended before, which does.
+        # Closing ends a delivery that does not count, but the lock may have expired before.
         counts = False if holding else None
         freed = _freed(namespace, queue, command.session_id, "SESS-08", counts=counts)
         kept = _kept(freed.queues[command.queue], command.session_id)
         yield done(_with(freed, kept, command.session_id, None))
     if holding is not True:
-        # Outside the documents: closing a session that is not held.
+        # The documents do not say what closing a session does that is not held.
         yield refusal(namespace, v.Error.SESSION_LOCK_LOST, any_error=True)
         yield done(namespace)
     else:
@@ -292,33 +293,33 @@ def _renewed(
         expiry = Window.around(renewed.locked_until, namespace.observability.slack)
     before = queue.sessions.get(session_id) or SessionLock(connection, expiry)
     queue = _bounded(queue, before, expiry)
-    # The answer shows that the connection holds the session, whatever was in doubt before.
+    # The answer proves that the connection holds the session, whatever was open before.
     session = SessionLock(connection, expiry, before.since, before.taken, renewed=True)
     return Transition(outcome=renewed, next=_with(namespace, queue, session_id, session))
 
 
 def without_answer(namespace: Namespace, command: _OfLocks, connection: str) -> Namespace:
-    """Return the namespace after an unanswered request: it takes effect now, later or never."""
+    """Return the namespace after an unanswered request, which takes effect now, later or never."""
     queue = namespace.queues[command.queue]
     if isinstance(command, v.AcceptNextSession):
-        # The connection may hold any free session.
+        # The connection may come to hold any session that is free.
         connections = queue.unanswered_accept_next | {connection}
         return with_queue(namespace, evolve(queue, unanswered_accept_next=connections))
     session = queue.sessions.get(command.session_id)
     if isinstance(command, v.AcceptSession):
-        # It may take effect at any later time, so nobody surely holds the session from now on. The
-        # holder's own request may release its messages then, as an answered one may.
+        # It may take effect at any later time, so no one surely holds the session from now on. The
+        # holder's own request may release its messages, as an answered one may.
         if session is not None and session.connection == connection:
             queue = _bounded(queue, session, Window(-NEVER, session.expiry.latest))
         session = evolve(session or SessionLock(connection, namespace.now), doubtful=True)
     elif session is None:
         return namespace
     elif isinstance(command, v.CloseSession):
-        # It may be closed at any time from now on, and then its messages are released.
+        # It may close the session at any time from now on, and release its messages.
         queue = _bounded(queue, session, Window(-NEVER, session.expiry.latest))
         session = evolve(session, doubtful=True)
     else:
-        # The lock may last longer, if it was renewed before it ended.
+        # If it arrived before the lock ended, the lock lasts longer.
         slack, term = namespace.observability.slack, queue.managed.lock_durations.latest
         longer = Window(session.expiry.earliest, session.expiry.latest + term + slack)
         queue, session = _bounded(queue, session, longer), evolve(session, expiry=longer)

@@ -1,4 +1,4 @@
-"""Settlement of a locked message, while its lock lasts."""
+"""Settlement of a message by the holder of its lock, while the lock lasts."""
 
 from typing import Final, assert_never
 
@@ -27,7 +27,7 @@ RULES_OF_LOST_LOCKS: Final[dict[type[v.Settlement], Rules]] = {
 
 
 def settle_at_once(namespace: Namespace, command: v.Settlement) -> Transitions:
-    """LIFE-06, LOCK-06, DLQ-14: settle the message at once, or its lock was lost."""
+    """LIFE-06, LOCK-06, DLQ-14: settle the message now, or refuse because its lock was lost."""
     queue, token = namespace.queues[command.queue], command.lock_token
     dead = v.is_dead_letter_queue(command.queue)
     if dead and isinstance(command, v.DeadLetter):
@@ -41,17 +41,17 @@ def settle_at_once(namespace: Namespace, command: v.Settlement) -> Transitions:
     yield from lost_lock(namespace, queue, stored, token, *RULES_OF_LOST_LOCKS[type(command)])
     yield from of_lost_answer(namespace, queue, token, v.Done())
     if dead and isinstance(command, v.Defer):
-        # Outside the documents: whether dead letters can be deferred.
+        # The documents do not say whether dead letters can be deferred.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _dead_letter_again(namespace: Namespace, command: v.DeadLetter) -> Transitions:
-    """DLQ-10: refuse to dead-letter a dead letter."""
+    """DLQ-10: refuse to dead-letter a message that is a dead letter already."""
     transfers = command.queue.endswith(v.TRANSFERS)
     rules = () if transfers else ("DLQ-10",)
     yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
     if transfers:
-        # Outside the documents: the state of the message after that.
+        # The documents do not say where such a message of the transfer dead-letter queue goes.
         yield done(stop_judging(namespace, v.owner_of(command.queue)))
 
 
@@ -59,6 +59,7 @@ def _settled(
     namespace: Namespace, queue: Queue, stored: Stored, command: v.Settlement
 ) -> Namespace:
     """LIFE-03, LIFE-04, DLQ-05, DEFER-01: return the state after the settlement."""
+    # Each settlement ends the lock, and only an abandoned message can be received as before.
     match command:
         case v.Complete():
             return with_queue(namespace, remove(queue, stored))
@@ -73,9 +74,9 @@ def _settled(
 
 
 def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
-    """Return the queue with a locked message deferred, no longer available to other receives."""
+    """Return the queue with the message deferred: only a receive by its number finds it."""
     number = stored.sequence_number
-    # An unanswered receive with this number may be executed now that the message exists.
+    # An unanswered receive may have named this number, and may take the message from now on.
     unanswered_deferred = bool(queue.unanswered_deferred) and (
         number is None or number in queue.unanswered_deferred
     )
@@ -91,13 +92,13 @@ def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
 
 
 def _numbered_as_deferred(queue: Queue, stored: Stored) -> Map[int, int]:
-    """Return the sequence numbers of messages that were ever deferred, this one's among them."""
+    """Return the numbers of messages that were ever deferred, with this message's added."""
     number = stored.sequence_number
     return queue.deferred if number is None else queue.deferred.set(number, stored.number)
 
 
 def locked(queue: Queue, token: str) -> Stored | None:
-    """Return the message held under this token, if one still may be."""
+    """Return the message that may still be locked with this token, if any."""
     number = queue.locks.get(token)
     stored = None if number is None else queue.messages.get(number)
     if stored is None or stored.lock is None or stored.lock.token != token:
@@ -106,7 +107,7 @@ def locked(queue: Queue, token: str) -> Stored | None:
 
 
 def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """Return whether the message's lock cannot be held any more."""
+    """Return whether the message's lock has surely ended."""
     lock = stored.lock
     return lock is None or lock_is_over(namespace, queue, lock.expiry.latest)
 
@@ -114,14 +115,14 @@ def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 def lost_lock(
     namespace: Namespace, queue: Queue, stored: Stored | None, token: str, *rules: v.RuleId
 ) -> Transitions:
-    """LIFE-06, LOCK-05 to LOCK-07: refuse because the lock is, or may be, lost."""
+    """LIFE-06, LOCK-05 to LOCK-07: refuse because the lock is lost, or may be."""
     lock = None if stored is None else stored.lock
     if stored is None or lock is None or has_ended(namespace, queue, stored):
         queue, older = _resisting(queue, token)
         after = with_queue(namespace, queue)
         free = not _is_error_named(namespace, queue, token)
         yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=free)
-    # The lock may be lost already, or an unanswered settlement may have ended it.
+    # The lock may have expired, or an unanswered settlement may have ended it.
     elif lock.expiry.earliest <= namespace.now.latest or not stored.certain:
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
     elif queue.outages.may_hit(stored.where):
@@ -129,11 +130,11 @@ def lost_lock(
 
 
 def _is_error_named(namespace: Namespace, queue: Queue, token: str) -> bool:
-    """Return whether a lost lock has to be refused with the error for lost locks.
+    """Return whether the refusal for a lost lock has to have the error for lost locks.
 
     The documents name no error for a lock that was never given. In a session the error may be the
-    session lock's, in an outage the outage's (ERROR-PRECEDENCE), on a queue that forwards the one
-    for its receivers, and a client library may refuse before it sends the request.
+    session lock's, in an outage the outage's (ERROR-PRECEDENCE), and on a queue that forwards the
+    one for its receivers; a client library may refuse before it sends the request.
     """
     known = token in queue.tokens and not namespace.observability.assigns_message_ids
     settings = queue.settings
@@ -144,7 +145,7 @@ def _is_error_named(namespace: Namespace, queue: Queue, token: str) -> bool:
 def is_of_lost_answer(queue: Queue, token: str) -> bool:
     """Return whether the lock may be from a receive whose answer was lost.
 
-    A client that settles with it may have received the answer after giving up.
+    The answer may have reached the client after it had given up waiting.
     """
     return token not in queue.tokens and bool(queue.receivers.lost or queue.unanswered_deferred)
 
@@ -152,9 +153,9 @@ def is_of_lost_answer(queue: Queue, token: str) -> bool:
 def of_lost_answer(
     namespace: Namespace, queue: Queue, token: str, outcome: v.Outcome
 ) -> Transitions:
-    """Settle an unknown message under the lock of a lost answer.
+    """Yield the success of a request under a lock whose receive was never answered.
 
-    The message cannot be identified, so its entity is no longer judged.
+    It is not known which message was settled, so its entity is no longer judged.
     """
     if is_of_lost_answer(queue, token):
         left = stop_judging(namespace, v.owner_of(queue.settings.queue))
@@ -162,10 +163,11 @@ def of_lost_answer(
 
 
 def _resisting(queue: Queue, token: str) -> tuple[Queue, Rules]:
-    """LOCK-07, LOCK-08: return a lost lock's message: locked by another, or to be redelivered."""
+    """LOCK-07, LOCK-08: return the queue and the rules after a request with a lost lock."""
     number = queue.tokens.get(token)
     stored = None if number is None else queue.messages.get(number)
     if stored is None or not stored.certain:
+        # The message is there, so it is locked by another receiver, or has to be delivered again.
         return queue, ()
     if stored.lock is not None:
         return queue, ("LOCK-07",)
@@ -174,9 +176,9 @@ def _resisting(queue: Queue, token: str) -> tuple[Queue, Rules]:
 
 
 def perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """Return the states in which a settlement took effect, still may, or never does.
+    """Return the namespace in which a settlement has taken effect, still may, or never does.
 
-    An abandoned message exists in any case; its lock may have ended.
+    An abandoned message exists in any case; only its lock may have ended.
     """
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)

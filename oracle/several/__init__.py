@@ -1,1 +1,1 @@
-"""Requests about several messages: batches, several locks and batch deletions (BATCH, LOCK)."""
+"""Requests about several messages or locks at once (BATCH, LOCK-14 to LOCK-18)."""

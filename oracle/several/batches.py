@@ -1,6 +1,6 @@
-"""Several messages in one request: sent together or not at all, and received together.
+"""Batches: several messages sent together or not at all, and several received together.
 
-A batch is treated as its messages sent one after another, visible only if all are accepted.
+A batch counts as its messages sent one after another, which are visible only if all are accepted.
 BATCH-KEYS decides what the documents leave open about its keys.
 """
 
@@ -21,13 +21,13 @@ from busproof.oracle.transactions.transactional_sends import after_refusal
 from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 
 Reached = tuple[Namespace, Rules]
-"""A state, and the rules that led there."""
+"""A state, with the rules of the requests that led there."""
 
 
 def send_batch(namespace: Namespace, command: v.SendBatch, observed: Observation) -> Transitions:
-    """BATCH-01, BATCH-02: accept all messages of a batch, or none."""
+    """BATCH-01, BATCH-02: accept all messages of the batch, or none of them."""
     if not command.messages:
-        # Outside the documents: an empty batch may be accepted.
+        # The documents do not cover an empty batch.
         yield Transition(outcome=v.Done(), next=namespace)
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
@@ -53,8 +53,8 @@ def send_batch(namespace: Namespace, command: v.SendBatch, observed: Observation
         rejected = refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=True)
         yield _refused(namespace, command, rejected)
     elif distinct:
-        # PREM-17 refuses other PartitionKeys beside one SessionId; in a transaction the keys that
-        # differ within a message may be refused first, by the commit (TXN-REFUSAL).
+        # PREM-17 refuses batches with different keys. In a transaction, a message whose own keys
+        # differ may come first, and then the commit may be refused instead (TXN-REFUSAL).
         rejected = refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         yield _refused(namespace, command, rejected)
     for rejected in refusals:
@@ -64,7 +64,7 @@ def send_batch(namespace: Namespace, command: v.SendBatch, observed: Observation
 def _choices(
     namespace: Namespace, command: v.SendBatch, observed: Observation, *, several: bool
 ) -> Iterator[Observation]:
-    """Return the observed choice; without one, a partition for all, or none with several keys."""
+    """Yield the observed choice of a partition; without one, each partition for the whole batch."""
     if observed.outcome is not None:
         yield Observation(v.Done(), observed.witness)
         return
@@ -78,7 +78,7 @@ def _choices(
 def _folded(
     namespace: Namespace, command: v.SendBatch, observed: Observation
 ) -> tuple[list[Reached], list[Transition]]:
-    """Return the states after all messages, and the refusals of any of them."""
+    """Return the states in which all messages were accepted, and every refusal on the way."""
     reached: list[Reached] = [(namespace, ())]
     refusals: list[Transition] = []
     for one, shows in _one_by_one(namespace, command):
@@ -91,13 +91,13 @@ def _folded(
                 else:
                     after = _showing(before, transition.next, command.queue, shows)
                     later.append((after, (*rules, *transition.rules)))
-        # Equal states are merged after each message, or their number would grow with every one.
+        # Merging equal states after each message keeps their number from growing with the batch.
         reached = _apart(later)
     return reached, refusals
 
 
 def _one_by_one(namespace: Namespace, command: v.SendBatch) -> Iterator[tuple[v.Send, Rules]]:
-    """Send each message as if alone, with the rules that its arrival exercises."""
+    """Yield a send for each message, with the rules that the delivery of the message exercises."""
     queue = namespace.queues[command.queue]
     lines: set[object] = set()
     for message in command.messages:
@@ -113,7 +113,7 @@ def _one_by_one(namespace: Namespace, command: v.SendBatch) -> Iterator[tuple[v.
 
 
 def _sent(namespace: Namespace, one: v.Send, observed: Observation) -> Transitions:
-    """Return the results of one message; without observation, each goes to its first partition."""
+    """Yield the answers to one send; without an observation only the first that accepts it."""
     for transition in held_to_limits(namespace, one, send(namespace, one, observed)):
         yield transition
         if observed.outcome is None and not isinstance(transition.outcome, v.Refused):
@@ -121,7 +121,7 @@ def _sent(namespace: Namespace, one: v.Send, observed: Observation) -> Transitio
 
 
 def _apart(reached: list[Reached]) -> list[Reached]:
-    """Return one of the results that have the same state."""
+    """Return the results without those whose state occurs earlier."""
     return [
         state
         for place, state in enumerate(reached)
@@ -130,14 +130,14 @@ def _apart(reached: list[Reached]) -> list[Reached]:
 
 
 def _without_turns(namespace: Namespace, name: str) -> Namespace:
-    """KEY-14: the documents do not say whether a batch takes one turn, or each message one."""
+    """KEY-14: forget whose turn is next: whether a batch takes one turn or several is open."""
     queue = namespace.queues[name]
     left = evolve(queue.asked("batches"), spread=queue.spread.restarted())
     return with_queue(namespace, left)
 
 
 def _showing(before: Namespace, after: Namespace, name: str, shows: Rules) -> Namespace:
-    """Return the namespace in which receiving the new arrivals exercises rules."""
+    """Return the namespace in which delivering the newest message exercises these rules, too."""
     role = after.queues[name].role
     for path in role.subscriptions if isinstance(role, Topic) else (name,):
         queue = after.queues[path]
@@ -167,7 +167,7 @@ def _done(
 
 
 def _shown(queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool) -> Rules:
-    """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: return the rules that accepting exercises."""
+    """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: return the rules that acceptance exercises."""
     named = {(message.session_id, message.partition_key) for message in command.messages}
     together = not several and len(command.messages) > 1
     return rules_if(
@@ -180,10 +180,10 @@ def _shown(queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool) -
 
 
 def _refused(namespace: Namespace, command: v.SendBatch, transition: Transition) -> Transition:
-    """BATCH-02: record that no message of the batch arrives, now or later."""
+    """BATCH-02: return the refusal of a batch, so that none of its messages may arrive."""
     queue = namespace.queues[command.queue].asked("batches")
     for message in command.messages:
-        # A message with this body that is known already may still arrive, or have arrived.
+        # Another message with the same body may still arrive, or have arrived.
         if message.body not in queue.bodies:
             queue = never_arrives(queue, message.body, "BATCH-02")
             queue = declined(queue, message, "DUP-08")
@@ -193,14 +193,14 @@ def _refused(namespace: Namespace, command: v.SendBatch, transition: Transition)
     if name is not None and transaction is not None:
         left = after_refusal(left, name, transaction)
     full = transition.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED)
-    # There is no room for all of it, or its key's partition is down.
+    # The batch is refused because not all of it has room, or because its key's partition is down.
     why = rules_if((full, "BATCH-10"), ("KEY-03" in transition.rules, "BATCH-11"))
     rules = tuple(dict.fromkeys((*why, "BATCH-02", *transition.rules))) if transition.rules else ()
     return evolve(transition, next=left, rules=rules)
 
 
 def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:
-    """Return the states in which all of its messages, or none, arrive now or later."""
+    """Return the namespace in which all messages of the batch may arrive, now or later."""
     for message in command.messages:
         one = v.Send(queue=command.queue, message=message, transaction=command.transaction)
         namespace = lost_send(_without_turns(namespace, command.queue), one)
@@ -208,14 +208,14 @@ def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:
 
 
 def one_of(command: v.ReceiveBatch) -> v.Receive:
-    """Return the request for one message that corresponds to one for several."""
+    """Return the request for one message that is like this one for several."""
     return v.Receive(queue=command.queue, mode=command.mode, session_id=command.session_id)
 
 
 def receive_batch(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, observed: Observation
 ) -> Transitions:
-    """BATCH-12 to BATCH-14: give some available messages, as if received one by one."""
+    """BATCH-12 to BATCH-14: give some available messages, as if they were received one by one."""
     one = one_of(command)
     if isinstance(observed.outcome, v.ReceivedSeveral):
         yield from _given(namespace, command, connection, observed.outcome)
@@ -247,7 +247,7 @@ def _given(
 def one_more(
     reached: Sequence[Reached], command: v.ReceiveBatch, connection: str, view: v.MessageView
 ) -> list[Reached]:
-    """Return the states after a batch also gave this message."""
+    """Return the states after the batch also gave this message; none if it may not."""
     outcome = v.Received(message=view)
     return _apart(
         [
@@ -260,7 +260,7 @@ def one_more(
 
 
 def are_locked_apart(command: v.ReceiveBatch, views: Sequence[v.MessageView]) -> bool:
-    """BATCH-14: return whether no two of these messages have one lock."""
+    """BATCH-14: return whether no two of these messages have the same lock."""
     if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         return True
     tokens = [view.lock_token for view in views if view.lock_token is not None]
@@ -280,7 +280,7 @@ def _shown_together(
 
 
 def _offered(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Transitions:
-    """Return what can be given as far as is known: all available messages, or fewer."""
+    """Yield the answers that must be possible: all available messages, or fewer."""
     state, views, transitions = namespace, list[v.MessageView](), list[Transition]()
     for _ in range(command.count):
         offered = receive(state, one_of(command), connection, Observation())
@@ -296,8 +296,8 @@ def _offered(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> 
 
 
 def lost_receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Namespace:
-    """Return the states in which up to the requested number were taken, now or later."""
-    # As many unanswered receives: each may have taken one message, or fill a cache later.
+    """Return the namespace in which up to the requested number may be taken, now or later."""
+    # This is like so many unanswered receives: each may take a message, or fill a cache later.
     for _ in range(command.count):
         namespace = lost_receive(namespace, one_of(command), connection)
     return namespace

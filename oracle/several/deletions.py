@@ -1,4 +1,4 @@
-"""Requests that delete several messages: how many, and which of them may be gone afterwards."""
+"""Deletions of several messages in one request: how many, and which may be gone afterwards."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -20,13 +20,13 @@ MOST_OF_PREMIUM: Final = 4000
 MOST_OF_OTHERS: Final = 500
 """BATCH-20: maximum number of messages that one request deletes, by the tier."""
 WAYS: Final = 6
-"""Maximum number of states into which an answer splits; with more, the messages are uncertain."""
+"""Maximum number of states that an answer leads to; beyond it, messages become uncertain."""
 
 
 def delete_batch(
     namespace: Namespace, command: v.DeleteBatch, observed: Observation
 ) -> Transitions:
-    """BATCH-15 to BATCH-20: delete some messages that are neither locked nor too new."""
+    """BATCH-15 to BATCH-20: delete messages that are neither locked nor too new."""
     queue = namespace.queues[command.queue]
     partitioned = bool(queue.settings.partitioned)
     if not (partitioned and namespace.reading(PARTITIONED) == "refused"):
@@ -41,7 +41,7 @@ def delete_batch(
 
 
 def _noted(namespace: Namespace, queue: Queue) -> Namespace:
-    """Return the namespace in which messages may have been deleted, for diagnoses."""
+    """Record that such a request was made, so that later violations can be charged to it."""
     return with_queue(namespace, queue.asked("deletions"))
 
 
@@ -51,7 +51,7 @@ def _is_too_many(namespace: Namespace, command: v.DeleteBatch) -> bool:
 
 
 def _is_silent(queue: Queue) -> bool:
-    """Return whether the documents leave open what is deleted: in sessions, or on the way."""
+    """Return whether the documents do not say what is deleted: with sessions or forwarding."""
     onward = v.destinations(queue.settings) or queue.managed.redirected
     return queue.settings.requires_session or bool(onward)
 
@@ -59,7 +59,7 @@ def _is_silent(queue: Queue) -> bool:
 def _deleted(
     namespace: Namespace, queue: Queue, command: v.DeleteBatch, observed: Observation
 ) -> Transitions:
-    """Return the answers with the number of deleted messages."""
+    """Yield the answers with each possible number of deleted messages."""
     may = [
         message
         for message in queue.messages.values()
@@ -69,7 +69,7 @@ def _deleted(
     if _is_counted(namespace, queue):
         most = min(most, len(may))
     counts, outcome = range(most + 1), observed.outcome
-    # One count was observed: the states of all others need not be built.
+    # With the number observed, only the states for it are built.
     if isinstance(outcome, v.Deleted) and outcome.count in counts:
         counts = range(outcome.count, outcome.count + 1)
     elif outcome is not None:
@@ -83,7 +83,8 @@ def _deleted(
 def _is_counted(namespace: Namespace, queue: Queue) -> bool:
     """Return whether every message that may be in the entity is known.
 
-    Dead letters, copies, forwarded and scheduled messages arrive without a request.
+    It is not if messages arrive without a request: dead letters, copies, forwarded and scheduled
+    ones.
     """
     name = queue.settings.queue
     is_direct = queue.role is None and not v.is_dead_letter_queue(name) and not queue.fed
@@ -92,14 +93,14 @@ def _is_counted(namespace: Namespace, queue: Queue) -> bool:
 
 def _is_locked(namespace: Namespace, stored: Stored) -> bool:
     lock = stored.lock
-    # A lock may end while a settlement waits for its commit (LOCK-IN-TRANSACTION).
+    # While a settlement waits for its commit, the lock may have ended (LOCK-IN-TRANSACTION).
     return lock is not None and lock.pledge is None and namespace.now.latest < lock.expiry.earliest
 
 
 def _is_new(namespace: Namespace, queue: Queue, command: v.DeleteBatch, stored: Stored) -> bool:
-    """BATCH-17: return whether a message was surely enqueued too late.
+    """BATCH-17: return whether a message was surely enqueued too late to be deleted.
 
-    Which moment counts for dead letters, scheduled and forwarded messages is not said.
+    For dead letters, scheduled and forwarded messages the documents do not say which moment counts.
     """
     moved = v.is_dead_letter_queue(queue.settings.queue) or queue.fed or stored.came is not None
     if command.age is None or moved:
@@ -109,7 +110,7 @@ def _is_new(namespace: Namespace, queue: Queue, command: v.DeleteBatch, stored: 
 
 
 def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: int) -> Rules:
-    """Return the rules that this answer exercises."""
+    """Return the rules that the answer exercises."""
     partitioned = queue.settings.partitioned
     there = [message for message in queue.messages.values() if message.certain]
     return rules_if(
@@ -125,7 +126,7 @@ def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: in
 def _without(
     namespace: Namespace, queue: Queue, may: list[Stored], count: int
 ) -> Iterator[Namespace]:
-    """Return the states after this many of these messages were deleted."""
+    """Yield the states in which `count` of these messages are deleted."""
     namespace = _noted(namespace, queue)
     if not count:
         yield namespace
@@ -134,7 +135,7 @@ def _without(
         queue.calendar.entries
     )
     if aside or _is_silent(queue):
-        # Outside the documents: whether what is set aside, scheduled or in a session is deleted.
+        # The documents do not say whether deferred, scheduled or session messages are deleted.
         yield stop_judging(namespace, v.owner_of(queue.settings.queue))
         return
     queue = namespace.queues[queue.settings.queue]
@@ -142,12 +143,12 @@ def _without(
         for gone in combinations(may, count):
             yield with_queue(namespace, reduce(remove, gone, queue))
         return
-    # Any of them may be gone. So none has to be given, and none keeps later ones of its line back.
+    # Any of them may be gone, so none has to be given, and none delays later messages of its line.
     for stored in may:
         queue = replace(queue, stored, evolve(stored, certain=False, line=None, owed=None))
     yield with_queue(namespace, queue)
 
 
 def lost_delete_batch(namespace: Namespace, command: v.DeleteBatch) -> Namespace:
-    """Stop judging the entity: messages may be deleted now, later or never."""
+    """Stop judging the entity, because its messages may be deleted now, later or never."""
     return stop_judging(namespace, v.owner_of(command.queue))

@@ -1,4 +1,4 @@
-"""Requests about several locks at once: all of them are settled or renewed, or it is refused."""
+"""Requests about several locks: all are settled or renewed, or the request is refused."""
 
 from collections.abc import Callable, Iterator
 from functools import reduce
@@ -18,7 +18,7 @@ from busproof.oracle.transition import Observation, Rules, Transition, Transitio
 
 Several = v.SettleBatch | v.RenewLocks
 Answers = Callable[[Namespace, Any], Transitions]
-"""The allowed answers to the request for a single lock."""
+"""A function that yields the allowed answers to the request for a single lock."""
 
 ACROSS: Final = "SETTLE-PARTITIONS"
 LOST: Final = "SETTLE-LOST"
@@ -26,7 +26,7 @@ LOST: Final = "SETTLE-LOST"
 
 @attrs.frozen
 class Reached:
-    """A state after some of the single requests, with their rules and answers."""
+    """A state after some of the requests for single locks, with their rules and answers."""
 
     namespace: Namespace
     rules: Rules = ()
@@ -34,7 +34,7 @@ class Reached:
 
 
 def settle_batch(namespace: Namespace, command: v.SettleBatch) -> Transitions:
-    """LOCK-14 to LOCK-17: settle all messages; with a lost lock among them, refuse."""
+    """LOCK-14 to LOCK-17: settle all messages, or refuse if one of the locks is lost."""
     for reached in _all_done(namespace, command, settle):
         yield _answered(v.Done(), reached, _of_several(namespace, command, "LOCK-14"))
     yield from _refusals(namespace, command, settle)
@@ -43,7 +43,7 @@ def settle_batch(namespace: Namespace, command: v.SettleBatch) -> Transitions:
 def renew_locks(
     namespace: Namespace, command: v.RenewLocks, observation: Observation
 ) -> Transitions:
-    """LOCK-15 to LOCK-18: renew all locks; with a lost lock among them, refuse."""
+    """LOCK-15 to LOCK-18: renew all locks, or refuse if one of them is lost."""
     outcome = observation.outcome
     ends = dict.fromkeys(command.lock_tokens, None)
     observed = isinstance(outcome, v.RenewedSeveral)
@@ -66,7 +66,7 @@ def renew_locks(
 
 
 def _ones(command: Several) -> tuple[v.Settlement | v.RenewLock, ...]:
-    """Return the requests for single locks."""
+    """Return the requests for the single locks."""
     if isinstance(command, v.SettleBatch):
         return command.settlements()
     return command.renewals()
@@ -78,23 +78,23 @@ def _answered(outcome: v.Outcome, reached: Reached, rules: Rules) -> Transition:
 
 
 def _noted(namespace: Namespace, command: Several) -> Namespace:
-    """Return the namespace in which a request about several locks was made, for diagnoses."""
+    """Record a request about several locks, so that later violations can be charged to it."""
     return with_queue(namespace, namespace.queues[command.queue].asked("locks"))
 
 
 def _stored(namespace: Namespace, command: Several) -> list[Stored | None]:
-    """Return the message held under each token; `None` for a lost lock."""
+    """Return the message locked under each token; `None` where the lock is lost."""
     queue = namespace.queues[command.queue]
     return [locked(queue, token) for token in dict.fromkeys(command.lock_tokens)]
 
 
 def _all_done(namespace: Namespace, command: Several, answers: Answers) -> list[Reached]:
-    """Return the states after all single requests took effect; none if that is not allowed."""
+    """Return the states after all single requests succeeded; none if they may not succeed."""
     queue = namespace.queues[command.queue]
     refused = namespace.reading(ACROSS) == "refused"
-    # The message of a lost lock may be in any partition, for which -1 has every bit.
+    # The message of a lost lock may be in any partition: -1 has every bit set.
     places = [-1 if stored is None else stored.where for stored in _stored(namespace, command)]
-    # No partition can have all of the messages.
+    # Then no partition has all of the messages, and such a request is refused (SETTLE-PARTITIONS).
     if refused and queue.settings.partitioned and not reduce(and_, places, -1):
         return []
     reached = [Reached(_noted(namespace, command))]
@@ -104,7 +104,7 @@ def _all_done(namespace: Namespace, command: Several, answers: Answers) -> list[
 
 
 def _after(before: Reached, one: Any, answers: Answers) -> Iterator[Reached]:
-    # The lock before this one may be of a lost answer, and then the entity is no longer judged.
+    # If the lock before this one is from an unanswered receive, the entity is not judged any more.
     if is_unjudged(before.namespace, v.owner_of(one.queue)):
         yield before
         return
@@ -115,9 +115,9 @@ def _after(before: Reached, one: Any, answers: Answers) -> Iterator[Reached]:
 
 
 def _refusals(namespace: Namespace, command: Several, answers: Answers) -> Transitions:
-    """LOCK-15 to LOCK-17: refuse for one of the locks, or for several partitions.
+    """LOCK-15 to LOCK-17: refuse because of one of the locks, or of several partitions.
 
-    Each of the others may have taken effect then (SETTLE-LOST).
+    The other locks may have been settled or renewed all the same (SETTLE-LOST).
     """
     noted = _noted(namespace, command)
     nothing = namespace.reading(LOST) == "nothing"
@@ -128,10 +128,10 @@ def _refusals(namespace: Namespace, command: Several, answers: Answers) -> Trans
     across = namespace.reading(ACROSS) != "accepted"
     if not across or not _may_span(namespace, command):
         return
-    # Only the status of such a refusal is known, not its error.
+    # The documents give only the status of this refusal, and no error.
     if refused is None:
         yield refusal(noted, v.Error.INVALID_OPERATION, "LOCK-15", "LOCK-16", any_error=True)
-    # A bus may look at the partitions before the locks.
+    # A bus may check the partitions before the locks, and name that error.
     elif not refused.any_error:
         yield refusal(lost, v.Error.INVALID_OPERATION, any_error=True)
 
@@ -139,16 +139,16 @@ def _refusals(namespace: Namespace, command: Several, answers: Answers) -> Trans
 def _refused(
     namespace: Namespace, command: Several, answers: Answers, lost: Namespace
 ) -> Transition | None:
-    """LOCK-17: refuse for one of the locks.
+    """LOCK-17: return the refusal for one of the locks, if there is a reason for it.
 
-    Outside the documents: a request that names no lock, or one of them twice.
+    The documents do not cover a request that names no lock, or one lock twice.
     """
     ones = _ones(command)
     transitions = [answer for one in ones for answer in answers(namespace, one)]
     refusals = [
         transition for transition in transitions if isinstance(transition.outcome, v.Refused)
     ]
-    # The single requests name each token once.
+    # `_ones` has each token once, so fewer requests than tokens means a repetition.
     strange = not ones or len(ones) < len(command.lock_tokens)
     if not refusals and not strange:
         return None
@@ -156,7 +156,7 @@ def _refused(
         refused.outcome.error for refused in refusals if isinstance(refused.outcome, v.Refused)
     ]
     error = errors[0] if errors else v.Error.INVALID_OPERATION
-    # Which of several reasons is named is open.
+    # If there are several reasons, the bus may name any of them.
     free = any(refused.any_error for refused in refusals) or len(set(errors)) > 1
     rules = [rule for refused in refusals for rule in refused.rules]
     if rules and len(ones) > 1 and error is v.Error.LOCK_LOST:
@@ -165,7 +165,7 @@ def _refused(
 
 
 def _of_several(namespace: Namespace, command: Several, together: v.RuleId) -> Rules:
-    """LOCK-14 to LOCK-16, LOCK-18: return what a request about several locks exercises."""
+    """LOCK-14 to LOCK-16, LOCK-18: return the rules that a request for several locks exercises."""
     spans = _may_span(namespace, command)
     return rules_if(
         (spans, "LOCK-15", "LOCK-16"), (not spans and len(command.lock_tokens) > 1, together)
@@ -175,7 +175,7 @@ def _of_several(namespace: Namespace, command: Several, together: v.RuleId) -> R
 def _may_span(namespace: Namespace, command: Several) -> bool:
     """Return whether the messages may be in several partitions.
 
-    That of a lost lock's message counts too, for a bus may look at partitions first.
+    A lost lock's message counts, too, because a bus may check the partitions first.
     """
     queue, stored = namespace.queues[command.queue], _stored(namespace, command)
     if not queue.settings.partitioned or len(stored) < 2:
@@ -189,7 +189,7 @@ def _may_span(namespace: Namespace, command: Several) -> bool:
 
 
 def without_answer(namespace: Namespace, command: Several) -> Namespace:
-    """Return the states in which each request took effect, or does later, or never."""
+    """Return the namespace in which each single request takes effect now, later or never."""
     namespace = _noted(namespace, command)
     for one in _ones(command):
         if isinstance(one, v.RenewLock):

@@ -1,7 +1,8 @@
-"""Sizes of entities, by tier and request, and when a partition may be full.
+"""Sizes of entities by tier and request, and when a partition may be full.
 
-The documents do not say whether a GB is 10^9 or 2^30 bytes; between the two, either is possible. A
-full partition is not down: it gives its messages, and refuses only those without room.
+The documents do not say whether a GB is 10^9 or 2^30 bytes, so between the two a partition may be
+full or not. A full partition is not down: it gives its messages, and refuses only those that it has
+no room for.
 """
 
 from collections.abc import Iterator
@@ -18,11 +19,11 @@ from busproof.oracle.storage_used import NO_ROOM_TAKEN, Room, most
 from busproof.oracle.transition import Transition, refusal
 
 STANDARD_SIZES: Final = (1, 2, 3, 4, 5)
-"""SIZE-01: in GB."""
+"""SIZE-01: the sizes that Standard offers, in GB."""
 PREMIUM_SIZES: Final = (*STANDARD_SIZES, 10, 20, 40, 80)
-"""PREM-07: in GB."""
+"""PREM-07: the sizes that Premium offers, in GB."""
 DEFAULT_SIZE: Final = 1
-"""SIZE-03, PREM-09: in GB."""
+"""SIZE-03, PREM-09: the size of an entity that is created without one, in GB."""
 
 LEAST_GB: Final = 10**9
 MOST_GB: Final = 2**30
@@ -30,9 +31,9 @@ MOST_GB: Final = 2**30
 
 @attrs.frozen
 class Capacity:
-    """Bytes that fit into one partition, and into all of them together.
+    """Least and greatest capacity in bytes of one partition, and of the whole entity.
 
-    If the greatest value is not known, it is `None`.
+    A greatest value that is not known is `None`.
     """
 
     partition: tuple[int, int | None]
@@ -40,7 +41,7 @@ class Capacity:
 
 
 def _sizes(profile: v.Profile) -> tuple[int, ...]:
-    """SIZE-02, PREM-08: return the possible sizes; none if the documents list none."""
+    """SIZE-02, PREM-08: return the sizes in GB that the documents list for the tier."""
     if profile.tier is v.Tier.PREMIUM:
         return () if "PREM-08" in profile.silent else PREMIUM_SIZES
     if profile.tier is v.Tier.BASIC:
@@ -50,7 +51,7 @@ def _sizes(profile: v.Profile) -> tuple[int, ...]:
 
 
 def granted_sizes(profile: v.Profile, command: v.CreateQueue) -> tuple[int | None, ...]:
-    """SIZE-01 to SIZE-03: return the sizes that the queue may get; `None` is an unknown one."""
+    """SIZE-01 to SIZE-03: return the sizes in GB that the queue may get; `None` is unknown."""
     sizes = _sizes(profile)
     if not sizes:
         return (command.max_size,)
@@ -60,26 +61,26 @@ def granted_sizes(profile: v.Profile, command: v.CreateQueue) -> tuple[int | Non
 
 
 def may_refuse_size(profile: v.Profile, command: v.CreateQueue) -> bool:
-    """SIZE-02: return whether a queue may be refused for its size."""
+    """SIZE-02: return whether a queue may be refused because the tier lacks its size."""
     return command.max_size is not None and command.max_size not in _sizes(profile)
 
 
 def told_size(namespace: Namespace, settings: v.CreateQueue) -> int | None:
-    """SIZE-04, SIZE-06, PREM-10: return the maximum size of the whole queue in GB, if known."""
+    """SIZE-04, SIZE-06, PREM-10: return the size in GB that a description reports, if known."""
     if not _sizes(namespace.profile) or settings.max_size is None:
         return None
     if settings.partitioned and namespace.profile.tier is v.Tier.PREMIUM:
-        # The documents do not say it for entities from before.
+        # The documents do not give it for partitioned entities from before the tier forbade them.
         return None
     silent = namespace.profile.tier is v.Tier.STANDARD and "SIZE-04" in namespace.profile.silent
     if settings.partitioned and silent:
-        # The edition may give sizes and not say what is told of a partitioned entity.
+        # The edition may list sizes without saying which one a partitioned entity reports.
         return None
     return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
 
 
 def of_size(namespace: Namespace, settings: v.CreateQueue) -> tuple[v.RuleId, ...]:
-    """Return the rules that decide the size of a queue."""
+    """Return the rules that decide the size of an entity."""
     standard = namespace.profile.tier is v.Tier.STANDARD
     premium = namespace.profile.tier is v.Tier.PREMIUM
     default = settings.max_size == DEFAULT_SIZE
@@ -93,14 +94,14 @@ def of_size(namespace: Namespace, settings: v.CreateQueue) -> tuple[v.RuleId, ..
 
 
 def no_other_size(namespace: Namespace) -> v.RuleId:
-    """Return the rule that excludes other sizes in this tier."""
+    """Return the rule that excludes all other sizes in this tier."""
     return "PREM-08" if namespace.profile.tier is v.Tier.PREMIUM else "SIZE-02"
 
 
 def wrong_size(
     namespace: Namespace, settings: v.CreateQueue, reported: int
 ) -> tuple[v.RuleId, ...]:
-    """Return the rules that a queue's maximum size in GB breaks, starting with another size's."""
+    """Return the rules that this reported size in GB breaks, the most specific first."""
     parts = told_size(namespace, attrs.evolve(settings, max_size=1)) or 1
     another = reported % parts == 0 and reported // parts in _sizes(namespace.profile)
     premium = namespace.profile.tier is v.Tier.PREMIUM
@@ -113,7 +114,7 @@ def wrong_size(
 
 
 def capacity(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
-    """SIZE-04, SIZE-06, GB-PARTITIONS: return the capacity, as far as it is known."""
+    """SIZE-04, SIZE-06, GB-PARTITIONS: return how much fits into the entity, as far as known."""
     if settings.partitioned:
         return _of_partitions(namespace, settings)
     known = _asked(namespace, settings)
@@ -121,7 +122,7 @@ def capacity(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
 
 
 def _asked(namespace: Namespace, settings: v.CreateQueue) -> tuple[int, int | None]:
-    """Return the given size in bytes: least and greatest."""
+    """Return the bounds in bytes of the size that was requested; `None` if not known."""
     size, profile = settings.max_size or DEFAULT_SIZE, namespace.profile
     listed = profile.tier is not v.Tier.BASIC or _sizes(profile)
     known = settings.max_size is not None and listed
@@ -132,10 +133,10 @@ def _of_partitions(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
     profile, size = namespace.profile, settings.max_size or DEFAULT_SIZE
     least, most = _asked(namespace, settings)
     if "SIZE-07" in profile.silent:
-        # The documents do not say whether the size is per partition or in total.
+        # The documents do not say whether the size is that of a partition or of the whole entity.
         return Capacity((least // profile.partitions, None), (least, None))
     if profile.tier is v.Tier.PREMIUM:
-        # The size of entities from before the tier stopped permitting them is not judged.
+        # How much an entity from before the tier forbade partitioning holds is not documented.
         most = None
     reading = profile.readings.get("GB-PARTITIONS", "sixteen")
     of_all = None if most is None else most * profile.partitions
@@ -149,7 +150,7 @@ def _of_partitions(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
 
 
 def bits(where: Partitions) -> Iterator[Partitions]:
-    """Return each of these partitions as a set with one element."""
+    """Yield each of these partitions as a set of one."""
     while where:
         lowest = where & -where
         yield lowest
@@ -157,13 +158,13 @@ def bits(where: Partitions) -> Iterator[Partitions]:
 
 
 def dead_letter_storage(namespace: Namespace, queue: Queue) -> Room:
-    """Return the storage that the queue's dead letters use (SIZE-13)."""
+    """SIZE-13: return the storage that the queue's dead letters use, which its quota includes."""
     dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
     return NO_ROOM_TAKEN if dead is None else dead.room
 
 
 def weight(queue: Queue, message: v.Message) -> int:
-    """Return the largest storage that a message may take in an entity, in bytes.
+    """Return the greatest number of bytes that a message may use in an entity.
 
     A topic may store the message itself, and a copy for each subscription and each rule with an
     action.
@@ -174,45 +175,45 @@ def weight(queue: Queue, message: v.Message) -> int:
 
 
 def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
-    """SIZE-07, SIZE-10: return whether one of these partitions may lack room for these bytes.
+    """SIZE-07, SIZE-10: return whether one of these partitions may lack room for `size` bytes.
 
-    When fullness is detected may vary by the size of one message.
+    The bus may find that a partition is full one message earlier or later.
     """
     if any(feeding(namespace, queue.settings.queue)):
-        # Unseen dead letters may use its storage.
+        # Dead letters that nobody has seen yet may use its storage.
         return True
     room, dead = queue.room, dead_letter_storage(namespace, queue)
     size = max(size, room.largest)
     there = room.taken + dead.taken + size
     if there <= LEAST_GB // namespace.profile.partitions:
-        # The capacity of a partition is never less than this.
+        # This is less than the capacity of any partition, and spares the sums below.
         return False
     limits = capacity(namespace, queue.settings)
     if there <= limits.partition[0]:
         return False
     if namespace.reading("FULL-PARTITION") == "pooled":
-        # A partition is full only when the entity is.
+        # Under this reading no partition is full before the whole entity is.
         return there > limits.whole[0]
-    # Copies need not be in the partition of the topic's message.
+    # A copy need not be in the same partition as the topic's message.
     if isinstance(queue.role, Topic):
         return True
     return bool(where) and size + _fullest(room, dead, where) > limits.partition[0]
 
 
 def may_be_full_somewhere(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether some partition may lack room for the largest message so far."""
+    """Return whether some partition may lack room for a message as large as the largest so far."""
     return may_be_full(namespace, queue, everywhere(namespace, queue.settings), 0)
 
 
 def all_may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
-    """Return whether none of these partitions surely has room for this many bytes."""
+    """Return whether each of these partitions may lack room for `size` bytes."""
     return all(may_be_full(namespace, queue, bit, size) for bit in bits(where))
 
 
 def perhaps_full(namespace: Namespace, queue: Queue, message: v.Message) -> Iterator[Transition]:
-    """Return a refusal for lack of room of a message that is refused for another reason.
+    """Yield a refusal for lack of room beside a refusal of the message for another reason.
 
-    The documents do not say which of several reasons a bus reports.
+    The documents do not say which of several reasons a bus names.
     """
     where = everywhere(namespace, queue.settings)
     if may_be_full(namespace, queue, where, weight(queue, message)):
@@ -220,9 +221,9 @@ def perhaps_full(namespace: Namespace, queue: Queue, message: v.Message) -> Iter
 
 
 def _fullest(room: Room, dead: Room, where: Partitions) -> int:
-    """Return the most that any of these partitions may hold, including removed messages.
+    """Return the most bytes in any of these partitions, with removed messages counted.
 
-    Dead letters count that may be in another partition than before.
+    Dead letters count here if they may be in another partition than before.
     """
     strayed = (
         (partitions, size)
@@ -232,7 +233,8 @@ def _fullest(room: Room, dead: Room, where: Partitions) -> int:
     by_partition: dict[Partitions, int] = {}
     for partitions, size in chain(room.arrived.items(), strayed):
         known = partitions & where
-        # Fast path: usually the partition is known, and each send checks every partition.
+        # Usually the partition is known, and each send checks every partition: so the loop is
+        # avoided.
         for bit in (known,) if known.bit_count() == 1 else bits(known):
             by_partition[bit] = by_partition.get(bit, 0) + size
     return max(by_partition.values(), default=0)

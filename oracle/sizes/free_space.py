@@ -1,4 +1,4 @@
-"""Sends refused for lack of room, alone or in a transaction (SIZE-07 to SIZE-14)."""
+"""Sends that are refused for lack of room, alone or in a transaction (SIZE-07 to SIZE-14)."""
 
 from collections.abc import Iterator
 
@@ -41,8 +41,8 @@ def with_room(
     spared: Partitions,
     observed: Observation,
 ) -> Partitions:
-    """SIZE-07, SIZE-09, SIZE-10: return the partitions that may accept the message."""
-    # A copy of an earlier message uses no storage, because it is dropped.
+    """SIZE-07, SIZE-09, SIZE-10: return those of the partitions that may accept the message."""
+    # A copy of an earlier message is dropped and uses no storage, so it may always be accepted.
     copied = message.message_id in queue.copies
     if copied or not isinstance(observed.outcome, v.Done | None):
         return spared
@@ -54,13 +54,13 @@ def with_room(
 
 
 def _surely_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
-    """Return whether these partitions, or that of the key, surely have no room.
+    """Return whether these partitions, or that of the key, surely have no room left.
 
-    Messages that may be dead letters by now, in any partition, or may have expired, do not count.
+    A message that may have expired, or may be a dead letter in any partition, does not count.
     """
     if namespace.observability.left_out or isinstance(queue.role, Topic) or not where:
         return False
-    # Any of its messages may have expired, and left room.
+    # Any of its messages may have expired and freed its storage.
     if queue.managed.lifetimes_ever.earliest < NEVER:
         return False
     if not _is_full(namespace, queue, where, key):
@@ -74,7 +74,7 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
     partition, whole = limits.partition[1], limits.whole[1]
     if partition is None or whole is None:
         return False
-    # An unanswered receive of a message or a dead letter may have removed it.
+    # An unanswered receive may have removed a message, or a dead letter.
     dlq = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
     lost_beyond = 0 if dlq is None else dlq.receivers.lost
     lost = queue.receivers.lost * room.largest + lost_beyond * dead.largest
@@ -93,7 +93,7 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
 
 
 def _surely_held(room: Room, dead: Room, calendar: Calendar) -> int:
-    """Return the fewest bytes that a queue and its dead letters hold, if none left unseen."""
+    """Return the least number of bytes that a queue and its dead letters use."""
     return sum((*room.certain.values(), *dead.certain.values(), calendar.size))
 
 
@@ -119,9 +119,9 @@ def no_room(
         where: the partitions that may be chosen for it.
         within: whether it is sent in a transaction.
     """
-    # Dead letters may have been forwarded here unseen, and fill it.
+    # Dead letters may have been forwarded here unseen and fill the entity.
     if any(feeding(namespace, queue.settings.queue)):
-        # The refusal exercises no rule of this message.
+        # No rule is credited, because the storage in use is unknown.
         yield refusal(namespace, v.Error.QUOTA_EXCEEDED, *rules_if((within, "SIZE-14")))
         return
     size = weight(queue, message)
@@ -129,6 +129,7 @@ def no_room(
         return
     up = where & ~(queue.outages.down | queue.outages.doubt)
     goes_round = namespace.reading("FULL-UNKEYED") == "goes-round"
+    # A message without a key goes to a partition that is not full (FULL-UNKEYED).
     if key is None and goes_round and not all_may_be_full(namespace, queue, up, size):
         return
     room, partitioned = queue.room, queue.settings.partitioned
@@ -148,13 +149,13 @@ def no_room(
 
 
 def _is_by_others(namespace: Namespace, queue: Queue, size: int, where: Partitions) -> bool:
-    """Return whether only locked, deferred, scheduled or dead messages fill the room."""
+    """Return whether only locked, deferred, scheduled or dead-lettered messages fill it."""
     room = queue.room
     dead = dead_letter_storage(namespace, queue).certain
     apart = sum((*room.apart.values(), *dead.values(), queue.calendar.size))
     if apart <= 0:
         return False
-    # As if this many bytes had never arrived in these partitions.
+    # The check is repeated as if so many bytes had never arrived in these partitions.
     arrived = {
         partitions: max(0, taken - apart)
         for partitions, taken in room.arrived.items()
@@ -167,7 +168,7 @@ def _is_by_others(namespace: Namespace, queue: Queue, size: int, where: Partitio
 
 
 def why_taken(queue: Queue, key: Key | None, where: Partitions) -> tuple[v.RuleId, ...]:
-    """SIZE-08, SIZE-09, SIZE-12: return the rules exercised by accepting after refusals."""
+    """SIZE-08, SIZE-09, SIZE-12: return the rules that acceptance exercises after a refusal."""
     room = queue.room
     any_place = key is None and queue.settings.partitioned and len(room.refused)
     beside = not any_place and room.full and where.bit_count() == 1 and not where & room.full
@@ -175,7 +176,7 @@ def why_taken(queue: Queue, key: Key | None, where: Partitions) -> tuple[v.RuleI
 
 
 def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:
-    """Return the queue after an accepted message: its partition is not full any more."""
+    """Return the queue after a message was accepted, so that its partition is not full."""
     room = queue.room
     if not len(room.refused):
         return queue
@@ -205,15 +206,16 @@ def lacks_room(
 
 
 def _surely_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:
-    """Return whether one key's sends, except the largest, surely fill the partition.
+    """Return whether sends with one key, all but the largest, surely fill their partition.
 
-    Not if some may be dropped as copies, or went to an earlier queue of this name.
+    It is not sure if some may be dropped as copies, or went to an earlier queue of this name.
     """
     keys = {send.key for send in staged if send.waiting is None}
     if queue.settings.duplicate_detection or len(keys) != 1:
         return False
     if any(send.born != queue.managed.born for send in staged):
         return False
+    # The bus may accept the message that crosses the limit, so the largest is left out.
     sizes = [least(send.message) for send in staged if send.waiting is None]
     key, where = staged[0].key, staged[-1].where
     room, size = queue.room, sum(sizes) - max(sizes)

@@ -1,7 +1,7 @@
-"""Limits on messages, their keys and properties, and on names of entities.
+"""Limits on messages, on their keys and properties, and on names of entities.
 
-The documents leave open how many bytes a KB has (KB-BYTES), and the overhead of a message. Between
-what is surely small enough and what is surely too large a bus may do either.
+The documents leave open how many bytes a KB has (KB-BYTES) and how large a message's overhead is.
+Between sizes that are surely allowed and sizes that surely are not, a bus may do either.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,37 +17,37 @@ from busproof.oracle.transition import Transition, refusal
 
 KB: Final = {"decimal": (1000, 1000), "binary": (1024, 1024)}
 EITHER_KB: Final = (1000, 1024)
-"""KB-BYTES: the fewest bytes of a KB, and the most."""
+"""KB-BYTES: the least and the greatest number of bytes in a KB."""
 LARGEST: Final = 256
 """LIMIT-01, LIMIT-02: maximum message size of Basic and Standard, in KB."""
 LARGE: Final = 1000
-"""LIMIT-03: size always accepted in Premium, in KB: the fewest that 1 MB can be."""
+"""LIMIT-03: size in KB that Premium always accepts: the least that 1 MB can be."""
 LARGEST_IN_PREMIUM: Final = 100 * 1024
-"""LIMIT-04: maximum message size of Premium, in KB: the most that 100 MB can be."""
+"""LIMIT-04: maximum message size of Premium in KB: the greatest that 100 MB can be."""
 PROPERTY, PROPERTIES = 32, 64
-"""LIMIT-13, LIMIT-14: the largest property, and all of a message together, in KB."""
+"""LIMIT-13, LIMIT-14: maximum size in KB of a property, and of all properties of a message."""
 LONGEST_KEY: Final = 128
-"""LIMIT-07 to LIMIT-12: in characters."""
+"""LIMIT-07 to LIMIT-12: maximum number of characters of a key."""
 LONGEST_NAME: Final = 260
-"""LIMIT-17, LIMIT-18: in characters."""
+"""LIMIT-17, LIMIT-18: maximum number of characters of a queue's or topic's name."""
 LONGEST_SHORT_NAME: Final = 50
-"""TOPIC-17, TOPIC-18, FILTER-26, FILTER-27: in characters."""
+"""TOPIC-17, TOPIC-18, FILTER-26, FILTER-27: maximum of a subscription's or rule's name."""
 PLAIN: Final = LONGEST_KEY // 2
 PLAIN_SIZE: Final = 100_000
-"""Shorter keys and smaller messages are far within every limit."""
+"""Number of characters, and of bytes, that is far within every limit."""
 NEARLY: Final = 0.9
-"""Least fraction of a limit at which an accepted size exercises it."""
+"""Share of a limit that an accepted size must reach to exercise the limit."""
 KEYS: Final[tuple[tuple[str, v.RuleId, v.RuleId], ...]] = (
     ("message_id", "LIMIT-07", "LIMIT-08"),
     ("session_id", "LIMIT-09", "LIMIT-10"),
     ("partition_key", "LIMIT-11", "LIMIT-12"),
 )
-"""A property, the rule that allows its maximum length, and the one that forbids more."""
+"""Key property; the rule that allows its maximum length; the rule that forbids more."""
 
 
 @attrs.frozen
 class Excess:
-    """A limit that a message may exceed, and whether it surely does."""
+    """A limit that a message exceeds or may exceed; `surely` if it certainly does."""
 
     rule: v.RuleId
     error: v.Error
@@ -55,14 +55,14 @@ class Excess:
 
 
 def must_refuse_beyond(namespace: Namespace) -> bool:
-    """Return whether a message surely beyond a limit has to be refused (`limits` declared)."""
+    """Return whether the bus declares limits, and has to refuse what surely exceeds one."""
     return namespace.observability.limits
 
 
 def beyond_limits(namespace: Namespace, command: v.Send | v.Schedule) -> Iterator[Transition]:
     """LIMIT-02, LIMIT-04 to LIMIT-06, LIMIT-08, LIMIT-10, LIMIT-12 to LIMIT-14, LIMIT-21: refuse.
 
-    A limit that is surely exceeded comes first, and is exercised.
+    A limit that is surely exceeded comes first, and only that one is exercised.
     """
     if is_plain(command.message):
         return
@@ -75,7 +75,7 @@ def beyond_limits(namespace: Namespace, command: v.Send | v.Schedule) -> Iterato
 
 
 def _rules_of(excess: Excess, command: v.Send | v.Schedule) -> tuple[v.RuleId, ...]:
-    """LIMIT-06, LIMIT-21: return the rules of a refusal, also if scheduled or in a transaction."""
+    """LIMIT-06, LIMIT-21: return the rules that a refusal for this limit exercises."""
     if not excess.surely:
         return (excess.rule,) if excess.rule == "LIMIT-05" else ()
     if excess.error is not v.Error.MESSAGE_TOO_LARGE:
@@ -86,21 +86,21 @@ def _rules_of(excess: Excess, command: v.Send | v.Schedule) -> tuple[v.RuleId, .
 
 
 def no_more(namespace: Namespace, transaction: Transaction) -> Iterator[Transition]:
-    """LIMIT-16: refuse further messages in a transaction that holds the maximum."""
+    """LIMIT-16: refuse one more message in a transaction that has the maximum."""
     if transaction.size >= SIZE_LIMIT:
         yield refusal(namespace, v.Error.INVALID_OPERATION, "LIMIT-16", any_error=True)
     elif may_be_full(transaction):
-        # Outside the documents: whether its settlements count.
+        # The documents do not say whether settlements count towards the maximum.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def held_to_limits(
     namespace: Namespace, command: v.Send | v.Schedule, answers: Iterator[Transition]
 ) -> Iterator[Transition]:
-    """Return the transitions of a send without those that accept what must be refused.
+    """Yield the answers to a send, except acceptance of a message that must be refused.
 
-    A send accepted at a limit exercises that limit. A send that dooms its transaction is a refusal
-    that comes later (TXN-REFUSAL).
+    Acceptance at a limit exercises that limit. A send that dooms its transaction is a refusal that
+    comes later (TXN-REFUSAL).
     """
     few = command.transaction is None or held_in(namespace, command) < SIZE_LIMIT - 1
     if few and is_plain(command.message):
@@ -111,8 +111,8 @@ def held_to_limits(
 def _within_limits(
     namespace: Namespace, command: v.Send | v.Schedule, answers: Iterator[Transition]
 ) -> Iterator[Transition]:
-    # A scheduled message may be refused only at the commit; for a send the state records that the
-    # commit has to be refused (`_is_doomed`).
+    # A scheduled message may be refused only at the commit, unseen here. For other sends the state
+    # records that the commit has to be refused (`_is_doomed`).
     at_commit = namespace.reading("TXN-REFUSAL") in ("at-commit", "either")
     within = isinstance(command, v.Schedule) and command.transaction is not None
     in_force = must_refuse_beyond(namespace) and not (within and at_commit)
@@ -141,15 +141,15 @@ def surely_beyond(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v
 
 
 def held_in(namespace: Namespace, command: v.Send | v.Schedule) -> int:
-    """Return how many messages the transaction of a send already holds."""
+    """Return how many messages the transaction of a send already has."""
     transaction = namespace.transactions.get(command.transaction or "")
     return 0 if transaction is None else transaction.size
 
 
 def within_limits(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v.RuleId, ...]:
-    """LIMIT-01, LIMIT-03, LIMIT-07, LIMIT-09, LIMIT-11, LIMIT-15: return limits just kept.
+    """LIMIT-01, LIMIT-03, LIMIT-07, LIMIT-09, LIMIT-11, LIMIT-15: return the limits just kept.
 
-    Return nothing if another limit may be exceeded.
+    There are none if the message may exceed another limit.
     """
     message = command.message
     exceeded = list(excesses(namespace, message))
@@ -167,9 +167,9 @@ def within_limits(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v
 
 
 def batch_excess(namespace: Namespace, messages: Sequence[v.Message]) -> tuple[bool, bool]:
-    """BATCH-07: return whether a batch may exceed the maximum size, and whether it surely does.
+    """BATCH-07: return whether a batch may, and surely does, exceed the maximum size.
 
-    The maximum batch of Premium is open.
+    The maximum size of a batch in Premium is open.
     """
     if sum(map(most, messages)) <= _surely_taken(namespace):
         return False, False
@@ -179,7 +179,7 @@ def batch_excess(namespace: Namespace, messages: Sequence[v.Message]) -> tuple[b
 
 
 def is_plain(message: v.Message) -> bool:
-    """Return whether a message is far within every limit, so that it need not be measured."""
+    """Return whether a message is so far within every limit that it need not be measured."""
     for key in (message.message_id, message.session_id, message.partition_key):
         if key is not None and len(key) >= PLAIN:
             return False
@@ -187,38 +187,38 @@ def is_plain(message: v.Message) -> bool:
 
 
 def excesses(namespace: Namespace, message: v.Message) -> Iterator[Excess]:
-    """Return the limits that a message exceeds or may exceed."""
+    """Yield the limits that a message exceeds or may exceed."""
     if is_plain(message):
         return
     yield from _of_size(namespace, message)
     for name, _, forbidden in KEYS:
         length = _length(message, name)
         if length > LONGEST_KEY:
-            # The other way to count characters gives fewer: only if both are too many it is surely
-            # too long.
+            # There are two ways to count characters; only if both exceed the limit is it surely
+            # exceeded.
             surely = len(getattr(message, name)) > LONGEST_KEY
             yield Excess(forbidden, v.Error.INVALID_OPERATION, surely)
     yield from _of_properties(namespace, message)
 
 
 def _length(message: v.Message, name: str) -> int:
-    """Return the greatest length of a key; some count characters beyond U+FFFF twice."""
+    """Return the greater length of a key: some buses count characters above U+FFFF twice."""
     return len((getattr(message, name) or "").encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _kb(namespace: Namespace) -> tuple[int, int]:
-    """KB-BYTES: return the fewest and the most bytes of this many KB."""
+    """KB-BYTES: return the least and the greatest number of bytes in a KB."""
     return KB.get(namespace.reading("KB-BYTES") or "", EITHER_KB)
 
 
 def _surely_taken(namespace: Namespace) -> int:
-    """LIMIT-01, LIMIT-03: return how many bytes, overhead included, are always accepted."""
+    """LIMIT-01, LIMIT-03: return how many bytes, with overhead, are surely accepted."""
     premium = namespace.profile.tier is v.Tier.PREMIUM
     return (LARGE if premium else LARGEST) * _kb(namespace)[0]
 
 
 def _of_size(namespace: Namespace, message: v.Message) -> Iterator[Excess]:
-    """LIMIT-02, LIMIT-04, LIMIT-05: a body that its tier refuses, or may refuse."""
+    """LIMIT-02, LIMIT-04, LIMIT-05: yield the limit on the message's size if it may exceed it."""
     if most(message) <= _surely_taken(namespace):
         return
     premium = namespace.profile.tier is v.Tier.PREMIUM
@@ -230,14 +230,14 @@ def _of_size(namespace: Namespace, message: v.Message) -> Iterator[Excess]:
 
 
 def _of_properties(namespace: Namespace, message: v.Message) -> Iterator[Excess]:
-    """LIMIT-13, LIMIT-14: a property that is too large, or all of them together."""
+    """LIMIT-13, LIMIT-14: yield the limits on properties that the message may exceed."""
     sizes = [
         len(name.encode()) + len(value.encode() if isinstance(value, str) else b"")
         for name, value in message.properties.items()
     ]
     fewest, greatest = _kb(namespace)
     largest = max(sizes, default=0)
-    # How many bytes a character takes is open, between one and the most that any encoding needs.
+    # The number of bytes per character is open: one, up to the most that any encoding needs.
     if WIDEST * largest > PROPERTY * fewest:
         yield Excess("LIMIT-13", v.Error.INVALID_OPERATION, largest > PROPERTY * greatest)
     if WIDEST * sum(sizes) > PROPERTIES * fewest:
@@ -265,7 +265,7 @@ def is_longest_short_name(name: str) -> bool:
 
 
 def refuses_state(namespace: Namespace, state: str | None) -> tuple[bool, bool]:
-    """LIMIT-20: return whether a session state may be refused, and whether it must be."""
+    """LIMIT-20: return whether a session state may, and must, be refused for its size."""
     may = most_of_state(state) > _surely_taken(namespace)
     standard = namespace.profile.tier is v.Tier.STANDARD
     beyond = len((state or "").encode()) > LARGEST * _kb(namespace)[1]
@@ -273,6 +273,6 @@ def refuses_state(namespace: Namespace, state: str | None) -> tuple[bool, bool]:
 
 
 def shown_of_state(namespace: Namespace, state: str | None) -> tuple[v.RuleId, ...]:
-    """LIMIT-19: return the rules exercised by a session state of this size."""
+    """LIMIT-19: return the rule that a session state close to the limit exercises."""
     size, standard = most_of_state(state), LARGEST * _kb(namespace)[0]
     return ("LIMIT-19",) if NEARLY * standard <= size <= _surely_taken(namespace) else ()

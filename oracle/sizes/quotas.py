@@ -1,7 +1,7 @@
-"""Quotas of entities: whether one more may be refused, or has to be.
+"""Quotas of entities: whether one more entity may, or must, be refused.
 
-`Namespace.entity_counts` counts the entities: if it is uncertain whether one exists, one more may
-be refused and need not be.
+`Namespace.entity_counts` has the numbers of entities. If an entity may or may not exist, one more
+may be refused, and need not be.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,24 +16,24 @@ from busproof.oracle.state import Namespace, Queue, Topic
 from busproof.oracle.transition import Transition, refusal
 
 MOST_ENTITIES: Final = 10_000
-"""QUOTA-07: maximum of queues and topics in a namespace of Basic or Standard."""
+"""QUOTA-07: maximum number of queues and topics in a Basic or Standard namespace."""
 A_UNIT: Final = 1_000
-"""QUOTA-11, QUOTA-14: queues and topics that Premium gives for each messaging unit."""
+"""QUOTA-11, QUOTA-14: number of queues and topics that Premium allows per messaging unit."""
 LEAST_DISPUTED: Final = 1_000
-"""QUOTA-ENTITIES: the number that the page on quotas gives beside 10,000."""
+"""QUOTA-ENTITIES: the lower number that the page on quotas gives beside 10,000."""
 MOST_SUBSCRIPTIONS: Final = 2_000
-"""Maximum of one topic, from outside the five."""
+"""Maximum number of subscriptions of a topic, which no edition states."""
 GREATEST_SIZE: Final = 80
-"""In GB; also the factor for the number of partitions (GB-PARTITIONS)."""
+"""Greatest size of an entity in GB; it may multiply the partitions (GB-PARTITIONS)."""
 
 _APART: Final = ("separate", "one", "not-counted")
 _TOGETHER: Final = ("shared", "per-partition", "counted")
-"""Readings that leave out other entities, or partitions, and readings that surely count them."""
+"""Readings that do not count other entities, or partitions, and readings that do."""
 
 
 @attrs.frozen
 class Wanted:
-    """One more entity: its kind, and how many partitions it is to have."""
+    """An entity to be created: its kind, and how many partitions it would have."""
 
     kind: Kind
     partitions: int = 1
@@ -41,12 +41,12 @@ class Wanted:
 
 @attrs.frozen
 class Quota:
-    """State of a quota.
+    """The state of a quota for one more entity.
 
     Attributes:
-        must: whether one more has to be refused.
-        may: whether it may be.
-        rules: the rules that say so.
+        must: whether it has to be refused.
+        may: whether it may be refused.
+        rules: the rules that require the refusal.
     """
 
     must: bool
@@ -55,18 +55,18 @@ class Quota:
 
 
 def within_quota(namespace: Namespace, wanted: Wanted) -> bool:
-    """Return whether one more of a kind may be created."""
+    """Return whether one more entity of this kind may be created."""
     return not any(quota.must for _, quota in _quotas(namespace, wanted))
 
 
 def over_quota(
     namespace: Namespace, options: Iterable[Wanted], topic: Queue | None = None
 ) -> Iterator[Transition]:
-    """QUOTA-02 to QUOTA-04, QUOTA-08, QUOTA-10 to QUOTA-12: refuse one more entity.
+    """QUOTA-02 to QUOTA-04, QUOTA-08, QUOTA-10 to QUOTA-12: yield the refusals of one more entity.
 
     Args:
-        namespace: the state.
-        options: the kinds that the entity may become.
+        namespace: the state before the creation.
+        options: the kinds that the entity may have.
         topic: the topic of a new subscription.
     """
     by_error: dict[v.Error | None, tuple[v.RuleId, ...]] = {}
@@ -83,39 +83,40 @@ def over_quota(
 
 
 def _quotas(namespace: Namespace, wanted: Wanted) -> Iterator[tuple[v.Error | None, Quota]]:
-    """Yield each quota that one more entity concerns, with the error of its refusal, if known."""
+    """Yield each quota for such an entity, with the error of its refusal if it is documented."""
     if wanted.kind in (Kind.QUEUE, Kind.TOPIC):
         yield v.Error.QUOTA_EXCEEDED, _of_partitioned(namespace, wanted.kind)
     yield None, _of_entities(namespace, wanted)
 
 
 def _others_count(namespace: Namespace, ambiguity: str) -> tuple[bool, bool]:
-    """Return whether the entities of a reading surely count, and whether they may."""
+    """Return whether the reading surely counts other entities too, and whether it may."""
     reading = namespace.reading(ambiguity, "either")
     return reading in _TOGETHER, reading not in _APART
 
 
 def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
-    """QUOTA-01 to QUOTA-06: the limit of 100 partitioned queues, or topics, or both."""
+    """QUOTA-01 to QUOTA-06: apply the limit of 100 to partitioned queues, topics, or both."""
     entity_counts = namespace.entity_counts
     own = entity_counts.queues if kind is Kind.QUEUE else entity_counts.topics
     surely, perhaps = _others_count(namespace, "QUOTA-SHARED")
     least = entity_counts.partitioned.earliest if surely else own.earliest
     most = (entity_counts.partitioned if perhaps else own).latest + entity_counts.unknown
     if namespace.profile.tier is v.Tier.PREMIUM:
-        # The older documents state this number for no tier; the newest, for Basic and Standard.
+        # The older documents give this number for all tiers, the newest for Basic and Standard
+        # only.
         may = most >= MOST_PARTITIONED and not namespace.profile.is_partitioned
         return Quota(must=False, may=may)
     must = least >= MOST_PARTITIONED
     others = own.earliest < MOST_PARTITIONED <= entity_counts.partitioned.earliest
-    # If the reading shares the number, the rule with the number requires it.
+    # If both kinds share the number, the rule of the kind in question still requires it.
     number = "QUOTA-02" if kind is Kind.QUEUE else "QUOTA-03"
     rules = rules_if((must, number), (others, "QUOTA-04"))
     return Quota(must=must, may=most >= MOST_PARTITIONED, rules=rules)
 
 
 def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
-    """QUOTA-07 to QUOTA-11: the limit of 10,000 queues and topics, and what may also count."""
+    """QUOTA-07 to QUOTA-11: apply the limit of 10,000 to queues and topics, perhaps to others."""
     if namespace.profile.tier is v.Tier.PREMIUM:
         return _of_premium(namespace, wanted)
     entity_counts = namespace.entity_counts
@@ -125,7 +126,7 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     most = (entity_counts.stores if perhaps else entity_counts.entities).latest
     least += entity_counts.subscriptions.earliest if subscriptions_count else 0
     most += entity_counts.subscriptions.latest if may_count else 0
-    # An entity no longer judged may have the most partitions there are.
+    # An entity that is no longer judged may have as many partitions as any.
     widest = namespace.profile.partitions * GREATEST_SIZE if perhaps else 1
     most += entity_counts.unknown * widest
     disputed = namespace.reading("QUOTA-ENTITIES") == "either"
@@ -141,7 +142,7 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
             (entity_counts.entities.earliest < MOST_ENTITIES <= counted, "QUOTA-10"),
         ),
     )
-    # A subscription meets this quota only where a reading lets subscriptions count.
+    # A subscription is subject to this quota only under readings that count subscriptions.
     if wanted.kind is Kind.SUBSCRIPTION:
         return attrs.evolve(
             quota, must=quota.must and subscriptions_count, may=quota.may and may_count
@@ -150,14 +151,14 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
 
 
 def weighing(namespace: Namespace) -> tuple[bool, bool]:
-    """QUOTA-09: return whether each partition surely counts, and whether it may."""
+    """QUOTA-09: return whether each partition surely counts as one, and whether it may."""
     if namespace.reading("QUOTA-WEIGHT", "one") == "one":
         return False, False
     return _others_count(namespace, "QUOTA-WEIGHT")
 
 
 def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
-    """QUOTA-11 to QUOTA-15: in Premium the 10,000 apply only if a reading says so."""
+    """QUOTA-11 to QUOTA-15: apply Premium's quota, which depends on the reading."""
     entity_counts, readings = namespace.entity_counts, namespace.profile.readings
     reading = readings.get("QUOTA-PREMIUM", "either")
     if reading == "quota":

@@ -1,1 +1,1 @@
-"""Transactions: their sends, settlements and ends (TXN)."""
+"""Transactions: sends and settlements in them, and how they end (TXN)."""

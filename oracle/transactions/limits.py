@@ -1,4 +1,4 @@
-"""Limits on the duration and size of a transaction (from outside the editions)."""
+"""Limits on the duration and size of a transaction, which only pages beyond the editions state."""
 
 from typing import Final
 
@@ -10,14 +10,14 @@ from busproof.oracle.storage_used import filled
 from busproof.oracle.unjudged import stop_judging
 
 TIME_LIMIT: Final = 120 * v.MICROSECONDS
-"""The service may end a transaction this long after it began."""
+"""The service may end a transaction this many microseconds after it began."""
 SIZE_LIMIT: Final = 100
 """LIMIT-15, LIMIT-16: maximum number of messages in a transaction."""
 
 
 def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Transaction:
-    """Return the transaction with one more message for this queue."""
-    # A chain of pairs: a tuple would be copied with every send.
+    """Return the transaction with one more message, sent to this queue."""
+    # Nested pairs share their tail; a tuple would be copied with every send.
     return evolve(
         transaction,
         staged=(staged, transaction.staged),
@@ -37,15 +37,15 @@ def in_order(transaction: Transaction) -> list[Staged]:
 
 
 def occupied(queue: Queue, staged: Staged) -> Queue:
-    """Return the queue with storage that a message in a transaction may already use."""
+    """Return the queue with the storage that a message sent in a transaction may already use."""
     room = filled(queue.room, staged.where, weight(queue, staged.message))
     return evolve(queue, room=room)
 
 
 def vacated(queue: Queue, staged: Staged) -> Queue:
-    """Return the queue without the storage reserved for an arriving message.
+    """Return the queue without the storage reserved for a message that arrives now.
 
-    A topic may have other subscriptions by now, and frees nothing.
+    A topic keeps its reservation: it may have other subscriptions by now than at the send.
     """
     if isinstance(queue.role, Topic):
         return queue
@@ -54,12 +54,12 @@ def vacated(queue: Queue, staged: Staged) -> Queue:
 
 
 def unless_ending(namespace: Namespace, transaction: Transaction, name: str) -> Namespace:
-    """Return the namespace that stops judging a queue that a late commit may change."""
+    """Return the namespace, no longer judging an entity that an unanswered commit may change."""
     return stop_judging(namespace, v.owner_of(name)) if transaction.ending else namespace
 
 
 def is_there(namespace: Namespace, name: str, born: int) -> bool:
-    """Return whether a queue is surely the destination, and not a later one of its name."""
+    """Return whether the queue with this name surely is the one that existed at the send."""
     queue = namespace.queues.get(name)
     if queue is None or is_unjudged(namespace, name):
         return False
@@ -67,10 +67,10 @@ def is_there(namespace: Namespace, name: str, born: int) -> bool:
 
 
 def without_deleted(namespace: Namespace, transaction: Transaction) -> Transaction:
-    """Return the transaction, in doubt after one of its destinations was deleted.
+    """Return the transaction without entities that are gone; it is in doubt if there are any.
 
-    The documents do not cover this, nor whether a queue that is created again is bound to the key
-    of sends to the earlier one.
+    The documents do not cover this. Nor do they say whether a queue that is created again is bound
+    to the key of sends to the earlier one.
     """
     gone = [
         name for name, born in transaction.queues.items() if not is_there(namespace, name, born)
@@ -85,10 +85,10 @@ def without_deleted(namespace: Namespace, transaction: Transaction) -> Transacti
 
 
 def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
-    """TXN-ENTITIES: return whether a send may or must be to a second entity.
+    """TXN-ENTITIES: return whether a send may be, and surely is, to a second entity.
 
     It surely is if another entity was sent to. The documents do not say whether scheduled messages,
-    settlements or changed rules bind a transaction to an entity.
+    settlements or changed subscription rules bind a transaction to an entity.
     """
     others = {*transaction.queues} - {name}
     if not others and all(change.topic == name for change in transaction.changes):
@@ -100,7 +100,7 @@ def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
 
 
 def is_in_transaction(namespace: Namespace, *names: str) -> bool:
-    """Return whether a transaction has requests about one of these entities."""
+    """Return whether a running transaction has requests about one of these entities."""
     running = (
         transaction for transaction in namespace.transactions.values() if transaction is not None
     )
@@ -108,13 +108,13 @@ def is_in_transaction(namespace: Namespace, *names: str) -> bool:
 
 
 def may_be_full(transaction: Transaction) -> bool:
-    """Return whether a transaction holds its maximum, if settlements count as well."""
+    """Return whether the transaction has reached its maximum, counting settlements as messages."""
     return transaction.size + len(transaction.settlements) >= SIZE_LIMIT
 
 
 def may_be_over(namespace: Namespace, transaction: Transaction) -> bool:
-    """Return whether the service may have ended the transaction."""
+    """Return whether the service may have ended the transaction for its duration or size."""
     elapsed = namespace.now.latest - transaction.begun.earliest
-    # The message that reaches the maximum is still allowed, so the transaction goes on with it.
+    # The message that reaches the maximum is accepted, so only one more may have ended it.
     count = transaction.size + len(transaction.settlements)
     return elapsed + namespace.observability.slack >= TIME_LIMIT or count > SIZE_LIMIT

@@ -1,4 +1,4 @@
-"""Sends in a transaction: buffered with the others of its key, or refused."""
+"""Sends in a transaction: they wait for the commit, or are refused."""
 
 from collections.abc import Generator, Iterator
 
@@ -53,13 +53,13 @@ from busproof.oracle.transition import Choice, Observation, Transition, done, re
 
 @attrs.frozen
 class _Sending:
-    """A send in a running transaction.
+    """A send in a running transaction, with the arguments that most functions here need.
 
     Attributes:
         namespace: the state before it.
-        queue: the entity.
+        queue: the entity that it is sent to.
         command: the request.
-        message: its message; one reading of it, if it has several.
+        message: the message, as one reading of its empty properties has it.
         observed: the observation.
     """
 
@@ -80,14 +80,14 @@ class _Sending:
         return running(self.namespace, self.name)
 
     def reading(self, ambiguity: str) -> str | None:
-        """Return the chosen reading of an ambiguity."""
+        """Return the reading of an ambiguity that applies to the bus."""
         return self.namespace.profile.readings.get(ambiguity)
 
 
 def send_in(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, observed: Observation
 ) -> Iterator[Transition]:
-    """TXN-01 to TXN-09: buffer a send in a transaction, or refuse it."""
+    """TXN-01 to TXN-09: accept a send into its transaction, or refuse it."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
@@ -102,9 +102,9 @@ def send_in(
 
 
 def doubted(way: Transition, name: str | None) -> Transition:
-    """Return the namespace in which a refusal may have ended its transaction.
+    """Return the transition; if it is a refusal, it may also have ended the transaction.
 
-    TXN-AFTER-REFUSAL decides whether it has.
+    The reading of TXN-AFTER-REFUSAL decides whether it has.
     """
     transaction = way.next.transactions.get(name or "")
     continues = way.next.profile.readings.get("TXN-AFTER-REFUSAL") == "continues"
@@ -121,6 +121,7 @@ def _ways(sending: _Sending) -> Iterator[Transition]:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, sending.command)):
         yield _turned_away(sending, refused)
+        # The limit may also be enforced at the commit, so the send may succeed (TXN-REFUSAL).
         if not transaction.doomed:
             yield from _taken_yet_doomed(sending, refused)
     second = yield from _beside_another(sending)
@@ -130,7 +131,7 @@ def _ways(sending: _Sending) -> Iterator[Transition]:
         if settings.partitioned or not regular_accepts(namespace):
             return
     if settings.requires_session and message.session_id is None:
-        # No error is documented for a message that lacks its session.
+        # The documents name no error for a message without its required session (SESSION-ERROR).
         free = sending.reading("SESSION-ERROR") != "invalid-operation"
         yield from _refused(sending, _invalid(sending, "TXN-06", any_error=free))
     elif settings.partitioned:
@@ -140,7 +141,7 @@ def _ways(sending: _Sending) -> Iterator[Transition]:
 
 
 def _send_in_regular(sending: _Sending) -> Iterator[Transition]:
-    """TXN-09, TXN-14: on a regular entity no key is needed, and any may follow another."""
+    """TXN-09, TXN-14: accept a message for a regular entity, with any key or without one."""
     outages = sending.queue.outages
     yield from _without_room(sending, None, 1)
     if not outages.must_hit(1):
@@ -156,7 +157,7 @@ def _without_room(sending: _Sending, key: Key | None, where: Partitions) -> Iter
 
 
 def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.RuleId, ...]:
-    """TXN-09, TXN-14: return the rules exercised by accepting a second session, or any key."""
+    """TXN-09, TXN-14: return the rules that accepting a second session, or any key, exercises."""
     session_id, staged = message.session_id, transaction.staged
     before = None if staged is None else staged[0].message.session_id
     second = session_id is not None and before not in (None, session_id)
@@ -164,7 +165,7 @@ def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.Rule
 
 
 def _send_in_partitioned(sending: _Sending, *, second: bool) -> Iterator[Transition]:
-    """TXN-02, TXN-03, TXN-04, TXN-08: one key, the same as before, or an invalid operation."""
+    """TXN-02, TXN-03, TXN-04, TXN-08: accept the first key again, and refuse any other."""
     namespace, queue = sending.namespace, sending.queue
     before = sending.transaction.keys.get(sending.command.queue)
     either_first = queue.outages.any and sending.reading("ERROR-PRECEDENCE") != "key-first"
@@ -182,7 +183,7 @@ def _send_in_partitioned(sending: _Sending, *, second: bool) -> Iterator[Transit
 
 
 def running(namespace: Namespace, name: str) -> Transaction:
-    """Return the transaction with this name, which has begun and not ended."""
+    """Return the running transaction with this name."""
     transaction = namespace.transactions.get(name)
     if transaction is None:
         raise AssertionError("a request in an unknown transaction was refused before")
@@ -190,17 +191,17 @@ def running(namespace: Namespace, name: str) -> Transaction:
 
 
 def _invalid(sending: _Sending, rule: v.RuleId, *, any_error: bool) -> Iterator[Transition]:
-    """Return the refusal of an invalid operation; the entity may be full as well."""
+    """Yield the refusals of an invalid operation; the bus may name a full entity instead."""
     namespace = sending.namespace
     yield refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=any_error)
     yield from perhaps_full(namespace, sending.queue, sending.message)
 
 
 def _beside_another(sending: _Sending) -> Generator[Transition, None, bool]:
-    """TXN-15: the refusal of a send to a second entity; return whether it is the only answer.
+    """TXN-15: yield the refusal of a send to a second entity; return whether it must come.
 
-    Whether an entity is partitioned makes no difference. The refusal may end the transaction, as
-    any other does (TXN-AFTER-REFUSAL), and it may come before one for the message's keys.
+    Whether an entity is partitioned makes no difference. The refusal may end the transaction
+    (TXN-AFTER-REFUSAL), and it may come before one for the message's keys.
     """
     may, must = is_second_entity(sending.transaction, sending.command.queue)
     reading = sending.reading("TXN-ENTITIES")
@@ -212,10 +213,10 @@ def _beside_another(sending: _Sending) -> Generator[Transition, None, bool]:
 
 
 def _refused(sending: _Sending, refusals: Iterator[Transition]) -> Iterator[Transition]:
-    """Refuse at the send, or at the commit (TXN-REFUSAL); it may end the transaction.
+    """Yield the refusal now, or the success of a send whose commit is refused (TXN-REFUSAL).
 
-    While a partition is down the send may be refused for that, under any reading (KEY-03). The
-    first of several refusals of one send decides why it must not take effect.
+    While a partition is down the send may be refused for that under any reading (KEY-03). The first
+    of several refusals decides why the message must never arrive.
     """
     for place, transition in enumerate(refusals):
         if sending.reading("TXN-REFUSAL") != "at-commit" or sending.queue.outages.any:
@@ -225,13 +226,13 @@ def _refused(sending: _Sending, refusals: Iterator[Transition]) -> Iterator[Tran
 
 
 def _turned_away(sending: _Sending, refused: Transition) -> Transition:
-    """Refuse at the send."""
+    """Return the refusal, which may also have ended the transaction."""
     after = after_refusal(refused.next, sending.name, sending.transaction)
     return evolve(refused, next=after)
 
 
 def _taken_yet_doomed(sending: _Sending, refused: Transition) -> Iterator[Transition]:
-    """Accept the send, and refuse its transaction's commit later (TXN-REFUSAL)."""
+    """Yield the success of a send that dooms its transaction: the commit fails (TXN-REFUSAL)."""
     if sending.reading("TXN-REFUSAL") not in ("at-commit", "either"):
         return
     doomed = evolve(sending.transaction, doomed=True)
@@ -242,7 +243,7 @@ def _taken_yet_doomed(sending: _Sending, refused: Transition) -> Iterator[Transi
 
 
 def after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> Namespace:
-    """Return the state of a transaction after a refused send (TXN-AFTER-REFUSAL)."""
+    """Return the namespace after a refused send in a transaction (TXN-AFTER-REFUSAL)."""
     match namespace.profile.readings.get("TXN-AFTER-REFUSAL"):
         case "continues":
             return namespace
@@ -254,10 +255,10 @@ def after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> 
 
 
 def _stage(sending: _Sending, key: Key) -> Iterator[Transition]:
-    """TXN-05, TXN-10: place in the key's partition, as outside a transaction."""
+    """TXN-05, TXN-10: put the message into its key's partition, as outside a transaction."""
     namespace, queue = sending.namespace, sending.queue
-    # A MessageId may be a key in a transaction only (TXN-MESSAGE-ID); then it leads to no partition
-    # that sends outside of one would reveal.
+    # A MessageId may be a key in transactions only (TXN-MESSAGE-ID). Then other sends of it need
+    # not go to the same partition.
     pins = key == effective_key(namespace, queue.settings, sending.message)
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
     yield from _without_room(sending, key, home)
@@ -304,6 +305,8 @@ def _staged(
     if key is not None:
         keys = keys.set(name, keys.get(name, key))
     grown = with_staged(evolve(transaction, keys=keys), queue, staged)
+    # Until the commit nobody may receive the message (TXN-12), neither here nor where it is
+    # forwarded.
     hidden = never_arrives(occupied(queue, staged), body, "TXN-12")
     after = withheld_beyond(with_queue(namespace, hidden), hidden, body, "FWD-33")
     after = unless_ending(after, transaction, name)
@@ -314,14 +317,14 @@ def _staged(
 
 
 def arrived_by_now(namespace: Namespace, queue: Queue) -> Map[str, int]:
-    """Return how many messages a queue, or each subscription of a topic, has had."""
+    """Return how many messages the queue, or each subscription of the topic, has stored so far."""
     if not isinstance(queue.role, Topic):
         return Map({queue.settings.queue: queue.arrivals})
     return Map({path: namespace.queues[path].arrivals for path in queue.role.subscriptions})
 
 
 def lost_send_in(namespace: Namespace, command: v.Send) -> Namespace:
-    """Return the states in which the message may be in the transaction, or may have ended it."""
+    """Return the namespace in which the message may be in the transaction, or have ended it."""
     if namespace.transactions.get(command.transaction or "") is None:
         return namespace
     queue = namespace.queues[command.queue]

@@ -1,4 +1,4 @@
-"""Settlements in a transaction: the message stays locked, and the commit settles it."""
+"""Settlements in a transaction: each message stays locked until the commit settles it."""
 
 from collections.abc import Iterator
 
@@ -24,21 +24,21 @@ from busproof.oracle.window import Window
 
 
 def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
-    """LOCK-11, LOCK-12: apply a settlement at once, or enlist it in its transaction."""
+    """LOCK-11, LOCK-12: settle at once, or at the commit of the transaction."""
     if command.transaction is not None:
         yield from _enlisted(namespace, command, command.transaction)
         return
     pledged = _held_in_doubt(namespace, command)
     yield from settle_at_once(pledged or namespace, command)
     if pledged is not None:
-        # Outside the documents: a second settlement, after one in a transaction.
+        # The documents do not say what a second settlement does after one in a transaction.
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
 
 
 def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | None:
-    """Return the namespace in which an earlier enlisted settlement is in doubt.
+    """Return the namespace in which an earlier settlement of the same message is in doubt.
 
-    `None` if no settlement of the message waits for a commit.
+    Return `None` if no settlement of the message waits for a commit.
     """
     stored = locked(namespace.queues[command.queue], command.lock_token)
     lock = None if stored is None else stored.lock
@@ -48,7 +48,7 @@ def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | N
     transaction = namespace.transactions.get(name)
     if transaction is None:
         return namespace
-    # Which settlement of one message counts is open; those of other messages stand.
+    # Which of two settlements of one message counts is open; those of other messages stand.
     same = (command.queue, command.lock_token)
     doubted = tuple(
         evolve(settlement, certain=False)
@@ -61,7 +61,7 @@ def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | N
 
 
 def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterator[Transition]:
-    """LOCK-11, LOCK-13: wait for the commit; refuse a lost lock, now or then."""
+    """LOCK-11, LOCK-13: let the settlement wait for the commit; refuse a lost lock, now or then."""
     transaction = namespace.transactions.get(name)
     if transaction is None:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -70,12 +70,14 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
     again = before is not None
     namespace = before or namespace
     transaction = running(namespace, name)
+    # A settlement outside of the transaction would have these answers, and enlisting has similar
+    # ones.
     may_settle = unsure = False
     for transition in settle_at_once(namespace, evolve(command, transaction=None)):
         if isinstance(transition.outcome, v.Done):
             may_settle = True
         else:
-            # A refusal without a rule need not come: the lock may be lost, or last.
+            # A refusal without a rule is optional: it is not known whether the lock lasts.
             unsure = unsure or not transition.rules
             if not (transition.rules and _refuses(namespace, "at-commit")):
                 yield _turned_away(transition, command, name, transaction)
@@ -83,7 +85,7 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
     if may_settle and not _must_object(namespace, command, transaction):
         yield done(_accepted(namespace, command, name, again=again, unsure=unsure))
     elif may_settle and unsure and not _refuses(namespace, "at-once"):
-        # Its lock may be lost, which only the commit refuses; then nobody compares its key.
+        # If its lock is lost, only the commit refuses it, and its key is never compared.
         yield _doomed(namespace, command, name)
     over = transaction.doubtful or may_be_over(namespace, transaction)
     if again or over or may_be_full(transaction) or _may_object(namespace, command, transaction):
@@ -94,22 +96,22 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
 def _accepted(
     namespace: Namespace, command: v.Settlement, name: str, *, again: bool, unsure: bool
 ) -> Namespace:
-    """Return the state in which a settlement waits for the commit.
+    """Return the namespace in which the settlement waits for the commit.
 
     Args:
         namespace: the state before.
         command: the settlement.
         name: its transaction.
-        again: whether an earlier settlement of the message waits, too.
-        unsure: whether the lock may have been lost.
+        again: whether an earlier settlement of the same message waits as well.
+        unsure: whether the lock may have been lost already.
     """
     nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
     waiting = _waiting(namespace, command, name, certain=not (again or nameless))
     if nameless:
         waiting = stop_judging(waiting, v.owner_of(command.queue))
     if unsure and not _refuses(namespace, "at-once"):
-        # It may be refused later and doom the rest: the documents do not say whether a doomed
-        # transaction accepts sends or a roll back.
+        # The commit may then be refused for it. The documents do not say whether a transaction that
+        # must fail still accepts sends or a rollback.
         waiting = with_doubt(waiting, command)
     return waiting
 
@@ -117,7 +119,7 @@ def _accepted(
 def _turned_away(
     refused: Transition, command: v.Settlement, name: str, transaction: Transaction
 ) -> Transition:
-    """LOCK-13: a lost lock settles nothing in a transaction either."""
+    """LOCK-13: return the refusal of a settlement in a transaction."""
     lost = refused.rules and refused.outcome == v.Refused(error=v.Error.LOCK_LOST)
     rules = ("LOCK-13", *refused.rules) if lost else refused.rules
     after = after_refusal(_pledging(refused.next, command), name, transaction)
@@ -127,30 +129,30 @@ def _turned_away(
 def _taken_yet_doomed(
     namespace: Namespace, command: v.Settlement, name: str, refused: Transition
 ) -> Iterator[Transition]:
-    """Accept now, and refuse the commit (SETTLEMENT-REFUSAL)."""
+    """Yield the success of a settlement that dooms its transaction (SETTLEMENT-REFUSAL)."""
     if not refused.rules or _refuses(namespace, "at-once"):
         return
     yield _doomed(namespace, command, name)
 
 
 def _doomed(namespace: Namespace, command: v.Settlement, name: str) -> Transition:
-    """Accept a settlement whose lock is lost, so that the commit is refused."""
+    """Return the success of a settlement under a lost lock, for which the commit is refused."""
     waiting = _waiting(namespace, command, name)
     transaction = running(waiting, name)
     *others, lost = transaction.settlements
-    # A lost lock leads to no message, and binds the transaction to no key.
+    # A lost lock identifies no message, so it binds the transaction to no key.
     settlements = (*others, evolve(lost, key=None))
     doomed = evolve(transaction, settlements=settlements, doomed=True)
     return done(with_transaction(waiting, name, doomed))
 
 
 def _refuses(namespace: Namespace, when: str) -> bool:
-    """SETTLEMENT-REFUSAL: return whether the refusal comes at this point only."""
+    """SETTLEMENT-REFUSAL: return whether lost locks are refused only `at-once` or `at-commit`."""
     return namespace.profile.readings.get("SETTLEMENT-REFUSAL") == when
 
 
 def _may_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
-    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: return whether its key or entity may conflict."""
+    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: return whether the key or the entity may conflict."""
     queue, readings = namespace.queues[command.queue], namespace.profile.readings
     others = {*transaction.queues} - {v.owner_of(command.queue)}
     if others and readings.get("TXN-ENTITIES") != "accepted":
@@ -161,13 +163,13 @@ def _may_object(namespace: Namespace, command: v.Settlement, transaction: Transa
 
 
 def _must_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
-    """Return whether its key surely conflicts with the transaction (TXN-OTHER-OPERATIONS)."""
+    """Return whether the key surely conflicts with the transaction (TXN-OTHER-OPERATIONS)."""
     reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
     return reading == "all" and _differs(namespace, command, transaction)
 
 
 def _differs(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
-    """Return whether its key differs from those of the transaction's requests there."""
+    """Return whether the key differs from keys that the transaction has for this entity."""
     key = _key(namespace, command)
     of_sends = transaction.keys.get(command.queue)
     keys = [
@@ -187,7 +189,7 @@ def _key(namespace: Namespace, command: v.Settlement) -> Key | None:
 
 
 def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """Record that a settlement of the queue's messages was requested in a transaction."""
+    """Record that a transaction settled, or tried to settle, a message of this entity."""
     queue = namespace.queues[command.queue]
     return with_queue(namespace, queue.asked("transactions"))
 
@@ -195,9 +197,9 @@ def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
 def _waiting(
     namespace: Namespace, command: v.Settlement, name: str, *, certain: bool = True
 ) -> Namespace:
-    """Return the namespace in which the settlement waits, its message still locked.
+    """Return the namespace in which the settlement waits and its message stays locked.
 
-    The documents leave open what happens to a lock that ends meanwhile (LOCK-IN-TRANSACTION).
+    Whether the lock ends in its time meanwhile is open (LOCK-IN-TRANSACTION).
     """
     transaction = running(namespace, name)
     owner = v.owner_of(command.queue)
@@ -223,12 +225,12 @@ def _waiting(
 
 
 def _reading(namespace: Namespace) -> str:
-    """LOCK-IN-TRANSACTION: return whether the lock ends while a settlement waits."""
+    """LOCK-IN-TRANSACTION: return what happens to a lock whose message a transaction settles."""
     return namespace.profile.readings.get("LOCK-IN-TRANSACTION", "either")
 
 
 def _held(queue: Queue, stored: Stored, lock: Lock) -> Queue:
-    """Return the queue with other bounds for a lock."""
+    """Return the queue with another lock on the message, and a timer for its end."""
     return evolve(
         queue,
         messages=queue.messages.set(stored.number, evolve(stored, lock=lock)),
@@ -237,7 +239,7 @@ def _held(queue: Queue, stored: Stored, lock: Lock) -> Queue:
 
 
 def loses(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
-    """LOCK-13: return whether a commit may be refused for its settlements, and whether it must."""
+    """LOCK-13: return whether a commit may, and must, be refused for its settlements."""
     fates = [_loses(namespace, settlement) for settlement in transaction.settlements]
     return any(may for may, _ in fates), any(must for _, must in fates)
 
@@ -246,9 +248,8 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
     queue = _queue_of(namespace, enlisted)
     stored = None if queue is None else locked(queue, enlisted.command.lock_token)
     if queue is None or stored is None or stored.lock is None:
-        # The commit must be refused for a lost lock. If the queue is gone, or was created again
-        # since, the documents do not say what it does: found by exploring transactions across
-        # entities.
+        # The commit must be refused for a lost lock. If the queue is gone, or a new one has its
+        # name, the documents do not say what the commit does; exploration found this case.
         return True, enlisted.certain and queue is not None
     pledge = stored.lock.pledge
     until = stored.lock.expiry if pledge is None else pledge.until
@@ -260,9 +261,10 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
 
 
 def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
-    """Return the queue of a settlement; `None` if it was deleted, even if it was created again.
+    """Return the queue of a settlement; `None` if it was deleted since.
 
-    The documents do not say what a commit does with it.
+    A queue that was created again under its name is another one. The documents do not say what a
+    commit does in either case.
     """
     name = enlisted.command.queue
     same = is_there(namespace, v.owner_of(name), enlisted.born)
@@ -270,9 +272,9 @@ def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
 
 
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
-    """LOCK-11: return the namespace after all settlements of the transaction took effect."""
+    """LOCK-11: return the namespace after the commit settled all messages of the transaction."""
     if certain:
-        # Without a waiting settlement a message is settled as usual.
+        # First the locks are as they were before, so that settling them works as outside.
         namespace = released(namespace, transaction)
     for settlement in transaction.settlements:
         command = settlement.command
@@ -285,7 +287,7 @@ def settled_together(namespace: Namespace, transaction: Transaction, *, certain:
 
 
 def lost_settle(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """Return the states after an unanswered settlement; in a transaction it may wait."""
+    """Return the namespace after an unanswered settlement; in a transaction it may wait."""
     if command.transaction is None:
         return perhaps_settled(_held_in_doubt(namespace, command) or namespace, command)
     if namespace.transactions.get(command.transaction) is None:
@@ -295,10 +297,10 @@ def lost_settle(namespace: Namespace, command: v.Settlement) -> Namespace:
 
 
 def released(namespace: Namespace, transaction: Transaction) -> Namespace:
-    """LOCK-12: return the namespace with the transaction's settlements undone.
+    """LOCK-12: return the namespace after the transaction's settlements were undone.
 
-    The message stays locked as long as without it; a lock that would have ended meanwhile has
-    ended.
+    Each message stays locked for as long as it would have without the settlement, if that is not
+    over.
     """
     for settlement in transaction.settlements:
         queue = _queue_of(namespace, settlement)
@@ -308,10 +310,11 @@ def released(namespace: Namespace, transaction: Transaction) -> Namespace:
             continue
         until = lock.pledge.until
         latest = max(until.latest, namespace.now.latest)
-        # An unanswered settlement may have ended its lock meanwhile.
+        # An unanswered settlement may have ended the lock meanwhile.
         earliest = min(until.earliest, lock.expiry.earliest)
         bounds = Window(earliest, until.latest if lock.pledge.reading == "ends" else latest)
-        # `spared`: what is settled under it later shows that nothing happened to it (LOCK-12).
+        # A later settlement under a `spared` lock shows that this one left the message alone
+        # (LOCK-12).
         freed = evolve(lock, pledge=None, expiry=bounds, spared=True)
         namespace = with_queue(namespace, _held(queue, stored, freed))
     return namespace

@@ -1,4 +1,4 @@
-"""Begin and end of transactions: all sends take effect together, or none."""
+"""Transactions: they begin, commit or roll back; all their sends take effect, or none."""
 
 from collections.abc import Iterator
 
@@ -24,8 +24,8 @@ from busproof.oracle.window import Window
 
 
 def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transition]:
-    """Begin a transaction; Basic may have none (from outside the editions)."""
-    # Whether the name of a transaction that has ended can be used again is open.
+    """Begin a transaction; pages beyond the editions say that Basic may have none."""
+    # Whether the name of an earlier transaction can be used again is open.
     if command.transaction in namespace.transactions:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     if namespace.transactions.get(command.transaction) is not None:
@@ -37,7 +37,7 @@ def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transit
 
 
 def _begun(namespace: Namespace, command: v.BeginTransaction) -> Transaction:
-    """Return the new transaction, which an earlier unanswered request may end at any time."""
+    """Return a new transaction, which an unanswered request for its name may end at any time."""
     late = namespace.registry.ends.get(command.transaction)
     return Transaction(begun=namespace.now, doubtful=late is not None, ending=bool(late))
 
@@ -45,7 +45,7 @@ def _begun(namespace: Namespace, command: v.BeginTransaction) -> Transaction:
 def commit(
     namespace: Namespace, command: v.CommitTransaction, observed: Observation
 ) -> Iterator[Transition]:
-    """TXN-12, SIZE-14: make all of its messages receivable, or none."""
+    """TXN-12, SIZE-14: make all messages of the transaction receivable, or none of them."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -58,12 +58,12 @@ def commit(
     if may_lack:
         left = _forgotten(ended, transaction, "SIZE-14")
         yield refusal(left, v.Error.QUOTA_EXCEEDED, "SIZE-14", "SIZE-11")
-    # Settlements free storage; the documents do not say whether for sends of the same commit.
+    # A settlement frees storage; the documents do not say if sends of the same commit may use it.
     lacks = lacks and not transaction.settlements
     if not (transaction.doomed or lacks or loses_lock or outage):
         rules = _shown_by_commit(namespace, transaction)
         yield done(_committed(ended, transaction, certain=True), *rules)
-    # The documents do not say what happens if a destination has been deleted since.
+    # The documents do not say what a commit does if a destination was deleted since the send.
     there = all(_is_still_there(namespace, send) for send in staged)
     if hit or may_lose or not there or _may_have_ended(namespace, transaction):
         error = v.Error.LOCK_LOST if may_lose else v.Error.INVALID_OPERATION
@@ -72,11 +72,11 @@ def commit(
 
 
 def _outage(namespace: Namespace, staged: list[Staged]) -> tuple[bool, bool]:
-    """Return whether a partition concerned may be down, and whether that forbids the commit."""
+    """Return whether an outage may, and must, make the commit fail (TXN-OUTAGE)."""
     queues = namespace.queues
     there = [(queues[send.queue].outages, send) for send in staged if send.queue in queues]
     hit = any(outages.may_hit(send.where) for outages, send in there)
-    # Otherwise a commit may succeed although the partition of a send has gone down since.
+    # Under other readings the commit may succeed although a send's partition is down by now.
     refused = namespace.profile.readings.get("TXN-OUTAGE") == "refused"
     return hit, refused and any(
         outages.identified and outages.must_hit(send.where) and _is_still_there(namespace, send)
@@ -85,6 +85,7 @@ def _outage(namespace: Namespace, staged: list[Staged]) -> tuple[bool, bool]:
 
 
 def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.RuleId, ...]:
+    # A topic's rules are exercised too, because the documents on queues also cover topics.
     destinations = [
         (namespace.queues.get(send.queue), send.queue, send.message.session_id)
         for send in in_order(transaction)
@@ -95,7 +96,7 @@ def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.
         if session_id is not None and not (queue is not None and queue.settings.partitioned)
     }
     rules = rules_if(
-        # Several sessions of one regular queue.
+        # Messages of several sessions went to one regular queue.
         (len({name for name, _ in sessions}) < len(sessions), "SESS-26"),
         (transaction.size == SIZE_LIMIT, "LIMIT-15"),
         (transaction.settlements, "LOCK-11"),
@@ -112,15 +113,16 @@ def _is_still_there(namespace: Namespace, staged: Staged) -> bool:
 
 
 def sent_to(namespace: Namespace, name: str) -> tuple[str, ...]:
-    """Return the queues that may get messages when this transaction ends."""
+    """Return the entities that may get messages when this transaction ends."""
     transaction = namespace.transactions.get(name)
     return () if transaction is None else tuple(v.owner_of(queue) for queue in transaction.queues)
 
 
 def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
-    """KEY-06, KEY-17: a message follows those that had arrived before it was sent.
+    """KEY-06, KEY-17: return the namespace after the transaction's requests took effect.
 
-    The documents do not order a message and those that arrived between its send and its commit.
+    Each message follows those that had arrived before it was sent. The documents do not order it
+    and those that arrived between its send and the commit.
     """
     namespace = with_changes(namespace, transaction, certain=certain)
     begun = namespace
@@ -129,23 +131,25 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
         if queue is None:
             continue
         body = staged.message.body
-        # Since its send the message was one that never arrives (TXN-12); now it does.
+        # Since its send the body was recorded as one that never arrives (TXN-12).
         if isinstance(queue.bodies.get(body), str):
             queue = evolve(queue, bodies=queue.bodies.delete(body))
         same = _is_still_there(namespace, staged)
         before = namespace
-        # It took room from its send on, and takes it once more when it arrives.
+        # The storage was reserved at the send, and counts again when the message arrives.
         if same:
             queue = vacated(queue, staged)
         namespace = _arrived(namespace, queue, staged, certain=certain and same)
         if not same:
-            # The documents do not say whether, and in which order, a later queue gets it.
+            # The documents do not say whether, and in which order, a later queue of its name gets
+            # it.
             continue
         for path, arrivals in staged.arrivals.items():
             if path not in begun.queues:
                 continue
             # Its place in a line is open only if others arrived between its send and the commit.
-            # Transactions side by side owe no order, as the TLA+ spec's graph showed.
+            # Messages of concurrent transactions have no order either, as the graph of the TLA+
+            # spec showed.
             batch = begun.queues[path].arrivals
             number = before.queues[path].arrivals
             sent = arrivals if batch > arrivals else NEVER
@@ -156,9 +160,10 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
 def _come_together(
     namespace: Namespace, path: str, number: int, batch: int, sent: int
 ) -> Namespace:
-    """Return the message with this number, if it arrived, marked as of this transaction.
+    """Return the namespace in which the message with this number belongs to a transaction.
 
-    It was sent when this many messages had arrived.
+    `batch` is how many messages had arrived before the commit, and `sent` how many before the send,
+    if others arrived in between.
     """
     queue = namespace.queues[path]
     stored = queue.messages.get(number)
@@ -199,7 +204,7 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
 
 
 def _came(namespace: Namespace, staged: Staged) -> Window:
-    """Return when a message sent in a transaction arrived (LIFETIME-IN-TRANSACTION)."""
+    """Return when a message in a transaction arrived (LIFETIME-IN-TRANSACTION)."""
     sent, now = staged.sent, namespace.now
     reading = namespace.profile.readings.get("LIFETIME-IN-TRANSACTION", "either")
     either = Window(sent.earliest, now.latest)
@@ -207,14 +212,14 @@ def _came(namespace: Namespace, staged: Staged) -> Window:
 
 
 def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[Transition]:
-    """TXN-13: no message of the transaction is ever receivable."""
+    """TXN-13: roll back; no message of the transaction may be received, then or later."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     ended = with_transaction(namespace, command.transaction, None)
-    # Storage that its sends may have used stays counted: as for a removed message, no document says
-    # when it is free again. A scenario waits two minutes for it.
+    # The storage that its sends may have used stays counted, because no document says when it is
+    # free again. A scenario waits two minutes for it.
     left = _forgotten(ended, transaction)
     yield done(left, *rules_if((transaction.changes, "FEAT-19"), (transaction.size, "TXN-13")))
     if _may_have_ended(namespace, transaction):
@@ -233,7 +238,7 @@ def _forgotten(
         if queue is None:
             continue
         bodies = queue.bodies.set(staged.message.body, why)
-        # Otherwise another message with this body has arrived, which a roll back does not undo.
+        # If not, another message with this body has arrived, and the rollback does not undo that.
         if isinstance(queue.bodies.get(staged.message.body), str):
             queue = evolve(queue, bodies=bodies)
             namespace = with_queue(namespace, declined(queue, staged.message, "DUP-10"))
@@ -241,18 +246,18 @@ def _forgotten(
 
 
 def lost_begin(namespace: Namespace, command: v.BeginTransaction) -> Namespace:
-    """Return the states in which the transaction may have begun."""
+    """Return the namespace in which the transaction may have begun."""
     doubtful = evolve(_begun(namespace, command), doubtful=True)
     return with_transaction(namespace, command.transaction, doubtful)
 
 
 def lost_commit(namespace: Namespace, command: v.CommitTransaction) -> Namespace:
-    """Return the states in which all messages may have become receivable, or none."""
+    """Return the namespace in which the commit may take effect now, later or never."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         return _with_end(namespace, command.transaction, commits=True)
-    # Its messages are stored as uncertain ones below. What the transaction gets from now on may
-    # still be committed by this request, which `ending` records.
+    # Its messages are stored as uncertain ones. Requests from now on may still be committed by this
+    # one, which `ending` records.
     doubtful = evolve(
         transaction,
         doubtful=True,
@@ -267,13 +272,13 @@ def lost_commit(namespace: Namespace, command: v.CommitTransaction) -> Namespace
 
 
 def lost_roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Namespace:
-    """Return the states in which the transaction may have ended; a later commit may find it."""
+    """Return the namespace in which the rollback may have ended the transaction, or may later."""
     if namespace.transactions.get(command.transaction) is None:
         return _with_end(namespace, command.transaction, commits=False)
     return with_doubt(namespace, command)
 
 
 def _with_end(namespace: Namespace, name: str, *, commits: bool) -> Namespace:
-    """Return the namespace in which a later transaction of this name may end at once."""
+    """Record that an unanswered request may end a later transaction of this name."""
     ends = namespace.registry.ends
     return with_registry(namespace, ends=ends.set(name, commits or ends.get(name, False)))

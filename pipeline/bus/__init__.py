@@ -1,4 +1,4 @@
-"""A bus in Spark expressions: a fold over commands.
+"""A bus written as Spark expressions: a fold over commands.
 
 It implements the rules independently of the model, so that the two can be compared.
 """

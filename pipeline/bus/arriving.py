@@ -1,4 +1,4 @@
-"""Arrival of messages: drop duplicates, copy to subscriptions, forward, or enqueue."""
+"""Arrival of messages: drop a duplicate, copy it to subscriptions, forward it, or enqueue it."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ __all__ = ["arrival", "arrived"]
 
 _HOPS: Final = 4
 _ROUNDS: Final = 2 * _HOPS + 2
-"""Most rounds until all messages rest: a hop may go from a topic to its subscriptions."""
+"""Maximum number of rounds until all messages rest; a topic's copies take one more per hop."""
 
 _GONE: Final = "DestinationNotFound"
 _NOBODY: Final = "SessionIdMissing"
@@ -29,15 +29,15 @@ _TOO_FAR: Final = "MaxTransferHopCountExceeded"
 
 
 def arrival(**fields: Expression) -> Expression:
-    """Return a message that was sent to this entity directly."""
+    """Return the arrival of a message that was sent to this entity directly."""
     return row(ARRIVAL, **{"hops": "0L", "direct": "true", "checked": "false", **fields})
 
 
 def arrived(source: Expression, arrivals: Expression) -> Expression:
-    """Return the state after these messages, and all copies made of them, have come to rest.
+    """Return the state after messages have arrived, and all copies made of them have come to rest.
 
-    An aggregate copies its state in every step. So there is one round where nothing goes on to
-    another entity, and the outcomes so far are not in the state meanwhile.
+    An aggregate copies its state in every step. So the usual case, where no message goes on to
+    another entity, takes a single round, and meanwhile the earlier outcomes are not in the state.
     """
     first = let("s", source, state(coming=arrivals, told="slice(s.told, 1, 0)"))
     taken = (
@@ -56,7 +56,7 @@ def arrived(source: Expression, arrivals: Expression) -> Expression:
 
 
 def _taken() -> Expression:
-    """Return the state after message `a` reaches its entity; a deleted entity takes nothing."""
+    """Return the state after message `a` has arrived at its entity; a deleted entity drops it."""
     kept = let("s", _remembered(), _passed())
     taken = f"IF({_is_copy()}, s, {kept})"
     return let("e", entity("a.queue"), f"IF(e IS NULL, s, {taken})")
@@ -67,7 +67,7 @@ def _is_identified() -> Expression:
 
 
 def _is_copy() -> Expression:
-    """KEY-11, DUP-01: return whether its MessageId is remembered under its key."""
+    """KEY-11, DUP-01: return whether a message is a duplicate, by MessageId and key."""
     return (
         f"{_is_identified()} AND exists(s.accepted, x -> {_same()} "
         "AND s.now - x.at < e.duplicate_window)"
@@ -100,7 +100,7 @@ def _passed() -> Expression:
 
 
 def _published() -> Expression:
-    """TOPIC-01: copy a message to each subscription, in the partition that took it."""
+    """TOPIC-01: copy a message to each subscription, in the partition that it arrived in."""
     message = made(
         MESSAGE, "a.message", time_to_live="least(e.time_to_live, a.message.time_to_live)"
     )
@@ -111,7 +111,7 @@ def _published() -> Expression:
 
 
 def _forwarded() -> Expression:
-    """FWD-08, FWD-09: forward to the partition of the key; without a key, to the next one."""
+    """FWD-08, FWD-09: forward to the partition of the key; without a key, partitions take turns."""
     up = where(
         "sequence(0L, to.partitions - 1)",
         "i",

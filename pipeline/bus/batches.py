@@ -1,4 +1,4 @@
-"""Send several messages in one request."""
+"""Sends of several messages in one request."""
 
 from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import entity, of_queue
@@ -11,9 +11,9 @@ __all__ = ["send_batch"]
 
 
 def send_batch() -> Expression:
-    """BATCH-01, BATCH-05, BATCH-07: send one message after another, or refuse all of them.
+    """BATCH-01, BATCH-05, BATCH-07: send messages one after another, or refuse all of them.
 
-    After a refusal of one the state is as before the first.
+    If one is refused, the state is as it was before the first.
     """
     invalid = f"'{v.Error.INVALID_OPERATION.value}'"
     keys = f"array_distinct(transform(c.messages, m -> {key_of('m')}))"
@@ -32,7 +32,7 @@ def send_batch() -> Expression:
 
 
 def _sent() -> Expression:
-    """Return the state after the sends up to the first refusal, with their outcomes alone."""
+    """Return the state after the sends up to the first refusal, with only their outcomes."""
     one = let("e", entity("e.name"), sent("each"))
     return (
         f"aggregate(IF(objection IS NULL, c.messages, slice(c.messages, 1, 0)), "

@@ -1,4 +1,4 @@
-"""Run many buses in one job, each with its own commands and optionally its own mutant."""
+"""Many buses in one job, each with its own commands and, optionally, its own mutant."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["SEQUENCES", "told"]
 
 SEQUENCES: Final = f"seed BIGINT, mutant STRING, {SCHEMA}"
-"""Schema with one row per sequence; `mutant` names the bus's mutant, null for none."""
+"""Schema of rows with one sequence each; `mutant` names the mutant to run, null for none."""
 
 
 def told(
@@ -22,7 +22,7 @@ def told(
 
     Args:
         sequences: rows in the schema `SEQUENCES`.
-        kinds: types of the commands in the rows; fewer make a smaller plan.
+        kinds: types of the commands in the rows; fewer types make a smaller plan.
         mutated: whether to support mutants, which makes the plan larger.
     """
     fold = folded(kinds, referring=True)

@@ -30,7 +30,7 @@ def advance() -> Expression:
 
 
 def _come() -> Expression:
-    """SCHED-02, SCHED-07: enqueue due messages behind the present ones, the earliest first."""
+    """SCHED-02, SCHED-07: enqueue due messages after those present, the earliest first."""
     due = where("s.planned", "x", "x.due <= s.now")
     earlier = (
         "CASE WHEN x.due < y.due THEN -1 WHEN x.due > y.due THEN 1 "
@@ -47,7 +47,7 @@ def _come() -> Expression:
 def _switched(after: Expression) -> Expression:
     """Take a partition down or bring it up.
 
-    A queue that does not exist yet may have an outage in any partition that it could get.
+    A queue that does not exist yet may have an outage in any partition that it might get.
     """
     absent = "e IS NULL AND c.partition >= s.most_partitions OR c.partition >= e.partitions"
     body = (

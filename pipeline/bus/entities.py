@@ -1,4 +1,4 @@
-"""Look up the entity of a request, and its unavailable partitions."""
+"""Lookup of the entity of a request, and of its unavailable partitions."""
 
 from busproof import vocabulary as v
 from busproof.pipeline.bus.terms import DEAD, Expression, let, one, refused, where
@@ -7,7 +7,7 @@ __all__ = ["down", "entity", "is_down", "of_queue", "owner"]
 
 
 def owner(path: Expression) -> Expression:
-    """Return the name of the entity that a path belongs to."""
+    """Return the name of the entity at a path, or of the owner of a dead-letter queue."""
     return f"IF(endswith({path}, {DEAD}), left({path}, length({path}) - length({DEAD})), {path})"
 
 
@@ -30,9 +30,9 @@ def is_down(partition: Expression, unavailable: Expression = "unavailable") -> E
 def of_queue(body: Expression, *, to_topics: bool = False) -> Expression:
     """MGMT-10: run a request on the entity `e` at the path `q`, or refuse it.
 
-    `is_dlq` says whether the path is a dead-letter queue, and `unavailable` has the partitions that
-    are down. Refused are requests to a missing entity, sends to a subscription, and other requests
-    to a topic.
+    In the body, `is_dlq` says whether the path is a dead-letter queue, and `unavailable` has the
+    partitions that are down. Requests to a missing entity, sends to a subscription, and other
+    requests to a topic are refused.
     """
     misled = "e.kind = 'subscription' AND NOT is_dlq" if to_topics else "e.kind = 'topic'"
     answer = (

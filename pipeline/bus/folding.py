@@ -1,4 +1,4 @@
-"""The fold: from a bus's state and its commands to the next state and the outcomes."""
+"""The fold: from a bus's state and commands to its next state and the outcomes."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
@@ -55,18 +55,18 @@ COMMANDS: Final[Mapping[str, Callable[[], Expression]]] = {
     "BringPartitionUp": clock.bring_up,
     "AdvanceClock": clock.advance,
 }
-"""Effect of each command `c`, in the request `r`, on the state `s`."""
+"""The effect of each command `c`, in the request `r`, on the state `s`."""
 
 SCHEMA: Final = f"state STRUCT<{ddl(STATE)}>, requests ARRAY<STRUCT<{ddl(REQUEST)}>>"
-"""Schema with one row per bus: its state and its requests."""
+"""Schema of rows with one bus each: its state and its requests."""
 
 
 def folded(kinds: Collection[str] = tuple(COMMANDS), *, referring: bool = False) -> Expression:
-    """Return the state of a row after its requests, whose commands have these types.
+    """Return the state of a row after its requests, whose commands have types in `kinds`.
 
     The outcomes are in the field `told` of the state, in order. With `referring`, a lock token may
-    be `@` with the number, from 1, of the request that received the lock. Where it received several
-    messages, `/` and the position of the message follow, from 0.
+    be written as `@` and the number, from 1, of the request that received the lock. If that
+    received several messages, `/` and the position of the message, from 0, follow.
     """
     branches = " ".join(f"WHEN '{kind}' THEN {COMMANDS[kind]()}" for kind in kinds)
     strange = state(told=told("Unsupported"))

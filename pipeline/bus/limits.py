@@ -1,4 +1,4 @@
-"""Limits of sizes, lengths and counts in one request; a KB has 1,024 bytes."""
+"""Limits of sizes, lengths and counts in one request; a KB is 1,024 bytes."""
 
 from typing import Final
 
@@ -24,12 +24,12 @@ _INVALID: Final = f"'{v.Error.INVALID_OPERATION.value}'"
 
 
 def exceeded(message: Expression) -> Expression:
-    """LIMIT-01 to LIMIT-14: return the error of a message beyond a limit, or null."""
+    """LIMIT-01 to LIMIT-14: return the error for a message beyond a limit, or null."""
     long_keys = " OR ".join(
         f"length({message}.{name}) > {_LONGEST_KEY}"
         for name in ("message_id", "session_id", "partition_key")
     )
-    # Values are JSON texts; one that is not a string counts eight bytes.
+    # Values are JSON texts; each that is not a string counts as eight bytes.
     text = "octet_length(get(from_json(concat('[', v, ']'), 'ARRAY<STRING>'), 0))"
     sizes = (
         f"map_values(transform_values({message}.properties, "
@@ -45,14 +45,14 @@ def exceeded(message: Expression) -> Expression:
 
 
 def too_large(messages: Expression) -> Expression:
-    """BATCH-07: return whether the messages of a batch are larger together than one may be."""
+    """BATCH-07: return whether a batch is larger than a single message may be."""
     size = "IF(coalesce(x.stands_in, false), 0L, coalesce(x.size, 0L))"
     together = f"aggregate({messages}, 0L, (n, x) -> n + {size})"
     return f"size({messages}) > 1 AND {together} > {_LARGEST_BATCH}"
 
 
 def full_transaction() -> Expression:
-    """LIMIT-15, LIMIT-16: return whether the transaction of a send takes no more messages."""
+    """LIMIT-15, LIMIT-16: return whether the transaction of a send has its maximum of messages."""
     mine = where("s.staged", "x", "x.transaction = c.transaction")
     return f"size({mine}) >= {_MOST_IN_TRANSACTION}"
 
@@ -63,7 +63,7 @@ def is_large_state() -> Expression:
 
 
 def long_name() -> Expression:
-    """LIMIT-17, LIMIT-18, TOPIC-17, TOPIC-18: return whether the new entity `e` has a long name."""
+    """LIMIT-17, LIMIT-18, TOPIC-17, TOPIC-18: return whether a new entity's name is too long."""
     return (
         f"IF(e.kind = 'subscription', length(c.subscription) > {_LONGEST_SHORT_NAME}, "
         f"length(e.name) > {_LONGEST_NAME})"
@@ -71,7 +71,7 @@ def long_name() -> Expression:
 
 
 def odd_window() -> Expression:
-    """DUP-03: return whether the duplicate window of the new entity `e` is not allowed."""
+    """DUP-03: return whether the duplicate window of the new entity `e` is forbidden."""
     return (
         f"(e.duplicate_detection AND (e.duplicate_window < {_SHORTEST_WINDOW} "
         f"OR e.duplicate_window > {_LONGEST_WINDOW}L))"

@@ -1,4 +1,4 @@
-"""Create, get, list, update and delete queues, topics and subscriptions."""
+"""Creation, description, listing, update and deletion of queues, topics and subscriptions."""
 
 from typing import Final
 
@@ -78,7 +78,7 @@ def create_topic() -> Expression:
 
 
 def create_subscription() -> Expression:
-    """Create a subscription of an existing topic, in the topic's partitions."""
+    """Create a subscription of an existing topic; it has the topic's partitions."""
     subscription = {
         **_QUEUE,
         "name": f"concat(c.topic, '{SUBSCRIPTIONS}', c.subscription)",
@@ -100,7 +100,7 @@ def create_subscription() -> Expression:
 
 
 def restore_queue() -> Expression:
-    """PREM-03: restore an old partitioned queue, even if the tier no longer creates any."""
+    """PREM-03: restore an old partitioned queue, even if the tier no longer creates such queues."""
     old = {
         **_QUEUE,
         "partitioned": "true",
@@ -147,7 +147,7 @@ def _too_many() -> Expression:
     """
     counted = where("s.entities", "x", "x.kind <> 'subscription'")
     partitioned = where("s.entities", "x", "x.kind <> 'subscription' AND x.partitioned")
-    # What is cheap comes first: AND and OR leave out what can change nothing.
+    # Cheap conditions come first, because AND and OR skip those that cannot matter.
     full = (
         f"e.partitioned AND size({partitioned}) >= {_MOST_PARTITIONED} "
         f"OR size(s.entities) >= {_MOST} AND size({counted}) >= {_MOST}"
@@ -186,7 +186,7 @@ def _managed(body: Expression) -> Expression:
 
 
 def get_queue() -> Expression:
-    """MGMT-11, MGMT-20, SIZE-04: describe a queue's settings, and the totals of its partitions."""
+    """MGMT-11, MGMT-20, SIZE-04: describe a queue's settings and the totals of its partitions."""
     there = where("s.messages", "h", "h.queue = q AND NOT array_contains(unavailable, h.partition)")
     sizes = "0L, (n, h) -> n + coalesce(h.message.size, 0L)"
     stored = f"aggregate(filter(s.messages, h -> h.owner = e.name), {sizes})"

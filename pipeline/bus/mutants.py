@@ -1,6 +1,6 @@
-"""Mutants of the bus on Spark: each breaks one rule by replacing one expression.
+"""Mutants of the bus on Spark; each replaces one expression, which breaks a rule.
 
-One plan contains all mutants; the column `mutant` selects the one for each row.
+One plan contains all mutants; the column `mutant` selects one for each row.
 """
 
 from typing import Final
@@ -109,7 +109,7 @@ MUTANTS: Final = (
 
 
 def guarded(fold: Expression) -> Expression:
-    """Return the fold with all mutants; each row runs the one that its column `mutant` names.
+    """Return the fold with all mutants in it; each row runs the one in its column `mutant`.
 
     Raises:
         AssertionError: the fold lacks an expression that a mutant replaces.

@@ -1,4 +1,4 @@
-"""Selection of the partition for a message."""
+"""Selection of a message's partition."""
 
 from typing import Final
 
@@ -16,7 +16,8 @@ _GB: Final = 2**30
 def key_of(message: Expression, entity: Expression = "e") -> Expression:
     """KEY-04, KEY-07, KEY-10: return the partition key of a message.
 
-    It is the first of SessionId, PartitionKey and, with duplicate detection, MessageId that is set.
+    It is the first of these that is set: SessionId, PartitionKey and, with duplicate detection,
+    MessageId.
     """
     return (
         f"CASE WHEN NOT {entity}.partitioned THEN CAST(NULL AS {KEY}) "
@@ -43,9 +44,9 @@ def home(key: Expression, entity: Expression = "e") -> Expression:
 
 
 def has_room(partition: Expression, size: Expression, entity: Expression = "e") -> Expression:
-    """SIZE-07, SIZE-13: return whether a partition has room for this many more bytes.
+    """SIZE-07, SIZE-13: return whether a partition has room for more bytes.
 
-    Dead letters and scheduled messages take room, too.
+    Dead letters and scheduled messages use room, too.
     """
     used = "used + coalesce(h.message.size, 0)"
     stored = where("s.messages", "h", f"h.owner = {entity}.name AND h.partition = {partition}")
@@ -61,7 +62,7 @@ def has_room(partition: Expression, size: Expression, entity: Expression = "e") 
 
 
 def free_partitions(first: Expression, entity: Expression = "e") -> Expression:
-    """KEY-15: return the partitions that are up, in turn from the first."""
+    """KEY-15: return the partitions that are up, in turn order from the first."""
     ahead = f"sequence(0L, {entity}.partitions - 1)"
     turns = f"transform({ahead}, i -> pmod({first} + i, {entity}.partitions))"
     return where(turns, "p", f"NOT {is_down('p')}")
@@ -85,7 +86,7 @@ def placed(message: Expression, timeout: Expression) -> Expression:
 def _keyless(message: Expression, timeout: Expression) -> Expression:
     """KEY-14, KEY-15, KEY-18, SIZE-09: place a message without a key.
 
-    Partitions take turns. A full partition is skipped, and one that is down only if the timeout
+    Partitions take turns. A full partition is skipped; one that is down, only if the timeout
     allows.
     """
     fitting = where("up", "p", has_room("p", f"{message}.size"))
@@ -105,6 +106,6 @@ def _answer(error: Expression, partition: Expression) -> Expression:
 
 
 def turned(name: Expression, partition: Expression, state: Expression = "s") -> Expression:
-    """Return the entities after an unkeyed message was placed; the next partition has its turn."""
+    """Return the entities after a message without a key was placed, with the turn moved on."""
     moved = changed(ENTITY, "t", turn=f"pmod({partition} + 1, t.partitions)")
     return f"transform({state}.entities, t -> IF(t.name = {name}, {moved}, t))"

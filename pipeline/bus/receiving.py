@@ -1,4 +1,4 @@
-"""Receive and peek messages."""
+"""Receives and peeks."""
 
 from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import of_queue
@@ -20,13 +20,13 @@ __all__ = ["outside_session", "peek", "receive", "receive_batch", "receive_defer
 
 
 def view(message: Expression, **more: Expression) -> Expression:
-    """Return a message as its receiver or a browser sees it."""
+    """Return a message as a receive or a peek shows it."""
     sent = {name: f"{message}.message.`{name}`" for name in MESSAGE}
     return row(VIEW, **{**sent, "sequence_number": f"{message}.sequence_number", **more})
 
 
 def outside_session() -> Expression:
-    """SESS-02: return whether a request lacks a required session, or names a needless one."""
+    """SESS-02: return whether a request lacks a required session, or has one where none is used."""
     return "(e.requires_session AND NOT is_dlq) <> (c.session_id IS NOT NULL)"
 
 
@@ -57,14 +57,14 @@ def receive() -> Expression:
 
 
 def receive_batch() -> Expression:
-    """BATCH-12 to BATCH-14: receive as many of the oldest free messages as requested."""
+    """BATCH-12 to BATCH-14: receive up to the requested number of the oldest free messages."""
     taken = f"IF(c.mode = 'receive-and-delete', {_several_gone()}, {_several_locked()})"
     body = f"IF(size(found) = 0, {state(told=told('Empty'))}, {taken})"
     return _receivable(let("found", f"slice({_free()}, 1, CAST(c.count AS INT))", body))
 
 
 def _free() -> Expression:
-    """Return the messages that may be received, the oldest first."""
+    """Return the messages that can be received, the oldest first."""
     free = where("s.messages", "h", f"h.queue = q AND {_is_free()}")
     return f"array_sort({free}, (x, y) -> CAST(x.`order` - y.`order` AS INT))"
 
@@ -81,7 +81,7 @@ def _other() -> Expression:
 
 
 def _until() -> Expression:
-    """LOCK-01, SESS-14: return when a new lock ends; in a session, with the session's lock."""
+    """LOCK-01, SESS-14: return when a new lock ends; within a session, when the session's does."""
     mine = one("s.sessions", "x", "x.queue = q AND x.session_id = c.session_id")
     return f"coalesce({mine}.until, s.now + e.lock_duration)"
 
@@ -118,7 +118,7 @@ def _locked() -> Expression:
 
 
 def receive_deferred() -> Expression:
-    """DEFER-02, DEFER-03, DEFER-10: receive all these messages, in one partition, or none."""
+    """DEFER-02, DEFER-03, DEFER-10: receive all of these messages, from one partition, or none."""
     aside = (
         "h.queue = q AND h.sequence_number = n AND h.deferred AND h.token IS NULL "
         "AND NOT array_contains(unavailable, h.partition) "

@@ -1,4 +1,4 @@
-"""Release, dead-letter and expire messages."""
+"""Release, dead-lettering and expiry of messages."""
 
 from typing import Final
 
@@ -20,16 +20,16 @@ UNLOCKED: Final = {
     "until": "CAST(NULL AS BIGINT)",
     "session": "CAST(NULL AS STRING)",
 }
-"""Fields of a message that is not locked."""
+"""Values of the fields that a message has while it is not locked."""
 
 _BACK: Final = "''"
-"""Token of a released message until it is either enqueued or dead-lettered."""
+"""Token of a released message, until it is enqueued or dead-lettered."""
 
 _SPENT: Final = "'MaxDeliveryCountExceeded'"
 _EXPIRED: Final = "'TTLExpiredException'"
 
 _IS_DEAD: Final = "b.dies <= s.now AND b.token IS NULL AND NOT b.deferred"
-"""TTL-01, TTL-05, TTL-10: an expired message, if it is neither locked nor deferred."""
+"""TTL-01, TTL-05, TTL-10: condition for an expired message that is not locked or deferred."""
 
 
 def dead_lettered(

@@ -1,4 +1,4 @@
-"""Send, schedule and cancel messages."""
+"""Sends, schedules and cancellations of scheduled messages."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ from busproof.pipeline.bus.terms import (
 __all__ = ["PLANNED_FROM", "cancel", "schedule", "send", "sent"]
 
 PLANNED_FROM: Final = 2**40
-"""Base of sequence numbers of scheduled messages, above those of arrived messages."""
+"""First sequence number of scheduled messages, above those of arrived messages."""
 
 
 def send() -> Expression:
@@ -34,7 +34,7 @@ def send() -> Expression:
 
 
 def sent(message: Expression) -> Expression:
-    """Return the state after a message was sent to the entity `e`, with one more outcome."""
+    """Return the state after a message was sent to the entity `e`, with its outcome added."""
     ended = done(witness="at.partition")
     there = arrival(queue="e.name", key="key", partition="at.partition", message="m", at="s.now")
     stored = arrived(_after_turn(), f"array({there})")
@@ -43,7 +43,7 @@ def sent(message: Expression) -> Expression:
 
 
 def schedule() -> Expression:
-    """SCHED-03, SCHED-09: place a message now, and enqueue it when it is due."""
+    """SCHED-03, SCHED-09: choose a message's partition now, and enqueue it when it is due."""
     number = sequence_number("at.partition", f"({PLANNED_FROM} + s.arrivals + 1)")
     ended = state(arrivals="s.arrivals + 1", planned=_with_planned(), told=_scheduled("number"))
     kept = let("s", _remembered(), ended)
@@ -62,7 +62,7 @@ def schedule() -> Expression:
 def _sendable(
     message: Expression, stored: Expression, timeout: Expression, in_transaction: Expression
 ) -> Expression:
-    """Store message `m` with key `key` at `at` or in a transaction, or refuse it."""
+    """Store message `m` with key `key` in partition `at`, add it to a transaction, or refuse it."""
     invalid = f"'{v.Error.INVALID_OPERATION.value}'"
     barred = "is_dlq OR e.requires_session AND m.session_id IS NULL"
     differ = f"c.transaction IS NULL AND e.partitioned AND {conflict()}"
@@ -88,7 +88,7 @@ def _scheduled(number: Expression) -> Expression:
 
 
 def _dropped() -> Expression:
-    """KEY-11: answer a scheduled duplicate as if it were stored, but drop it."""
+    """KEY-11: drop a scheduled duplicate, but answer as if it were stored."""
     return state(arrivals="s.arrivals + 1", told=_scheduled("number"))
 
 

@@ -1,4 +1,4 @@
-"""Sessions: their locks, and their states."""
+"""Sessions: their locks and their states."""
 
 from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import of_queue
@@ -32,7 +32,7 @@ _LOCKED = "b.queue = q AND b.session = {id}"
 
 
 def _given(session_id: Expression, answer: Expression) -> Expression:
-    """Lock a session for the connection, and release the messages locked in it before."""
+    """Lock a session for the connection, and release messages that were locked in it before."""
     new = row(
         TABLES["sessions"],
         queue="q",
@@ -65,7 +65,7 @@ def accept() -> Expression:
 
 
 def accept_next() -> Expression:
-    """SESS-06, SESS-07: accept the session of the oldest message whose session is free."""
+    """SESS-06, SESS-07: accept the free session whose message is oldest."""
     free = (
         "h.queue = q AND h.message.session_id IS NOT NULL "
         "AND NOT array_contains(unavailable, h.partition) "
@@ -77,7 +77,7 @@ def accept_next() -> Expression:
 
 
 def _held(body: Expression) -> Expression:
-    """Run a request of the connection that holds the session, and refuse those of others."""
+    """Run a request of the connection that holds the session; refuse it for any other."""
     mine = (
         "exists(s.sessions, x -> x.queue = q AND x.session_id = c.session_id "
         "AND x.connection = r.connection)"
@@ -100,7 +100,7 @@ def renew() -> Expression:
 
 
 def close() -> Expression:
-    """SESS-08, SESS-09: close a session; its open deliveries do not count."""
+    """SESS-08, SESS-09: close a session; the deliveries of its locked messages do not count."""
     locked = _LOCKED.format(id="c.session_id")
     uncounted = changed(HELD, "b", deliveries="b.deliveries - 1")
     counted = state(messages=f"transform(s.messages, b -> IF({locked}, {uncounted}, b))")

@@ -1,4 +1,4 @@
-"""Settle locked messages, and renew their locks."""
+"""Settlement of locked messages, and renewal of their locks."""
 
 from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import of_queue
@@ -22,7 +22,7 @@ _MINE = "b.queue = q AND b.token = c.lock_token"
 
 
 def _settled(settled: Expression) -> Expression:
-    """LIFE-06: settle the message `h` locked under this token; without one, the lock is lost."""
+    """LIFE-06: settle the message `h` that is locked under the token; refuse if there is none."""
     message = one("s.messages", "b", _MINE)
     return of_queue(let("h", message, f"IF(h IS NULL, {refused(v.Error.LOCK_LOST)}, {settled})"))
 
@@ -48,7 +48,7 @@ def dead_letter() -> Expression:
 
 
 def defer() -> Expression:
-    """DEFER-01, DLQ-01: defer a message; its delivery has not failed, and does not count."""
+    """DEFER-01, DLQ-01: defer a message; its delivery does not count, because it has not failed."""
     free = changed(HELD, "b", deferred="true", deliveries="-1 + b.deliveries", **UNLOCKED)
     aside = f"transform(s.messages, b -> IF({_MINE}, {free}, b))"
     return _settled(done(messages=aside))

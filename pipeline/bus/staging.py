@@ -62,7 +62,7 @@ def staged(answer: Expression, **planned: Expression) -> Expression:
 
 
 def _objected() -> Expression:
-    """TXN-03, TXN-04, TXN-07, TXN-08: return whether the key is missing or conflicts."""
+    """TXN-03, TXN-04, TXN-07, TXN-08: return whether the key is missing or differs from others."""
     other = (
         "exists(s.staged, x -> x.transaction = c.transaction AND x.queue = e.name "
         "AND x.key.value <> key.value)"
@@ -104,7 +104,7 @@ def commit() -> Expression:
 
 
 def _overfull() -> Expression:
-    """SIZE-14: return whether a partition lacks room for all its sends together."""
+    """SIZE-14: return whether a partition lacks room for all sends to it together."""
     together = (
         "aggregate(filter(sent, y -> y.queue = x.queue AND y.partition = x.partition), 0L, "
         "(n, y) -> n + coalesce(y.message.size, 0L))"

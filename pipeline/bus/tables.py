@@ -1,6 +1,6 @@
-"""State of the bus on Spark: a struct whose fields are tables, that is, arrays of flat rows.
+"""The state of the bus on Spark: a struct of tables, each an array of flat rows.
 
-Times are microseconds on the bus's clock. A regular entity has only partition 0.
+Times are in microseconds on the bus's clock. A regular entity has only partition 0.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,8 @@ ENTITY: Final[Fields] = {
 }
 """A queue, topic or subscription.
 
-`place` is the entity whose partitions it uses, and `turn` the next partition without a key.
+`place` names the entity whose partitions it uses, and `turn` is the partition for the next message
+without a key.
 """
 
 HELD: Final[Fields] = {
@@ -55,7 +56,7 @@ HELD: Final[Fields] = {
     "dies": "BIGINT",
     "reason": "STRING",
 }
-"""A message of the entity `owner`, in the entity or in its dead-letter queue (`queue`).
+"""A message of the entity `owner`; `queue` says whether it is there or in a dead-letter queue.
 
 `session` is the session that it was locked in, if any.
 """
@@ -120,7 +121,7 @@ TABLES: Final[Mapping[str, Fields]] = {
 }
 
 TOLD: Final[Fields] = {**OUTCOME, "partition": "BIGINT"}
-"""An outcome, with the partition chosen, as the witness records it."""
+"""An outcome, with the chosen partition as its witness."""
 
 STATE: Final[Fields] = {
     "tier": "STRING",

@@ -1,7 +1,7 @@
-"""Build SQL expressions of the bus: bind, look up, create and change values.
+"""Construction of SQL expressions for the bus: bind, look up, create and change values.
 
-Spark SQL cannot name a value inside an expression, and repeated text multiplies with each level of
-nesting. A lambda binds a value to a name: see `let`.
+Spark SQL cannot name a value within an expression, and repeated text multiplies with each level of
+nesting. So `let` binds a value to a name by means of a lambda.
 """
 
 from collections.abc import Mapping
@@ -33,10 +33,10 @@ DEAD: Final = f"'{v.DEAD_LETTERS}'"
 
 
 def let(name: str, value: Expression, body: Expression) -> Expression:
-    """Return the body with the name bound to the value, which is computed once.
+    """Return the body with a name bound to a value, which is computed only once.
 
-    The lambda that ends an aggregate gets its value as it is; one of `transform` would copy what it
-    returns, and that is often the whole state of the bus.
+    The finishing lambda of an aggregate gets its value without a copy. A lambda of `transform`
+    would copy its result, which is often the whole state of the bus.
     """
     return f"aggregate(array(), {value}, (same, none) -> same, {name} -> {body})"
 
@@ -61,7 +61,7 @@ def row(fields: Mapping[str, str], **values: Expression) -> Expression:
 
 
 def made(fields: Mapping[str, str], source: Expression, **values: Expression) -> Expression:
-    """Return a new struct; it takes fields that are not given from another struct."""
+    """Return a new struct; fields that are not given are copied from another struct."""
     return row(
         fields, **{name: f"{source}.`{name}`" for name in fields if name not in values}, **values
     )
@@ -76,7 +76,7 @@ def state(source: Expression = "s", **changes: Expression) -> Expression:
 
 
 def told(kind: str, **fields: Expression) -> Expression:
-    """Return the outcomes so far with one more of this type."""
+    """Return the outcomes so far, with one of this type added."""
     one_more = row(TOLD, type=f"'{kind}'", **fields)
     return f"concat(s.told, array({one_more}))"
 
@@ -88,13 +88,13 @@ def done(witness: Expression | None = None, **changes: Expression) -> Expression
 
 
 def refused(error: v.Error | Expression) -> Expression:
-    """Return the state after a refusal, which changes nothing but the outcomes."""
+    """Return the state after a refusal, which adds an outcome and changes nothing else."""
     text = f"'{error.value}'" if isinstance(error, v.Error) else error
     return state(told=told("Refused", error=text))
 
 
 def sequence_number(partition: Expression, order: Expression) -> Expression:
-    """Return a sequence number: the partition above 48 bits, the order of arrival below."""
+    """Return a sequence number: the partition in the bits from 48, the order of arrival below."""
     return f"(shiftleft({partition}, 48) + {order})"
 
 

@@ -1,1 +1,1 @@
-"""Screening: find what looks like a violation of a few cheap rules, for the judge to confirm."""
+"""Screening: a search for apparent violations of a few cheap rules, for the judge to confirm."""

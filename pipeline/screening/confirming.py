@@ -1,7 +1,7 @@
-"""Confirm suspicions: only components that look suspicious are judged, by the whole judge.
+"""Confirmation of suspicions: the judge judges only components that look suspicious.
 
-Only what the judge confirms is a violation, so that screening accuses nobody wrongly. A rule that
-was not broken there is never shown, because the other components were not judged.
+Only what the judge confirms is a violation, so screening accuses nobody wrongly. It never shows
+that a rule holds, because the other components are not judged.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,12 +32,12 @@ _NOT_SCREENED: Final = "not judged: screening does not look for violations of th
 
 @attrs.frozen(kw_only=True, eq=False)
 class Suspected:
-    """Components with a suspicion.
+    """Components with at least one suspicion.
 
     Attributes:
         suspicions: the suspicions.
-        components: one row each: history_id, part.
-        rows: their lines, as `judge.judged` reads them.
+        components: one row per component: history_id, part.
+        rows: the lines of the components, as `judge.judged` reads them.
     """
 
     suspicions: DataFrame
@@ -50,10 +50,10 @@ class Findings:
     """The result of screening.
 
     Attributes:
-        rules: the number of suspicions by the rule that they are about.
-        components: how many components have a suspicion, and were judged.
-        confirmed: how many of these have a violation.
-        unreadable: how many lines are not records.
+        rules: the number of suspicions, by rule.
+        components: the number of components that have a suspicion and were judged.
+        confirmed: the number of these that have a violation.
+        unreadable: the number of lines that are not records.
     """
 
     rules: Mapping[str, int]
@@ -77,7 +77,7 @@ def suspected(rows: DataFrame, header: Header, suspicions: DataFrame) -> Suspect
     places = readable.select("history_id", "line").distinct()
     marked = numbered.join(sf.broadcast(places), ["history_id", "line"])
     components = kept(marked.select("history_id", "part").distinct())
-    # A line that cannot be used may be an event of any part.
+    # An unusable line may be an event of any part, so every part gets it.
     outside = histories.withColumn("part", sf.lit(OUTSIDE).cast("long"))
     wanted = sf.broadcast(components.union(outside))
     return Suspected(
@@ -88,7 +88,7 @@ def suspected(rows: DataFrame, header: Header, suspicions: DataFrame) -> Suspect
 
 
 def findings_of(suspected: Suspected, violations: DataFrame) -> Findings:
-    """Count suspicions and what came of them.
+    """Count the suspicions, and how many components the judge has confirmed.
 
     Args:
         suspected: the components that were judged.
@@ -111,14 +111,14 @@ def screened(
     findings: Findings,
     problems: Sequence[str] = (),
 ) -> Conformance:
-    """Return the verdicts after screening: violations, and no rule that is shown.
+    """Return the verdicts after screening: violations, but no rule that is shown to hold.
 
     Args:
         header: the header of the recording.
         terms: the terms of judging.
         summary: the summary of the components that were judged.
         findings: the result of screening.
-        problems: sentences on lines that cannot be used.
+        problems: sentences about lines that cannot be used.
     """
     conformance = verdicts(attrs.evolve(header, planned=None), terms, summary)
     rules = tuple(map(_never_shown, conformance.rules))

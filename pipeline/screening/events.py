@@ -1,7 +1,7 @@
-"""The fields of events that screening looks at: one narrow row per message of a request or answer.
+"""The fields of events that screening needs: a narrow row per message of a request or answer.
 
-Texts become 64-bit hashes, so that what is shuffled later has a fixed width. Two texts of one hash
-can only make something look suspicious that is not.
+Texts become 64-bit hashes, so that rows have a fixed width when they are shuffled. If two texts
+have the same hash, at worst something looks suspicious that is not.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,10 +24,10 @@ from busproof.pipeline.reading import Read
 __all__ = ["RECORD", "RECORDS", "events_of"]
 
 RECORDS: Final = ("header", "started", "event", "ended")
-"""Kinds of records; a line with another one cannot be used."""
+"""Kinds of records; a line with any other kind cannot be used."""
 
 _SPACE: Final = " \t\r\n"
-"""Space around a JSON object."""
+"""Whitespace that may surround a JSON object."""
 
 _MESSAGE: Final = pa.struct(
     {
@@ -64,7 +64,7 @@ RECORD: Final = pa.schema(
         "witness": pa.struct({"partition": pa.int64()}),
     }
 )
-"""The fields of a record that are parsed; all others are skipped."""
+"""The fields of a record to parse; all others are skipped."""
 
 _PLACE: Final = {"history_id": pa.int64(), "line": pa.int64()}
 _PARSED: Final = pa.schema([*_PLACE.items(), *RECORD])
@@ -74,10 +74,10 @@ def events_of(history: Read) -> DataFrame:
     """Return the messages of all events, and a row for each line without a message.
 
     Args:
-        history: the histories, as read.
+        history: the histories, as they were read.
 
     Returns:
-        Rows of history_id, line and the columns below; a hash is null where its field is not set.
+        Rows of history_id, line and the columns below; a hash is null if its field is not set.
     """
     command, outcome = sf.col("command"), sf.col("outcome")
     lists = [
@@ -122,7 +122,7 @@ def events_of(history: Read) -> DataFrame:
 
 
 def _parsed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the fields of each line, parsed by Arrow, which takes half of Spark's time for it."""
+    """Yield the fields of each line; Arrow parses them in half of Spark's time."""
     for batch in batches:
         places = [batch.column(name) for name in _PLACE]
         text = pc.utf8_trim(pc.fill_null(batch.column("text"), ""), _SPACE)
@@ -135,7 +135,7 @@ def _parsed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _fields_of(texts: pa.Array) -> Iterator[pa.RecordBatch]:
-    """Yield the fields of lines; those of a line that cannot be parsed are null."""
+    """Yield the fields of lines; they are null for a line that cannot be parsed."""
     if not len(texts):
         return
     _, _, lines = pc.binary_join_element_wise(texts, "", "\n").buffers()

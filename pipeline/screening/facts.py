@@ -1,8 +1,8 @@
-"""Facts: what an event says about a key, a message, a lock or a session, in 64-bit numbers.
+"""Facts: what an event shows about a key, a message, a lock or a session, in 64-bit numbers.
 
-Facts of one kind and key are compared with each other. Each has the line of its event, and up to
-three numbers: a `value`, which must be the same in all facts of the key, a `cause`, which has to
-come first, and an `effect`, which has to follow.
+Facts with the same kind and key are compared. Each has the line of its event and up to three
+numbers: a `value`, which must be the same in all of them, a `cause`, which has to come first, and
+an `effect`, which has to follow.
 """
 
 from collections.abc import Iterator
@@ -17,16 +17,16 @@ __all__ = ["Kind", "facts_of", "groups_of"]
 
 
 class Kind(IntEnum):
-    """Subject of a fact, and the meaning of its numbers."""
+    """The subject of a fact, with the meaning of its numbers."""
 
     UNREADABLE = 0
     """A line that is not a record."""
     MISMATCH = 1
     """A sent message whose SessionId and PartitionKey differ."""
     KEY = 2
-    """A key of a queue; value: the partition that took a message with it."""
+    """A key of a queue; value: the partition that stored a message with this key."""
     HOME = 3
-    """A message in a queue; value: its partition."""
+    """A message in a queue; value: the partition that stored it."""
     NUMBER = 4
     """A message of an entity; value: its sequence number."""
     NAMED = 5
@@ -34,17 +34,17 @@ class Kind(IntEnum):
     MESSAGE = 6
     """A message; value: its keys; cause: it was sent; effect: it was received."""
     LOCK = 7
-    """A lock; value: its message; cause: it was completed; effect: it was given."""
+    """A lock; value: its message; cause: it was completed; effect: it was received."""
     PLACE = 8
-    """A message in a session; value: the session; cause: it was sent; effect: first given."""
+    """A message in a session; value: the session; cause: it was sent; effect: its first receive."""
     COPY = 9
     """A MessageId of an entity; value: a received message; cause: the entity."""
     DETECTS = 10
-    """An entity that detects duplicates; cause: the entity; effect: 0, to be the first."""
+    """An entity that detects duplicates; cause: the entity; effect: 0, so that it comes first."""
     TRANSACTION = 11
     """A transaction; value: the key of a message that was sent in it."""
     COUNTED = 12
-    """An entity; value: a delivery count; cause: the greatest that was ever allowed."""
+    """An entity; value: a delivery count; cause: the highest limit that it ever had."""
     NEEDS = 13
     """An entity; cause: it requires sessions; effect: it took a message without one; value: it
     answered a receive without one."""

@@ -2,13 +2,17 @@
 
 import random
 from typing import Any, Final
+from uuid import UUID
 
+import attrs
 import pytest
 from proton import Delivery, Message, symbol, timestamp
 from proton.utils import BlockingConnection
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.encoding import check
 from busproof.broker.amqp.messages import parse
+from busproof.broker.amqp.overlays import changed
 from busproof.broker.amqp.unreadable import decoded
 
 from . import raw
@@ -115,3 +119,22 @@ def test_message_is_enqueued_when_it_is_due_but_not_before_it_came(due: int, enq
     scheduled = Message(b"x", inferred=True, annotations=annotations)
     parsed = parse(bytes(scheduled.encode()), "m", 1_000)
     assert parsed.content_when_due().enqueued == enqueued
+
+
+@pytest.mark.parametrize("sent", [7, UUID(int=7), b"\xff\x00", "text", None])
+@pytest.mark.parametrize(("set_by_action", "shown"), [({}, None), ({"message_id": "new"}, "new")])
+def test_ids_that_an_action_leaves_alone_keep_their_type(
+    sent: Any, set_by_action: dict[str, str], shown: str | None
+) -> None:
+    """Numbers, UUIDs and bytes, which filters see as texts."""
+    message = Message(b"x", inferred=True, id=sent, correlation_id=sent, subject="sent")
+    parsed = parse(bytes(message.encode()), "m", 0, identified=False)
+    view = v.MessageView.of(parsed.message)
+    content = changed(attrs.evolve(view, subject="changed", **set_by_action), parsed.content)
+    delivered = Message()
+    delivered.decode(content.properties)
+    assert (shown or sent, sent, "changed") == (
+        delivered.id,
+        delivered.correlation_id,
+        delivered.subject,
+    )

@@ -205,7 +205,7 @@ def test_without_control_it_can_only_be_looked_at(serve, visit: OPEN, tmp_path: 
     assert 404 == page.request.post(f"{address}/busproof/partitions/down", data={}).status
     process.kill()
     expect(page.locator("#state")).to_have_text(
-        "The broker does not answer; this is what it told last.", timeout=10_000
+        "The broker does not answer; this is its last answer.", timeout=10_000
     )
     expect(partition(page, 0)).to_be_visible()
 
@@ -217,10 +217,10 @@ def test_page_shows_the_rest_to_holders_of_the_token(serve, visit: OPEN, tmp_pat
     address, _ = serve("--control-token", str(token))
     page = visit(address)
     said, field = page.locator("#state"), page.get_by_label("The control token")
-    expect(said).to_have_text("The control token is not shown.")
+    expect(said).to_have_text("The request does not carry the control token.")
     field.fill("guess")
     page.keyboard.press("Enter")
-    expect(said).to_have_text("The control token is not shown.")
+    expect(said).to_have_text("The request does not carry the control token.")
     field.fill("open-sesame")
     page.get_by_role("button", name="Show it").click()
     expect(said).to_contain_text("Live.")

@@ -22,13 +22,15 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from threading import Thread
 from typing import IO, Any, Final, NoReturn
 
 __all__ = ["Forked", "popen"]
 
 IMPORTED: Final = (
-    *("pytest", "yaml", "gherkin.parser"),
+    *("pytest", "yaml", "gherkin.parser", "unittest", "pdb"),
+    *("pytest_bdd.cucumber_json", "pytest_bdd.generation", "pytest_bdd.gherkin_terminal_reporter"),
     *("busproof.cli.main", "busproof.cli.serve", "busproof.cli.run"),
     *("busproof.adapters.finding", "busproof.adapters.model", "busproof.history.files"),
     *("busproof.judging.driver", "busproof.judging.verdicts", "busproof.reports.terminal"),
@@ -36,6 +38,9 @@ IMPORTED: Final = (
     *("busproof.broker.admin.endpoint", "busproof.broker.configuration.emulator"),
 )
 """Modules without plugins of pytest and steps, which pytest has to import, to rewrite asserts."""
+
+FEATURES: Final = ("keys.feature", "situations.feature")
+"""Features that pytest-bdd has read: those of KEY-08, the rule of most runs of the tests."""
 
 READ_AT_START: Final = ("PYTHONPATH", "PYTHONHASHSEED", "PYTHONHOME", "PYTHONOPTIMIZE")
 """Variables that an interpreter reads only when it starts."""
@@ -253,6 +258,9 @@ def _main() -> NoReturn:
         with suppress(ImportError):  # of an extra that is not here
             importlib.import_module(name)
     importlib.import_module("busproof.spec").load()
+    features = Path(importlib.import_module("busproof").__file__ or "").parent / "features"
+    for name in FEATURES:
+        importlib.import_module("pytest_bdd.feature").get_feature(str(features), name)
     gc.collect()
     gc.freeze()
     _run(_serve(socket.socket(fileno=int(sys.argv[1]))))

@@ -1,1 +1,1 @@
-"""Request/response operations on a link to `$management`."""
+"""Operations that clients request through an entity's `$management` node."""

@@ -1,4 +1,4 @@
-"""Management operations on messages."""
+"""Management operations on messages: peek, settle, renew, schedule, cancel and delete."""
 
 from collections.abc import Generator
 from typing import Any, Final
@@ -63,9 +63,9 @@ NO_CONTENT: Final = 204
 MOST_PEEKED: Final = 250
 """Maximum number of messages in a peek, as in the service."""
 MOST_DELETED: Final = 4000
-"""Maximum number of messages that one request may delete."""
+"""Maximum number of messages that a request may delete."""
 ENDLESS: Final = 2**62
-"""An age in microseconds that no message has."""
+"""An age that no message reaches, in microseconds."""
 
 STATUSES: Final = {
     "completed": Disposition(COMPLETED),
@@ -80,13 +80,13 @@ STATUSES: Final = {
 def peek(asking: Asking, fields: Said) -> Reply:
     """Return messages from a sequence number on, without locking them."""
     first = bounded("from-sequence-number", fields["from-sequence-number"])
-    # A peek may show fewer than were asked for; clients go on behind the last one.
+    # A peek may return fewer messages than requested; clients continue after the last one.
     count = min(MOST_PEEKED, bounded("message-count", fields["message-count"]))
     bus = asking.connection.hub.bus
     answer = bus.browse(asking.path, fields.get("session-id"), first, count)
     insist(answer, asking.path)
     views = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
-    # Clients expect this status, and no empty list.
+    # Clients expect this status, not an empty list.
     if not views:
         return Reply({}, NO_CONTENT, "No messages")
     shown = [outgoing(asking.connection, asking.path, view)[0] for view in views]
@@ -94,8 +94,8 @@ def peek(asking: Asking, fields: Said) -> Reply:
 
 
 def receive_deferred(asking: Asking, fields: Said) -> Reply:
-    """Return deferred messages by their sequence numbers."""
-    # The documents have a ubyte here, and Python sends a uint: only the number matters.
+    """Receive deferred messages by their sequence numbers."""
+    # The documents specify a ubyte and Python sends a uint, so only the number matters.
     settle = bounded("receiver-settle-mode", int(fields.get("receiver-settle-mode") or 0))
     command = ReceiveDeferred(
         queue=asking.path,
@@ -105,7 +105,7 @@ def receive_deferred(asking: Asking, fields: Said) -> Reply:
     )
     outcome = asking.ask(command, command.session_id).outcome
     received = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
-    # The model has locked them by now, and clients show the state that they were deferred in.
+    # The model has locked them by now, but clients expect the state that they were received from.
     views = [attrs.evolve(view, state=MessageState.DEFERRED) for view in received]
     return Reply({"messages": [_handed_out(asking, view) for view in views]})
 
@@ -136,7 +136,7 @@ def renew_lock(asking: Asking, fields: Said) -> Reply:
 
 
 def end_of_lock(asking: Asking, answer: Answer) -> timestamp:
-    """Return when a renewed lock expires."""
+    """Return when the renewed lock expires."""
     until = answer.outcome.locked_until if isinstance(answer.outcome, Renewed) else None
     return _moment(asking, until)
 
@@ -146,11 +146,11 @@ def _moment(asking: Asking, until: int | None) -> timestamp:
 
 
 def settle(asking: Asking, fields: Said) -> Reply:
-    """LOCK-14 to LOCK-17: settle messages by their lock tokens, or with their transaction."""
+    """LOCK-14 to LOCK-17: settle messages by lock token, at once or when a transaction commits."""
     disposition = _disposition(fields)
     tokens = [token_of(_token(token)) for token in asking.several(fields["lock-tokens"])]
     settlements = [disposition.settlement(asking.path, token) for token in tokens]
-    # Before anything is settled: a message that would have too many properties stops all of it.
+    # Check first: if one message would get too many properties, none is settled.
     effects = [effect_of(asking.connection, settlement, disposition) for settlement in settlements]
     if asking.transaction is not None:
         _settle_later(asking, asking.transaction, settlements, disposition)
@@ -159,7 +159,7 @@ def settle(asking: Asking, fields: Said) -> Reply:
     bus = asking.connection.hub.bus
     answer = bus.ask(together, asking.holder(fields.get("session-id")))
     for token, effect in zip(tokens, effects, strict=True):
-        # A refusal may have settled some of them (SETTLE-LOST).
+        # Even a refusal may have settled some of them (SETTLE-LOST), which need their properties.
         if bus.held(asking.path, token) is None:
             effect()
     insist(answer, asking.path)
@@ -189,14 +189,14 @@ def _disposition(fields: Said) -> Disposition:
 
 
 def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
-    """Schedule messages: all of them or none."""
+    """Schedule messages: all or none."""
     hub = asking.connection.hub
-    # Before anything is parsed: on a full disk that would be in vain.
+    # Check before parsing, which is wasted work on a full disk.
     hub.check_room()
     parsed = list[Parsed]()
     for entry in asking.several(fields["messages"]):
         parsed.append((yield from parsing(hub, binary(entry["message"]))))
-    # All are decided at once, so that many of them need a turn that has just begun.
+    # All are decided in one step, so many of them wait for a fresh turn.
     yield len(parsed) > PARSED_AT_ONCE
     answers = asking.ask_all([_later(asking, item) for item in parsed])
     for item in parsed:
@@ -206,7 +206,7 @@ def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
         for answer in answers
         if isinstance(answer.outcome, Scheduled)
     ]
-    # An array of longs, as the service's documents have it; Proton would write a list.
+    # The documents specify an array of longs, where Proton would write a list.
     return Reply({"sequence-numbers": array(Data.LONG, numbers)})
 
 
@@ -220,7 +220,7 @@ def _later(asking: Asking, parsed: Parsed) -> Schedule:
 
 
 def cancel(asking: Asking, fields: Said) -> Reply:
-    """Cancel scheduled messages by their sequence numbers: all of them or none."""
+    """Cancel scheduled messages by sequence number: all or none."""
     numbers = _numbers(asking, fields)
     asking.ask_all(
         [CancelScheduled(queue=asking.path, sequence_number=number) for number in numbers]
@@ -229,12 +229,13 @@ def cancel(asking: Asking, fields: Said) -> Reply:
 
 
 def delete_batch(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
-    """BATCH-15 to BATCH-20: delete messages that are not locked, up to a number and a time.
+    """BATCH-15 to BATCH-20: delete unlocked messages, up to a number and an enqueued time.
 
-    Where sessions are required the model decides nothing, and the messages of one may be deleted.
+    On an entity that requires sessions the model decides nothing: the oldest messages of the named
+    session are deleted.
     """
     count = bounded("message-count", fields["message-count"])
-    # Premium permits as many in one request, Standard 500.
+    # Premium permits this many in one request, Standard 500.
     if not 1 <= count <= MOST_DELETED:
         raise Refusal(
             "com.microsoft:argument-out-of-range",
@@ -244,6 +245,7 @@ def delete_batch(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
 
     def is_old(message: Message) -> bool:
         content = asking.connection.hub.contents.get(message.body)
+        # Clients compare with the enqueued time that they see, which the broker keeps.
         return content is None or content.enqueued <= before
 
     bus = asking.connection.hub.bus
@@ -253,9 +255,10 @@ def delete_batch(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
         yield True
         deleted = bus.delete(messages)
     else:
-        # The oldest come first: those before a time are so many from the front.
+        # Messages are in order of age, so those before a time are the first of the entity.
         old = len((yield from bus.oldest(asking.path, count, is_old)))
         yield True
+        # The model decides even if none is old enough, because it may refuse the request.
         command = DeleteBatch(queue=asking.path, count=count, age=None if old else ENDLESS)
         outcome = asking.ask(attrs.evolve(command, count=old) if old else command).outcome
         deleted = outcome.count if isinstance(outcome, Deleted) else 0

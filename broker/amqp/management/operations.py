@@ -1,4 +1,4 @@
-"""The `$management` node of an entity: requests become commands, and outcomes become maps."""
+"""The `$management` node of an entity: requests become commands, outcomes become replies."""
 
 from collections.abc import Generator
 from typing import Final
@@ -17,7 +17,7 @@ from busproof.broker.auth.tokens import MANAGEMENT
 __all__ = ["answerer"]
 
 UNREADABLE: Final = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
-"""Errors that Python raises for fields of an unexpected type."""
+"""Errors that Python raises when a field has an unexpected type."""
 
 PREFIX: Final = "com.microsoft:"
 
@@ -41,24 +41,24 @@ OPERATIONS: Final[dict[str, tuple[str, Operation]]] = {
 
 
 def answerer(connection: Connection, path: str) -> Answerer:
-    """Return the function that answers a client's requests about an entity."""
+    """Return the function that answers a client's requests to an entity's `$management` node."""
 
     def answer(request: Message, transaction: str | None) -> Generator[bool, None, Reply]:
         requested = str(said_in(request).get("operation", ""))
         right, operation = OPERATIONS.get(requested.removeprefix(PREFIX), ("", None))
         if operation is None:
             raise Refusal("amqp:not-implemented", f"There is no operation {requested!r} here.", 501)
-        # A link to the management needs either right; a request needs the one of its operation.
+        # Attaching a link to `$management` needs either right; each request needs its operation's.
         if not connection.permits(right, path + MANAGEMENT):
             raise unauthorized(right, path)
-        # For each request: the entity may have been disabled since the link was attached.
+        # Check for each request: since the link was attached, the entity may have been disabled.
         connection.hub.statuses.check(right, path)
         body = request.body if isinstance(request.body, dict) else {}
         fields = {str(key): value for key, value in body.items()}
         try:
             reply = operation(Asking(connection, path, transaction), fields)
             return reply if isinstance(reply, Reply) else (yield from reply)
-        # A field of another type fails where it is used; the client hears of it, whatever it is.
+        # A field of another type fails where it is used. Report any such error to the client.
         except UNREADABLE as error:
             raise Refusal(
                 "com.microsoft:argument-error", f"{requested[:80]} cannot be read: {error!r}."[:500]

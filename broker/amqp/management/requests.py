@@ -1,4 +1,4 @@
-"""A management request of one client about one entity."""
+"""The context of a management request: who sent it, and about which entity."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ class Asking:
     transaction: str | None = None
 
     def ask(self, command: v.Command, session_id: str | None = None) -> Answer:
-        """Run a command, as the holder of the session if one is named.
+        """Send a command to the bus, as the holder of the session if one is named.
 
         Raises:
             Refusal: the command was refused.
@@ -37,7 +37,7 @@ class Asking:
         return answer
 
     def ask_all(self, commands: Sequence[v.Command], session_id: str | None = None) -> list[Answer]:
-        """Run all commands or none.
+        """Send commands to the bus, which executes all or none.
 
         Raises:
             Refusal: a command was refused.
@@ -51,24 +51,24 @@ class Asking:
         """Return the elements of a list or an array.
 
         Raises:
-            Refusal: there are more than a request may have.
+            Refusal: there are more elements than a request may have.
         """
-        # Proton has its own type for arrays, and clients write lists as well.
+        # Proton returns arrays as a type of its own, and clients write lists as well.
         elements = list(value.elements) if isinstance(value, Array) else list(value)
         if len(elements) > (most := self.connection.hub.limits.at_once):
             raise too_many_at_once(len(elements), most)
         return elements
 
     def holder(self, session_id: str | None) -> str:
-        """Return the model's name of the link on this connection that holds a session."""
+        """Return the model's name for the link of this connection that holds a session."""
         own = self.connection.name
         if session_id is None:
             return own
-        # A request names a session and no link; the model knows a session's holder by its link.
+        # A request names only the session, but the model knows its holder by the link's name.
         return self.connection.sessions.get((self.path, session_id), own)
 
     def subscription(self) -> tuple[str, str]:
-        """Return the names of this subscription's topic and of the subscription.
+        """Return the names of the topic and of the subscription that the request is about.
 
         Raises:
             Refusal: the entity is not a subscription.

@@ -1,4 +1,4 @@
-"""Management operations on the rules of a subscription."""
+"""Management operations on the rules of a subscription: add, remove and list."""
 
 from busproof import vocabulary as v
 from busproof.broker.amqp.management.message_operations import NO_CONTENT
@@ -19,15 +19,15 @@ __all__ = ["add_rule", "list_rules", "remove_rule"]
 
 
 def add_rule(asking: Asking, fields: Said) -> Reply:
-    """Add a rule."""
+    """Add a rule to the subscription."""
     topic, subscription = asking.subscription()
     description = {str(key): value for key, value in dict(fields["rule-description"]).items()}
     chosen, action = filter_of(description), action_of(description)
-    # Before anything is parsed: each message of the topic is matched with all of its rules.
+    # Check before parsing: each message of the topic is matched with all of its rules.
     check_room(asking.connection.hub, topic)
     check_expressions(chosen, action)
     name = str(fields["rule-name"])
-    # The default rule's name begins with a dollar sign, so a rule's may.
+    # The default rule is named `$Default`, so names of rules may begin with a dollar sign.
     if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
         raise Refusal("com.microsoft:argument-error", objection)
     asking.ask(
@@ -44,7 +44,7 @@ def add_rule(asking: Asking, fields: Said) -> Reply:
 
 
 def remove_rule(asking: Asking, fields: Said) -> Reply:
-    """Remove a rule."""
+    """Remove a rule from the subscription."""
     topic, subscription = asking.subscription()
     name = str(fields["rule-name"])
     asking.ask(
@@ -56,12 +56,12 @@ def remove_rule(asking: Asking, fields: Said) -> Reply:
 
 
 def list_rules(asking: Asking, fields: Said) -> Reply:
-    """List the rules."""
+    """Return a page of the subscription's rules."""
     topic, subscription = asking.subscription()
     skip, top = bounded("skip", fields.get("skip") or 0), bounded("top", fields.get("top") or 100)
     outcome = asking.ask(v.ListRules(topic=topic, subscription=subscription)).outcome
     rules = outcome.rules if isinstance(outcome, v.RulesListed) else ()
-    # In an order that lasts, because a client asks for one page after the other.
+    # Sorted, because a client requests one page after another and must not miss a rule.
     page = sorted(rules, key=lambda rule: rule.name)[skip : skip + top]
     if not page:
         return Reply({}, NO_CONTENT, "No rules")

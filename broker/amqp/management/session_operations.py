@@ -1,4 +1,4 @@
-"""Management operations on sessions."""
+"""Management operations on sessions: renew a lock, get or set a state, list sessions."""
 
 from collections.abc import Generator, Iterable, Iterator
 from heapq import merge
@@ -19,11 +19,11 @@ from busproof.broker.direct_actions import PASSED_AT_ONCE, listed
 __all__ = ["get_state", "list_sessions", "renew_session_lock", "set_state"]
 
 TEXT: Final = "latin-1"
-"""Encoding of a session state: bytes to clients, one character per byte in the model."""
+"""Encoding of a session state, which is bytes for clients and text in the model."""
 MOST_LISTED: Final = 1_000
-"""Maximum number of sessions in an answer, so that other clients do not wait for long."""
+"""Maximum number of sessions in a reply, so that other clients do not wait for long."""
 END_OF_TIME: Final = 253_402_300_799_000
-"""A last-updated time from here on requests the sessions that have messages."""
+"""A `last-updated-time` from here on requests the sessions that have messages."""
 
 
 def renew_session_lock(asking: Asking, fields: Said) -> Reply:
@@ -50,7 +50,7 @@ def set_state(asking: Asking, fields: Said) -> Reply:
     asking.ask(v.SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
     hub = asking.connection.hub
     if text is None:
-        # Nothing is kept of a session whose state was cleared: clients can name any number of them.
+        # A cleared state is not remembered, because clients could name any number of sessions.
         hub.stated.pop((asking.path, session_id), None)
     else:
         hub.stated[asking.path, session_id] = hub.now_ms()
@@ -58,32 +58,33 @@ def set_state(asking: Asking, fields: Said) -> Reply:
 
 
 def list_sessions(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
-    """List the sessions that have messages, or those whose state was set since a time."""
+    """List the sessions that have messages, or those whose state was set at or after a time."""
     skip = bounded("skip", fields.get("skip") or 0)
     top = min(MOST_LISTED, bounded("top", fields.get("top") or 100))
     since = fields.get("last-updated-time")
     moment = None if since is None else bounded("last-updated-time", since)
     names = _listed(asking)
-    # Clients ask by .NET's last moment, which becomes the year 10000 by rounding in milliseconds.
+    # Clients send .NET's `DateTime.MaxValue`, which rounds up to the year 10000.
     if moment is not None and moment < END_OF_TIME:
         names = _stated(asking, moment)
     page = yield from _page(names, skip, top)
     if not page:
         return Reply({}, NO_CONTENT, "No sessions")
-    # An array, as the service's documents have it; Proton would write a list.
+    # The documents specify an array, where Proton would write a list.
     ids = array(Data.STRING, page)
     return Reply({"skip": skip + len(page), "sessions-ids": ids})
 
 
 def _listed(asking: Asking) -> Iterable[str | None]:
-    """Return the names of the sessions that have messages or a state.
+    """Return the ids of the sessions that have messages or a state.
 
     Raises:
         Refusal: the bus refuses.
     """
     bus = asking.connection.hub.bus
     entity, command = bus.entity(asking.path), v.ListSessions(queue=asking.path)
-    # The model would go through all of them in one step; what it refuses, it refuses at once.
+    # Listing millions of sessions in one step would block other clients, so the model decides only
+    # requests that it refuses, which it does at once.
     if (
         bus.is_trusted
         and entity is not None
@@ -97,11 +98,11 @@ def _listed(asking: Asking) -> Iterable[str | None]:
 
 
 def _stated(asking: Asking, moment: int) -> Iterator[str | None]:
-    """Yield the names of the sessions whose state was set at a moment or later, in any order.
+    """Yield the ids of the sessions whose state was set at a moment or later, in any order.
 
-    For some thousand others `None` is yielded, as `listed` does.
+    As in `listed`, `None` is yielded now and then, so that other clients have turns.
     """
-    # A copy, because others have turns meanwhile.
+    # Copy the table, because it may change during the turns of other clients.
     stated = asking.connection.hub.stated
     for passed, place in enumerate(list(stated), 1):
         if place[0] == asking.path and stated.get(place, -1) >= moment:
@@ -111,7 +112,7 @@ def _stated(asking: Asking, moment: int) -> Iterator[str | None]:
 
 
 def _page(names: Iterable[str | None], skip: int, top: int) -> Generator[bool, None, list[str]]:
-    """Return a page of the sorted names, in slices: there may be any number of them."""
+    """Return a page of the sorted session ids, step by step, because there may be many."""
     runs, run = list[list[str]](), list[str]()
     for name in names:
         if name is not None:
@@ -123,7 +124,7 @@ def _page(names: Iterable[str | None], skip: int, top: int) -> Generator[bool, N
         yield False
     runs.append(sorted(run))
     page: list[str] = []
-    # From the runs, the first so many come at a cost that does not grow with those behind.
+    # Merging sorted runs yields the first names at a cost that does not grow with the later ones.
     for passed, name in enumerate(islice(merge(*runs), skip + top), 1):
         if passed > skip:
             page.append(name)

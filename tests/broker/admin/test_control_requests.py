@@ -28,6 +28,8 @@ def test_impossible_control_request_gets_one_sentence(served: Served) -> None:
     """With what could be instead."""
     status, said = served.ask("/busproof/partitions/down", entity="parted", partition=16)
     assert (400, True) == (status, "0 to 15" in said["error"])
+    status, said = served.ask("/busproof/partitions/down", entity="parted", partition=True)
+    assert (400, True) == (status, "partition is True; 'parted' has 0 to 15" in said["error"])
     status, said = served.ask("/busproof/partitions/down", entity="nowhere", partition=1)
     assert (404, True) == (status, "'nowhere'" in said["error"])
     status, said = served.ask("/busproof/clock", advance=1)
