@@ -82,6 +82,80 @@ Feature: Request limits
         | partitioned |
         | regular     |
 
+    @LIMIT-02
+    Scenario Outline: What is too large for a topic reaches no subscription
+      Given a <kind> topic
+      And subscription "one"
+      When <large>
+      Then it is refused
+      When a message with Label "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has Label "x"
+
+      Examples:
+        | kind        | large                          |
+        | partitioned | a body of 262145 bytes is sent |
+        | regular     | a body of 262145 bytes is sent |
+
+    @BATCH-07
+    Scenario Outline: A batch that is too large for a topic reaches no subscription
+      Given a <kind> topic
+      And subscription "one"
+      When <large>
+      Then it is refused
+      When a message with Label "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has Label "x"
+
+      Examples:
+        | kind        | large                                        |
+        | partitioned | a batch of 3 messages of 100 KB each is sent |
+        | regular     | a batch of 3 messages of 100 KB each is sent |
+
+    @LIMIT-08 @LIMIT-10 @LIMIT-12
+    Scenario Outline: What has too long a key for a topic reaches no subscription
+      Given a <kind> topic
+      And subscription "one"
+      When <large>
+      Then it is refused
+      When a message with Label "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has Label "x"
+
+      Examples:
+        | kind        | large                                                    |
+        | partitioned | 129 characters are sent as the MessageId of a message    |
+        | partitioned | 129 characters are sent as the SessionId of a message    |
+        | partitioned | 129 characters are sent as the PartitionKey of a message |
+        | regular     | 129 characters are sent as the MessageId of a message    |
+        | regular     | 129 characters are sent as the SessionId of a message    |
+        | regular     | 129 characters are sent as the PartitionKey of a message |
+
+    @LIMIT-13 @LIMIT-14
+    Scenario Outline: What has too large properties for a topic reaches no subscription
+      Given a <kind> topic
+      And subscription "one"
+      When <large>
+      Then it is refused
+      When a message with Label "x" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has Label "x"
+
+      Examples:
+        | kind        | large                                                    |
+        | partitioned | 1 property of 32768 bytes is sent with a message         |
+        | partitioned | 3 properties of 22000 bytes each are sent with a message |
+        | regular     | 1 property of 32768 bytes is sent with a message         |
+        | regular     | 3 properties of 22000 bytes each are sent with a message |
+
   Rule: A key may have 128 characters
 
     @LIMIT-07 @LIMIT-09 @LIMIT-11

@@ -32,6 +32,29 @@ Feature: Partitions, outages and front ends
       And everything is received and completed
       Then exactly 3 messages were received
 
+    @PART-01 @TOPIC-10
+    Scenario Outline: While its store is down, a regular topic takes nothing and its subscription gives nothing
+      Given a regular topic
+      And subscription "one"
+      And a message with Label "before" was sent
+      And its only store is down
+      When a message <carried> is sent
+      Then it is refused
+      When receivers turn to subscription "one"
+      And a receive is tried
+      Then exactly 0 messages were received
+      When senders turn to the topic
+      And its only store is up again
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has Label "before"
+
+      Examples:
+        | carried               |
+        | without key           |
+        | with PartitionKey "a" |
+
   Rule: An outage concerns one partition
 
     @PART-02
@@ -276,3 +299,55 @@ Feature: Partitions, outages and front ends
         | partitioned | 7     |
         | regular     | 1     |
         | regular     | 7     |
+
+  Rule: A peek into a subscription or among dead letters begins as one into a queue
+
+    @PART-14 @TOPIC-20
+    Scenario Outline: A peek into a regular topic's subscription shows the oldest message
+      Given a regular topic
+      And subscription "one"
+      And 5 messages <carried> were sent
+      When receivers turn to subscription "one"
+      And up to 1 message is peeked
+      Then the message shown is number 1 of those that were sent
+
+      Examples:
+        | carried                        |
+        | without key                    |
+        | with PartitionKey each its own |
+
+    @PART-14 @DLQ-07
+    Scenario: A peek among a regular queue's dead letters shows the oldest
+      Given a regular queue
+      And 3 messages without key were sent
+      When everything is received and dead-lettered
+      And receivers turn to its dead letters
+      And up to 1 message is peeked
+      Then the message shown is number 1 of those that were sent
+
+    @PART-15 @PART-19 @TOPIC-20
+    Scenario Outline: A peek into a partitioned topic's subscription begins with the oldest of a partition
+      Given a partitioned topic
+      And subscription "one"
+      And 8 messages with PartitionKey "a" were sent
+      When receivers turn to subscription "one"
+      And up to <number> messages are peeked
+      Then at most <number> messages are shown, none of them twice
+      And the first of them, if there is one, is number 1 of those that were sent
+
+      Examples:
+        | number |
+        | 1      |
+        | 5      |
+
+    @LIFE-13 @TOPIC-20
+    Scenario: Messages of a subscription that a front end holds in its cache come to another connection later
+      Given a partitioned topic
+      And subscription "one" with locks of 5 seconds
+      And 32 messages without key were sent
+      When receivers turn to subscription "one"
+      And a message is received and kept
+      And 5 seconds pass
+      And 5 seconds pass
+      And everything is received over another connection and completed
+      Then exactly 32 messages were received by then

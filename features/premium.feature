@@ -82,6 +82,20 @@ Feature: Premium tier
         | SessionId "a"    | SessionId "b"    |
 
     @PREM-17
+    Scenario Outline: A batch with distinct keys is refused by a topic, and reaches no subscription
+      Given a partitioned topic
+      And subscription "one"
+      When a message with <one> and one with <other> are sent at once
+      Then it is refused as an invalid operation
+      When receivers turn to subscription "one"
+      Then a receive finds nothing
+
+      Examples:
+        | one              | other            |
+        | PartitionKey "a" | PartitionKey "b" |
+        | SessionId "a"    | SessionId "b"    |
+
+    @PREM-17
     Scenario Outline: A batch with one key is accepted
       Given a partitioned queue
       And 3 messages with <key> were sent at once
@@ -107,6 +121,12 @@ Feature: Premium tier
         | that requires sessions   |
         | with duplicate detection |
         | of 5 GB                  |
+
+    @PREM-01
+    Scenario: A request for a partitioned topic is refused, or gives another one
+      Given an empty namespace
+      When a partitioned topic is requested
+      Then it is refused, or the topic is described as regular
 
     @PREM-06
     Scenario: A partitioned queue that was deleted does not come back partitioned

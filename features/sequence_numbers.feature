@@ -138,3 +138,58 @@ Feature: Sequence numbers
       And everything is received and completed
       Then exactly 7 messages were received
       And the sequence numbers of each key rise in the order of sending
+
+  Rule: Subscriptions and dead-letter queues number their messages as queues do
+
+    @SEQ-03 @TOPIC-20
+    Scenario Outline: No number is given out twice in a subscription
+      Given a <kind> topic
+      And subscription "one"
+      And 20 messages without key were sent
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      And senders turn to the topic
+      And 20 messages without key are sent
+      And receivers turn to subscription "one" and remember what came
+      And everything is received and completed
+      Then exactly 40 messages were received
+      And no two of them have one sequence number
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SEQ-03 @DLQ-07
+    Scenario Outline: No two dead letters have one number
+      Given a <kind> queue
+      And 20 messages without key were sent
+      When everything is received and dead-lettered
+      And all dead letters are received and completed
+      Then exactly 20 messages were received
+      And no two of them have one sequence number
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SEQ-01 @TOPIC-20
+    Scenario: The numbers of a subscription rise in each partition
+      Given a partitioned topic
+      And subscription "one"
+      And messages with PartitionKey "a", "b" and "c" were sent in turn, 4 of each
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 12 messages were received
+      And the sequence numbers of each key rise in the order of sending
+
+    @SEQ-05 @TOPIC-20
+    Scenario: A regular topic's subscription numbers its messages in one row
+      Given a regular topic
+      And subscription "one"
+      And 8 messages without key were sent
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 8 messages were received
+      And the sequence numbers of all messages rise in the order of sending

@@ -397,6 +397,29 @@ Feature: Topic management
         | partitioned |
         | regular     |
 
+    @MGMT-12 @DLQ-02
+    Scenario Outline: An update of a subscription's greatest delivery count is in force, and for it alone
+      Given a <kind> topic
+      And subscription "one" with 5 deliveries
+      And subscription "two" with 5 deliveries
+      When receivers turn to subscription "one"
+      And its greatest delivery count is updated to 2
+      And senders turn to the topic
+      And a message with PartitionKey "a" is sent
+      And receivers turn to subscription "one"
+      And one message is received and abandoned, as often as permitted
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      When receivers turn to subscription "two"
+      And one message is received and abandoned, 3 times
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @MGMT-17
     Scenario: An update of a subscription is in force in every partition
       Given a partitioned topic

@@ -346,6 +346,59 @@ Feature: Topics and subscriptions
         | 1    |
         | 8    |
 
+    @KEY-08
+    Scenario Outline: Keys that differ are refused by a partitioned topic, and reach no subscription
+      Given a partitioned topic
+      And subscription "one"
+      And a transaction
+      When <asked>
+      Then it is refused as an invalid operation
+      When the transaction is committed, if it can be
+      And 5 seconds pass
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+      Examples:
+        | asked                                                                              |
+        | a message with SessionId "a" and PartitionKey "b" is sent                          |
+        | 2 messages with SessionId "a" and PartitionKey "b" are sent at once                |
+        | a message with SessionId "a" and PartitionKey "b" is sent in the transaction       |
+        | a message with SessionId "a" and PartitionKey "b" is scheduled in 5 seconds        |
+
+    @KEY-12
+    Scenario: A MessageId does not pin in a topic that detects no duplicates
+      Given a partitioned topic
+      When a message with MessageId "x" is sent while each partition in turn is down
+      Then exactly 0 of the sends are refused
+
+    @TOPIC-10 @BATCH-11
+    Scenario Outline: A batch whose partition is down is refused by a topic, and reaches no subscription
+      Given a partitioned topic
+      And subscription "one"
+      And every partition is down
+      When 3 messages with <key> are sent at once
+      Then it is refused
+      When every partition is up again
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+      Examples:
+        | key              |
+        | PartitionKey "a" |
+        | SessionId "a"    |
+
+    @TOPIC-11
+    Scenario: A batch without key goes round an outage of a topic
+      Given a partitioned topic
+      And subscription "one"
+      And 8 partitions are down
+      When 3 messages without key are sent at once
+      Then it is accepted
+      When every partition is up again
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 3 messages were received
+
     @TOPIC-08
     Scenario: A message is in one partition of each subscription
       Given a partitioned topic
@@ -558,6 +611,87 @@ Feature: Topics and subscriptions
         | property     |
         | SessionId    |
         | PartitionKey |
+
+    @TOPIC-16
+    Scenario Outline: A batch with no key or with another one is refused by a partitioned topic in a transaction
+      Given a partitioned topic
+      And subscription "one"
+      And a transaction
+      And a message with PartitionKey "a" was sent in the transaction
+      When 2 messages <carried> are sent at once in the transaction
+      Then it is refused as an invalid operation
+      When the transaction is rolled back, unless it has ended
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
+
+      Examples:
+        | carried               |
+        | without key           |
+        | with PartitionKey "b" |
+
+    @LOCK-14 @LOCK-18 @TOPIC-20
+    Scenario Outline: Messages of a subscription are renewed and settled in one request
+      Given a <kind> topic
+      And subscription "one" with locks of 20 seconds
+      And subscription "two"
+      And 3 messages with PartitionKey "a" were sent
+      When receivers turn to subscription "one"
+      And each of them is received and kept
+      And only 12 of 20 seconds pass
+      And all of their locks are renewed in one request
+      Then all of them were renewed
+      When only 12 of 20 seconds pass
+      And all of them are <settled> in one request
+      Then it is accepted
+      When 20 seconds pass
+      And everything is received and completed
+      Then exactly <left> messages were received
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        | settled       | left |
+        | partitioned | completed     | 0    |
+        | partitioned | abandoned     | 3    |
+        | partitioned | deferred      | 0    |
+        | partitioned | dead-lettered | 0    |
+        | regular     | completed     | 0    |
+
+    @BATCH-15 @BATCH-16 @TOPIC-02
+    Scenario: Messages are deleted from one subscription, and what is locked there is not
+      Given a regular topic
+      And subscription "one"
+      And subscription "two"
+      And 4 messages without key were sent
+      When receivers turn to subscription "one"
+      And a message is received and kept
+      And up to 9 messages are deleted at once
+      Then the message kept can be completed
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 4 messages were received
+
+    @FILTER-03 @TOPIC-13
+    Scenario Outline: A subscription that requires sessions takes what its rule takes, in each session
+      Given a <kind> topic
+      And subscription "one" that requires sessions
+      When rule "reds" of subscription "one" is added: messages with Label "red"
+      And rule "$Default" of subscription "one" is removed
+      And 2 messages with SessionId "a" and Label "red" are sent
+      And 2 messages with SessionId "a" and Label "blue" are sent
+      And 2 messages with SessionId "b" and Label "blue" are sent
+      And receivers turn to subscription "one"
+      Then the sessions listed are "a"
+      When session "a" is accepted
+      And everything of session "a" is received and completed
+      Then exactly 2 messages were received
+      And each time it has Label "red"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
   Rule: Names of subscriptions are short, whatever their case
 

@@ -52,6 +52,14 @@ def shows_number(bus: Bus, peeked: tuple[v.MessageView, ...], place: int) -> Non
     assert [view.body for view in peeked] == [bus.sent[place - 1].body]
 
 
+@then(
+    parsers.parse("the first of them, if there is one, is number {place:d} of those that were sent")
+)
+def begins_with(bus: Bus, peeked: tuple[v.MessageView, ...], place: int) -> None:
+    """Check that a peek that shows something begins with the message sent at this place."""
+    assert [view.body for view in peeked[:1]] in ([], [bus.sent[place - 1].body])
+
+
 @then("each is the oldest of its partition")
 def oldest_of_theirs(bus: Bus, queue: str, shown: list[v.MessageView]) -> None:
     """Check that each message shown is the oldest in its partition."""

@@ -5,7 +5,8 @@ from pytest_bdd import given, parsers, then, when
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import QUEUE
-from busproof.steps.patience import described
+from busproof.steps.definitions.topics import TOPIC
+from busproof.steps.patience import described, described_topic
 
 
 @given(
@@ -59,3 +60,11 @@ def is_not_partitioned(bus: Bus, outcome: v.Outcome) -> None:
     assert isinstance(outcome, v.Done | v.Refused), outcome
     if isinstance(outcome, v.Done):
         assert described(bus, QUEUE, "partitioned").partitioned is False
+
+
+@then("it is refused, or the topic is described as regular")
+def topic_is_not_partitioned(bus: Bus, outcome: v.Outcome) -> None:
+    """Check that the topic was refused, or is not partitioned."""
+    assert isinstance(outcome, v.Done | v.Refused), outcome
+    if isinstance(outcome, v.Done):
+        assert described_topic(bus, TOPIC, "partitioned").partitioned is False

@@ -68,6 +68,15 @@ def turned_to_subscription(views: list[v.MessageView], name: str) -> str:
     return f"{TOPIC}/subscriptions/{name}"
 
 
+@when(
+    parsers.parse('receivers turn to subscription "{name}" and remember what came'),
+    target_fixture="queue",
+)
+def turned_back_to_subscription(name: str) -> str:
+    """Use this subscription in the next steps, and count what was received from it before."""
+    return f"{TOPIC}/subscriptions/{name}"
+
+
 @when("senders turn to the topic", target_fixture="queue")
 def turned_to_topic() -> str:
     """Use the topic in the next steps."""
