@@ -1,8 +1,7 @@
 """The reference model: a bus with complete knowledge, which encodes every documented rule.
 
-`step` executes one command in a namespace; a policy makes the choices that the documents leave to
-the bus. Start reading with `state`, `step` and `life_cycle`; each other file has the rules of one
-family.
+`step` executes one command in a namespace; a policy makes the choices that a bus is free to make.
+Start reading with `state`, `step` and `life_cycle`; each other file has the rules of one family.
 """
 
 from busproof.model.answers import Answer

@@ -109,8 +109,7 @@ def place(
 ) -> int | None:
     """FWD-08, FWD-09, FWD-21, FWD-22, FWD-24: return the partition for a forwarded message.
 
-    It is `None` if no partition has room. A message for a partition that is down waits until that
-    is up again.
+    It is `None` if no partition has room. In a partition that is down, the message waits.
     """
     rules, size = namespace.rules, message.size or 0
     if key is not None:

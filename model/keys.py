@@ -73,9 +73,8 @@ def check_agreement(namespace: Namespace, entity: Entity, message: v.Message) ->
 def home(namespace: Namespace, entity: Entity, key: Key) -> int:
     """KEY-02, KEY-20: return the partition that a key selects, always the same for one value.
 
-    The hash is not published. So unless the policy computes one, the partition is chosen once and
-    kept. A client can identify it even if the send is refused in an outage, so the choice is
-    revealed.
+    The hash is not published: unless the policy computes one, the partition is chosen once. Even a
+    refusal in an outage tells a client which one it is, so the choice is revealed.
     """
     base, choices = entity.base, namespace.choices
     partition = choices.home(key.value, len(entity.partitions))

@@ -77,8 +77,7 @@ def create(
 ) -> Entity:
     """MGMT-17, MGMT-18: create an entity in all of its partitions, or not at all.
 
-    The creation of a subscription does not fail in an outage of its topic: the documents do not say
-    so.
+    A subscription can be created in an outage of its topic; no document says that this may fail.
     """
     rules = namespace.rules
     rules.locks.check_duration(namespace, settings.lock_duration)

@@ -4,8 +4,7 @@ A Premium namespace is partitioned as a whole or not at all. In a partitioned on
 partitioned, and a request for one that is not is refused. In a Premium namespace that is not
 partitioned, no partitioned entity can be created; existing ones work as in Standard. What a request
 for one gets there depends on PREMIUM-CHECKBOX, and on PREMIUM-OLDEST in the edition that does not
-mention Premium. In the other tiers an entity is partitioned if the request for its creation says
-so.
+mention Premium. In other tiers an entity is partitioned if the request to create it says so.
 """
 
 import re
@@ -91,8 +90,7 @@ def in_partitioned(namespace: Namespace, wanted: bool | None, version: str | Non
 def check_batch(namespace: Namespace, messages: tuple[v.Message, ...]) -> None:
     """PREM-17: refuse, in a partitioned namespace, a batch with different keys.
 
-    Keys are SessionIds and PartitionKeys. Messages without either differ from no others here;
-    BATCH-KEYS is about those.
+    Keys are SessionIds and PartitionKeys; BATCH-KEYS is about messages without either.
     """
     if not namespace.profile.is_partitioned:
         return

@@ -38,8 +38,7 @@ def let_go(namespace: Namespace, session: Session) -> None:
     # The release of its last message may have dead-lettered the message and removed the session.
     if session.entity.sessions.get(session.name) is session:
         namespace.journal.drop(session.entity.sessions, session.name)
-        # An entry here is otherwise dropped only by a receiver of the next session, who may never
-        # come.
+        # Otherwise only a receiver of the next session would drop it, who may never come.
         session.entity.free_sessions.pop(session, None)
 
 

@@ -48,8 +48,7 @@ def partition_count(namespace: Namespace, *, partitioned: bool, size: int) -> in
 def capacity(namespace: Namespace, *, partitioned: bool, size: int) -> int:
     """SIZE-04, SIZE-06: return how many bytes fit into one partition.
 
-    In a partitioned namespace the documents do not say whether a size is that of a partition; here
-    it is.
+    In a partitioned namespace it is the size of each partition here; no document says whose it is.
     """
     if namespace.profile.is_partitioned:
         return size * GB

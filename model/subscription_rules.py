@@ -2,9 +2,8 @@
 
 A subscription has rules; each has a filter, and optionally an action. All matching rules without an
 action make one copy together, and each matching rule with an action makes one of its own, with
-changed properties. A change of the rules applies to messages that are sent later.
-`busproof.filters` evaluates filters and actions; this bus refuses those that the documents leave
-open.
+changed properties. A change of the rules applies to messages that are sent later. Filters and
+actions are evaluated by `busproof.filters`; this bus refuses those that the documents leave open.
 """
 
 from collections.abc import Callable
@@ -66,8 +65,7 @@ def buffer(
 def is_outside(namespace: Namespace, subscription: Entity) -> bool:
     """FEAT-03: return whether a change in a transaction is made at once, outside of it.
 
-    On a partitioned topic it is refused or made at once (RULE-IN-TRANSACTION); on others it waits
-    for the commit.
+    On a partitioned topic it is refused or made at once (RULE-IN-TRANSACTION), elsewhere it waits.
     """
     if not subscription.settings.partitioned:
         return False

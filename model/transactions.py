@@ -83,8 +83,7 @@ def within(
     """TXN-REFUSAL, TXN-AFTER-REFUSAL: make a request in a transaction, which a refusal may doom.
 
     An invalid send may be refused only by the commit, except a batch whose own keys differ. The
-    refusal is returned instead of raised, because raising it would undo the transaction's new
-    state.
+    refusal is returned, because raising it would undo the transaction's new state.
     """
     mark = namespace.journal.mark()
     try:
