@@ -223,7 +223,7 @@ Feature: Time to live
         | partitioned |
         | regular     |
 
-    @TTL-04 @TOPIC-20
+    @TTL-04 @TTL-01 @TOPIC-20
     Scenario Outline: A copy in a subscription lives for less if its message says so
       Given a <kind> topic <life>
       And subscription "one" <traits>

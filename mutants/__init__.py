@@ -38,7 +38,7 @@ from busproof.mutants.management import (
     sizes,
 )
 from busproof.mutants.mutant import Mutant, mutants_of
-from busproof.mutants.situations import late, mixed
+from busproof.mutants.situations import elsewhere, late, mixed
 from busproof.mutants.topics import (
     filters,
     subscription_rules,
@@ -84,5 +84,6 @@ MUTANTS: Final = mutants_of(
     topics,
     topics_receives,
     transactions,
+    elsewhere,
 )
 """Every mutant, by the family of its rule."""

@@ -1,0 +1,114 @@
+"""Mutants that are right for a queue and its first use, and wrong elsewhere or the next time.
+
+Each stands for a kind: another mode, another holder, a setting that is changed and not in force, a
+limit that holds outside of sessions only, a time that holds in queues only.
+"""
+
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.values import EntityKind, InTransit
+from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.runs import QUEUE, abandon, create, over, receive, send, wait
+from busproof.mutants.wrappers import alters
+
+ACCEPT: Final = v.AcceptSession(queue=QUEUE, session_id="s")
+COPIES: Final = v.subscription_path("t", "s")
+IN_SESSION: Final = v.Receive(queue=QUEUE, session_id="s")
+WITHOUT_LOCK: Final = v.ReceiveBatch(queue=QUEUE, count=2, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+
+
+@mutant("LIFE-03", "batches.receive_batch", deep=True)
+@run(create(), send("m1", partition_key="a"), WITHOUT_LOCK, wait(61), receive())
+def deleted_at_once_comes_back(
+    namespace: Namespace, command: v.ReceiveBatch, connection: str
+) -> Answer:
+    """Messages received at once in receive-and-delete mode are only locked."""
+    locked = attrs.evolve(command, mode=v.ReceiveMode.PEEK_LOCK)
+    answer = RULES.batches.receive_batch(namespace, locked, connection)
+    outcome = answer.outcome
+    if command.mode is locked.mode or not isinstance(outcome, v.ReceivedSeveral):
+        return answer
+    views = (
+        attrs.evolve(view, lock_token=None, locked_until=None, delivery_count=None)
+        for view in outcome.messages
+    )
+    answer.outcome = v.ReceivedSeveral(messages=tuple(views))
+    return answer
+
+
+@mutant("SESS-19", "sessions.hold", deep=True)
+@run(
+    create(requires_session=True),
+    ACCEPT,
+    v.SetSessionState(queue=QUEUE, session_id="s", state="half"),
+    v.CloseSession(queue=QUEUE, session_id="s"),
+    over("c2", ACCEPT),
+    over("c2", v.GetSessionState(queue=QUEUE, session_id="s")),
+)
+def state_is_lost_for_the_next_holder(
+    namespace: Namespace, session: Session, connection: str
+) -> None:
+    """A session that another connection accepts has no state any more."""
+    holders = memory(namespace, dict[tuple[str, str], str])
+    place = (session.entity.path, session.name)
+    if holders.get(place, connection) != connection:
+        namespace.journal.touch(session)
+        session.state = None
+    holders[place] = connection
+    RULES.sessions.hold(namespace, session, connection)
+
+
+@mutant("DLQ-02", "management.apply_update", deep=True)
+@run(
+    create(max_delivery_count=5),
+    v.UpdateQueue(queue=QUEUE, max_delivery_count=1),
+    send("m1", partition_key="a"),
+    receive(),
+    abandon(0),
+    *(wait(121), receive()),
+)
+def delivery_limit_is_never_lowered(
+    namespace: Namespace, entity: Entity, command: v.UpdateQueue
+) -> None:
+    """An update of the maximum delivery count is ignored if it is a lower one."""
+    most = command.max_delivery_count
+    if most is not None and most < entity.settings.max_delivery_count:
+        command = attrs.evolve(command, max_delivery_count=None)
+    RULES.management.apply_update(namespace, entity, command)
+
+
+@mutant("DLQ-02", "dead_letters.has_failed_too_often", how=alters, deep=True)
+@run(
+    create(requires_session=True, max_delivery_count=1),
+    send("m1", session_id="s"),
+    ACCEPT,
+    IN_SESSION,
+    abandon(0),
+    IN_SESSION,
+)
+def sessions_have_no_delivery_limit(usual: bool, queued: QueuedMessage) -> bool:
+    """A message of a session is given again however often its delivery failed."""
+    return usual and queued.session is None
+
+
+@mutant("TTL-01", "expiry.expires_at", deep=True)
+@run(
+    v.CreateTopic(topic="t"),
+    v.CreateSubscription(topic="t", subscription="s"),
+    send("m1", queue="t", partition_key="a", time_to_live=5 * v.MICROSECONDS),
+    wait(200),
+    receive(queue=COPIES),
+)
+def own_lifetime_is_ignored_in_subscriptions(
+    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
+) -> int | None:
+    """A copy in a subscription lives as long as that says, whatever its message says."""
+    if entity.kind is EntityKind.SUBSCRIPTION:
+        message = attrs.evolve(message, time_to_live=None)
+    return RULES.expiry.expires_at(namespace, entity, message, transit)
