@@ -10,7 +10,7 @@ __all__ = ["without_waiting"]
 
 
 def without_waiting(events: Sequence[v.Event], kept: Sequence[int]) -> tuple[v.Event, ...]:
-    """Return the events at these indices, earlier by the time that left out events took.
+    """Return the events at these indices, without the time that the other events took.
 
     Only on a virtual clock does a command, `AdvanceClock`, take time.
     """

@@ -62,7 +62,7 @@ def _loaded(folder: Path) -> Catalogue:
 
 
 def _statements(top: Fields, editions: tuple[str, ...]) -> tuple[Statement, ...]:
-    """Return the statements with their editions; only tests read where the editions make them."""
+    """Return the statements, with their editions; the places in these are for tests only."""
     return tuple(
         _statement(name, entry, editions) for name, entry in top.named_entries("statements").items()
     )

@@ -86,7 +86,7 @@ def of_copy(
 ) -> Rules:
     """KEY-11, DUP-02 to DUP-05, DUP-07, DUP-09: return the rules that a dropped copy exercises."""
     rules = ["KEY-11", "DUP-04"]
-    # A refused request for a window beyond the limits must not have changed the one in force.
+    # A window beyond the limits was requested, and the entity got the nearest that they permit.
     rules += rules_if((ASKED_BEYOND in queue.managed.tried, "DUP-03"))
     window = queue.settings.duplicate_window
     for copy in _copies(queue, message):

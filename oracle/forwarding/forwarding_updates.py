@@ -66,7 +66,7 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
 
 
 def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
-    """Return whether nothing is open but which of the two entities has each message."""
+    """Return whether only one question is open: which of the two entities has each message."""
     name = queue.settings.queue
     messages = [*queue.messages.values()]
     # Whether and when a locked, deferred or scheduled message would be forwarded is open.

@@ -126,7 +126,7 @@ def _about_no_setting(namespace: Namespace, queue: Queue) -> Iterator[Transition
 
 
 def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
-    """Return the namespace with this updated queue, and its dead-letter queues' locks open."""
+    """Return the namespace with the updated queue; how long its dead letters are locked is open."""
     # The documents do not say whether an update of the lock duration applies to dead letters.
     ever = queue.managed.lock_durations_ever
     for path in v.dead_letter_queues_of(queue.settings.queue):
