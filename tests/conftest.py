@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 from built_site import built_site
+from hypothesis import settings
 from programs import Tally, lacking, needs_of_file, refuse
 from xdist.scheduler import LoadScopeScheduling
+
+# A busy machine may take longer than Hypothesis' deadline of 0.2 s for an example.
+settings.register_profile("whatever-it-takes", deadline=None)
+settings.load_profile("whatever-it-takes")
 
 TOGETHER = (
     ("tests/pipeline/",),
