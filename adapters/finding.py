@@ -41,7 +41,7 @@ _BROKER_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
 """The same for the embedded broker, whose clock is always virtual."""
 
 _SPARK_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
-    "master": (str, "where Spark runs, such as local[2]"),
+    "master": (str, "the Spark master, such as local[2]"),
 }
 """The same for the bus on Spark."""
 
@@ -82,7 +82,7 @@ _BUILT_IN: Final = (
     Available(
         name="generated:MUTANT-ID",
         kind="built in",
-        summary="the reference model with one place changed by machine",
+        summary="the reference model with one generated change",
     ),
     Available(
         name="exec:COMMAND", kind="process", summary="any program that speaks the process protocol"

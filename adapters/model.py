@@ -132,7 +132,7 @@ class ModelAdapter:
 
 
 def timeless(outcome: v.Outcome) -> v.Outcome:
-    """Return an outcome without lock ends, because clients cannot relate to the model's clock."""
+    """Return an outcome without the ends of locks, which the model has only on its own clock."""
     if isinstance(outcome, v.Received):
         return v.Received(message=attrs.evolve(outcome.message, locked_until=None))
     if isinstance(outcome, v.ReceivedSeveral):

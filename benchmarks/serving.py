@@ -51,7 +51,7 @@ class Row:
 
 
 def row(both: list[Target], depth: int, messages: int, connections: int) -> Row:
-    """Return the best turns of both brokers, whose queues hold this many messages."""
+    """Return the best of several measurements of each broker, with this many messages queued."""
     best = {(target.name, sends): 0.0 for target in both for sends in (True, False)}
     work = {(target.name, sends): float("inf") for target in both for sends in (True, False)}
     for _ in range(TURNS):

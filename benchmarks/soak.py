@@ -31,7 +31,7 @@ DEAD: Final = "/$deadletterqueue"
 
 
 class Client(MessagingHandler):
-    """A client that sends as many messages as it accepts."""
+    """A client that sends one message for each that it accepts."""
 
     def __init__(self, soak: "Soak", number: int) -> None:
         super().__init__(prefetch=10, auto_accept=False)

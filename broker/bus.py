@@ -329,7 +329,7 @@ class Bus:
         return answer
 
     def act(self, do: Callable[[Namespace], None]) -> None:
-        """Change records in a step that no command has."""
+        """Change records of the namespace directly; the model has no command for such changes."""
         self._tell(act(self.namespace, self._choices, do))
 
     def _tell(self, changes: Sequence[Change]) -> None:

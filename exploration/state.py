@@ -217,7 +217,7 @@ class World:
         return number % self.scope.partitions
 
     def held(self, receipt: Receipt) -> Receipt | None:
-        """Return a receipt if it has a lock, or the latest one that has."""
+        """Return this receipt if it has a lock, or else the latest receipt that has one."""
         if receipt.lock_token is not None:
             return receipt
         return self.locks[-1] if self.locks else None

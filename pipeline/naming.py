@@ -91,7 +91,7 @@ class Naming:
                 )
 
     def _whole(self, name: str, theirs: str, schema: StructType) -> str:
-        """Return the path of a column; within the elements of an array, from the array on."""
+        """Return a column's full path; within an array, mappings state only the rest of it."""
         above, _, _ = name.rpartition(".")
         array = self.columns.get(above)
         is_inner = array is not None and isinstance(_type_of(schema, array), ArrayType)

@@ -1,4 +1,4 @@
-"""Verdicts as a table: of a notebook, and as rows."""
+"""Tables of verdicts: as HTML for a notebook, and as rows for a data frame."""
 
 from collections.abc import Iterator
 from html import escape

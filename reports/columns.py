@@ -26,7 +26,7 @@ def _name(run: Conformance) -> str:
 
 
 def _differing(runs: Sequence[Conformance]) -> Iterator[tuple[str, ...]]:
-    """Yield the terms of each run in which the runs differ."""
+    """Yield, for each run, the values of those terms that are not the same in all runs."""
     columns = [list(column) for column in zip(*map(_terms, runs), strict=True)]
     differing = [column for column in columns if len(set(column)) > 1]
     for place in range(len(runs)):

@@ -81,7 +81,7 @@ class _Remembering:
 
 
 class _Session:
-    """The definitions in scope of the suite's scenarios, and cached matches by text."""
+    """A cache of the step definitions that match each step's text."""
 
     def __init__(self, definitions: list[tuple[Any, Any]]) -> None:
         self._definitions = definitions

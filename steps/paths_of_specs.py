@@ -131,7 +131,7 @@ def _ask(
 
 
 def _free(followed: _Followed, partition: int) -> int:
-    """Return a partition that does not stand for one of the spec's yet, preferably this one."""
+    """Return a partition of the bus that no partition of the spec stands for; this one if free."""
     taken = set(followed.places.values())
     free: int = next(
         candidate for candidate in (partition, *range(len(taken) + 1)) if candidate not in taken

@@ -1,4 +1,4 @@
-"""Write features/distilled: short sequences that kill mutants as the scenarios or a search do.
+"""Write features/distilled: short command sequences that kill generated mutants.
 
 `make distilled` runs this. It records the scenarios and a quick exploration on the model. For each
 family it looks for sequences that kill the mutants that are wrong only in a context, and draws a

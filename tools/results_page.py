@@ -283,7 +283,7 @@ def short(number: str) -> str:
 
 
 def cells(section: str, column: str) -> list[list[str]]:
-    """Return the table with this column in a section, starting with its head."""
+    """Return the head and the rows of the table that has this column, in a section of the page."""
     text = BENCHMARKS.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2]
     for table in re.findall(r"(?:^\|.*\n)+", text.partition("\n## ")[0], re.MULTILINE):
         lines = [line.strip("|").split("|") for line in table.splitlines()]

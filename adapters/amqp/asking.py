@@ -67,5 +67,5 @@ def ask(scenario: Scenario, command: c.Command, client: Client) -> v.Outcome:
     """
     handler = ASKED.get(type(command))
     if handler is None:
-        return v.Unsupported(detail=f"{type(command).__name__} cannot be asked over AMQP")
+        return v.Unsupported(detail=f"{type(command).__name__} cannot be sent over AMQP")
     return handler(scenario, command, client)

@@ -136,7 +136,7 @@ def held(client: Client, path: str, session_id: str) -> Any | None:
     again = _receiver(client, path, v.ReceiveMode.PEEK_LOCK, link.name)
     again.source.filter.put_dict({SESSION: session_id})
     try:
-        client.connection.attach(again, f"taking up session {session_id} of {path} again")
+        client.connection.attach(again, f"reattaching to session {session_id} of {path}")
     except Rejected as rejected:
         if rejected.condition not in FINAL:
             raise

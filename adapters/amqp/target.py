@@ -115,8 +115,7 @@ def _of_connection_string(text: str) -> Target:
         known = KEYS.get(name.strip().lower())
         if not equals or known is None:
             raise UsageError(
-                f"the connection string says {name.strip()!r}; "
-                f"it may say {', '.join(KEYS.values())}"
+                f"the connection string has {name.strip()!r}; it may say {', '.join(KEYS.values())}"
             )
         settings[known] = value.strip()
     lacking = [key for key in list(KEYS.values())[:3] if not settings.get(key)]

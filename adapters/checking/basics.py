@@ -194,7 +194,7 @@ BASICS: Final = (
     Check(
         lesson=Lesson(
             id="empty",
-            title="tells an empty queue by Empty",
+            title="reports an empty queue by Empty",
             protocol="A receive without a message succeeds with Empty; it does not wait, and "
             "it is not an error.",
             advice="Turn your client's time-out on an empty queue into Empty.",
@@ -204,16 +204,16 @@ BASICS: Final = (
     Check(
         lesson=Lesson(
             id="receive-and-delete",
-            title="receives a message for good",
-            protocol="In mode receive-and-delete a message is gone once it was received.",
-            advice="Look at the command's mode; its default is peek-lock.",
+            title="receives and deletes a message",
+            protocol="In mode receive-and-delete, a receive removes the message.",
+            advice="Read the command's mode; its default is peek-lock.",
         ),
         run=_deletes,
     ),
     Check(
         lesson=Lesson(
             id="refusal",
-            title="tells a refusal by Refused",
+            title="reports a refusal by Refused",
             protocol="Where the bus answers with an error and nothing took effect, the outcome is "
             "Refused, with not-found for a queue that does not exist and already-exists for one "
             "that does, or other.",
@@ -243,7 +243,7 @@ BASICS: Final = (
     Check(
         lesson=Lesson(
             id="clock",
-            title="lets virtual time pass",
+            title="advances virtual time",
             protocol="Under a virtual clock AdvanceClock moves time by whole microseconds, also by "
             "none; under a real clock it is never sent.",
             advice='Declare clock "real" if you cannot move your bus\'s time.',
@@ -256,8 +256,8 @@ BASICS: Final = (
 AFTER: Final = Check(
     lesson=Lesson(
         id="stop",
-        title="stops, and does not mind being stopped twice",
-        protocol="stop ends the implementation and frees what it holds, and may be called again. "
+        title="stops, also if it is stopped twice",
+        protocol="stop ends the implementation and frees its resources, and may be called again. "
         "A process answers bye and ends by itself within 2 s.",
         advice="End after bye; close what you opened; let a second stop do nothing.",
     ),

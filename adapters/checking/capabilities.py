@@ -192,7 +192,7 @@ CAPABILITIES: Final = (
             v.Capability.PEEK_LOCK,
             "locks, completes and abandons a message",
             "Receive in mode peek-lock gives a lock_token that Complete and Abandon accept.",
-            "Keep each delivery under a token of your own if your client has no text for it.",
+            "Assign a token to each delivery if your client has no text for it.",
         ),
         run=_settles,
     ),
@@ -210,7 +210,7 @@ CAPABILITIES: Final = (
         needs=v.Capability.PEEK_LOCK,
         lesson=Lesson(
             id="locked-until",
-            title="tells when a lock ends on the right clock",
+            title="reports when a lock ends, on the right clock",
             protocol="locked_until is in microseconds since start under a virtual clock, and left "
             "out under a real one.",
             advice="Reset virtual time at start, and convert; leave the field out if in doubt.",
@@ -276,10 +276,10 @@ CAPABILITIES: Final = (
         needs=v.Capability.WITNESS,
         lesson=_lesson(
             v.Capability.WITNESS,
-            "tells the partition of a message",
+            "reports the partition of a message",
             "The witness of a send, or the top 16 of the 64 bits of a sequence number, or both, "
             "name the partition, from 0.",
-            "In JavaScript take BigInt: numbers above 2^53 lose their last bits.",
+            "In JavaScript, use BigInt: numbers above 2^53 lose their last bits.",
         ),
         run=_tells_partitions,
     ),
@@ -289,7 +289,7 @@ CAPABILITIES: Final = (
             v.Capability.REGULAR_QUEUES,
             "creates queues that are not partitioned",
             "CreateQueue with partitioned false makes a queue that is not partitioned.",
-            "Look at the field; its default is true.",
+            "Read the field; its default is true.",
         ),
         run=_has_regular_queues,
     ),

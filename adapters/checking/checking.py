@@ -97,7 +97,7 @@ def _translating(name: str, profile: v.Profile, timeout: float) -> Iterator[Find
             detail=str(error),
             traceback=traceback_of(error),
         )
-        yield from _untried(_lessons(), "there is no adapter to ask")
+        yield from _untried(_lessons(), "there is no adapter to check")
         return
     yield Finding(lesson=MAKING, result=Result.PASSED)
     try:
@@ -109,7 +109,7 @@ def _translating(name: str, profile: v.Profile, timeout: float) -> Iterator[Find
             detail=str(wrong),
             traceback=traceback_of(wrong),
         )
-        yield from _untried(_lessons()[1:], "nothing sound was declared")
+        yield from _untried(_lessons()[1:], "the declaration is invalid")
         return
     full = name.startswith("exec:")
     yield from _Checking(adapter, declaration, profile, full=full).all()

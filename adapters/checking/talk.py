@@ -196,7 +196,7 @@ def _checked(observed: object) -> Observed:
     except HistoryError as error:
         raise Wrong(str(error)) from None
     except Exception as error:  # noqa: BLE001 - as above
-        raise Wrong(f"what came cannot be written down: {error}") from None
+        raise Wrong(f"the answer cannot be recorded: {error}") from None
     return observed
 
 

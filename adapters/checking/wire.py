@@ -151,7 +151,7 @@ def _knows_its_limits(line: _Line) -> None:
         raise Wrong("a command that no adapter knows was not answered with Unsupported")
     answer = line.command(4, type=v.CreateQueue.__name__, queue="q")
     if type(answer.outcome).__name__ != "Done":
-        raise Wrong("after a command that it does not know it does not go on")
+        raise Wrong("it does not continue after a command that it does not know")
 
 
 def _leaves(line: _Line) -> None:
@@ -208,15 +208,15 @@ WIRE: Final[tuple[tuple[Lesson, Callable[[_Line], None]], ...]] = (
             id="ids",
             title="repeats the id of the request",
             protocol="An answer has the id of its request, which is any whole number.",
-            advice="Copy the id; do not count for yourself, and do not make a text of it.",
+            advice="Copy the id; do not count yourself, and do not convert it to text.",
         ),
         _repeats_ids,
     ),
     (
         Lesson(
             id="defaults",
-            title="fills in what is left out",
-            protocol="Fields with a default may be left out of a command and of a message.",
+            title="uses the defaults of omitted fields",
+            protocol="A command or a message may omit fields that have a default.",
             advice="Read each field with the default of the protocol's table.",
         ),
         _fills_in_defaults,
@@ -245,7 +245,7 @@ WIRE: Final[tuple[tuple[Lesson, Callable[[_Line], None]], ...]] = (
             id="bye-early",
             title="answers bye before any start",
             protocol="bye may come at any time after hello.",
-            advice="Do not rely on a start before it.",
+            advice="Answer it even if there was no start.",
         ),
         _leaves_at_once,
     ),
@@ -255,8 +255,8 @@ WIRE: Final[tuple[tuple[Lesson, Callable[[_Line], None]], ...]] = (
 SAME: Final = Lesson(
     id="same-declaration",
     title="declares the same when it is started again",
-    protocol="A child that broke is started again, and must declare what it declared before.",
-    advice="Declare what your adapter can do, not what your bus is doing at the moment.",
+    protocol="A child that is restarted after a failure must declare the same as before.",
+    advice="Declare what your adapter supports, not the present state of your bus.",
 )
 
 

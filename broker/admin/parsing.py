@@ -39,7 +39,7 @@ class _Builder(ET.TreeBuilder):
         return super().end(tag)
 
     def start_ns(self, prefix: str, uri: str) -> None:  # noqa: ARG002 - as the parser calls it
-        """Check the length of a namespace before any name uses it.
+        """Check the length of an XML namespace before any name uses it.
 
         Raises:
             ValueError: the namespace is too long.

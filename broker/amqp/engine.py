@@ -150,7 +150,7 @@ class Connection(asyncio.Protocol):
             self._take_turn(pumped=was_met)
 
     def _take_turn(self, *, pumped: bool = False) -> None:
-        """Continue the previous turn's work, unless `pumped`, then handle the received bytes."""
+        """Take a turn: handle received bytes until it is over; `pumped` skips the first `pump`."""
         self._turns.begin()
         try:
             with self.hub.bus.one_moment():

@@ -123,6 +123,9 @@ class WebSocket(asyncio.Protocol):
             # wsproto limits the head of an HTTP request, so it cannot fill the memory.
             self._frames.receive_data(piece)
             for event in self._frames.events():
+                # After the close frame, wsproto raises an error for every answer, such as a pong.
+                if self._is_over:
+                    break
                 self._on_event(event, came, answers)
         except UNREADABLE as error:
             hint = getattr(error, "event_hint", None)

@@ -78,7 +78,7 @@ def _created_again(world: World, number: int, *, partitioned: bool) -> v.CreateT
 
 
 def _of_subscriptions(scope: Scope) -> Iterator[Generator]:
-    """Yield the rows that apply commands for queues to recent subscriptions."""
+    """Yield the generators that send the commands for queues to recent subscriptions."""
     one = {"number": _NUMBER}
     yield Generator(
         kind=v.GetQueue,

@@ -138,7 +138,7 @@ def _redirected(world: World, queue: v.CreateQueue, number: int, ends: bool) -> 
 
 
 def _sent_to_subscription(world: World, queue: v.CreateQueue) -> v.Send:
-    """Send to an entity directly, which a subscription must refuse."""
+    """Send to the path of an entity; a subscription must refuse that."""
     return v.Send(queue=queue.queue, message=world.message(queue, 0))
 
 

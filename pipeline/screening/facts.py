@@ -58,7 +58,7 @@ _SETTLES = ("Complete", "Abandon", "DeadLetter", "Defer")
 
 
 def facts_of(events: DataFrame) -> DataFrame:
-    """Return the facts: history_id, line, kind, key, value, cause, effect."""
+    """Return a table of facts: history_id, line, kind, key, value, cause, effect."""
     # Each condition is computed once; inside of the facts Spark would repeat it for each of them.
     conditions = [column.alias(name) for name, column in _conditions().items()]
     known = events.select("*", *conditions)

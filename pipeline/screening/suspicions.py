@@ -129,7 +129,7 @@ def _compared() -> Column:
 
 
 def _in_order() -> Column:
-    """Return the rule that a group looks like breaking after those before it; null if none."""
+    """Return the rule that a group seems to break, compared with earlier groups; null if none."""
     cause, effect = sf.col("first_cause"), sf.col("first_effect")
     return (
         sf.when(_is(Kind.LOCK) & (sf.col("earliest") < effect), sf.lit("LIFE-03"))

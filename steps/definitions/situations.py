@@ -90,7 +90,7 @@ def sent_with_that_key(
     at_once: str | None,
     within: str | None,
 ) -> v.Outcome:
-    """Send messages with the key of another partition; return the last answer."""
+    """Send messages with the key of the other partition; return the last answer."""
     transaction = request.getfixturevalue("transaction") if within else None
     messages = tuple(bus.message(partition_key=distant_key) for _ in range(number))
     if at_once:

@@ -213,6 +213,19 @@ def test_the_end_of_a_websocket_is_said(web: Web, event: Event, code: int) -> No
         assert talk.next() is None
 
 
+def test_a_ping_after_the_end_is_not_answered() -> None:
+    """A ping may come in one piece with the text that ends the WebSocket."""
+    within, way = Taken(), Heard()
+    socket_within = WebSocket(cast(Any, within))
+    socket_within.connection_made(way)
+    client = WSConnection(ConnectionType.CLIENT)
+    request = Request(host="here", target=PATH, subprotocols=[SUBPROTOCOL])
+    socket_within.data_received(client.send(request))
+    text, ping = b"\x81\x81\x00\x00\x00\x00x", b"\x89\x80\x00\x00\x00\x00"
+    socket_within.data_received(text + ping)
+    assert way.ended
+
+
 def test_frames_that_are_none_end_it(web: Web) -> None:
     """With a number that says so."""
     with closing(opened(web)) as talk:
@@ -255,9 +268,13 @@ class Heard(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__()
         self.reads = True
+        self.ended = False
 
     def write(self, data: Any) -> None:
         """Nobody looks at it."""
+
+    def close(self) -> None:
+        self.ended = True
 
     def is_closing(self) -> bool:
         return False

@@ -33,7 +33,7 @@ from azure.servicebus.management import ServiceBusAdministrationClient
 
 
 def _over_websockets():
-    """Redirect WebSockets to a port of their own; in the service they share administration's."""
+    """Redirect WebSockets to their own port; the service has them on the administration's port."""
     create, connect = websocket.create_connection, aiohttp.ClientSession.ws_connect
 
     def moved(url):

@@ -16,7 +16,10 @@ EVERY: Final = 30.0
 
 @contextmanager
 def busy(what: str, *, lines: bool = False) -> Iterator[None]:
-    """Show the elapsed time on a terminal; without one, and with `lines`, print it now and then."""
+    """Show the elapsed time while the block runs.
+
+    Without a terminal, nothing is shown, or with `lines` a line every half minute.
+    """
     if not sys.stderr.isatty():  # rich calls a file a terminal where FORCE_COLOR asks for colours
         with _lines(what) if lines else nullcontext():
             yield

@@ -1,9 +1,9 @@
-"""Distillation of recordings into the shortest sequences that kill generated mutants.
+"""Distillation: the shortest command sequences that kill generated mutants.
 
-A mutant is killed by a recording of the suite, or by a variant that a search finds; the sequence is
-then minimised. For a mutant that is wrong only in a context, the sequence for the same change
-without a context is sent three times in one namespace: as it is, during a transaction and an outage
-elsewhere, and after the outage.
+A sequence comes from a recording of the suite, or from a search among its variants, and is then
+minimised. Some mutants are wrong only in a context, such as a transaction or an outage elsewhere.
+For these, the sequence for the same change without the context is sent three times in one
+namespace: as it is, in the context, and after it.
 """
 
 import json

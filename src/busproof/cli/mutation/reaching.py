@@ -45,7 +45,7 @@ LONGEST: Final = 60
 
 @attrs.frozen(kw_only=True)
 class Reaching:
-    """The shortest sequence found that reaches certain pairs of one rule."""
+    """The shortest known sequence that reaches one rule in each of these contexts."""
 
     rule: v.RuleId
     contexts: tuple[str, ...]
@@ -74,7 +74,9 @@ def explored_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[R
 
 
 def scenarios_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[Reaching]:
-    """Yield scenarios put into contexts where nothing reaches their rules; add pairs to `known`.
+    """Yield a scenario put into the contexts for each rule that nothing reaches in them.
+
+    The pairs that it reaches are added to `known`.
 
     Raises:
         HistoryError: a file is not a history.
