@@ -145,6 +145,8 @@ class Sequence:
             return None
         self.watch.asked(time.perf_counter() - begun)
         self.events.append(event)
+        if violation is None and not self.bus.exhausted:
+            violation = self.bus.overdue(event)
         if violation is not None:
             self.over = True
             self.watch.violated(self, violation)
@@ -158,8 +160,7 @@ class Sequence:
     def look_at_everything(self) -> None:
         """Take a last look at everything left, unless that would need waiting on a real clock."""
         if self.events and self.bus.clock is v.Clock.VIRTUAL:
-            events, capabilities = tuple(self.events), self.bus.capabilities
-            look_at_everything(events, capabilities, self.ask, self.bus.is_owed)
+            look_at_everything(tuple(self.events), self.bus.capabilities, self.ask)
 
 
 class Explored(stateful.RuleBasedStateMachine):

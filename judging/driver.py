@@ -104,7 +104,7 @@ class Driver:
 
     def _violation(self, event: v.Event) -> Violation | None:
         try:
-            return self._judge.saw(event) or self._judge.overdue(event)
+            return self._judge.saw(event)
         except AssertionError as error:
             # An assertion that fails in the oracle is a defect of busproof, and not of the bus.
             raise RuntimeError(f"busproof cannot judge {event_words(event)}: {error}") from error
@@ -120,9 +120,9 @@ class Driver:
             f"  allowed: {instead}"
         )
 
-    def is_owed(self, command: v.Receive) -> bool:
-        """Return whether a receive has to return a message eventually."""
-        return self._judge.is_owed(command)
+    def overdue(self, event: v.Event) -> Violation | None:
+        """Return the violation if something is overdue after the answers up to this one."""
+        return self._judge.overdue(event)
 
     @property
     def events(self) -> tuple[v.Event, ...]:

@@ -86,10 +86,6 @@ class Judge:
             return None
         return Violation(index=self._judged - 1, rules=overdue.rules, allowed=(), why=overdue.why)
 
-    def is_owed(self, command: v.Receive) -> bool:
-        """Return whether a receive has to return a message eventually."""
-        return self._patience.is_owed(command, self._possible)
-
     def _take(self, accepted: Acceptance) -> None:
         for rule in accepted.rules:
             self.evidence[rule] += 1

@@ -30,6 +30,9 @@ CHANGES_NOTHING: Final = (
     v.ListTopics,
     v.Peek,
 )
+"""Requests that change no description."""
+PARTIAL: Final = (v.TakePartitionDown, v.RestoreQueue)
+"""Requests after which counts are not judged here: some partitions may be left out."""
 
 
 class Lag:
@@ -47,8 +50,8 @@ class Lag:
             event: the last event, which was judged.
             possible: the remaining states.
         """
-        if isinstance(event.outcome, v.Indeterminate):
-            # The request may take effect at any time.
+        if isinstance(event.outcome, v.Indeterminate) or isinstance(event.command, PARTIAL):
+            # It may take effect at any time, or in some partitions only.
             self._is_blind = True
         if not isinstance(event.command, CHANGES_NOTHING):
             self._since = event.called if event.returned is None else event.returned

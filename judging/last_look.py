@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.judging.liveness import BOUND, PAUSE, TRIES
+from busproof.judging.liveness import BOUND
 from busproof.judging.past import MARGIN, Past, views_of
 from busproof.judging.required_capabilities import needs
 
@@ -45,7 +45,6 @@ def look_at_everything(
     events: Sequence[v.Event],
     capabilities: Set[v.Capability],
     ask: Ask,
-    is_owed: Callable[[v.Receive], bool],
 ) -> None:
     """Send requests about everything that the events may have changed, then remove it.
 
@@ -53,7 +52,6 @@ def look_at_everything(
         events: the events of a sequence so far, on a virtual clock.
         capabilities: the declared capabilities; requests that need others are not sent.
         ask: sends a request over a connection and judges the answer; `None` ends the look.
-        is_owed: says whether a receive has to return a message eventually.
     """
     look = _last_look(Past.of(events))
     request = next(look, None)
@@ -61,31 +59,13 @@ def look_at_everything(
         if any(needed not in capabilities for needed in needs(request[0])):
             event: v.Event | None = _NOT_ASKED
         else:
-            event = _waited_for(*request, ask, is_owed)
+            event = ask(*request)
         if event is None:
             return
         try:
             request = look.send(event)
         except StopIteration:
             return
-
-
-def _waited_for(
-    command: v.Command, connection: str, ask: Ask, is_owed: Callable[[v.Receive], bool]
-) -> v.Event | None:
-    """Return the event of a request; repeat a receive until it returns a message that is owed.
-
-    The judge objects if that takes too long.
-    """
-    event = ask(command, connection)
-    for _ in range(TRIES):
-        if event is None or not isinstance(event.outcome, v.Empty):
-            break
-        if not (isinstance(command, v.Receive) and is_owed(command)):
-            break
-        ask(v.AdvanceClock(duration=PAUSE), connection)
-        event = ask(command, connection)
-    return event
 
 
 def _last_look(past: Past) -> Look:

@@ -95,10 +95,6 @@ class Patience:
         why = f"a message is overdue: {row.answers} empty answers over {seconds:g} seconds"
         return Overdue(rules=rules, why=why)
 
-    def is_owed(self, command: v.Receive, possible: Sequence[Namespace]) -> bool:
-        """Return whether a receive has to return a message eventually."""
-        return bool(self._owed(command, possible))
-
     def _owed(self, command: v.Receive, possible: Sequence[Namespace]) -> tuple[v.RuleId, ...]:
         """Return the rules that require a message to arrive, if every possible state has one."""
         if self._is_blind:

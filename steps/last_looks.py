@@ -70,4 +70,4 @@ def look_at(bus: Bus) -> None:
         return None if bus.exhausted else event
 
     if bus.events and bus.clock is v.Clock.VIRTUAL and not bus.exhausted:
-        look_at_everything(bus.events, bus.capabilities, ask, bus.is_owed)
+        look_at_everything(bus.events, bus.capabilities, ask)

@@ -12,6 +12,7 @@ from busproof.exploration.elsewhere.places import Ask
 __all__ = [
     "after_a_hundred_others",
     "after_an_outage",
+    "among_a_hundred_others",
     "in_batches",
     "in_transactions",
     "more_slowly",
@@ -20,6 +21,8 @@ __all__ = [
 
 SLOWER: Final = 100
 """Factor for times, except lock durations."""
+LIFE: Final = 3_600 * v.MICROSECONDS
+"""Time to live of a scheduled message that has none; less than most delays are then."""
 LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
 HUNDRED: Final = 100
 OTHER: Final = "beside"
@@ -28,13 +31,22 @@ DOWN: Final = 3
 
 
 def in_transactions(ask: Ask) -> Ask:
-    """Settle in a transaction that is rolled back, then in one that is committed; send in one."""
+    """Settle in a transaction that is rolled back, then in one that is committed; send in one.
+
+    A transaction that is committed with a settlement also sends to another queue.
+    """
     numbers = count(1)
 
     def within(command: v.Command, connection: str, *, commits: bool) -> v.Event | None:
-        name = f"elsewhere {next(numbers)}"
+        number = next(numbers)
+        name = f"elsewhere {number}"
+        if number == 1:
+            ask(v.CreateQueue(queue=OTHER, partitioned=False), connection)
         ask(v.BeginTransaction(transaction=name), connection)
         event = ask(_changed(command, transaction=name), connection)
+        if commits and isinstance(command, v.Settlement):
+            beside = v.Message(body=f"{OTHER} {number}")
+            ask(v.Send(queue=OTHER, message=beside, transaction=name), connection)
         ending = v.CommitTransaction if commits else v.RollBackTransaction
         ask(ending(transaction=name), connection)
         return event
@@ -125,6 +137,9 @@ def more_slowly(ask: Ask) -> Ask:
         if window is not None:
             changed["duplicate_window"] = min(window * SLOWER, max(window, LONGEST_WINDOW))
         match command:
+            case v.Schedule(message=v.Message(time_to_live=None) as message):
+                # It lives from when it is due, and not from when it was scheduled.
+                changed["message"] = attrs.evolve(message, time_to_live=LIFE)
             case v.Send(message=message) | v.Schedule(message=message):
                 changed["message"] = _slower(message)
             case v.SendBatch(messages=messages):
@@ -142,6 +157,7 @@ def _slower(message: v.Message) -> v.Message:
 
 def after_a_hundred_others(ask: Ask) -> Ask:
     """Let a hundred messages pass through each queue before anything else."""
+    numbers = count(1)  # the judge tells messages apart by their bodies
 
     def asks(command: v.Command, connection: str) -> v.Event | None:
         event = ask(command, connection)
@@ -149,7 +165,7 @@ def after_a_hundred_others(ask: Ask) -> Ask:
             return event
         session = OTHER if command.requires_session else None
         messages = tuple(
-            v.Message(body=f"{OTHER} {number}", session_id=session) for number in range(HUNDRED)
+            v.Message(body=f"{OTHER} {next(numbers)}", session_id=session) for _ in range(HUNDRED)
         )
         ask(v.SendBatch(queue=command.queue, messages=messages), connection)
         if session is not None:
@@ -167,6 +183,41 @@ def after_a_hundred_others(ask: Ask) -> Ask:
         return event
 
     return asks
+
+
+def among_a_hundred_others(ask: Ask) -> Ask:
+    """Create a hundred more of whatever is listed, before it is listed for the first time."""
+    listed: set[v.Command] = set()
+    numbers = count(1)
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        if command not in listed:
+            listed.add(command)
+            for _ in range(HUNDRED):
+                another = _another(command, f"{OTHER}-{next(numbers)}")
+                if another is None:
+                    break
+                ask(another, connection)
+        return ask(command, connection)
+
+    return asks
+
+
+def _another(command: v.Command, name: str) -> v.Command | None:
+    """Return a request that makes one more thing that a command lists; `None` if it lists none."""
+    match command:
+        case v.ListQueues():
+            return v.CreateQueue(queue=name)
+        case v.ListTopics():
+            return v.CreateTopic(topic=name)
+        case v.ListSubscriptions(topic=topic):
+            return v.CreateSubscription(topic=topic, subscription=name)
+        case v.ListRules(topic=topic, subscription=subscription):
+            nothing = v.FalseFilter()
+            return v.AddRule(topic=topic, subscription=subscription, rule=name, filter=nothing)
+        case v.ListSessions(queue=queue):
+            return v.Send(queue=queue, message=v.Message(body=name, session_id=name))
+    return None
 
 
 def after_an_outage(ask: Ask) -> Ask:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.past import views_of
 
 __all__ = [
     "RECEIVING",
@@ -33,7 +34,7 @@ SESSION: Final = "elsewhere"
 WAY: Final = "-way"
 REASON: Final = "elsewhere"
 MOST_MOVED: Final = 3
-"""Messages that are moved to a dead-letter queue after the clock has advanced."""
+"""Receives for moving messages to a dead-letter queue at one time."""
 SENDING: Final = (
     v.Send,
     v.SendBatch,
@@ -104,13 +105,15 @@ def in_a_dead_letter_queue(ask: Ask) -> Ask:
     queues: set[str] = set()
     scheduled_for: set[str] = set()
 
-    def move(queue: str, connection: str, most: int) -> None:
-        for _ in range(most):
+    def move(queue: str, connection: str) -> None:
+        for _ in range(MOST_MOVED):
             event = ask(v.Receive(queue=queue), connection)
-            if event is None or not isinstance(event.outcome, v.Received):
+            views = () if event is None else views_of(event.outcome)
+            if not views:
                 return
-            token = event.outcome.message.lock_token or ""
-            ask(v.DeadLetter(queue=queue, lock_token=token, reason=REASON), connection)
+            for view in views:
+                token = view.lock_token or ""
+                ask(v.DeadLetter(queue=queue, lock_token=token, reason=REASON), connection)
 
     def asks(command: v.Command, connection: str) -> v.Event | None:
         queue = getattr(command, "queue", "")
@@ -124,10 +127,10 @@ def in_a_dead_letter_queue(ask: Ask) -> Ask:
         if isinstance(command, v.Schedule):
             scheduled_for.add(queue)
         elif isinstance(command, v.Send | v.SendBatch) and queue in queues:
-            move(queue, connection, len(getattr(command, "messages", (0,))))
+            move(queue, connection)
         elif isinstance(command, v.AdvanceClock):
             for later in scheduled_for & queues:
-                move(later, connection, MOST_MOVED)
+                move(later, connection)
         return event
 
     return asks

@@ -9,7 +9,7 @@ from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.exploration.elsewhere.places import Ask
 from busproof.exploration.elsewhere.playing import Played, play
-from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, ways_for
+from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, Ways
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.search import Enough, Search
 from busproof.exploration.sizes import Size
@@ -67,11 +67,12 @@ class Elsewhere(Search):
 
     def _drawn(self) -> Iterator[tuple[Played, Way]]:
         """Yield each sequence with a way to ask it, as often as the size says."""
+        ways = Ways(self._random)
         for _ in range(self._size.elsewhere):
             for played in self._played:
-                ways = ways_for(played.events)
-                if ways:
-                    yield played, self._random.choice(ways)
+                way = ways.chosen_for(played.events)
+                if way is not None:
+                    yield played, way
 
     def _ask(self, played: Played, place: str, manner: str) -> None:
         name = f"{played.name}, {place}, {manner}"

@@ -1,17 +1,23 @@
 """Table of the places and manners in which a sequence is sent again."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from random import Random
+from typing import Any, Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.exploration.elsewhere import manners, places
 
-__all__ = ["MANNERS", "PLACES", "Change", "Way", "ways_for"]
+__all__ = ["MANNERS", "PLACES", "Change", "Way", "Ways"]
 
 Way = tuple[str, str]
 """Names of a place and a manner."""
+NEW: Final = 1.0
+"""A sequence is sent again if a request is new in a place or a manner, or some are nearly new."""
+Kind = tuple[str, ...]
+"""A command, its answer, and the fields that it sets."""
 
 
 @attrs.frozen
@@ -31,6 +37,13 @@ class Change:
 
 CREATING: Final = (v.CreateQueue,)
 SENDING: Final = (v.Send, v.SendBatch, v.Schedule)
+LISTING: Final = (
+    v.ListQueues,
+    v.ListRules,
+    v.ListSessions,
+    v.ListSubscriptions,
+    v.ListTopics,
+)
 SETTLING: Final = (v.Complete, v.Abandon, v.Defer, v.DeadLetter)
 
 PLACES: Final[Mapping[str, Change]] = {
@@ -55,18 +68,70 @@ MANNERS: Final[Mapping[str, Change]] = {
     "with deletion": Change(manners.with_deletion, ((v.ReceiveDeferred, v.ReceiveBatch),)),
     "more slowly": Change(manners.more_slowly, ((v.AdvanceClock,),)),
     "after a hundred others": Change(manners.after_a_hundred_others, (CREATING,)),
+    "among a hundred others": Change(manners.among_a_hundred_others, (LISTING,)),
     "after an outage": Change(manners.after_an_outage, (CREATING,)),
 }
 
 
-def ways_for(events: Sequence[v.Event]) -> tuple[Way, ...]:
-    """Return the ways that change a sequence, in its place, in its manner, or in both."""
-    kinds = frozenset(type(event.command) for event in events)
-    ways = (
-        (place, manner)
-        for place, where in PLACES.items()
-        if where.suits(kinds)
-        for manner, how in MANNERS.items()
-        if how.suits(kinds)
+class Ways:
+    """Chooses ways, so that each kind of request is sent in each place and in each manner.
+
+    Args:
+        random: decides between ways that are equally new.
+    """
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+        self._used: Counter[tuple[str, Kind]] = Counter()
+
+    def chosen_for(self, events: Sequence[v.Event]) -> Way | None:
+        """Return the place and the manner that are newest for the requests of a sequence.
+
+        `None` if no place and no manner changes them, or none is new.
+        """
+        commands = frozenset(type(event.command) for event in events)
+        places = [name for name, change in PLACES.items() if change.suits(commands)]
+        manners = [name for name, change in MANNERS.items() if change.suits(commands)]
+        kinds = {_kind(event) for event in events}
+        where, place = self._newest(places, kinds)
+        if place == places[0]:
+            del manners[0]
+        if not manners:
+            return None
+        how, manner = self._newest(manners, kinds)
+        if max(where, how) < NEW:
+            return None
+        self._used.update((name, kind) for name in (place, manner) for kind in kinds)
+        return place, manner
+
+    def _newest(self, names: Sequence[str], kinds: Set[Kind]) -> tuple[float, str]:
+        """Return the name for which most of these kinds are new, and how many are.
+
+        A kind counts half as much each time.
+        """
+        ordered = self._random.sample(names, len(names))
+        newest = max(ordered, key=lambda name: self._newness(name, kinds))
+        return self._newness(newest, kinds), newest
+
+    def _newness(self, name: str, kinds: Set[Kind]) -> float:
+        return sum(2.0 ** -self._used[name, kind] for kind in kinds)
+
+
+def _kind(event: v.Event) -> Kind:
+    """Return the kind of a request: its command, the fields that it sets, and its answer."""
+    outcome = event.outcome
+    answer = outcome.error.value if isinstance(outcome, v.Refused) else type(outcome).__name__
+    message = getattr(event.command, "message", None)
+    return (
+        type(event.command).__name__,
+        answer,
+        *_set_fields(event.command),
+        *_set_fields(message),
     )
-    return tuple(ways)[1:]
+
+
+def _set_fields(value: Any) -> Iterator[str]:
+    """Yield the names of fields that differ from their defaults."""
+    for field in () if value is None else attrs.fields(type(value)):
+        if field.default is not attrs.NOTHING and getattr(value, field.name) != field.default:
+            yield field.name

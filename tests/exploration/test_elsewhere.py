@@ -1,6 +1,7 @@
 """Sequences of scenarios asked elsewhere: what is sent, what is noticed, and that it is sound."""
 
 from collections.abc import Callable, Sequence
+from random import Random
 from typing import Any
 
 import attrs
@@ -11,7 +12,7 @@ from busproof.adapters.model import CAPABILITIES, ModelAdapter
 from busproof.exploration.elsewhere.places import on_a_subscription
 from busproof.exploration.elsewhere.playing import Played, play
 from busproof.exploration.elsewhere.search import Elsewhere
-from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, ways_for
+from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, Ways
 from busproof.exploration.machine import Watch, terms_of
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import ELSEWHERE, Ended, Record, ScenarioVerdict, Started, StepResult
@@ -79,6 +80,7 @@ EVERYTHING = (
     v.DeadLetter(queue="q", lock_token="@14", reason="r"),
     v.Receive(queue="q" + v.DEAD_LETTERS),
     v.Complete(queue="q" + v.DEAD_LETTERS, lock_token="@16"),
+    v.ListQueues(),
 )
 
 
@@ -86,7 +88,8 @@ class EachWay(Elsewhere):
     """Asks each sequence in every way."""
 
     def _drawn(self) -> Any:
-        return [(one, way) for one in self._played for way in ways_for(one.events)]
+        ways = [(place, manner) for place in PLACES for manner in MANNERS][1:]
+        return [(one, way) for one in self._played for way in ways]
 
 
 def searched(adapter: ModelAdapter, played: Played, way: Way | None = None) -> list[Record]:
@@ -108,7 +111,6 @@ def verdicts(records: Sequence[Record]) -> set[ScenarioVerdict]:
 @pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
 def test_no_way_accuses_a_conforming_bus(policy: str) -> None:
     played = asked(EVERYTHING)
-    assert len(PLACES) * len(MANNERS) - 1 == len(ways_for(played.events))
     records = searched(ModelAdapter(policy=policy, seed=2), played)
     assert {ScenarioVerdict.PASSED} == verdicts(records)
 
@@ -134,6 +136,21 @@ def wrong_beside_a_transaction(
     if any(not transaction.ended for transaction in namespace.transactions.values()):
         raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
     return RULES.locks.renew(namespace, command, connection)
+
+
+def lists_only_ten(namespace: Namespace, command: v.ListQueues, connection: str) -> Answer:
+    """List at most ten names."""
+    answer = RULES.management.list_queues(namespace, command, connection)
+    assert isinstance(answer.outcome, v.Listed)
+    answer.outcome = v.Listed(names=answer.outcome.names[:10])
+    return answer
+
+
+def test_list_that_is_cut_off_is_noticed_among_a_hundred_others() -> None:
+    management = attrs.evolve(RULES.management, list_queues=lists_only_ten)
+    adapter = ModelAdapter(rules=attrs.evolve(RULES, management=management))
+    played = asked((EVERYTHING[0], v.ListQueues()))
+    assert ScenarioVerdict.FAILED in verdicts(searched(adapter, played))
 
 
 RENEWED = (
@@ -173,10 +190,24 @@ def test_real_clock_gets_no_sequence() -> None:
     assert [] == searched(ModelAdapter(clock=v.Clock.REAL), asked(RENEWED))
 
 
+def chosen(commands: Sequence[v.Command], times: int) -> list[Way | None]:
+    """Return the ways that are chosen one after another for the same sequence."""
+    ways, events = Ways(Random(1)), asked(commands).events
+    return [ways.chosen_for(events) for _ in range(times)]
+
+
 def test_way_needs_the_commands_that_it_changes() -> None:
-    assert () == ways_for(asked((v.ListQueues(),)).events)
-    manners = {manner for _, manner in ways_for(asked((EVERYTHING[0],)).events)}
-    assert {"as it was", "after a hundred others", "after an outage"} == manners
+    assert [None] == chosen((v.GetQueue(queue="q"),), 1)
+    ways = [way for way in chosen((EVERYTHING[0],), 20) if way is not None]
+    assert {"where it was", "on a subscription"} == {place for place, _ in ways}
+    assert {"as it was", "after a hundred others", "after an outage"} == {how for _, how in ways}
+    assert ("where it was", "as it was") not in ways
+
+
+def test_each_place_and_each_manner_has_its_turn() -> None:
+    ways = [way for way in chosen(EVERYTHING, max(len(PLACES), len(MANNERS)) + 1) if way]
+    assert set(PLACES) == {place for place, _ in ways}
+    assert set(MANNERS) == {manner for _, manner in ways}
 
 
 def test_locks_and_numbers_are_those_of_the_same_messages_this_time() -> None:

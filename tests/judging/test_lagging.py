@@ -31,11 +31,6 @@ def none_for_a_minute(namespace: Namespace, entity: Entity) -> int:
     return 0 if namespace.now < MINUTE else COUNT(namespace, entity)
 
 
-def always_limited(*_: object) -> v.Availability:
-    """Report that the entity is limited, as in an outage that is over."""
-    return v.Availability.LIMITED
-
-
 def asked(
     *commands: v.Command,
     wait: int = BOUND,
@@ -49,10 +44,11 @@ def asked(
     adapter.start(profile)
     recording = Recording(record=lambda _: None, sentence=str)
     bus = Driver(adapter, profile, Oracle.STRICT, recording)
-    for command in (*commands, v.AdvanceClock(duration=wait)):
-        _, violation = bus.ask(command, "c1")
+    for command in (*commands, v.AdvanceClock(duration=wait), GET):
+        event, violation = bus.ask(command, "c1")
         assert violation is None
-    return bus.ask(GET, "c1")[1]
+        violation = bus.overdue(event)
+    return violation
 
 
 def test_count_that_is_wrong_after_two_minutes_is_a_violation() -> None:
@@ -88,12 +84,3 @@ def test_count_is_right_though_a_lock_has_ended_meanwhile() -> None:
 )
 def test_count_may_be_that_of_before_a_message_expired_or_became_due(last: v.Command) -> None:
     assert asked(QUEUE, SENT, last, count=one_too_few) is None
-
-
-def test_availability_after_an_outage_is_wrong_after_two_minutes() -> None:
-    down = v.TakePartitionDown(queue="q", partition=1)
-    up = v.BringPartitionUp(queue="q", partition=1)
-    assert asked(QUEUE, down, up) is None
-    violation = asked(QUEUE, down, up, availability=always_limited)
-    assert violation is not None
-    assert "MGMT-22" in violation.rules
