@@ -3,14 +3,15 @@
 import pickle
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, overload
+from operator import eq
+from typing import Final, TypeVar, overload
 
 from busproof import vocabulary as v
 
-__all__ = ["CHUNKS", "IN_A_CHUNK", "PackedEvents", "Reordered", "packed"]
+__all__ = ["CHUNKS", "IN_A_CHUNK", "Packed", "PackedEvents", "Reordered", "packed"]
 
 IN_A_CHUNK: Final = 250
-"""Number of events that are compressed together."""
+"""Number of items that are compressed together."""
 
 CHUNKS: Final = 20
 """Number of chunks that are made at once; a shorter history is not compressed."""
@@ -24,24 +25,26 @@ between as many places as there are clients.
 
 _FAST: Final = 1
 
+Item = TypeVar("Item")
 
-class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
-    """A sequence of events that keeps all but the latest compressed.
+
+class Packed(Sequence[Item]):  # noqa: PLW1641 - it can change
+    """A sequence that keeps all items but the latest compressed.
 
     A reader that goes through it in order, forwards or backwards, unpacks each chunk once.
     """
 
-    def __init__(self, events: Iterable[v.Event] = ()) -> None:
+    def __init__(self, items: Iterable[Item] = ()) -> None:
         self._chunks: list[bytes] = []
-        self._latest: list[v.Event] = []
-        self._unpacked: dict[int, list[v.Event]] = {}
+        self._latest: list[Item] = []
+        self._unpacked: dict[int, list[Item]] = {}
         self._used = -1
-        for event in events:
-            self.append(event)
+        for item in items:
+            self.append(item)
 
-    def append(self, event: v.Event) -> None:
-        """Add an event at the end."""
-        self._latest.append(event)
+    def append(self, item: Item) -> None:
+        """Add an item at the end."""
+        self._latest.append(item)
         if len(self._latest) == CHUNKS * IN_A_CHUNK:
             for start in range(0, len(self._latest), IN_A_CHUNK):
                 chunk = self._latest[start : start + IN_A_CHUNK]
@@ -56,23 +59,23 @@ class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
     def __len__(self) -> int:
         return IN_A_CHUNK * len(self._chunks) + len(self._latest)
 
-    def __iter__(self) -> Iterator[v.Event]:
+    def __iter__(self) -> Iterator[Item]:
         for number in range(len(self._chunks)):
             yield from self._chunk(number)
         yield from self._latest
 
     @overload
-    def __getitem__(self, index: int) -> v.Event: ...
+    def __getitem__(self, index: int) -> Item: ...
 
     @overload
-    def __getitem__(self, index: slice) -> tuple[v.Event, ...]: ...
+    def __getitem__(self, index: slice) -> tuple[Item, ...]: ...
 
-    def __getitem__(self, index: int | slice) -> v.Event | tuple[v.Event, ...]:
+    def __getitem__(self, index: int | slice) -> Item | tuple[Item, ...]:
         if isinstance(index, slice):
             return tuple(self[place] for place in range(*index.indices(len(self))))
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
-            raise IndexError(f"there is no event {index} of {len(self)}")
+            raise IndexError(f"there is no item {index} of {len(self)}")
         number, within = divmod(place, IN_A_CHUNK)
         if number >= len(self._chunks):
             return self._latest[place - IN_A_CHUNK * len(self._chunks)]
@@ -81,20 +84,24 @@ class PackedEvents(Sequence[v.Event]):  # noqa: PLW1641 - it can change
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
             return NotImplemented
-        return len(self) == len(other) and all(map(v.Event.__eq__, self, other))
+        return len(self) == len(other) and all(map(eq, self, other))
 
-    def _chunk(self, number: int) -> list[v.Event]:
+    def _chunk(self, number: int) -> list[Item]:
         if number == self._used:
             return self._unpacked[number]
-        events = self._unpacked.pop(number, None)
-        if events is None:
-            events = pickle.loads(zlib.decompress(self._chunks[number]))  # noqa: S301 - our own
+        items = self._unpacked.pop(number, None)
+        if items is None:
+            items = pickle.loads(zlib.decompress(self._chunks[number]))  # noqa: S301 - our own
             if len(self._unpacked) == _UNPACKED:
                 del self._unpacked[next(iter(self._unpacked))]
         # The one that was not read for the longest time comes first.
-        self._unpacked[number] = events
+        self._unpacked[number] = items
         self._used = number
-        return events
+        return items
+
+
+class PackedEvents(Packed[v.Event]):
+    """Events of a long history, all but the latest compressed."""
 
 
 class Reordered(Sequence[v.Event]):

@@ -142,8 +142,8 @@ class Queue:
         deaths: index of the times at which its messages expire.
         fronts: for each set of partitions, the messages surely stored there, by arrival number.
         outlasted: partition to the number of messages that had arrived when it last went down.
-        packing_due: number of uncompressed bodies, tokens and numbers at which those of settled
-            messages are compressed.
+        packing_due: number of uncompressed bodies and tokens at which those of settled messages
+            are compressed.
     """
 
     settings: v.CreateQueue

@@ -15,7 +15,7 @@ from busproof.oracle.heap import filtered
 
 __all__ = ["with_packed_past"]
 
-AT_LEAST: Final = 12_000
+AT_LEAST: Final = 8_000
 """Number of entries that are compressed at once at least: less would compress badly."""
 
 _AWAITED: Final = "SCHED-01"
@@ -54,4 +54,5 @@ def with_packed_past(queue: Queue) -> Queue:
 
 
 def _unpacked(queue: Queue) -> int:
-    return len(queue.bodies.recent) + len(queue.tokens.recent) + len(queue.numbers.recent)
+    # There are not more sequence numbers than bodies.
+    return len(queue.bodies.recent) + len(queue.tokens.recent)

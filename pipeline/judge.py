@@ -9,7 +9,6 @@ Executors run the functions of this module in a Python that has this package but
 
 import gc
 import json
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import groupby
@@ -24,7 +23,7 @@ from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import structure_union, unstructure
 from busproof.history.lines import decode_line
-from busproof.history.packed import PackedEvents, packed
+from busproof.history.packed import Packed, PackedEvents, packed
 from busproof.history.records import (
     Ended,
     Header,
@@ -127,7 +126,7 @@ class _Component:
 
     started: Started | None = None
     events: PackedEvents = attrs.field(factory=PackedEvents)
-    lines: "array[int]" = attrs.field(factory=partial(array, "q"))
+    lines: Packed[int] = attrs.field(factory=Packed)
     ended: Ended | None = None
     unusable: list[_Unusable] = attrs.field(factory=list)
     cut: bool = False

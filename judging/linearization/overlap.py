@@ -63,8 +63,12 @@ def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Obser
     # On a virtual clock there is one order, so dividing it would save nothing.
     if observability.clock is v.Clock.VIRTUAL:
         return judged_part(events, profile, observability)
+    all_parts = parts(events)
+    # A copy of compressed events would not be compressed.
+    if len(all_parts) == 1:
+        return judged_part(events, profile, observability)
     results = []
-    for indices in parts(events):
+    for indices in all_parts:
         part = judged_part([events[index] for index in indices], profile, observability)
         order = tuple(indices[place] for place in part.order)
         results.append(attrs.evolve(part, order=order))

@@ -42,7 +42,7 @@ def test_slice_may_lie_in_two_chunks(long: list[v.Event]) -> None:
 
 
 def test_there_is_nothing_beyond_the_end(long: list[v.Event]) -> None:
-    with pytest.raises(IndexError, match=f"no event {len(long)} of {len(long)}"):
+    with pytest.raises(IndexError, match=f"no item {len(long)} of {len(long)}"):
         PackedEvents(long)[len(long)]
 
 

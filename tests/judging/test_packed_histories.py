@@ -1,17 +1,22 @@
 """Long histories are judged the same whether their events are compressed or not."""
 
+from collections import Counter
+
 import attrs
 import pytest
 import recorded_cases as cases
 
 from busproof.history.packed import PackedEvents
 from busproof.history.records import Header, Scenario
-from busproof.judging.linearization.overlap import judged_part
+from busproof.judging.linearization import overlap
+from busproof.judging.linearization.overlap import Judged, judged, judged_part
 from busproof.judging.scenario_result import Checker, profile_of
 from busproof.spec import load
 from busproof.vocabulary import CreateQueue, Done, Event, Message, Send
 from busproof.vocabulary.observability import observability_from
 from busproof.vocabulary.values import Clock
+
+NOTHING = Judged(evidence=Counter())
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +40,16 @@ def test_order_is_held_only_if_it_is_not_the_recorded_one(times: tuple[int, ...]
     order = judged_part(events, profile_of(load(), header), observability).order
     assert sorted(range(3), key=times.__getitem__) == list(order)
     assert (times == (0, 2, 4)) == isinstance(order, range)
+
+
+def test_history_of_one_part_is_judged_without_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy would hold all events as objects."""
+    seen = []
+    monkeypatch.setattr(overlap, "judged_part", lambda events, *_: seen.append(events) or NOTHING)
+    events = [Event(command=CreateQueue(queue="q"), outcome=Done())]
+    observability = observability_from(Clock.REAL, 0, ())
+    assert judged(events, profile_of(load(), cases.header()), observability) is NOTHING
+    assert seen[0] is events
 
 
 @pytest.mark.parametrize("clock", Clock)
