@@ -44,6 +44,8 @@ LONGEST = (
     "tests/test_site.py",
     "tests/model/",
     "tests/broker/storage/test_crashes.py",
+    "tests/steps/test_features_from_a_host.py",
+    "tests/steps/test_features_are_sound.py",
     "tests/judging/test_soundness.py",
     "tests/exploration/test_generating.py",
     "tests/cli/test_extras.py",
