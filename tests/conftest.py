@@ -1,6 +1,7 @@
 """How tests are spread over processes, and what becomes of those whose programs are missing."""
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from built_site import built_site
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from programs import Tally, lacking, needs_of_file, refuse
 from xdist.scheduler import LoadScopeScheduling
 
@@ -47,6 +49,8 @@ LONGEST = (
     "tests/test_site.py",
     "tests/model/",
     "tests/broker/storage/test_crashes.py",
+    "tests/steps/test_features_from_a_host.py",
+    "tests/steps/test_features_are_sound.py",
     "tests/judging/test_soundness.py",
     "tests/exploration/test_generating.py",
     "tests/cli/test_extras.py",
@@ -59,6 +63,7 @@ LONGEST = (
 )
 """Tests of many seconds each, which begin first, so that none is left when all others are done."""
 
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 NEW_OBJECTS = 50_000
 """How many come to be before garbage is looked for; by default it is 700, and a tenth slower."""
 
@@ -71,6 +76,10 @@ def pytest_configure() -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(NEW_OBJECTS)
+    if not FULL and hasattr(providers, "is_local_module_file"):
+        # At full size Hypothesis reads all our modules for constants to draw: two seconds a process
+        # in a new clone.
+        providers.is_local_module_file = lambda _: False
 
 
 def pytest_collection_finish() -> None:

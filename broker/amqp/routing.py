@@ -116,7 +116,8 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
     closed = entity is not None and entity.kind is EntityKind.SUBSCRIPTION
     # The model decides single requests, but clients expect this refusal when they attach the link.
     if bus.is_trusted and (closed or v.is_dead_letter_queue(path)):
-        raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
+        rule = "TOPIC-06" if closed else "DLQ-11"
+        raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' ({rule}).")
     node = Intake(connection, link, path)
     link.max_message_size = connection.hub.max_message
     # Without this property, Python makes batches of 1 MiB or 256 KiB, whatever a message may have.

@@ -58,24 +58,21 @@ def test_json_is_all_that_is_printed(busproof):
 
 def test_progress_goes_to_a_terminal_and_nowhere_else(busproof):
     """The bar counts scenarios on standard error; the JSON stays JSON."""
-    out, shown = seen(busproof, "run", "--format", "json", "--rule", "KEY-09")
+    out, shown = seen(busproof, "run", "--only", "features", "--format", "json", "--rule", "KEY-09")
     assert json.loads(out)
     assert "Running on model" in shown
     assert re.search(r"(\d+) of \1 scenarios", shown)
 
 
-@pytest.mark.parametrize("forced", [{}, {"FORCE_COLOR": "1"}])
-def test_no_progress_goes_to_a_file(busproof, forced):
-    """Not even where colours are forced."""
-    ended = busproof(
-        "run", "--only", "features", "--rule", "KEY-09", "--name", "it", environment=forced
-    )
+def test_no_progress_goes_to_a_file_where_colours_are_forced(busproof):
+    words = ("run", "--only", "features", "--rule", "KEY-09", "--name", "it")
+    ended = busproof(*words, environment={"FORCE_COLOR": "1"})
     assert "Report: reports/runs/it\n" == ended.err
 
 
 def test_no_color_takes_all_colours_away(busproof):
     """On a terminal, and where colours are forced."""
-    _, plain = seen(busproof, "run", "--rule", "KEY-09", NO_COLOR="1")
+    _, plain = seen(busproof, "run", "--only", "features", "--rule", "KEY-09", NO_COLOR="1")
     assert not COLOUR.search(plain)
     forced = {"FORCE_COLOR": "1", "NO_COLOR": "1"}
     ended = busproof("run", "--only", "features", "--rule", "KEY-09", environment=forced)
@@ -83,9 +80,10 @@ def test_no_color_takes_all_colours_away(busproof):
 
 
 def test_a_report_is_plain_text_where_there_is_no_terminal(busproof):
-    """No escape sequence at all."""
-    ended = busproof("run", "--only", "features", "--rule", "KEY-09")
-    assert "\x1b" not in ended.out + ended.err
+    """No escape sequence at all, and no progress."""
+    ended = busproof("run", "--only", "features", "--rule", "KEY-09", "--name", "it")
+    assert "\x1b" not in ended.out
+    assert "Report: reports/runs/it\n" == ended.err
     assert "KEY-09" in ended.out
 
 
@@ -111,7 +109,8 @@ def test_files_in_the_users_folder_do_not_stand_in_for_pythons_own(busproof):
     assert program.exists(), "busproof must be installed beside this Python: `make test` does so"
     for name in ("queue", "types", "json", "random", "conftest", "pytest"):
         (busproof.folder / f"{name}.py").write_text("raise RuntimeError('not that one')\n")
-    ended = busproof("run", "--rule", "KEY-08", "--name", "it", program=(str(program),))
+    words = ("run", "--only", "features", "--rule", "KEY-08", "--name", "it")
+    ended = busproof(*words, program=(str(program),))
     assert Verdict.SHOWN is busproof.run("it").verdict("KEY-08").verdict, ended.err
 
 
@@ -120,7 +119,8 @@ def test_options_of_a_users_pytest_do_not_reach_a_run(busproof):
     (busproof.folder / "pytest.ini").write_text("[pytest]\naddopts = -k nothing --no-such\n")
     (busproof.folder / "conftest.py").write_text("raise RuntimeError('not that one')\n")
     environment = {"PYTEST_ADDOPTS": "-k nothing", "PYTEST_PLUGINS": "no_such_plugin"}
-    busproof("run", "--rule", "KEY-08", "--name", "it", environment=environment)
+    words = ("run", "--only", "features", "--rule", "KEY-08", "--name", "it")
+    busproof(*words, environment=environment)
     assert Verdict.SHOWN is busproof.run("it").verdict("KEY-08").verdict
 
 
