@@ -203,7 +203,8 @@ def _refused(namespace: Namespace, command: v.SendBatch, transition: Transition)
     full = transition.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED)
     # The batch is refused because not all of it has room, or because its key's partition is down.
     why = rules_if((full, "BATCH-10"), ("KEY-03" in transition.rules, "BATCH-11"))
-    rules = tuple(dict.fromkeys((*why, "BATCH-02", *transition.rules))) if transition.rules else ()
+    # A bus that accepts the batch breaks first the rule that refuses it.
+    rules = tuple(dict.fromkeys((*why, *transition.rules, "BATCH-02"))) if transition.rules else ()
     return evolve(transition, next=left, rules=rules)
 
 
