@@ -127,12 +127,17 @@ Feature: Duplicate detection
         | SessionId    |
 
     @DUP-05
-    Scenario: On a regular queue a copy with another key is one too
+    Scenario Outline: On a regular queue a copy with another key is one too
       Given a regular queue with duplicate detection
-      And a message with PartitionKey "a" and MessageId "x" was sent
-      When a message with PartitionKey "b" and MessageId "x" is sent
+      And a message with <key> "a" and MessageId "x" was sent
+      When a message with <key> "b" and MessageId "x" is sent
       And everything is received and completed
       Then exactly 1 message was received
+
+      Examples:
+        | key          |
+        | PartitionKey |
+        | SessionId    |
 
   Rule: What became of the first message does not matter
 

@@ -124,6 +124,26 @@ Feature: Message locks
         | partitioned | abandoned |
         | regular     | abandoned |
 
+    @LOCK-04
+    Scenario Outline: The lock of a later delivery is renewed as that of the first
+      Given a <kind> queue with locks of 20 seconds
+      And a message was dead-lettered
+      And another message with PartitionKey "a" was sent
+      When receivers turn to <where>
+      And one message is received and abandoned, 2 times
+      And a message is received and kept
+      And only 12 of 20 seconds pass
+      And the lock of the message kept is renewed, which succeeds
+      And only 12 of 20 seconds pass
+      Then the message kept can be completed
+
+      Examples:
+        | kind        | where            |
+        | partitioned | "orders"         |
+        | partitioned | its dead letters |
+        | regular     | "orders"         |
+        | regular     | its dead letters |
+
   Rule: A lock is of one delivery, and of one message
 
     @LOCK-07
@@ -375,6 +395,27 @@ Feature: Message locks
         | partitioned | deferred      |
         | regular     | completed     |
         | regular     | abandoned     |
+
+    @LOCK-12 @SESS-05
+    Scenario Outline: After a rollback a session has its holder, and what it received is locked
+      Given a <kind> queue that requires sessions
+      And 2 messages with SessionId "s" were sent
+      And a transaction
+      When session "s" is accepted
+      And a message of session "s" is received and kept
+      And the message kept is <settled> in the transaction
+      And the transaction is rolled back
+      And session "s" is accepted over another connection
+      Then it is refused
+      And the message kept can be completed
+      When everything of session "s" is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | settled       |
+        | partitioned | completed     |
+        | partitioned | dead-lettered |
+        | regular     | completed     |
 
     @LOCK-12
     Scenario Outline: A rollback is no delivery

@@ -236,6 +236,36 @@ Feature: Transactions on partitioned queues
         | partitioned |
         | regular     |
 
+    @TXN-12
+    Scenario Outline: A peek shows nothing of a transaction before its commit
+      Given a <kind> queue
+      And a transaction
+      And 3 messages with PartitionKey "a" were sent in the transaction
+      When messages are peeked
+      Then no message is shown
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TXN-13
+    Scenario Outline: A peek shows nothing of a transaction that was rolled back
+      Given a <kind> queue
+      And a transaction
+      And 3 messages with PartitionKey "a" were sent in the transaction
+      When the transaction is rolled back
+      And messages are peeked
+      Then no message is shown
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @TXN-13
     Scenario Outline: A transaction that was rolled back takes nothing more
       Given a <kind> queue

@@ -504,6 +504,37 @@ Feature: Property and body values in transit
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" |
         | regular     | property no false and property large 2147483648 and Label "ñ"  |
 
+    @SCHED-02 @TOPIC-01
+    Scenario Outline: What was scheduled in a topic comes to its subscription with its values
+      Given a <kind> topic
+      And subscription "one"
+      And a message with <carried> was scheduled in 5 seconds
+      When 5 seconds pass
+      And receivers turn to subscription "one"
+      And 1 message is awaited
+      Then it has <carried>
+
+      Examples:
+        | kind        | carried                                                        |
+        | partitioned | property yes true and property number 2.5 and property none "" |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | regular     | Label "ñ" and CorrelationId "c" and property no false          |
+
+    @FWD-07
+    Scenario Outline: A message that is forwarded several times arrives with its values
+      Given a <kind> destination "end"
+      And a chain of 3 <kind> queues that ends in "end"
+      When a message with PartitionKey "a" and <carried> is sent
+      And receivers turn to "end"
+      And a message is awaited until there is 1
+      Then it has PartitionKey "a" and <carried>
+
+      Examples:
+        | kind        | carried                                                        |
+        | partitioned | property yes true and property number 2.5 and property none "" |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
+        | regular     | Label "ñ" and CorrelationId "c" and property no false          |
+
     @SESS-17
     Scenario Outline: A session's state is the text that was set
       Given a <kind> queue that requires sessions
