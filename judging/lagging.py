@@ -32,7 +32,7 @@ CHANGES_NOTHING: Final = (
 )
 """Requests that change no description."""
 PARTIAL: Final = (v.TakePartitionDown, v.RestoreQueue)
-"""Requests after which counts are not judged here: some partitions may be left out."""
+"""Requests that end this monitoring, because counts may leave out some partitions."""
 
 
 class Lag:

@@ -69,7 +69,7 @@ class Elsewhere(Search):
         """Yield each sequence with a way to ask it, as often as the size says."""
         ways = Ways(self._random)
         for _ in range(self._size.elsewhere):
-            for played in self._played:
+            for played in self._random.sample(self._played, len(self._played)):
                 way = ways.chosen_for(played.events)
                 if way is not None:
                     yield played, way
