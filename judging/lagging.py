@@ -32,7 +32,7 @@ CHANGES_NOTHING: Final = (
 )
 """Requests that change no description."""
 PARTIAL: Final = (v.TakePartitionDown, v.RestoreQueue)
-"""Requests that may leave partitions out of a count, so that later counts are not judged here."""
+"""Requests that end this monitoring, because counts may leave out some partitions."""
 
 
 class Lag:

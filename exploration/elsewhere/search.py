@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from random import Random
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
@@ -20,6 +21,9 @@ from busproof.judging.past import is_eventful
 from busproof.judging.required_capabilities import needs
 
 __all__ = ["Elsewhere"]
+
+LATER: Final = 86_400 * v.MICROSECONDS
+"""Age of each namespace: scenarios begin in a new one."""
 
 
 class Elsewhere(Search):
@@ -69,7 +73,7 @@ class Elsewhere(Search):
         """Yield each sequence with a way to ask it, as often as the size says."""
         ways = Ways(self._random)
         for _ in range(self._size.elsewhere):
-            for played in self._played:
+            for played in self._random.sample(self._played, len(self._played)):
                 way = ways.chosen_for(played.events)
                 if way is not None:
                     yield played, way
@@ -79,6 +83,7 @@ class Elsewhere(Search):
         run = self._begun(Started(scenario=name, feature=ELSEWHERE))
         try:
             ask = PLACES[place].wrapped(MANNERS[manner].wrapped(self._declared(run)))
+            run.ask(v.AdvanceClock(duration=LATER), "c1")
             play(played.events, ask)
             if any(map(is_eventful, played.events)):
                 run.look_at_everything()

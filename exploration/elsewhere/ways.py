@@ -14,8 +14,8 @@ __all__ = ["MANNERS", "PLACES", "Change", "Way", "Ways"]
 
 Way = tuple[str, str]
 """Names of a place and a manner."""
-NEW: Final = 1.0
-"""A sequence is sent again if a request is new in a place or a manner, or some are nearly new."""
+NEW: Final = 2.0
+"""A sequence is sent again if about two kinds of its requests are new in a place or a manner."""
 Kind = tuple[str, ...]
 """A command, its answer, and the fields that it sets."""
 

@@ -198,7 +198,7 @@ def chosen(commands: Sequence[v.Command], times: int) -> list[Way | None]:
 
 def test_way_needs_the_commands_that_it_changes() -> None:
     assert [None] == chosen((v.GetQueue(queue="q"),), 1)
-    ways = [way for way in chosen((EVERYTHING[0],), 20) if way is not None]
+    ways = [way for way in chosen((EVERYTHING[0], v.GetQueue(queue="q")), 20) if way is not None]
     assert {"where it was", "on a subscription"} == {place for place, _ in ways}
     assert {"as it was", "after a hundred others", "after an outage"} == {how for _, how in ways}
     assert ("where it was", "as it was") not in ways
