@@ -29,11 +29,7 @@ ROUNDS = 1000
 PEEKS = 20
 """Number of empty peeks in a row that a scenario accepts as "nothing to show"."""
 
-PAUSES = (
-    *(v.MICROSECONDS // 4,) * 8,
-    *(v.MICROSECONDS,) * 18,
-    *(BOUND // 12,) * 10,
-)
+PAUSES = (*(v.MICROSECONDS // 4,) * 8, *(v.MICROSECONDS,) * 18, *(BOUND // 12,) * 10)
 """Pauses between attempts to receive, in microseconds: short at first, `BOUND` in total."""
 
 DELAYS = ("SCHEDULE-DELAY", "FORWARD-DELAY", "DEAD-LETTER-DELAY")
@@ -91,11 +87,7 @@ class Bus(Driver):
                 self.deliveries[command.queue] = most
 
     def do_all(self, commands: Sequence[v.Command]) -> Iterator[v.Outcome]:
-        """Send commands in order, as `do` does; announce them first to an adapter that prefetches.
-
-        Raises:
-            NotConforming: as `do`, which may also raise its other errors.
-        """
+        """Send each command by `do`; announce them first to an adapter that prefetches."""
         if isinstance(self._adapter, Hearing):
             with blaming_the_adapter():
                 self._adapter.hear(commands, "c1")
