@@ -111,7 +111,7 @@ class Search:
         self, events: Sequence[v.Event], start: tuple[Namespace, ...], *, ordered: bool
     ) -> None:
         self._events = events
-        self._ordered = ordered
+        self._ordered = ordered = ordered or _follow_one_another(events)
         self._hints: Hints | None = None
         # If the order is known, the times are not needed.
         self._times = _Times(() if ordered else events)
@@ -301,6 +301,16 @@ class _Times:
             self.called.append(event.called)
             self.returned.append(NEVER if event.returned is None else event.returned)
             self.client.append(numbers.setdefault(event.client, len(numbers)))
+
+
+def _follow_one_another(events: Sequence[v.Event]) -> bool:
+    """Return whether each event returned before the next one was called: one order is possible."""
+    barrier = -NEVER
+    for event in events:
+        if event.called <= barrier:
+            return False
+        barrier = NEVER if event.returned is None else event.returned
+    return True
 
 
 def _by_time(times: _Times, count: int, *, ordered: bool) -> Sequence[int]:
