@@ -8,6 +8,7 @@ from busproof.judging.judge import Judge, Violation
 from busproof.judging.liveness import PAUSE, TRIES
 from busproof.spec import load
 from busproof.vocabulary.commands import (
+    Abandon,
     AcceptSession,
     AddRule,
     AdvanceClock,
@@ -209,6 +210,16 @@ def test_message_that_is_a_minute_late_is_not_overdue() -> None:
     for _ in range(2 * TRIES):
         assert bus.saw(TAKE, Empty()) is None
         bus.saw(AdvanceClock(duration=MICROSECONDS + MICROSECONDS // 2))
+
+
+def test_message_that_was_seen_and_maybe_deadlettered_is_not_owed() -> None:
+    """Its only delivery has failed; whether it has to fail once more is open (MAX-DELIVERIES)."""
+    bus = Bus(queue(max_delivery_count=1), SOURCE, send())
+    receive = Receive(queue="end")
+    view = MessageView(body="m1", sequence_number=1, lock_token="t", delivery_count=1)
+    bus.saw(receive, Received(message=view))
+    bus.saw(Abandon(queue="end", lock_token="t"))
+    assert bus.empty(receive) is None
 
 
 def test_answers_that_follow_each_other_at_once_are_not_patient() -> None:
