@@ -265,7 +265,7 @@ def test_an_empty_folder_is_nothing_judged(spark: SparkSession, tmp_path: Path) 
     assert spark.version
     ended = follow(tmp_path)
     assert 2 == ended.code
-    assert "no history file (*.jsonl) has come into" in ended.err
+    assert "no history file (*.jsonl) has arrived in" in ended.err
 
 
 def test_two_do_not_follow_by_one_record(folder: Path) -> None:
