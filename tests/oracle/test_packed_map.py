@@ -76,3 +76,10 @@ def test_few_indexes_are_kept() -> None:
         packed = packed.set(key, key).packed(below(300))
     assert len(packed._indexes) <= 5
     assert packed.get(0) == 0
+
+
+def test_deleted_entry_stays_deleted_when_that_is_compressed() -> None:
+    packed: PackedMap[int, int] = PackedMap().set(1, 1).set(2, 2).packed(below(9)).delete(1)
+    for version in (packed, packed.packed(below(9))):
+        assert dict(version.items()) == {2: 2}
+        assert 1 not in version
