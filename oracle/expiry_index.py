@@ -46,8 +46,6 @@ class Deaths:
 
     def only(self, is_here: Callable[[int], bool]) -> "Deaths":
         """Return the index of the messages that are still in the queue, by arrival number."""
-        if self.ahead is None and self.due is None:
-            return self
         ahead = filtered(self.ahead, lambda entry: is_here(entry[1]))
         return evolve(self, ahead=ahead, due=filtered(self.due, lambda entry: is_here(entry[1])))
 
