@@ -381,7 +381,7 @@ Feature: Sessions
 
     @DLQ-02 @SESS-05
     Scenario Outline: A message of a session that was delivered too often becomes a dead letter
-      Given a <kind> queue with 3 deliveries and that requires sessions
+      Given a <kind> queue with locks of 5 minutes and with 3 deliveries and that requires sessions
       And a message with SessionId "a" and MessageId "x" was sent
       And a message with SessionId "a" was sent
       When session "a" is accepted

@@ -363,7 +363,16 @@ Feature: Topics and subscriptions
         | a message with SessionId "a" and PartitionKey "b" is sent                          |
         | 2 messages with SessionId "a" and PartitionKey "b" are sent at once                |
         | a message with SessionId "a" and PartitionKey "b" is sent in the transaction       |
-        | a message with SessionId "a" and PartitionKey "b" is scheduled in 5 seconds        |
+
+    @SCHED-12
+    Scenario: Keys that differ are refused by a partitioned topic when scheduling too
+      Given a partitioned topic
+      And subscription "one"
+      When a message with SessionId "a" and PartitionKey "b" is scheduled in 5 seconds
+      Then it is refused as an invalid operation
+      When 5 seconds pass
+      And receivers turn to subscription "one"
+      Then a receive finds nothing
 
     @KEY-12
     Scenario: A MessageId does not pin in a topic that detects no duplicates

@@ -72,8 +72,8 @@ def test_a_password_is_unquoted() -> None:
     [
         ("Endpoint=sb://h;SharedAccessKeyName=n", "lacks SharedAccessKey"),
         (f"Endpoint=http://h;SharedAccessKeyName=n;SharedAccessKey={SECRET}", "sb://"),
-        (f"{REAL};Colour=red", "says 'Colour'"),
-        (f"{REAL};nonsense", "says 'nonsense'"),
+        (f"{REAL};Colour=red", "has 'Colour'"),
+        (f"{REAL};nonsense", "has 'nonsense'"),
         (REAL.replace(".net/", ".net:x"), "names no port"),
         (REAL.replace("bus.example.net/", ""), "lacks|names no host"),
         ("http://host", "named by"),

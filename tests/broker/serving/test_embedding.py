@@ -92,7 +92,7 @@ def test_beginning_again_leaves_nothing(bus: Embedded) -> None:
     ("ask", "said"),
     [
         (lambda bus: bus.queue("new", lock=3), "CreateQueue has no lock; it has .*lock_duration"),
-        (lambda bus: bus.queue("new", lock_duration=0), "CreateQueue cannot be so: .*> 0"),
+        (lambda bus: bus.queue("new", lock_duration=0), "CreateQueue is invalid: .*> 0"),
         (lambda bus: bus.queue("orders"), "refuses to create 'orders': already-exists"),
         (lambda bus: bus.subscription("no", "s"), "refuses to create 'no/subscriptions/s': not-f"),
         (lambda bus: bus.take_down("no", 1), "there is no entity 'no'; create it first"),
