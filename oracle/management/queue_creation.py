@@ -173,7 +173,7 @@ def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
 
 
 def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transition:
-    """MGMT-09, MGMT-19: return the refusal of a creation whose name an entity has already."""
+    """MGMT-09, MGMT-19: return the refusal of a creation because its name is taken."""
     again = known.managed.partially_applied == "create" and not known.outages.any
     # Only a creation with the same settings completes one that was made in part.
     if again and _whole(namespace, command) == known.settings:

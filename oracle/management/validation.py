@@ -26,7 +26,10 @@ def _is_malformed(version: str) -> bool:
 
 
 def version_shown(version: str) -> v.RuleId | None:
-    """MGMT-08: return the rule about this api-version; it is empty if the request had none."""
+    """Return the rule about an api-version; the version is empty if the request names none.
+
+    The result is `None` if the version is malformed.
+    """
     if _is_malformed(version):
         return None
     # Versions of this form have the same order as text and as dates.
