@@ -55,7 +55,7 @@ class Numbers:
 
 
 def with_components(rows: DataFrame) -> DataFrame:
-    """Return the rows with the number of each row's part in its history."""
+    """Return the rows with a column `part`: the number of the part of the history it belongs to."""
     ended = rows.where(is_record("text", "ended")).select("history_id").distinct()
     unended = rows.join(ended, "history_id", "left_anti").select(*rows.columns)
     learned = unended.select("history_id", "text").mapInArrow(_learned, _LEARNED).collect()
