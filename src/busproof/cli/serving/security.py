@@ -156,8 +156,8 @@ class Protection:
     def renewal(self, hub: "Hub") -> Callable[[], None]:
         """Return a function that reads keys and certificates again.
 
-        If one of them cannot be read, all stay as they were. Keys that do not come from a file of
-        keys are kept.
+        If one of them cannot be read, the keys stay as they were. Keys that do not come from a file
+        of keys are kept.
         """
 
         def renew() -> None:
