@@ -74,7 +74,7 @@ def not_forwarding(namespace: Namespace, destination_named: str) -> Namespace:
 def given_by_source(
     namespace: Namespace, queue: Queue, command: v.Command, connection: str, observed: Observation
 ) -> Iterator[Transition]:
-    """FWD-15, FWD-36: if the entity forwards, yield its answers to a receive or a peek.
+    """FWD-15, FWD-36: yield the answers to a receive or a peek at an entity that forwards.
 
     A receive gives nothing, because all messages wait to be forwarded; a peek may show them. If the
     entity does not forward, or the request is another one, nothing is yielded. Messages that a

@@ -218,7 +218,7 @@ def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:
 
 
 def one_of(command: v.ReceiveBatch) -> v.Receive:
-    """Return the same request, but for a single message."""
+    """Return the same request for a single message."""
     return v.Receive(queue=command.queue, mode=command.mode, session_id=command.session_id)
 
 
