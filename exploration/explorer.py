@@ -55,7 +55,7 @@ def explore(
     played: Sequence[Played],
     write: Callable[[Record], None],
 ) -> Ended:
-    """Ask the sequences of scenarios elsewhere, then explore; return the outcome of both.
+    """Send the sequences of scenarios elsewhere, then explore; return the outcome of both.
 
     Args:
         adapter: the implementation.

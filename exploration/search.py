@@ -126,7 +126,7 @@ class Search(Watch):
             return run
 
     def _blank(self) -> Run:
-        """Return a sequence that asks nothing: a repeated one, or one that could not start."""
+        """Return a sequence that sends nothing: a repeated one, or one that could not start."""
         run = Run(self.bus(self.record), self)
         run.over = True
         return run

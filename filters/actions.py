@@ -150,7 +150,10 @@ def _named(target: Property) -> tuple[str, str]:
 
 
 def _is_settable(statement: Statement) -> bool:
-    """Return whether a statement may set its property: no key, a system property to texts only."""
+    """Return whether a statement may set its property.
+
+    It may not set a key, and it may set a system property only to a text.
+    """
     name = statement.property.name
     if statement.property.scope == "user":
         return name.lower() != RULE_NAME.lower() and statement != _to_null(statement)

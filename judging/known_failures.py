@@ -169,7 +169,7 @@ def marked(
 
 
 def _is_asked_for(known: KnownFailure, conformance: Conformance, catalogue: Catalogue) -> bool:
-    """Return whether an entry counts in a run limited to some rules; with unknown rules it does."""
+    """Return whether an entry counts in a run limited to some rules; an unknown rule's does."""
     there = any(rule.id == known.rule for rule in catalogue.rules if rule.shown_by != "never")
     judged = any(rule.id == known.rule for rule in conformance.rules)
     return judged or not there or is_asked_for(known.rule, conformance.only)

@@ -88,7 +88,8 @@ def _wrong(state: Namespace, before: Sequence[Namespace], event: v.Event) -> tup
 def _is_steady(name: str, state: Namespace, earlier: Namespace) -> bool:
     """Return whether an entity surely held as many messages all the time.
 
-    Messages that are due or expire change their number, and nobody knows when that is shown.
+    Messages that become due or expire change the count, and it is unknown when a description shows
+    that.
     """
     now, before = state.queues[name], earlier.queues.get(name)
     if before is None or before.calendar.entries or now.calendar.entries:

@@ -129,7 +129,7 @@ def _seen_from_outside(past: Past) -> Look:
 
 
 def _peeked(path: str) -> Peeks:
-    """Peek twice, the second time after the messages shown; return all messages shown."""
+    """Peek twice, the second time behind the messages shown first; return all messages shown."""
     shown: list[v.MessageView] = []
     event = yield v.Peek(queue=path, count=MOST_MESSAGES), CONNECTION
     for _ in range(2):

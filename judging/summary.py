@@ -145,7 +145,7 @@ class Summary:
         first_unnamed: each kind of ending with the first place of such a scenario.
         goals: the coverage goals that were reached.
         interrupted: sentences about scenarios in which the run stopped, with their first places.
-        exhausted: sentences why some have no verdict, with their first places.
+        exhausted: sentences about why some scenarios have no verdict, with their first places.
         cut: whether the last line of a history was incomplete and left out.
         parts: the place of each scenario that is judged in parts, with the parts joined so far.
     """

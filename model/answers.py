@@ -25,7 +25,7 @@ class Answer:
 
     Attributes:
         outcome: what the client sees.
-        partition: the partition that took all messages of a send; `None` if there is not one such.
+        partition: the partition that took all messages of a send; `None` if there is no such one.
         rules: the rules that decided the answer.
         changes: the changes that the step made to the state, as the journal records them.
     """

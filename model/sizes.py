@@ -48,7 +48,7 @@ def partition_count(namespace: Namespace, *, partitioned: bool, size: int) -> in
 def capacity(namespace: Namespace, *, partitioned: bool, size: int) -> int:
     """SIZE-04, SIZE-06: return how many bytes fit into one partition.
 
-    In a partitioned namespace it is the size of each partition here; no document says whose it is.
+    In a partitioned namespace the size is that of each partition; the documents leave this open.
     """
     if namespace.profile.is_partitioned:
         return size * GB

@@ -190,7 +190,7 @@ def renew_together(*receives: int) -> Together:
 
 
 def by_number(*receives: int, session_id: str | None = None, delete: bool = False) -> ByNumber:
-    """Return a receive, by their sequence numbers, of the messages from these receives."""
+    """Return a request for the messages that these receives got, by their sequence numbers."""
     return ByNumber(receives, session_id, delete)
 
 

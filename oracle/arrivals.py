@@ -19,8 +19,8 @@ class Arrival:
         certain: whether it was surely accepted.
         answered: whether it arrives now; otherwise its send was not answered, or it is forwarded,
             and it may arrive at any later time or never.
-        revision: the topic's revision when the message was sent in a transaction, which may be
-            older than the one at its arrival; `None` if it was not.
+        revision: if the message was sent in a transaction, the topic's revision at that time, which
+            may be older than the one at its arrival; otherwise `None`.
         hops: how often it has been forwarded.
         shows: further rules that count as exercised when this message is delivered.
         came: when it arrived; `None` if it arrives now.
@@ -49,7 +49,7 @@ class Arrival:
 class Passed:
     """Record of a forwarded message, which may have become a dead letter of its source instead.
 
-    `kept_by` is the rule that surely prevented the forwarding, or `None` if none is known to.
+    `kept_by` is the rule that surely prevented the forwarding; `None` if no such rule is known.
     """
 
     arrival: Arrival

@@ -28,7 +28,7 @@ def for_whatever_reason(
 
 
 def _never_arriving(refusals: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
-    """Return the transitions, all with the first one's reason for the message never to arrive."""
+    """Return the transitions, all recording the same reason why the message never arrives."""
     body = command.message.body
     queues = [transition.next.queues[command.queue] for transition in refusals]
     reasons = [reason for queue in queues if isinstance(reason := queue.bodies.get(body), str)]

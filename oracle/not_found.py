@@ -64,7 +64,8 @@ def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartit
 def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Transitions:
     """Return the answers for a queue that may not exist, or exist in part.
 
-    MGMT-19: a deletion that is repeated with every partition up finds at worst that it was done.
+    MGMT-19: if a deletion is repeated while all partitions are up, it succeeds, or finds that the
+    entity is gone already.
     """
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
         # The partition belongs to the queue, if that exists, and to one created later.

@@ -41,7 +41,7 @@ Other = TypeVar("Other")
 
 
 class PackedMap(Generic[Key, Value]):  # noqa: PLW1641 - never hashed
-    """A map with most of its interface like `immutables.Map`; no value is `None`.
+    """A map with most methods of `immutables.Map`; its values must not be `None`.
 
     Attributes:
         recent: the entries that are not compressed; `None` for a deleted one.

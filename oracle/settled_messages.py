@@ -1,8 +1,9 @@
 """Compression of what a queue remembers of messages that it no longer holds.
 
 However few messages a queue holds, the judge remembers the bodies, lock tokens and sequence numbers
-of all that were ever there. Those of settled messages are compressed from time to time, and entries
-of such messages leave the heaps, whose order hides them; the cost for each message is constant.
+of all that were ever there. From time to time, those of settled messages are compressed, and their
+entries are removed from the heaps, where they would stay until they reach the front. The cost for
+each message is constant.
 """
 
 from typing import Final

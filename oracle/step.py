@@ -111,11 +111,11 @@ def _of_unsure(
     answers: Transitions,
     observed: Observation,
 ) -> Transitions:
-    """Yield the answers of a queue that may not exist; of equal ones, the least informative.
+    """Yield the answers of a queue that may not exist.
 
-    A refusal may mean that the queue does not exist, and then it says nothing else about it. Only
-    the refusal of a change says less if the queue does exist, because part of the change may have
-    been made.
+    The same refusal may come from a queue that exists or from one that does not. Then only the
+    transition that reveals less is yielded. That is the one without a queue, except for a change:
+    a queue that exists may have made part of a change that it refused.
     """
     change = isinstance(command, v.UpdateQueue | v.DeleteQueue | v.UpdateTopic | v.DeleteTopic)
     outage = isinstance(command, SWITCHING)

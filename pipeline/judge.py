@@ -63,7 +63,7 @@ Beliefs hardly ever form cyclic garbage, so frequent collections would only cost
 
 
 def in_components(rows: DataFrame, header: Header) -> DataFrame:
-    """Return the rows with the number of each row's part of its history, in a column `part`."""
+    """Return the rows with a column `part`: the number of the part of the history it belongs to."""
     if header.clock is v.Clock.REAL:
         return with_components(rows)
     return rows.withColumn("part", sf.lit(WHOLE).cast("long"))

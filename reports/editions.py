@@ -24,7 +24,7 @@ STYLES: Final = {Verdict.VIOLATED: "red", Verdict.SHOWN: "green", Verdict.NOT_AP
 
 
 def show(runs: Sequence[Conformance], catalogue: Catalogue, console: Console) -> None:
-    """Print how many rules of each family each edition shows, and the rules not shown in some.
+    """Print the number of rules shown, by family and edition; list those that an edition misses.
 
     Args:
         runs: verdicts on one implementation, each under one edition.

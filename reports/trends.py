@@ -34,9 +34,9 @@ class Entry:
         run: an id of the run, computed from its verdicts and their basis.
         at: the time of its recording in UTC, such as `2026-11-22T05:50Z`.
         label: what was run, such as a commit; may be empty.
-        name: the name the version of the implementation.
+        name: the name of the implementation.
         adapter: the name of its adapter.
-        version: of the implementation.
+        version: the version of the implementation.
         held_to: the terms of the run, in words; only runs with equal terms are compared.
         verdicts: for each verdict the ids of its rules, separated by spaces.
     """

@@ -70,7 +70,7 @@ class Catalogue:
         return None if source is None else source.link
 
     def english(self, citation: Citation) -> str | None:
-        """Return the address of a citation in English, of the known state nearest to its date."""
+        """Return the address of the English text of a citation, as near to its date as is known."""
         address = self.english_text(citation.source)
         return f"{address}#{citation.anchor}" if address and citation.anchor else address
 
@@ -171,7 +171,9 @@ class Catalogue:
         }
 
     def in_force(self, edition: str, tier: str) -> frozenset[str]:
-        """Return the ids of the rules in force: this edition or none states them, for this tier.
+        """Return the ids of the rules in force for this tier in this edition.
+
+        Rules that no edition states are in force in all of them.
 
         Raises:
             UsageError: there is no such edition or tier.

@@ -1,8 +1,8 @@
 """Distilled sequences: short sequences of commands, found by search and stored as data.
 
-Each line of `features/distilled/*.jsonl` has one: its name and purpose in words, the rule that was
-charged, its commands in the syntax of `history/render/gherkin.py`, and the generated mutants that
-it kills. `make distilled` writes the lines.
+Each line of `features/distilled/*.jsonl` is one sequence: its name, its purpose, the rule that was
+reported as violated when it was found, its commands in the syntax of `history/render/gherkin.py`,
+and the generated mutants that it kills. `make distilled` writes the lines.
 """
 
 import json
@@ -30,7 +30,7 @@ class DistilledSequence:
         file: the name of its file in `features/distilled/`.
         name: the commands in a few words; unique.
         about: the wrong answer, and the rule that it breaks.
-        rule: id of the rule that was charged when it was found.
+        rule: id of the rule that was reported as violated when the sequence was found.
         tier: tier of the namespace in which it was found.
         commands: commands with their connections, as sentences.
         mutants: ids of the generated mutants that it kills.
@@ -49,7 +49,7 @@ class DistilledSequence:
 
         Args:
             asking: the object that sends the commands.
-            steps: list that gets the sentence of the sequence, and each command with its result.
+            steps: list to which the sequence's sentence and each command with its result are added.
 
         Raises:
             NotApplicable: the run has another tier, or the sequence would wait on a real clock.

@@ -78,7 +78,7 @@ def record_configurations(manifest: Manifest, runs: Sequence[Ran]) -> None:
 
 
 def _hash_of(manifest: Manifest, configuration: Configuration) -> str:
-    """Return the hash of all that decides a configuration's result, except TLC itself."""
+    """Return the hash of everything that a configuration's result depends on, except TLC itself."""
     expected = attrs.evolve(configuration, seconds=0, title="")
     text = manifest.text(configuration)
     return sources_hash(manifest.folder, configuration.module, text, repr(expected))

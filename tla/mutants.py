@@ -41,8 +41,10 @@ class Mutant:
         module: the module that it changes.
         old: the replaced text, which occurs exactly once in the module.
         new: the text in its place.
-        killed_by: the invariant or property that has to fail; for a graph, a label.
-        killer: the kind of that property.
+        killed_by: the name of the invariant or property that has to fail. If the killer is a
+            graph, the name is only for display.
+        killer: the kind of check that has to fail: an invariant, a property, a refinement,
+            liveness, or `graph`, the comparison of the spec's states with the model's.
         configuration: the name of the configuration that has to kill it.
     """
 
@@ -63,8 +65,8 @@ class Fate:
     Attributes:
         mutant: the mutant.
         killed: whether the expected killer noticed it.
-        killer: what killed it, or what happened instead.
-        sources: the hash of all that decided the result.
+        killer: the check that failed, or what happened instead.
+        sources: the hash of everything that the result depends on.
         seconds: duration of the run.
     """
 
@@ -134,7 +136,10 @@ def _mutated(manifest: Manifest, mutant: Mutant) -> str:
 
 
 def hash_of(manifest: Manifest, mutant: Mutant) -> str:
-    """Return the hash of all that decides a mutant's result; a record with it is valid."""
+    """Return the hash of everything that a mutant's result depends on.
+
+    A recorded result with the same hash is still valid.
+    """
     configuration = manifest.configuration(mutant.configuration)
     text = manifest.text(configuration)
     return sources_hash(manifest.folder, configuration.module, text, repr(mutant))

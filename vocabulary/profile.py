@@ -81,10 +81,10 @@ class Profile:
 
 
 def namespace_of(tiers: Collection[str]) -> tuple[Tier, int]:
-    """Return the tier and the number of partitions of a namespace for a rule that holds in these.
+    """Return the tier and the number of partitions of a namespace in which a rule holds.
 
-    The tier is Standard if the rule holds there, and the namespace is partitioned only if the rule
-    holds nowhere else.
+    `tiers` are those of the rule. The tier is Standard if the rule holds there, and the namespace
+    is partitioned only if the rule holds nowhere else.
     """
     tier = Tier.STANDARD if Tier.STANDARD in tiers else next(iter(tiers))
     return (Tier.PREMIUM, 2) if tier == PARTITIONED_PREMIUM else (Tier(tier), 1)
@@ -113,7 +113,8 @@ def profile_for(
         messaging_units: messaging units of a Premium namespace; by default one for each partition.
 
     Raises:
-        UsageError: the edition, an ambiguity or a reading is unknown, or no namespace can be so.
+        UsageError: the edition, an ambiguity or a reading is unknown, or no namespace can have
+            these partitions or messaging units.
     """
     _check_namespace(tier, namespace_partitions, messaging_units)
     partitioned = namespace_partitions > 1

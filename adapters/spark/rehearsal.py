@@ -45,7 +45,7 @@ class Rehearsal:
         return SparkAdapter().declaration
 
     def start(self, profile: v.Profile) -> None:
-        """Write the commands of the last namespace, and begin with an empty one."""
+        """Write the commands of the previous namespace to the file, and begin with an empty one."""
         self.stop()
         self._commands, self._choices = Commands(profile), _Regular()
         self._namespace = new_namespace(profile, _as_on_spark())
@@ -64,7 +64,7 @@ class Rehearsal:
         return Observed(answer.outcome, None if place is None else v.Witness(partition=place))
 
     def stop(self) -> None:
-        """Write the commands of the namespace to the file, once.
+        """Write the commands of the namespace to the file, unless it has them already.
 
         Raises:
             AdapterError: the file cannot be written.
@@ -88,7 +88,11 @@ class _Regular(RoundRobin):
     """The choices that the bus on Spark makes."""
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return the bus's reading of an ambiguity, the oldest session, or the first candidate."""
+        """Return the candidate that the bus on Spark would choose.
+
+        Of free sessions (SESS-06), this is the one with the oldest message; for an ambiguity, the
+        reading that the bus follows; otherwise the first candidate.
+        """
         choices = list(candidates)
         if name == "SESS-06":
             return min(choices, key=_first_arrival)

@@ -160,9 +160,10 @@ VALUE_TYPES: Final[dict[str, Callable[[str], Any]]] = {
 def rule_element(
     rule: v.SubscriptionRule, created: str, source: ET.Element | None = None
 ) -> ET.Element:
-    """Return a rule's description, with the filter and action of the client's own if available.
+    """Return the description of a subscription rule as XML.
 
-    The client's own may have parameters, which the model has replaced by their values.
+    `source` is the description that the client sent, if it is known. Its filter and action are
+    returned as they are: they may have parameters, which the model has replaced by their values.
     """
     element = ET.Element("RuleDescription", {"xmlns": SB, "xmlns:i": XSI})
     chosen = None if source is None else source.find(f"{{{SB}}}Filter")

@@ -170,7 +170,7 @@ def parse(
     has already validated its values by `checking_parts`.
 
     Raises:
-        ValueError: the bytes are no AMQP message.
+        ValueError: the bytes are not an AMQP message.
     """
     try:
         return _parsed(raw, name, enqueued, identified=identified, checked=checked)
@@ -286,7 +286,7 @@ def inner_messages(raw: bytes) -> Iterator[bytes]:
     """Yield the messages of a batch: each data section of its envelope is a whole message.
 
     Raises:
-        ValueError: the bytes are no AMQP message.
+        ValueError: the bytes are not an AMQP message.
     """
     for code, _, begins, _ in sections_of(raw):
         if code == DATA and isinstance(inner := value_at(raw, begins), bytes):

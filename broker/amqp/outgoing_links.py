@@ -143,7 +143,7 @@ class Outlet(Node):
 
     @property
     def place(self) -> tuple[str, str | None]:
-        """The entity and the session id that the link waits for messages of."""
+        """The entity whose messages the link waits for, and the session id if there is one."""
         return self._path, self._session_id
 
     @property

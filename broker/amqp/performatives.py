@@ -27,7 +27,9 @@ PROTOCOL: Final = int.from_bytes(b"AMQP", "big")
 
 
 class Outgoing:
-    """A filter of the engine's output: all fields, and the client's own delivery-ids.
+    """A filter that rewrites the AMQP engine's output.
+
+    Every field of a frame is written out, and delivery-ids are the client's own.
 
     Args:
         numbering: maps the client's delivery-ids to the engine's.
@@ -40,7 +42,11 @@ class Outgoing:
         """Maximum frame size that the client accepts, in bytes."""
 
     def feed(self, data: bytes) -> bytes:
-        """Take output of the engine; return the frames that are complete, rewritten."""
+        """Take a piece of the engine's output, and return the frames that it completes, rewritten.
+
+        Each frame has all its fields and the client's delivery-ids. The rest of an incomplete frame
+        waits for the next piece.
+        """
         if self._rest:
             data = self._rest + data
         place, written, length = 0, list[bytes](), len(data)

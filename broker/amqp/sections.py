@@ -74,7 +74,7 @@ def sections_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
     """Yield each section of a message: its code, its start, and where its value begins and ends.
 
     Raises:
-        ValueError: the bytes are no AMQP message.
+        ValueError: the bytes are not an AMQP message.
     """
     place = number = 0
     while place < len(raw):
@@ -114,7 +114,7 @@ def checking_parts(raw: bytes) -> Iterator[None]:
     """Validate, step by step, all values of a message that are passed on.
 
     Raises:
-        ValueError: the bytes are no AMQP message.
+        ValueError: the bytes are not an AMQP message.
     """
     for code, _, begins, _ in sections_of(raw):
         # A data section is a binary, which contains no values.

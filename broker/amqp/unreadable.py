@@ -39,7 +39,7 @@ def decoded(raw: bytes, most: int = MOST) -> ProtonMessage:
     """Decode a message of at most this many values completely, with Proton.
 
     Raises:
-        ValueError: the bytes are no AMQP message, there are more values, or Python cannot
+        ValueError: the bytes are not an AMQP message, there are more values, or Python cannot
             represent one.
     """
     # The engine needs a microsecond for a value, and an array may have any number of them.

@@ -31,9 +31,10 @@ DOWN: Final = 3
 
 
 def in_transactions(ask: Ask) -> Ask:
-    """Settle in a transaction that is rolled back, then in one that is committed; send in one.
+    """Settle first in a transaction that is rolled back, then in one that is committed.
 
-    A transaction that is committed with a settlement also sends to another queue.
+    Messages are sent in transactions, too. A committed transaction with a settlement also sends to
+    another queue.
     """
     numbers = count(1)
 
@@ -204,7 +205,7 @@ def among_a_hundred_others(ask: Ask) -> Ask:
 
 
 def _another(command: v.Command, name: str) -> v.Command | None:
-    """Return a request that makes one more thing that a command lists; `None` if it lists none."""
+    """Return a request that creates one more item for a list; `None` if the command lists none."""
     match command:
         case v.ListQueues():
             return v.CreateQueue(queue=name)

@@ -1,7 +1,7 @@
 """Places: another entity takes the part of each queue of a sequence.
 
-Each place is a function that wraps the sending of commands: it gets the command of the original
-sequence, sends what stands for it, and returns the event whose answer stands for the original one.
+Each place is a function that wraps the sending of commands: it gets a command of the original
+sequence, sends one or more commands in its place, and returns the event with the answer to it.
 """
 
 from collections.abc import Callable, Set

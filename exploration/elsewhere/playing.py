@@ -27,8 +27,8 @@ class Played:
 def play(events: Sequence[v.Event], ask: Ask) -> None:
     """Send the commands of these events again.
 
-    A lock token or a sequence number of the original stands for that of the same message in the
-    same answer this time; a command is left out if a lock that it needs does not exist.
+    Lock tokens and sequence numbers are replaced by those that the same message got in the same
+    answer this time. A command is left out if a lock that it needs does not exist.
 
     Args:
         events: the original sequence.
@@ -97,7 +97,7 @@ def _made_anew(
 
 
 def _token(token: str, tokens: dict[str, Place], answers: dict[int, v.Outcome]) -> str | None:
-    """Return the token that stands for one of the original; others stay as they are."""
+    """Return the token that replaces one of the original sequence; others stay as they are."""
     if token not in tokens:
         return token
     index, position = tokens[token]
@@ -106,7 +106,7 @@ def _token(token: str, tokens: dict[str, Place], answers: dict[int, v.Outcome]) 
 
 
 def _number(number: int, numbers: dict[int, Place], answers: dict[int, v.Outcome]) -> int:
-    """Return the number that stands for one of the original, or for the one behind it."""
+    """Return the number that replaces one of the original sequence, or the one that follows it."""
     for known, more in ((number, 0), (number - 1, 1)):
         index, position = numbers.get(known, (-1, 0))
         outcome = answers.get(index)

@@ -1,4 +1,4 @@
-"""Search for failures in sequences of scenarios that are asked elsewhere."""
+"""Search for failures in sequences of scenarios that are sent again elsewhere."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,9 +27,9 @@ LATER: Final = 86_400 * v.MICROSECONDS
 
 
 class Elsewhere(Search):
-    """Search in sequences of scenarios, each asked in another place, in another manner, or both.
+    """Search in sequences of scenarios, each sent in another place, in another manner, or both.
 
-    A real clock would have to wait, and gets none.
+    On a real clock nothing is sent, because the sequences wait.
 
     Args:
         adapter: the implementation.
@@ -56,7 +56,7 @@ class Elsewhere(Search):
 
     @seldom_collected()
     def run(self) -> None:
-        """Ask each sequence elsewhere, as far as the time allows."""
+        """Send each sequence elsewhere, as far as the time allows."""
         if self._real:
             return
         self._until = time.monotonic() + self._size.seconds
@@ -70,7 +70,7 @@ class Elsewhere(Search):
                 self._failure = None
 
     def _drawn(self) -> Iterator[tuple[Played, Way]]:
-        """Yield each sequence with a way to ask it, as often as the size says."""
+        """Yield each sequence with the way to send it, as often as `size` says."""
         ways = Ways(self._random)
         for _ in range(self._size.elsewhere):
             for played in self._random.sample(self._played, len(self._played)):
@@ -91,7 +91,7 @@ class Elsewhere(Search):
             self.closed(run)
 
     def _declared(self, run: Run) -> Ask:
-        """Return a function that asks whatever the implementation has declared."""
+        """Return a function that sends only commands that the implementation supports."""
         capabilities = self.adapter.declaration.capabilities
 
         def ask(command: v.Command, connection: str) -> v.Event | None:

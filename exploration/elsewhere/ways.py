@@ -22,9 +22,9 @@ Kind = tuple[str, ...]
 
 @attrs.frozen
 class Change:
-    """A place or a manner: how it sends commands, and the commands without which it does nothing.
+    """A place or a manner: how it sends commands, and the commands that it can change.
 
-    A sequence needs one command of each group.
+    It suits a sequence that has at least one command of each group in `needed`.
     """
 
     wrapped: places.Wrapper
@@ -74,7 +74,7 @@ MANNERS: Final[Mapping[str, Change]] = {
 
 
 class Ways:
-    """Chooses ways, so that each kind of request is sent in each place and in each manner.
+    """Chooser of ways, so that each kind of request is sent in each place and in each manner.
 
     Args:
         random: decides between ways that are equally new.
@@ -107,7 +107,7 @@ class Ways:
     def _newest(self, names: Sequence[str], kinds: Set[Kind]) -> tuple[float, str]:
         """Return the name for which most of these kinds are new, and how many are.
 
-        A kind counts half as much each time.
+        Each time that a kind was sent under a name, it counts half as much as before.
         """
         ordered = self._random.sample(names, len(names))
         newest = max(ordered, key=lambda name: self._newness(name, kinds))

@@ -122,7 +122,7 @@ class Subhistories:
         return [sorted(set(indices)) for indices in by_root.values()]
 
     def _names(self, event: v.Event, *, lines: bool) -> Iterator[tuple[str, ...]]:
-        """Yield the names of what an event is about; those that a peek shows are not joined."""
+        """Yield the names that an event concerns; a peek does not join the messages it shows."""
         command = event.command
         queue = getattr(command, "queue", "")
         transaction = getattr(command, "transaction", None)

@@ -10,9 +10,9 @@ that leaving an event out never forbids what was allowed with it, for these reas
   fewer events such a window only becomes wider.
 * Messages that belong together stay together: those with one body; those of one transaction,
   because a send in it may be refused because of an earlier one; where duplicates are detected,
-  those with one MessageId, because a copy is dropped because of an earlier send. Nothing else makes
-  a send refused or dropped. A dead letter is the original message, and messages received by number
-  stay together.
+  those with one MessageId, because an earlier send causes a copy to be dropped. For no other reason
+  is a send refused or dropped. A dead letter is the original message, and messages received by
+  number stay together.
 * Sends with one key reveal its partition without other events, except those in transactions and
   those that may be dropped as copies.
 * Outages, and the sessions of a subhistory's messages, are kept whole. The partition of a key is
@@ -26,7 +26,7 @@ that leaving an event out never forbids what was allowed with it, for these reas
   the creation of the queue represents all of them: it allows every empty answer, and every order.
 * The views of other messages in a peek are left out: fewer were shown, still in order.
 * Whether there is room for a message depends on all the others. If one was refused for lack of
-  room nothing is left out; subhistories without all receives are not judged for accepting one.
+  room nothing is left out; a subhistory that lacks some receives is not judged on accepting one.
 * Whether one more entity can be created depends on all the others. If a quota may be reached,
   nothing is left out.
 * Messages without a key take turns (KEY-14) only if all of them are seen, so a subhistory is not
@@ -172,7 +172,10 @@ def _most_to_blame(
 def _placed(
     events: Sequence[v.Event], start: tuple[Namespace, ...], order: Sequence[int], suspect: int
 ) -> tuple[tuple[int, ...], Acceptance] | None:
-    """Return the order up to the suspect, placed where it most likely took effect, and why not."""
+    """Return the order up to the suspect, and why the suspect is not allowed there.
+
+    The suspect is placed where it most likely took effect.
+    """
     hints = Hints(events)
     possible, before = start, []
     for index in order:

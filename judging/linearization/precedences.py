@@ -122,7 +122,10 @@ class Precedences:
         return send
 
     def _deliveries(self, body: _Body) -> Iterator[tuple[int, int]]:
-        """Yield pairs in which a delivery and its end precede the next, and peeks the removal."""
+        """Yield pairs in which a delivery and its end precede the next delivery.
+
+        Peeks at the message precede its removal.
+        """
         gives = sorted(self.gives[body], key=lambda index: self._delivery(index, body))
         for before, after in pairwise(gives):
             yield after, before
@@ -177,7 +180,7 @@ class Precedences:
             yield from self._settled(give, body)
 
     def _settlements(self, token: tuple[str, str], settles: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs in which a delivery precedes its settlement, and a success a refusal."""
+        """Yield pairs in which a delivery precedes its settlement, and success precedes refusal."""
         if token in self.tokens:
             yield from ((settle, self.tokens[token]) for settle in settles)
         # A second settlement under a lock is refused because of the first, never the reverse.
@@ -230,7 +233,10 @@ class Precedences:
             yield from ((number, one) for shown, number in copies if not shown for one in kept[-3:])
 
     def _holders(self, numbers: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs in which a close precedes the next accept, and an accept others' refusals."""
+        """Yield pairs in which a close precedes the next accept of a session.
+
+        An accept precedes refusals of other connections.
+        """
         events = self._events
         closes = [n for n in numbers if isinstance(events[n].command, v.CloseSession)]
         accepts = [n for n in numbers if isinstance(events[n].command, v.AcceptSession)]

@@ -57,13 +57,13 @@ def may_arise(context: str, commands: Iterable[v.Command]) -> bool:
 
 
 def applies(context: str, namespace: Namespace, args: tuple[Any, ...], call: int) -> bool:
-    """Return whether a call of a rule is in a context.
+    """Return whether a call of a rule's function is in a context.
 
     Args:
-        context: one of `contexts_for` the rule.
-        namespace: of the call.
-        args: the other arguments; the first entity among them is the one concerned.
-        call: how many calls of this rule there were in the namespace, including this one.
+        context: one of those that `contexts_for` returns for the rule.
+        namespace: the namespace that the function is called with.
+        args: its other arguments; the first entity among them is the one concerned.
+        call: how many calls of this function there were in the namespace, including this one.
     """
     if context in OF_NAMESPACES:
         return OF_NAMESPACES[context](namespace)

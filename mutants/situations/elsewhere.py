@@ -108,7 +108,7 @@ def sessions_have_no_delivery_limit(usual: bool, queued: QueuedMessage) -> bool:
 def own_lifetime_is_ignored_in_subscriptions(
     namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
 ) -> int | None:
-    """A copy in a subscription lives as long as that says, whatever its message says."""
+    """A copy has the time to live of its subscription, whatever the message's own is."""
     if entity.kind is EntityKind.SUBSCRIPTION:
         message = attrs.evolve(message, time_to_live=None)
     return RULES.expiry.expires_at(namespace, entity, message, transit)

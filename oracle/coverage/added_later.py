@@ -48,7 +48,7 @@ def shown_as_added(
 
 
 def blamed_as_added(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
-    """FEAT-05 to FEAT-17: return the rules to which a violation may be charged as well."""
+    """FEAT-05 to FEAT-17: return the rules that a violation by this request breaks as well."""
     if queue is None or not queue.settings.partitioned:
         return ()
     if isinstance(command, v.Peek) and command.session_id is not None:
@@ -58,7 +58,7 @@ def blamed_as_added(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, 
 
 
 def _has_worked(command: v.Command, outcome: v.Outcome) -> bool:
-    """Return whether the answer proves success; that a send succeeded, only a receive proves."""
+    """Return whether the answer proves success; an accepted send does not, but a receive does."""
     # A send that is done may have gone nowhere, so only a receive proves it.
     if isinstance(outcome, v.Done):
         return type(command) in _DONE

@@ -24,7 +24,7 @@ COUNTED_AGAIN: Final[dict[v.RuleId, v.RuleId]] = {"SESS-08": "SESS-09", "SESS-11
 
 
 def of_receive(candidate: Candidate, command: v.Receive) -> Rules:
-    """Return the rules that giving this message to a receive exercises, except about its count."""
+    """Return the rules that the delivery exercises, except those on the delivery count."""
     locks = command.mode is v.ReceiveMode.PEEK_LOCK
     return (
         *_of_order(candidate.queue, candidate.stored),
@@ -36,7 +36,7 @@ def of_receive(candidate: Candidate, command: v.Receive) -> Rules:
 
 
 def of_count(candidate: Candidate) -> Rules:
-    """SESS-09, SESS-10: return the rule exercised by a count that continues the last one."""
+    """SESS-09, SESS-10: return the rule exercised if the delivery count is the expected one."""
     rule, expected = COUNTED_AGAIN.get(candidate.stored.returned or ""), candidate.stored.expected
     counted = expected is not None and candidate.view.delivery_count == expected
     return (rule,) if rule is not None and counted else ()

@@ -71,7 +71,7 @@ def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, .
 
 
 def own_rule(wanted: Wanted) -> v.RuleId:
-    """Return the rule that sets the number of partitioned queues, or of topics."""
+    """Return the rule that limits partitioned queues, or the one that limits topics."""
     return "QUOTA-01" if wanted.kind is Kind.QUEUE else "QUOTA-03"
 
 

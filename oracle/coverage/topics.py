@@ -28,10 +28,10 @@ _TOLD_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
 
 
 def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.RuleId, ...]:
-    """Return the rules, with those that extend the documents on queues to topics.
+    """Return the rules that an answer exercises, with the TOPIC rules that repeat them for topics.
 
-    TOPIC-07 to TOPIC-16 and TOPIC-20 hold because documents about queues also cover topics and
-    subscriptions.
+    On a topic or a subscription, KEY-03 for example is also TOPIC-10. The documents on queues cover
+    topics and subscriptions, too, so TOPIC-07 to TOPIC-16 and TOPIC-20 hold.
     """
     if queue is None or queue.role is None:
         return rules
@@ -56,7 +56,7 @@ def shown_by_nothing(queue: Queue) -> tuple[v.RuleId, ...]:
 
 
 def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
-    """TOPIC-02, TOPIC-23, TOPIC-26: return the rules on a copy's independence of others."""
+    """TOPIC-02, TOPIC-23, TOPIC-26: return the rules shown by a copy that others do not affect."""
     if not isinstance(queue.role, Subscription):
         return ()
     topic, role = topic_of(namespace, queue.role)
@@ -69,13 +69,13 @@ def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[v.Rule
 
 
 def is_gone(queue: Queue, body: str) -> bool:
-    """Return whether messages with this body were stored here, and none is any more."""
+    """Return whether messages with this body were stored here, but are all gone."""
     numbers = queue.bodies.get(body)
     return isinstance(numbers, tuple) and not any(number in queue.messages for number in numbers)
 
 
 def why_absent(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
-    """Return the rules that kept this message out of the topic, or of the subscription."""
+    """Return the rules that explain why the topic or subscription did not get this message."""
     if not isinstance(queue.role, Subscription):
         return ()
     known = namespace.queues[queue.role.topic].bodies.get(body)

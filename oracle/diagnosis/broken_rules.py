@@ -181,7 +181,7 @@ def _of_nobody(namespace: Namespace, command: v.Command) -> tuple[v.RuleId, ...]
 
 
 def _wrongly_kept_rules(queue: Queue, command: v.AddRule | v.RemoveRule) -> tuple[v.RuleId, ...]:
-    """FEAT-01, FEAT-02, FILTER-07: return the rules broken by refusing to change a rule."""
+    """FEAT-01, FEAT-02, FILTER-07: return the rules broken by not changing a subscription rule."""
     of_partitioned = "FEAT-01" if isinstance(command, v.AddRule) else "FEAT-02"
     return rules_if((queue.settings.partitioned, of_partitioned), (True, "FILTER-07"))
 

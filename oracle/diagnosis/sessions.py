@@ -26,7 +26,7 @@ def blamed_in_sessions(namespace: Namespace, queue: Queue, event: v.Event) -> tu
 def _received(
     namespace: Namespace, queue: Queue, session_id: str | None, connection: str
 ) -> tuple[v.RuleId, ...]:
-    """SESS-02, SESS-12: return the rules broken by a receive that holds no session."""
+    """SESS-02, SESS-12: return the rules broken if the receiver does not hold the session."""
     if not queue.settings.requires_session:
         return ()
     # Without a session id, no accepted session can be meant, so no lost one either.

@@ -33,9 +33,9 @@ _EVER: Final[tuple[tuple[str, Any, tuple[v.RuleId, ...]], ...]] = (
 def blamed_for_earlier_requests(
     namespace: Namespace, queue: Queue | None, command: v.Command
 ) -> tuple[v.RuleId, ...]:
-    """Return further rules that the event may break, by what earlier requests did.
+    """Return further rules that the event may break because of earlier requests to its entity.
 
-    Earlier requests to an entity may show in its dead letters as well, except batches.
+    The effects of these requests, except those of batches, may also appear among its dead letters.
     """
     if queue is None:
         return ()

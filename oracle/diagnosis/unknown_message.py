@@ -49,7 +49,10 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
 def _kept_out(
     namespace: Namespace, queue: Queue, view: v.MessageView, rule: v.RuleId | None
 ) -> tuple[v.RuleId, ...]:
-    """Return the rules broken by showing a message that never arrived, because of `rule` if any."""
+    """Return the rules broken by showing a message that never arrived.
+
+    `rule` is the rule that kept it out, if one is known.
+    """
     if rule is not None:
         return (*_hidden(queue, view, rule), *_beside((rule,)))
     rules = _never_here(namespace, queue, view.body)

@@ -20,7 +20,7 @@ _Creation = TypeVar("_Creation", v.CreateQueue, v.CreateSubscription)
 
 
 def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[v.RuleId, ...]]:
-    """LOCK-03: return the creation with its lock duration cut to the maximum, and the rule."""
+    """LOCK-03: return the creation, and this rule if its lock duration was cut to the maximum."""
     if command.lock_duration <= LONGEST_LOCK:
         return command, ()
     return attrs.evolve(command, lock_duration=LONGEST_LOCK), ("LOCK-03",)
@@ -29,7 +29,10 @@ def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[v.RuleId, ..
 def refused_destination(
     namespace: Namespace, command: v.CreateQueue | v.CreateSubscription
 ) -> Iterator[Transition]:
-    """FWD-25, FWD-29: return the refusals of an entity whose messages or dead letters forward."""
+    """FWD-25, FWD-29: yield the refusals to create an entity that forwards, for its destinations.
+
+    This covers the destination of its messages and that of its dead letters.
+    """
     known = [namespace.queues.get(destination) for destination in v.destinations(command)]
     if not known:
         return
@@ -52,7 +55,7 @@ def _is_open(namespace: Namespace, destination: Queue) -> bool:
 def sources(
     namespace: Namespace, command: _Creation
 ) -> Iterator[tuple[_Creation, tuple[v.RuleId, ...]]]:
-    """Yield the settings that an entity may get if its creation asks for forwarding, with rules."""
+    """Yield the settings that an entity with forwarding may get, and the rules behind each."""
     if any(destination not in namespace.queues for destination in v.destinations(command)):
         # The documents say only that sessions and forwarding exclude each other. A bus that accepts
         # the creation must then not forward.
@@ -71,7 +74,7 @@ def not_forwarding(namespace: Namespace, destination_named: str) -> Namespace:
 def given_by_source(
     namespace: Namespace, queue: Queue, command: v.Command, connection: str, observed: Observation
 ) -> Iterator[Transition]:
-    """FWD-15, FWD-36: yield the answers of an entity that forwards to a receive or a peek.
+    """FWD-15, FWD-36: yield the answers to a receive or a peek at an entity that forwards.
 
     A receive gives nothing, because all messages wait to be forwarded; a peek may show them. If the
     entity does not forward, or the request is another one, nothing is yielded. Messages that a

@@ -39,7 +39,7 @@ def count_is_allowed(namespace: Namespace, queue: Queue, reported: int | None) -
 
 
 def surely_aside(namespace: Namespace, queue: Queue) -> int:
-    """Return how many messages are surely there, and surely locked or deferred.
+    """Return how many messages surely are there and surely are locked or deferred.
 
     A session's lock does not count, because it may have ended unseen.
     """
@@ -88,7 +88,7 @@ def _surely_hit(queue: Queue) -> int:
 
 
 def counts(queue: Queue) -> tuple[int, int]:
-    """Return the least and the greatest number of messages that are available, or there at all."""
+    """Return how many messages are surely available, and how many may be there at all."""
     sure = sum(
         tally.total for where, tally in queue.tallies.items() if not queue.outages.may_hit(where)
     )

@@ -30,7 +30,7 @@ def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[b
 def partitioning_refused(
     profile: v.Profile, wanted: bool | None, options: tuple[bool, ...]
 ) -> tuple[bool, bool]:
-    """PREM-01, PREM-15: return whether Premium may, and must, refuse the request.
+    """PREM-01, PREM-15: return whether Premium may refuse the request, and whether it must.
 
     Args:
         profile: the profile of a Premium namespace.

@@ -46,7 +46,7 @@ def outage_reading(namespace: Namespace) -> str:
 
 
 def may_fail_in_outage(namespace: Namespace, outages: Outages) -> tuple[bool, bool]:
-    """MGMT-18: return whether a request to all partitions may, and must, fail now."""
+    """MGMT-18: return whether a request to all partitions may fail now, and whether it must."""
     must = outage_reading(namespace) == "fails" and bool(outages.down)
     return outages.any, must
 
@@ -54,8 +54,8 @@ def may_fail_in_outage(namespace: Namespace, outages: Outages) -> tuple[bool, bo
 def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Transition]:
     """Yield the answers to the creation of a queue.
 
-    A dead-letter queue is created together with its entity, never by itself; only pages beyond the
-    editions say so.
+    A dead-letter queue is created together with its entity, never by itself. Microsoft says so only
+    on pages that belong to no edition.
     """
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -99,7 +99,7 @@ def _granted(creation: v.CreateQueue, grant: Grant) -> v.CreateQueue:
 
 
 def wanted(namespace: Namespace, creation: v.CreateQueue, kind: Kind) -> Iterator[Wanted]:
-    """Yield how the entity would count for quotas, for each option that it may get."""
+    """Yield what the entity would count towards the quotas, for each partitioning it may get."""
     return (
         _wanted(namespace, creation, kind, option) for option in options_of(namespace, creation)
     )
@@ -113,13 +113,13 @@ def _wanted(namespace: Namespace, creation: v.CreateQueue, kind: Kind, partition
 def granted_settings(
     namespace: Namespace, creation: v.CreateQueue, kind: Kind, *why: v.RuleId
 ) -> Iterator[tuple[v.CreateQueue, tuple[v.RuleId, ...]]]:
-    """Yield the settings that the entity may get within the quota, each with its rules.
+    """Yield the settings that the entity may get within the quota, and the rules behind each.
 
     Args:
         namespace: the state.
         creation: the request.
         kind: how the entity counts if it is partitioned.
-        why: the rules that change something else about the request.
+        why: rules that changed other parts of the request.
     """
     for grant in _grants(namespace, creation):
         partitioned, _, (_, windowed) = grant
@@ -173,7 +173,7 @@ def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
 
 
 def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transition:
-    """MGMT-09, MGMT-19: return the refusal of a creation whose name an entity has already."""
+    """MGMT-09, MGMT-19: return the refusal of a creation because its name is taken."""
     again = known.managed.partially_applied == "create" and not known.outages.any
     # Only a creation with the same settings completes one that was made in part.
     if again and _whole(namespace, command) == known.settings:
@@ -198,7 +198,7 @@ def taken(namespace: Namespace, known: Queue, *, any_error: bool = False) -> Tra
 def _done(
     namespace: Namespace, known: Queue | None, settings: v.CreateQueue, rules: tuple[v.RuleId, ...]
 ) -> Transition:
-    """Return the creation of an empty queue; over one that existed in part it is not judged."""
+    """Return the creation of an empty queue; it is not judged if one existed in part before."""
     created = _created(namespace, settings)
     if known is not None and _is_mixed(known, settings):
         return done(stop_judging(created, settings.queue), *rules)
@@ -208,7 +208,7 @@ def _done(
 
 
 def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
-    """Return whether the new queue may have remains of an earlier one of its name."""
+    """Return whether the new queue may contain remains of an earlier queue of its name."""
     other = known.managed.partially_applied == "create" and known.settings != settings
     deleted = known.managed.partially_applied == "delete"
     # Requests in between may have reached the earlier one, or may yet reach the new queue.
@@ -216,7 +216,7 @@ def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
 
 
 def initial_outages(namespace: Namespace, creation: v.CreateQueue) -> tuple[Outages, ...]:
-    """Return the outages that the entity begins with, for each option that it may get."""
+    """Return the outages that the entity may begin with: they depend on its partitioning."""
     return tuple(
         outages_of(namespace, evolve(creation, partitioned=option))
         for option in options_of(namespace, creation)
@@ -239,7 +239,7 @@ def outages_of(namespace: Namespace, settings: v.CreateQueue) -> Outages:
 def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
     """Return the namespace after a creation that an outage refused (MANAGEMENT-IN-OUTAGE).
 
-    The queue may exist in some partitions now; if it existed before, with the new settings there.
+    The queue may exist in some partitions now. If it existed before, these have the new settings.
     """
     refused = namespace.registry.refused.set(command.queue, None)
     namespace = with_registry(namespace, refused=refused)

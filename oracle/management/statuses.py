@@ -1,7 +1,7 @@
 """Entities that are disabled for sending, for receiving or for both (MGMT-26 to MGMT-28).
 
 Their messages stay. The documents do not say which other requests they refuse, nor what happens to
-scheduled messages and transactions, so entities with such are no longer judged.
+scheduled messages and transactions, so entities that have any of these are no longer judged.
 """
 
 from collections.abc import Iterator
@@ -111,7 +111,10 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
 
 
 def _is_simple(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether nothing that the documents leave open waits at the queue or goes to it."""
+    """Return whether the documents define the effects of disabling this entity.
+
+    They do not if it has scheduled messages, forwarding or requests in a transaction.
+    """
     name = queue.settings.queue
     sources = {name}
     scheduled = len(queue.calendar.entries)

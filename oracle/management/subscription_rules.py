@@ -84,7 +84,7 @@ def _refused_addition(
 
 
 def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId | None]:
-    """FILTER-21, FILTER-25, FILTER-27: yield the objections to a rule apart from its filter.
+    """FILTER-21, FILTER-25, FILTER-27: yield the objections to a rule's name and action.
 
     An objection is the rule that requires a refusal, or `None` if the refusal is optional.
     """

@@ -163,7 +163,7 @@ def _subscribed(
 
 
 def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
-    """Return the namespace, no longer judging an entity that is created over part of another."""
+    """Stop judging a subscription or its topic if either may contain parts of an earlier one."""
     known = namespace.queues.get(path)
     if known is not None and (known.managed.touched or known.managed.partially_applied):
         namespace = stop_judging(namespace, path)

@@ -33,12 +33,12 @@ _NOTHING: Final[dict[type[v.Command], v.Outcome]] = {
 
 
 def topic_of(namespace: Namespace, role: Subscription) -> tuple[Queue, Topic]:
-    """Return a subscription's topic, with its role."""
+    """Return the topic of a subscription, as a queue and as a role."""
     return named_topic(namespace, role.topic)
 
 
 def named_topic(namespace: Namespace, name: str) -> tuple[Queue, Topic]:
-    """Return the topic of this name, with its role; other entities were refused before."""
+    """Return the topic of this name, as a queue and as a role; the entity must be a topic."""
     topic = namespace.queues[name]
     if not isinstance(topic.role, Topic):
         raise AssertionError(f"{name} has subscriptions, but is not a topic")  # noqa: TRY004
@@ -46,16 +46,16 @@ def named_topic(namespace: Namespace, name: str) -> tuple[Queue, Topic]:
 
 
 def shared_fields(value: object, *without: str) -> dict[str, Any]:
-    """Return the fields that a request about a topic, or its description, shares with a queue's."""
+    """Return the fields of a topic's request or description that a queue's has, too."""
     names = (field.name for field in attrs.fields(type(value)))  # type: ignore[arg-type]
     return {name: getattr(value, name) for name in names if name not in ("topic", *without)}
 
 
 def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> tuple[Transition, ...]:
-    """TOPIC-05, TOPIC-06: return the answers to a request that the kind of entity does not support.
+    """TOPIC-05, TOPIC-06: return the answers to a request that this kind of entity cannot serve.
 
-    There are none if the entity supports the command. A topic has no dead letters: a request for
-    them is refused, or gives none.
+    The result is empty if the entity supports the command. A topic has no dead letters: a request
+    for them is refused, or returns no message.
     """
     rules: tuple[v.RuleId, ...]
     if queue.role is None:
@@ -79,7 +79,7 @@ def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> tupl
 
 
 def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:
-    """Return whether an update names a setting that such an entity is not known to have.
+    """Return whether an update names a setting that no document gives this kind of entity.
 
     A topic can be disabled for sending and a subscription for receiving (ROLE-STATUS); duplicate
     detection and partitioning are the topic's.
@@ -95,7 +95,7 @@ def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:
 def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     """Return the namespace in which a subscription has its topic's present outages.
 
-    It also shares what is known of the partitions of keys, if copies stay in the message's
+    It also has the topic's evidence on partitions of keys, if copies are stored in the message's
     partition (SUBSCRIPTION-PARTITIONS).
     """
     queue = namespace.queues.get(v.owner_of(name))
@@ -118,7 +118,10 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
 
 
 def returned(namespace: Namespace, queue: Queue) -> Namespace:
-    """Return the namespace in which a topic knows the key partitions seen at its subscription."""
+    """Return the namespace in which a topic has its subscription's evidence on partitions of keys.
+
+    Both are the same if copies are stored in the message's partition (SUBSCRIPTION-PARTITIONS).
+    """
     if not isinstance(queue.role, Subscription) or not shares_homes(namespace):
         return namespace
     topic = namespace.queues[queue.role.topic]

@@ -37,9 +37,9 @@ MANAGING: Final = (v.GetQueue, v.UpdateQueue, v.DeleteQueue, *get_args(v.TopicMa
 
 
 def is_managed_otherwise(namespace: Namespace, command: v.Command) -> bool:
-    """Return whether the request cannot be about this kind of entity, such as a topic as a queue.
+    """Return whether the request does not fit its entity, such as `UpdateQueue` for a topic.
 
-    Dead-letter queues cannot be managed: they are created and deleted with their entities.
+    No request fits a dead-letter queue, which is created and deleted with its entity.
     """
     if not isinstance(command, MANAGING):
         return False
@@ -52,7 +52,7 @@ def is_managed_otherwise(namespace: Namespace, command: v.Command) -> bool:
 
 
 def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Transition]:
-    """MGMT-04, MGMT-12 to MGMT-14: change settings in all partitions, but not fixed ones."""
+    """MGMT-04, MGMT-12 to MGMT-14: change settings in all partitions, except fixed settings."""
     queue = namespace.queues[command.queue]
     if has_no_such_setting(queue, command):
         yield from _about_no_setting(namespace, queue)
@@ -105,7 +105,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
 def _perhaps_updated(
     namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed: Managed
 ) -> Namespace:
-    """Return the namespace in which an update may be in force in part, or take effect later.
+    """Return the namespace in which an update may have been applied in part, or still will be.
 
     An entity whose status or destination may change at any time is no longer judged.
     """
@@ -147,7 +147,7 @@ def _refused_settings(queue: Queue, command: v.UpdateQueue) -> tuple[str, ...]:
 
 
 def _widened(managed: Managed, command: v.UpdateQueue) -> Managed:
-    """Return the history with bounds that include the old settings, the new ones and mixtures."""
+    """Return the entity's history with bounds that include old settings, new ones and mixtures."""
     return attrs.evolve(
         managed,
         lock_durations=_reaching(managed.lock_durations, command.lock_duration),
@@ -232,10 +232,10 @@ def _kept(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Transition]:
-    """MGMT-04, MGMT-12, MGMT-14: change settings of a topic as those of a queue.
+    """MGMT-04, MGMT-12, MGMT-14: change settings of a topic in the same way as those of a queue.
 
-    The topic is no longer judged if the time to live of arriving messages is open: the update may
-    be in force in part, or messages are in transit.
+    The topic is no longer judged if it is uncertain which time to live arriving messages get: the
+    update may have been applied in part, or messages may be in transit.
     """
     name = command.topic
     lifetimes = namespace.queues[name].managed.lifetimes

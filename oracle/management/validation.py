@@ -26,7 +26,10 @@ def _is_malformed(version: str) -> bool:
 
 
 def version_shown(version: str) -> v.RuleId | None:
-    """Return the rule about an api-version, which is empty for a request without one (MGMT-08)."""
+    """Return the rule about an api-version; the version is empty if the request names none.
+
+    The result is `None` if the version is malformed.
+    """
     if _is_malformed(version):
         return None
     # Versions of this form have the same order as text and as dates.
@@ -45,7 +48,7 @@ def knows_partitions(profile: v.Profile, version: str | None) -> bool:
 
 
 def _is_old(version: str | None) -> bool:
-    """MGMT-08: return whether no edition promises that this api-version works."""
+    """MGMT-08: return whether this api-version is so old that no edition promises it works."""
     return version is not None and version_shown(version) in ("MGMT-08", None)
 
 
@@ -63,13 +66,13 @@ def is_beyond_basic(command: v.CreateQueue) -> bool:
 def windows_of(
     namespace: Namespace, command: v.CreateQueue
 ) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
-    """DUP-03: return the duplicate windows that the entity may get, each with its rules."""
+    """DUP-03: return the duplicate windows that the entity may get, and the rules behind each."""
     detects, window = command.duplicate_detection, command.duplicate_window
     return lawful_windows(namespace, detects=detects, wanted=window)
 
 
 def objections(namespace: Namespace, command: v.CreateQueue) -> tuple[tuple[Transition, ...], bool]:
-    """Return the refusals of a creation for its options, and whether it must be refused."""
+    """Return the refusals that a queue's options permit, and whether one of them must follow."""
     profile, wanted, version = namespace.profile, command.partitioned, command.api_version
     limits = with_lawful_locks(command)[1]
     may, must = partitioning_refused(profile, wanted, _asked_for(profile, wanted))
@@ -120,7 +123,7 @@ def options_of(namespace: Namespace, command: v.CreateQueue) -> tuple[bool, ...]
 
 
 def _asked_for(profile: v.Profile, wanted: bool | None) -> tuple[bool, ...]:
-    """Return the requested options; if none was requested, the defaults (PARTITIONING-DEFAULT)."""
+    """Return the requested option; if none was requested, each default (PARTITIONING-DEFAULT)."""
     if wanted is not None:
         return (wanted,)
     reading = profile.readings.get("PARTITIONING-DEFAULT", "regular")

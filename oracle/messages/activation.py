@@ -60,7 +60,7 @@ def coming(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Name
 
 
 def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: bool) -> Queue:
-    """Return the queue with the message after those sent before it was due (SCHED-07)."""
+    """SCHED-07: return the queue with the message behind those that were sent before it was due."""
     message, due = waiting.message, waiting.due
     key = effective_key(namespace, queue.settings, message)
     where = everywhere(namespace, queue.settings)

@@ -222,7 +222,7 @@ def _why_refused(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred)
 def _why_not_this(
     namespace: Namespace, queue: Queue, stored: Stored | None, number: int
 ) -> Iterator[v.RuleId]:
-    """DEFER-03 to DEFER-05, DEFER-07, TTL-11: yield the rules why this number gives nothing."""
+    """DEFER-03 to DEFER-05, DEFER-07, TTL-11: yield the rules for giving no message."""
     if stored is None:
         if number in queue.deferred:
             yield "DEFER-07"

@@ -44,8 +44,8 @@ def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
     """Return how many deliveries of a message may have counted by now, including unseen ones.
 
     Each unseen delivery needs a receive that fills a cache, and the lock in that cache has to
-    expire. If the history leaves out receives, there may have been any number; an unanswered
-    receive may stand for as many.
+    expire. If the history leaves out receives, any number may have happened. If one of its own was
+    never answered as well, any number may have counted.
     """
     left_out = bool(namespace.observability.left_out)
     if left_out and queue.receivers.lost:
@@ -69,7 +69,7 @@ def may_be_spent(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 
 def count_is_possible(candidate: Candidate) -> bool:
-    """DLQ-01: return whether a delivery may show this count; a view without one always may.
+    """DLQ-01: return whether the delivery count in the view is possible, or missing.
 
     If the message is known to be locked, its delivery now shows that the earlier one has ended.
     """

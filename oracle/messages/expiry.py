@@ -147,7 +147,7 @@ def _leaves_cache(namespace: Namespace, queue: Queue, dies: Window) -> int:
 
 
 def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
-    """Return the message with a bound on its expiry: being seen now, it has arrived by now."""
+    """Return the message, which was seen now, with the latest expiry of one that has arrived."""
     if stored.dies is None:
         return stored
     came = Window(stored.arrived.earliest, namespace.now.latest)

@@ -16,9 +16,10 @@ ASSIGNED: Final = "assigned MessageId"
 
 
 def interpretations(profile: v.Profile, message: v.Message) -> list[tuple[v.Profile, v.Message]]:
-    """Return the readings of a message in which each empty property is set or not (EMPTY-KEY).
+    """Return the possible readings of a message: an empty property counts as set, or as missing.
 
-    If both are possible, the answer must stay the same later on, so each returned profile fixes it.
+    EMPTY-KEY decides. If it leaves both readings open, a bus must keep to the one that it followed
+    first, so each returned profile fixes one.
     """
     readings = [(profile, message)]
     if "" in (message.session_id, message.partition_key, message.message_id):

@@ -105,7 +105,10 @@ def is_unchanged(
 
 
 def _same(sent: str | None, shown: str | None, or_else: str | None = None) -> bool:
-    """Return whether a property agrees; an empty one may come back as none, a key as `or_else`."""
+    """Return whether a property agrees.
+
+    An empty one may be missing when it is received, and a key may have the value `or_else`.
+    """
     # Some protocols and libraries do not distinguish an empty text from none.
     if (sent or None) == (shown or None):
         return True
@@ -113,7 +116,7 @@ def _same(sent: str | None, shown: str | None, or_else: str | None = None) -> bo
 
 
 def _same_own(sent: Map[str, v.PropertyValue], shown: Map[str, v.PropertyValue]) -> bool:
-    """Return whether application properties agree; other than in Python, true is not equal to 1."""
+    """Return whether application properties agree; unlike in Python, true is not equal to 1."""
     return sent == shown and all(
         isinstance(shown[name], bool) is isinstance(value, bool) for name, value in sent.items()
     )

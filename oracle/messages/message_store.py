@@ -159,7 +159,9 @@ def _current(tally: Tally, receivers: Receivers) -> tuple[int, int]:
 
 
 def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
-    """Return how many messages each receive can reach: up, and in no other front end's cache.
+    """Return how many messages surely are in partitions that are up and in no other cache.
+
+    The next receive can reach all of them.
 
     Args:
         queue: the queue, after the receiver in question became its latest.
@@ -247,7 +249,7 @@ def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
 
 
 def _without(queue: Queue, heap: Heap[int], gone: Stored) -> Heap[int]:
-    """Return the heap without leading entries that are unavailable or the message `gone`."""
+    """Return the heap without the unavailable messages, and `gone`, at its front."""
     return settled(heap, lambda number: number != gone.number and _is_available(queue, number))
 
 

@@ -1,4 +1,4 @@
-"""Selection of partitions: by key, or evenly among those that are left for a message without."""
+"""Selection of partitions: by a message's key, or evenly among those that are up if it has none."""
 
 from collections.abc import Iterator
 from typing import Any, Final

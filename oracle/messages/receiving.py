@@ -230,7 +230,7 @@ def _is_possible(candidate: Candidate, command: v.Receive) -> bool:
 
 
 def _overtakes(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """SCHED-07: return whether a scheduled message comes before one sent before it was due."""
+    """SCHED-07: return whether a scheduled message overtakes one sent before its due time."""
     line = line_of(queue, stored.message, stored.key)
     first = None if line is None else first_in_line(queue, line)
     if first is None or first.arrived.latest >= stored.arrived.earliest:

@@ -249,7 +249,7 @@ def _staged(
 def _objections(
     namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
 ) -> tuple[bool, bool]:
-    """Return whether a send of this message in the transaction may, and must, be refused."""
+    """Return whether a send of this message may be refused, and whether it must be."""
     if queue.settings.requires_session and message.session_id is None:
         return True, True
     may, must = limits.is_second_entity(transaction, queue.settings.queue)

@@ -47,7 +47,7 @@ def are_unique(namespace: Namespace, queue: Queue) -> bool:
 def _out_of_order(
     namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
 ) -> v.RuleId | None:
-    """Return the rule that the number breaks beside the number learned last, if any."""
+    """Return the rule that the number breaks, if any, compared with the number learned last."""
     rule = number_rule(queue)
     if is_of_one_commit(stored, latest) and "SEQ-07" not in namespace.profile.silent:
         fallen = (latest.arrived < stored.number) is (latest.number > number)

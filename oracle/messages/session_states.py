@@ -46,7 +46,8 @@ def set_state(namespace: Namespace, command: v.SetSessionState, connection: str)
 def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> Queue:
     """SIZE-13: return the queue with the session state charged to its storage.
 
-    The charge alone decides no refusal, being smaller than the undocumented part of a gigabyte.
+    A state is so small that it alone never decides whether there is room: how many bytes a gigabyte
+    has is less certain than that.
     """
     size = most_of_state(command.state)
     room = filled(queue.room, everywhere(namespace, queue.settings), size)
@@ -138,7 +139,7 @@ def list_sessions(
 
 
 def _within_reach(namespace: Namespace, queue: Queue) -> Iterator[str]:
-    """Yield the sessions that surely have a state or an active message, and are not down."""
+    """Yield the sessions that surely have a state or an active message, with partitions up."""
     # A session with deferred messages only may be listed or not: the clients' documents say
     # "active".
     for session_id, stored in queue.states.items():

@@ -19,7 +19,7 @@ _OfLocks = v.AcceptSession | v.AcceptNextSession | v.RenewSessionLock | v.CloseS
 
 
 def session_at(queue: Queue, session_id: str) -> SessionLock:
-    """Return the lock on a session that is held, or may be."""
+    """Return the lock on a session; it is held, or may be."""
     return queue.sessions[session_id]
 
 
@@ -157,10 +157,10 @@ def _may_last(namespace: Namespace, queue: Queue, session: SessionLock) -> bool:
 
 
 def _bounded(queue: Queue, session: SessionLock, expiry: Window) -> Queue:
-    """Return the queue in which the locks of all messages received in a session end in `expiry`.
+    """Return the queue with the locks of a session's messages ending within `expiry`.
 
-    If a session is accepted again, its messages may stay locked or be released; no later renewal
-    makes that certain.
+    A message whose lock may have ended already keeps that doubt: when a session was accepted again,
+    its messages may have been released, and a later renewal does not show that they were not.
     """
     for number in sorted(session.taken):
         stored = queue.messages.get(number)

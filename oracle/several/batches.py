@@ -127,7 +127,7 @@ def _sent(namespace: Namespace, one: v.Send, observed: Observation) -> Transitio
 
 
 def _apart(reached: list[Reached]) -> list[Reached]:
-    """Return the results without those whose state occurs earlier."""
+    """Return the results without repetitions of an earlier state."""
     return [
         state
         for place, state in enumerate(reached)
@@ -218,7 +218,7 @@ def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:
 
 
 def one_of(command: v.ReceiveBatch) -> v.Receive:
-    """Return the request for one message that is like this one for several."""
+    """Return the same request for a single message."""
     return v.Receive(queue=command.queue, mode=command.mode, session_id=command.session_id)
 
 

@@ -52,7 +52,7 @@ def _is_too_many(namespace: Namespace, command: v.DeleteBatch) -> bool:
 
 
 def _is_silent(queue: Queue) -> bool:
-    """Return whether the documents do not say what is deleted: with sessions or forwarding."""
+    """Return whether the entity has sessions or forwarding, where deletions are not documented."""
     onward = v.destinations(queue.settings) or queue.managed.redirected
     return queue.settings.requires_session or bool(onward)
 

@@ -211,7 +211,7 @@ def lacks_room(
 
 
 def _surely_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:
-    """Return whether sends with one key, all but the largest, surely fill their partition.
+    """Return whether these sends have one key and surely fill its partition without the largest.
 
     It is not sure if some may be dropped as copies, or went to an earlier queue of this name.
     """

@@ -147,9 +147,10 @@ def held_in(namespace: Namespace, command: v.Send | v.Schedule) -> int:
 
 
 def within_limits(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v.RuleId, ...]:
-    """LIMIT-01, LIMIT-03, LIMIT-07, LIMIT-09, LIMIT-11, LIMIT-15: return the limits just kept.
+    """LIMIT-01, LIMIT-03, LIMIT-07, LIMIT-09, LIMIT-11, LIMIT-15: return the limits reached.
 
-    There are none if the message may exceed another limit.
+    An accepted message exercises a limit that it barely keeps, if it exceeds no other. LIMIT-05 is
+    exercised by one that a bus in Premium may refuse for its size, but accepts.
     """
     message = command.message
     exceeded = list(excesses(namespace, message))
@@ -170,7 +171,7 @@ def within_limits(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v
 
 
 def batch_excess(namespace: Namespace, messages: Sequence[v.Message]) -> tuple[bool, bool]:
-    """BATCH-07: return whether a batch may, and surely does, exceed the maximum size.
+    """BATCH-07: return whether a batch may exceed the maximum size, and whether it surely does.
 
     The maximum size of a batch in Premium is open.
     """
@@ -270,7 +271,7 @@ def is_longest_short_name(name: str) -> bool:
 
 
 def refuses_state(namespace: Namespace, state: str | None) -> tuple[bool, bool]:
-    """LIMIT-20: return whether a session state may, and must, be refused for its size."""
+    """LIMIT-20: return whether a session state may be too large, and whether it must be refused."""
     may = most_of_state(state) > _surely_taken(namespace)
     standard = namespace.profile.tier is v.Tier.STANDARD
     beyond = len((state or "").encode()) > LARGEST * _kb(namespace)[1]

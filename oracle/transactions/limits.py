@@ -1,4 +1,4 @@
-"""Limits on the duration and size of a transaction, which only pages beyond the editions state."""
+"""Limits on the duration and size of a transaction, from pages that belong to no edition."""
 
 from typing import Final
 
@@ -86,10 +86,10 @@ def without_deleted(namespace: Namespace, transaction: Transaction) -> Transacti
 
 
 def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
-    """TXN-ENTITIES: return whether a send may be, and surely is, to a second entity.
+    """TXN-ENTITIES: return whether a send may be to a second entity, and whether it surely is.
 
-    It surely is if another entity was sent to. The documents do not say whether scheduled messages,
-    settlements or changed subscription rules bind a transaction to an entity.
+    It surely is if the transaction has a send to another entity. The documents do not say whether
+    scheduled messages, settlements or changed subscription rules bind a transaction to an entity.
     """
     others = {*transaction.queues} - {name}
     # Everything so far concerns this entity, so it is not a second one.
@@ -110,7 +110,7 @@ def is_in_transaction(namespace: Namespace, *names: str) -> bool:
 
 
 def may_be_full(transaction: Transaction) -> bool:
-    """Return whether the transaction has reached its maximum, counting settlements as messages."""
+    """Return whether the transaction may be full; settlements may count as messages."""
     return transaction.size + len(transaction.settlements) >= SIZE_LIMIT
 
 

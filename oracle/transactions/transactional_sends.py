@@ -201,7 +201,7 @@ def _invalid(sending: _Sending, rule: v.RuleId, *, any_error: bool) -> Iterator[
 
 
 def _beside_another(sending: _Sending) -> Generator[Transition, None, bool]:
-    """TXN-15: yield the refusal of a send to a second entity; return whether it must come.
+    """TXN-15: yield the refusal of a send to a second entity; return whether it is required.
 
     Whether an entity is partitioned makes no difference. The refusal may end the transaction
     (TXN-AFTER-REFUSAL), and it may come before one for the message's keys.

@@ -61,7 +61,7 @@ def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | N
 
 
 def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterator[Transition]:
-    """LOCK-11, LOCK-13: let the settlement wait for the commit; refuse a lost lock, now or then."""
+    """LOCK-11, LOCK-13: let the settlement wait for the commit; now or then, refuse a lost lock."""
     transaction = namespace.transactions.get(name)
     if transaction is None:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -239,7 +239,7 @@ def _held(queue: Queue, stored: Stored, lock: Lock) -> Queue:
 
 
 def loses(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
-    """LOCK-13: return whether a commit may, and must, be refused for its settlements."""
+    """LOCK-13: return whether a commit may be refused for its settlements, and whether it must."""
     fates = [_loses(namespace, settlement) for settlement in transaction.settlements]
     return any(may for may, _ in fates), any(must for _, must in fates)
 

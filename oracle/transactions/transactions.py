@@ -24,7 +24,7 @@ from busproof.oracle.window import Window
 
 
 def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transition]:
-    """Begin a transaction; pages beyond the editions say that Basic may have none."""
+    """Begin a transaction; Basic may refuse, by pages that belong to no edition."""
     # Whether the name of an earlier transaction can be used again is open.
     if command.transaction in namespace.transactions:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
@@ -72,7 +72,7 @@ def commit(
 
 
 def _outage(namespace: Namespace, staged: list[Staged]) -> tuple[bool, bool]:
-    """Return whether an outage may, and must, make the commit fail (TXN-OUTAGE)."""
+    """Return whether an outage may make the commit fail, and whether it must (TXN-OUTAGE)."""
     queues = namespace.queues
     there = [(queues[send.queue].outages, send) for send in staged if send.queue in queues]
     hit = any(outages.may_hit(send.where) for outages, send in there)

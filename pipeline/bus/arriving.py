@@ -36,8 +36,8 @@ def arrival(**fields: Expression) -> Expression:
 def arrived(source: Expression, arrivals: Expression) -> Expression:
     """Return the state after messages have arrived, and all copies made of them have come to rest.
 
-    An aggregate copies its state in every step. So the usual case, where no message goes on to
-    another entity, takes a single round, and meanwhile the earlier outcomes are not in the state.
+    An aggregate copies its state in every step, so meanwhile the earlier outcomes are kept outside
+    of the state. The usual case, where no message goes on to another entity, takes one round.
     """
     first = let("s", source, state(coming=arrivals, told="slice(s.told, 1, 0)"))
     taken = (

@@ -50,7 +50,7 @@ _MOST_DELIVERIES: Final = 10
 
 
 def suspicions_of(history: Read) -> DataFrame:
-    """Return what looks like a violation: history_id, line of an event that shows it, rule.
+    """Return events that look like violations: history_id, line of the event, rule.
 
     Args:
         history: the histories, as read.
@@ -91,7 +91,7 @@ def _is(*kinds: Kind) -> Column:
 
 
 def _by_itself() -> Column:
-    """Return the rule that a group looks like breaking; null if none."""
+    """Return the rule that a group seems to break on its own evidence; null if none."""
     disagree = sf.col("low") != sf.col("high")
     cause, effect = sf.col("first_cause"), sf.col("first_effect")
     caused, had_effect = cause.isNotNull(), effect.isNotNull()
@@ -123,7 +123,7 @@ def _is_compared() -> Column:
 
 
 def _compared() -> Column:
-    """Return the message, the session or the entity that groups have in common."""
+    """Return what groups must share to be compared: their message, session or entity."""
     of_entity = _is(Kind.COPY, Kind.DETECTS)
     return sf.when(of_entity, sf.col("first_cause")).otherwise(sf.col("low"))
 

@@ -1,4 +1,4 @@
-"""Steps for Premium: entities from before a change of the tier, and their replacements."""
+"""Steps for Premium: queues from when the tier still had partitioned ones, and their successors."""
 
 from pytest_bdd import given, parsers, then, when
 

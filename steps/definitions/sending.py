@@ -103,7 +103,7 @@ def sends_in_turn(bus: Bus, queue: str, name: str, number: int) -> None:
 
 @given(parsers.parse("messages with {keys:d} {name}s were sent in turn, {number:d} of each"))
 def sends_many_in_turn(bus: Bus, queue: str, keys: int, name: str, number: int) -> None:
-    """Send messages of this number of keys in turn."""
+    """Send this number of messages with each of several keys, the keys in turn."""
     _in_turn(bus, queue, name, [f"k{key}" for key in range(keys)], number)
 
 

@@ -1,7 +1,8 @@
 """Mapping of a spec's commands to the vocabulary.
 
 The specs number messages in the order of accepted sends; here the n-th message has the body `mn`.
-In the specs a lock is the message's current or a lost one, and time is counted in ticks.
+A spec's command names no lock token, only the message and whether its current lock or a lost one is
+meant; time is counted in ticks.
 """
 
 from collections.abc import Mapping

@@ -86,7 +86,7 @@ class Memory:
         sent: the accepted messages, in order.
         holders: session id to the connection that holds the session.
         expired: session id to the connections whose lock on the session expired.
-        places: how many places in the order of messages were assigned.
+        places: how many places in the order of messages have been assigned.
         ended: how transactions ended.
     """
 
@@ -105,22 +105,28 @@ class Memory:
         return body_of(len(self.sent) + 1)
 
     def token(self, message: int, *, is_held: bool) -> str | None:
-        """Return the message's current lock token, or its last lost one if not `is_held`."""
+        """Return the message's current lock token, or that of its last lost lock.
+
+        `is_held` chooses the current one.
+        """
         sent = self.of(message)
         return None if sent is None else sent.token if is_held else sent.lost
 
     def is_dead(self, message: int, *, is_held: bool) -> bool:
-        """Return whether the message had that lock in a dead-letter queue."""
+        """Return whether the lock was taken in a dead-letter queue.
+
+        `is_held` chooses the message's current lock, otherwise its last lost one.
+        """
         sent = self.of(message)
         return sent is not None and v.is_dead_letter_queue(sent.path if is_held else sent.lost_in)
 
     def scheduled(self, message: int) -> int:
-        """Return the number that its scheduling returned, or one that no message has."""
+        """Return the number that scheduling this message returned, or one that no message has."""
         sent = self.of(message)
         return NOBODYS + message if sent is None or sent.scheduled is None else sent.scheduled
 
     def number(self, message: int) -> int:
-        """Return its latest sequence number, or one that no message has."""
+        """Return the message's latest sequence number, or one that no message has."""
         sent = self.of(message)
         return NOBODYS + message if sent is None or sent.number is None else sent.number
 
@@ -254,7 +260,7 @@ def _now(sent: Sent, stored: Held | None, operation: str) -> Sent:
 
 
 def _unlocked(sent: Sent) -> Sent:
-    """Return the memory of a message after its lock, if it had one, has ended."""
+    """Return the memory of a message whose lock, if it had one, has ended."""
     if sent.token is None:
         return sent
     return attrs.evolve(sent, token=None, lost=sent.token, lost_in=sent.path)

@@ -94,7 +94,7 @@ def _asked_for(graph: Graph, setting: Setting, walk: Sequence[Walk]) -> Iterator
 
 
 class _Covering:
-    """Search for walks: each leads to a class not covered yet, and on while others are near."""
+    """Search for walks: each leads to an uncovered class, and goes on while others are near."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

@@ -46,7 +46,7 @@ def _reply_about_sessions(outcome: v.Outcome) -> Reply:
 
 
 def reply_for(outcome: v.Outcome, *, sent: int, partition: int | None) -> Reply:
-    """Return the reply that an outcome is in the spec.
+    """Return the spec's reply for an outcome.
 
     Args:
         outcome: the outcome that the client sees.

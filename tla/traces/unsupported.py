@@ -22,7 +22,7 @@ class LeftOut:
 
 
 def created_queues(events: Iterable[v.Event]) -> Mapping[str, v.CreateQueue]:
-    """Return the queues that were surely created; too long lock durations are cut to the limit."""
+    """Return the queues that were surely created; longer lock durations are cut to the limit."""
     created: dict[str, v.CreateQueue] = {}
     for event in events:
         if isinstance(event.command, v.CreateQueue) and isinstance(event.outcome, v.Done):
@@ -38,7 +38,7 @@ def destinations(events: Iterable[v.Event]) -> set[str]:
 
 
 def no_queues(scenario: str, events: Sequence[v.Event]) -> Iterator[LeftOut]:
-    """Yield the names in the place of a queue's that no created queue has."""
+    """Yield the names that commands use for a queue, but that no created queue has."""
     topics = _topics(events)
     named = {str(event.command.queue) for event in events if hasattr(event.command, "queue")}
     for name in sorted(named - set(created_queues(events))):

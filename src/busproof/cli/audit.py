@@ -26,12 +26,12 @@ __all__ = ["COMMAND", "run"]
 
 
 def run(args: Options) -> int:
-    """Audit and print; return 0 if every fault was killed or is equivalent, else 1.
+    """Audit and print the results; return 0 if every fault was killed or is equivalent, else 1.
 
-    By exploration alone, the share `KILLED_AT_LEAST` of the faults has to be killed.
+    With `--by exploration` it is enough that the share `KILLED_AT_LEAST` of the faults is killed.
 
     Raises:
-        UsageError: a fault does not exist.
+        UsageError: an option names a fault that does not exist, or has a value that is not allowed.
         ConformanceError: a run could not begin.
     """
     from busproof.adapters.faults import fault  # noqa: PLC0415

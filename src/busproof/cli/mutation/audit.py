@@ -1,8 +1,8 @@
 """Audits of seeded faults, one after another, in processes that begin with everything imported.
 
 A fresh interpreter takes longer to import than one rule's scenarios take to run. If all scenarios
-should run on each fault, the bus without the fault is recorded first, and scenarios that answer the
-same with the fault are skipped: all but a few in a hundred.
+should run on each fault, the bus without the fault is recorded first, and scenarios that get the
+same answers with the fault are skipped. That leaves a few in a hundred.
 """
 
 import gc

@@ -212,7 +212,7 @@ def _noticed(
 def _killed_apart(
     mutant: GeneratedMutant, otherwise: Sequence[Recording], scratch: Path
 ) -> Fate | None:
-    """Return the result if one of a few scenarios fails when it is run as a whole."""
+    """Run a few scenarios with their own checks; return the result if one fails, else `None`."""
     if otherwise:
         request = attrs.evolve(otherwise[0].request, adapter=f"generated:{mutant.id}")
         same = [recording for recording in otherwise if recording.request == otherwise[0].request]

@@ -82,7 +82,7 @@ class Reached(StrEnum):
 def search(
     rules: Rules, bases: Sequence[Base], material: Material, *, tries: int, random: Random
 ) -> Difference | Reached:
-    """Return commands whose answers the judge accepts of the model but not of the mutant.
+    """Return commands to which the judge accepts the model's answers, but not the mutant's.
 
     If no variant has such answers, return how far the fault came in any of them.
 

@@ -154,9 +154,10 @@ class Protection:
         return context
 
     def renewal(self, hub: "Hub") -> Callable[[], None]:
-        """Return a function that reads all keys and certificates again, or none on an error.
+        """Return a function that reads keys and certificates again.
 
-        Keys that do not come from a file of keys are kept.
+        If one of them cannot be read, the keys stay as they were. Keys that do not come from a file
+        of keys are kept.
         """
 
         def renew() -> None:

@@ -126,7 +126,7 @@ def noticed(
     folder: Path,
     names: Sequence[str] = _NAMES,
 ) -> dict[str, Difference]:
-    """Return the faults that the model can tell from the bus, each with its first difference.
+    """Return the faults whose answers the model does not allow, each with the first such answer.
 
     A fault that a few sequences show is not tried with the others.
     """
