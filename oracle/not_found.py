@@ -5,11 +5,12 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.oracle.changes import with_doubt, with_managed, with_registry
 from busproof.oracle.evolve import evolve
+from busproof.oracle.forwarding.forwarding_setup import with_lawful_locks
 from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.test_controls import in_outage
 from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.sizes.message_limits import beyond_limits
+from busproof.oracle.sizes.message_limits import beyond_limits, is_long_name, is_long_short_name
 from busproof.oracle.state import Namespace, Queue, everywhere
 from busproof.oracle.transition import Observation, Transition, Transitions, done, refusal
 from busproof.oracle.unjudged import LOOKING, named, stop_judging
@@ -37,15 +38,28 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
             (tombstone is not None, "MGMT-15"),
             (True, "MGMT-10"),
         )
-        yield refusal(namespace, v.Error.NOT_FOUND, *why, any_error=unheard_of)
+        yield refusal(
+            namespace, v.Error.NOT_FOUND, *why, any_error=unheard_of or _has_long_name(name)
+        )
         if isinstance(command, v.Send):
             # If the message is also over a limit, either error may come first (ERROR-PRECEDENCE).
             beyond = beyond_limits(namespace, command)
             yield from (evolve(transition, rules=()) for transition in beyond)
     elif isinstance(command, v.CreateSubscription):
-        yield refusal(namespace, v.Error.NOT_FOUND, "TOPIC-19")
+        # No document says which error comes first if something else is wrong as well.
+        otherwise = (
+            _has_long_name(name)
+            or is_long_short_name(command.subscription)
+            or bool(v.destinations(command))
+            or bool(with_lawful_locks(command)[1])
+        )
+        yield refusal(namespace, v.Error.NOT_FOUND, "TOPIC-19", any_error=otherwise)
     else:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
+
+
+def _has_long_name(name: str) -> bool:
+    return is_long_name(name.partition(v.SUBSCRIPTIONS)[0])
 
 
 def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp) -> Namespace:
@@ -117,6 +131,22 @@ def of_no_queue(namespace: Namespace, command: v.Command, observed: Observation)
     return Transition(
         outcome=answer, next=namespace if harmless else stop_judging(namespace, *named(command))
     )
+
+
+def of_like_name(
+    namespace: Namespace, command: v.Command, like: Queue, observed: Observation
+) -> Transition:
+    """Accept any answer: the request names a subscription that differs from this one in case only.
+
+    By TOPIC-21 the two names are one when a subscription is created; no document says whether they
+    are in other requests.
+    """
+    answer = v.Refused(error=v.Error.NOT_FOUND) if observed.outcome is None else observed.outcome
+    refused = isinstance(observed.outcome, v.Refused)
+    left = with_doubt(namespace, command)
+    if not refused and not isinstance(command, LOOKING):
+        left = stop_judging(left, like.settings.queue, *named(command))
+    return Transition(outcome=answer, next=left)
 
 
 def under_a_topic(namespace: Namespace, topic: str, observed: Observation) -> Transition:

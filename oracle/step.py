@@ -13,7 +13,7 @@ from busproof.oracle.coverage.topics import told_of_topics
 from busproof.oracle.diagnosis.broken_rules import blamed
 from busproof.oracle.dispatch import dispatched, lost
 from busproof.oracle.evolve import evolve
-from busproof.oracle.management.topics import returned, with_partitions_of_topic
+from busproof.oracle.management.topics import of_like_name, returned, with_partitions_of_topic
 from busproof.oracle.management.updates_and_deletions import is_managed_otherwise
 from busproof.oracle.merged_refusals import for_whatever_reason
 from busproof.oracle.messages.duplicates import declined
@@ -71,6 +71,10 @@ def transitions(
         return
     ready = _prepared(namespace, command)
     if ready is None:
+        like = of_like_name(namespace, name)
+        if like is not None:
+            yield not_found.of_like_name(namespace, command, like, observed)
+            return
         yield from _agreeing(not_found.absent(namespace, command, name), observed)
         return
     queue = ready.queues.get(name)
@@ -201,6 +205,8 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
         if queue is not None and is_unsure(queue) and type(command) not in LASTING:
             ready = not_found.touched(ready, queue)
         left = lost(ready, command, connection)
+    elif names and (like := of_like_name(namespace, names[0])) is not None:
+        left = (not_found.of_like_name(namespace, command, like, NO_ANSWER).next,)
     # A request that ends a transaction names no queue, but may still change those that it sent to.
     if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
         names = sent_to(namespace, command.transaction)

@@ -24,7 +24,7 @@ from busproof.oracle.management.queue_creation import (
     taken,
     wanted,
 )
-from busproof.oracle.management.topics import named_topic, shared_fields
+from busproof.oracle.management.topics import named_topic, of_like_name, shared_fields
 from busproof.oracle.management.validation import objections
 from busproof.oracle.messages.dead_letters import with_dead_letter_forwarding
 from busproof.oracle.messages.enqueueing import with_unanswered_sends
@@ -130,7 +130,7 @@ def create_subscription(
         if not is_unsure(known):
             return
     namespace = _in_doubt(namespace, command.topic, path)
-    alike = _of_like_name(namespace, command.topic, path)
+    alike = of_like_name(namespace, path)
     if alike is not None:
         broken = () if alike.doubtful else ("TOPIC-21",)
         yield refusal(namespace, v.Error.ALREADY_EXISTS, *broken, any_error=True)
@@ -169,13 +169,6 @@ def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
         namespace = stop_judging(namespace, path)
     partly = namespace.queues[topic].managed.partially_applied
     return stop_judging(namespace, topic) if partly else namespace
-
-
-def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
-    """TOPIC-21: return a subscription whose name differs only in upper and lower case."""
-    others = named_topic(namespace, topic)[1].subscriptions
-    alike = (other for other in others if other != path and other.lower() == path.lower())
-    return next((namespace.queues[other] for other in alike), None)
 
 
 def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscription) -> Namespace:

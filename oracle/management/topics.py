@@ -45,6 +45,16 @@ def named_topic(namespace: Namespace, name: str) -> tuple[Queue, Topic]:
     return topic, topic.role
 
 
+def of_like_name(namespace: Namespace, path: str) -> Queue | None:
+    """TOPIC-21: return a subscription whose name differs only in upper and lower case."""
+    topic = namespace.queues.get(path.partition(v.SUBSCRIPTIONS)[0])
+    if topic is None or not isinstance(topic.role, Topic):
+        return None
+    others = topic.role.subscriptions
+    alike = (other for other in others if other != path and other.lower() == path.lower())
+    return next((namespace.queues[other] for other in alike), None)
+
+
 def shared_fields(value: object, *without: str) -> dict[str, Any]:
     """Return the fields of a topic's request or description that a queue's has, too."""
     names = (field.name for field in attrs.fields(type(value)))  # type: ignore[arg-type]

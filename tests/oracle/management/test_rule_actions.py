@@ -280,6 +280,18 @@ def test_the_case_of_a_name_does_not_count(observer: Observer) -> None:
     knows(observer, PATH)
 
 
+def test_requests_may_use_a_name_in_other_case(observer: Observer) -> None:
+    """Only of creations it is documented that the two names are one."""
+    subscribed(observer)
+    listed = v.ListRules(topic="t", subscription="S")
+    assert is_allowed(observer, listed, MISSING)
+    assert is_allowed(observer, listed, v.RulesListed(rules=()))
+    observer.has(listed, LOST)
+    knows(observer, PATH)
+    observer.has(v.Receive(queue="t/subscriptions/S"), LOST)
+    knows_nothing_of(observer, PATH)
+
+
 def test_same_name_in_other_case_may_be_created_beside_a_doubtful_one(observer: Observer) -> None:
     observer.has(v.CreateTopic(topic="t"))
     observer.has(v.CreateSubscription(**PLACE), LOST)

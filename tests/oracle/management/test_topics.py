@@ -105,6 +105,26 @@ def test_a_subscription_needs_its_topic(observer: Observer) -> None:
     assert observer.saw(subscribe(), NOT_FOUND).rules == ("TOPIC-19",)
 
 
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        v.CreateSubscription(topic="t" * 261, subscription="s"),
+        subscribe("s" * 51),
+        subscribe(forward_to="nowhere"),
+        subscribe(lock_duration=301 * v.MICROSECONDS),
+    ],
+)
+def test_any_error_may_come_first_without_the_topic(observer: Observer, otherwise: object) -> None:
+    observer.has(otherwise, INVALID)
+    observer.has(otherwise, NOT_FOUND)
+    assert observer.saw(otherwise).possible == ()
+
+
+def test_a_long_name_of_nothing_may_be_invalid(observer: Observer) -> None:
+    observer.has(v.GetQueue(queue="q" * 261), INVALID)
+    assert observer.saw(v.GetQueue(queue="q" * 260), INVALID).possible == ()
+
+
 def test_names_of_topics_and_subscriptions_are_taken_once(observer: Observer) -> None:
     with_topic(observer, "s")
     for command in (v.CreateTopic(topic="t"), subscribe("s"), v.CreateQueue(queue="t")):
