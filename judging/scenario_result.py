@@ -28,6 +28,7 @@ from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.coverage_goals import Met, met
 from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part
+from busproof.judging.overdue import first_overdue
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 
@@ -188,6 +189,11 @@ class Checker:
             exhausted=judged.exhausted,
             goals=met(in_order, judged.decided),
         )
+        if judged.violation is None and not judged.exhausted:
+            overdue = first_overdue(events, profile, self._observability)
+            if overdue is not None:
+                order = range(overdue.index + 1)
+                judged = attrs.evolve(judged, violation=overdue, order=order)
         if judged.violation is not None:
             return attrs.evolve(
                 heard,
@@ -256,11 +262,13 @@ def _of_violation(scenario: Scenario, judged: Judged) -> Counterexample:
     events = tuple(scenario.events[index] for index in judged.order)
     violation = judged.violation
     allowed = () if violation is None else violation.allowed
+    # An answer that is wrong only so long afterwards has no alternatives, but an explanation.
+    why = (violation.why,) if violation is not None and violation.why else ()
     return Counterexample(
         scenario=scenario.name,
         events=events,
         seen=outcome_words(events[-1].outcome),
-        allowed=tuple(dict.fromkeys(outcome_words(answer.outcome) for answer in allowed)),
+        allowed=tuple(dict.fromkeys(outcome_words(answer.outcome) for answer in allowed)) or why,
         about=_about(scenario),
     )
 
