@@ -30,16 +30,32 @@ DOWN = v.TakePartitionDown(queue="q", partition=3)
 UP = v.BringPartitionUp(queue="q", partition=3)
 
 
+DEAD = v.Receive(queue="q/$deadletterqueue", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+WAITED_FOR_DEAD = (v.AdvanceClock(duration=PAUSE), DEAD) * TRIES
+ONCE = v.CreateQueue(queue="q", max_delivery_count=1)
+TAKEN = v.Receive(queue="q")
+DELETED = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+FIRST = v.Send(queue="q", message=v.Message(body="first", partition_key="k"))
+ABANDONED = (SENT, TAKEN, SOME_TIME)
+EXPIRING = v.CreateQueue(queue="q", time_to_live=v.MICROSECONDS, dead_letter_expired=True)
+EXPIRED = (EXPIRING, SENT, SOME_TIME)
+
+
+def never(_: v.Outcome) -> v.Outcome:
+    return v.Empty()
+
+
 def checked(
     *commands: v.Command,
     wrong: Callable[[v.Outcome], v.Outcome] = lambda outcome: outcome,
     kind: type[v.Outcome] = v.Outcome,
-    capabilities: tuple[str, ...] = ("witness", "outages"),
+    profile: v.Profile = PROFILE,
+    capabilities: tuple[str, ...] = ("witness", "outages", "dead-letter"),
     **header: object,
 ) -> Heard:
     """Return the verdict on what the model answers, where answers of a kind are wrong."""
     adapter, now, events = ModelAdapter(), 0, []
-    adapter.start(PROFILE)
+    adapter.start(profile)
     for command in commands:
         called = now
         now += command.duration if isinstance(command, v.AdvanceClock) else 0
@@ -50,11 +66,13 @@ def checked(
                 called=called,
                 returned=now,
                 command=command,
-                outcome=wrong(outcome) if isinstance(outcome, kind) else outcome,
+                outcome=wrong(outcome)
+                if isinstance(outcome, kind) and command not in (TAKEN, DELETED)
+                else outcome,
                 witness=observed.witness,
             )
         )
-    recorded = Header(profile=PROFILE, capabilities=capabilities, **header)  # type: ignore[arg-type]
+    recorded = Header(profile=profile, capabilities=capabilities, **header)  # type: ignore[arg-type]
     return Checker(recorded, CATALOGUE).check(Scenario(events=tuple(events)))
 
 
@@ -72,10 +90,7 @@ def described_as(**fields: object) -> Callable[[v.Outcome], v.Outcome]:
 def test_message_that_never_arrives_breaks_its_rule(
     commands: tuple[v.Command, ...], family: str
 ) -> None:
-    def lost(_: v.Outcome) -> v.Outcome:
-        return v.Empty()
-
-    heard = checked(*commands, *WAITED, wrong=lost, kind=v.Received)
+    heard = checked(*commands, *WAITED, wrong=never, kind=v.Received)
     assert [rule.partition("-")[0] for rule in heard.blamed] == [family]
     assert heard.counterexample is not None
     assert heard.counterexample.allowed[0].startswith("a message is overdue")
@@ -85,7 +100,7 @@ def test_message_that_never_arrives_breaks_its_rule(
 
 def test_message_may_take_as_long_as_nobody_waits_two_minutes() -> None:
     few = WAITED[: 2 * (TRIES - 1)]
-    heard = checked(*FORWARDED, *few, wrong=lambda _: v.Empty(), kind=v.Received)
+    heard = checked(*FORWARDED, *few, wrong=never, kind=v.Received)
     assert heard.blamed == ()
 
 
@@ -123,3 +138,46 @@ def test_real_clock_is_not_judged_by_the_order_of_recording() -> None:
 def test_nothing_is_judged_twice_if_nobody_has_waited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overdue, "Judge", None)
     assert checked(QUEUE, SENT, GET, *WAITED[:4]).blamed == ()
+
+
+@pytest.mark.parametrize(
+    ("commands", "rule"),
+    [
+        ((ONCE, *ABANDONED), "DLQ-02"),
+        (EXPIRED, "TTL-07"),
+        ((EXPIRING, *ABANDONED), "TTL-07"),
+    ],
+)
+def test_dead_letter_that_never_arrives_breaks_its_rule(
+    commands: tuple[v.Command, ...], rule: str
+) -> None:
+    later = (*commands, *WAITED_FOR_DEAD)
+    heard = checked(*later, wrong=never, kind=v.Received)
+    assert heard.blamed == (rule,)
+    assert checked(*later).blamed == ()
+    for readings in ({"DEAD-LETTER-DELAY": "unbounded"}, {"MESSAGES-EXPIRE": "message"}):
+        profile = v.profile_for(CATALOGUE, readings=readings)
+        assert checked(*later, wrong=never, kind=v.Received, profile=profile).blamed == ()
+    none = ("witness", "outages")
+    assert checked(*later, wrong=never, kind=v.Received, capabilities=none).blamed == ()
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        (ONCE, *ABANDONED, v.UpdateQueue(queue="q", max_delivery_count=2)),
+        (ONCE, *ABANDONED, DOWN, UP),
+        (ONCE, *ABANDONED, v.DeleteBatch(queue=DEAD.queue, count=1)),
+        (END, attrs.evolve(ONCE, forward_dead_letters_to="end"), *ABANDONED),
+        (attrs.evolve(ONCE, time_to_live=v.MICROSECONDS), *ABANDONED),
+        (EXPIRING, FIRST, SENT, DELETED, SOME_TIME),
+        (attrs.evolve(EXPIRING, dead_letter_expired=False), SENT, SOME_TIME),
+        (QUEUE, SENT, SOME_TIME),
+    ],
+    ids=[
+        *("updated", "after an outage", "deleted", "forwarded", "may have expired"),
+        *("may be cached", "dropped", "there"),
+    ],
+)
+def test_dead_letter_may_stay_away(commands: tuple[v.Command, ...]) -> None:
+    assert checked(*commands, *WAITED_FOR_DEAD, wrong=never, kind=v.Received).blamed == ()
