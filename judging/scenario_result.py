@@ -189,7 +189,9 @@ class Checker:
             exhausted=judged.exhausted,
             goals=met(in_order, judged.decided),
         )
-        if judged.violation is None and not judged.exhausted:
+        failed = scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED
+        # A scenario that failed by waiting says which rule it is about.
+        if not failed and judged.violation is None and not judged.exhausted:
             overdue = first_overdue(events, profile, self._observability)
             if overdue is not None:
                 order = range(overdue.index + 1)
@@ -201,7 +203,7 @@ class Checker:
                 counterexample=_of_violation(scenario, judged),
                 shown=tuple(judged.order),
             )
-        if scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED:
+        if failed and scenario.ended is not None:
             return attrs.evolve(
                 heard,
                 blamed=tuple(rule for rule in scenario.rules if not _permits(rule, self.terms)),
