@@ -1,4 +1,4 @@
-"""What a recorded history shows only by the time that has passed: late messages, old counts.
+"""Violations that only the time between allowed answers shows: late messages, old counts.
 
 No single answer is wrong, so the judging of events one by one accepts the history. A run notices
 these violations while it explores (`liveness`, `lagging`); this module finds them in any recording.
