@@ -31,8 +31,8 @@ CHANGES_NOTHING: Final = (
     v.Peek,
 )
 """Requests that change no description."""
-PARTIAL: Final = (v.TakePartitionDown, v.RestoreQueue)
-"""Requests that end this monitoring, because counts may leave out some partitions."""
+OF_AVAILABILITY: Final = frozenset({"MGMT-21", "MGMT-22"})
+"""Rules on availability, which an outage that anybody knows of decides."""
 
 
 class Lag:
@@ -42,6 +42,7 @@ class Lag:
         self._since = 0
         self._before: Sequence[Namespace] = ()
         self._is_blind = False
+        self._was_down = False
 
     def saw(self, event: v.Event, possible: Sequence[Namespace]) -> Overdue | None:
         """Return what is wrong with a description that had time enough to become right.
@@ -50,9 +51,12 @@ class Lag:
             event: the last event, which was judged.
             possible: the remaining states.
         """
-        if isinstance(event.outcome, v.Indeterminate) or isinstance(event.command, PARTIAL):
+        if isinstance(event.outcome, v.Indeterminate) or isinstance(event.command, v.RestoreQueue):
             # It may take effect at any time, or in some partitions only.
             self._is_blind = True
+        if isinstance(event.command, v.TakePartitionDown):
+            # From now on, counts may leave out what some partitions hold.
+            self._was_down = True
         if not isinstance(event.command, CHANGES_NOTHING):
             self._since = event.called if event.returned is None else event.returned
             self._before = possible
@@ -61,7 +65,11 @@ class Lag:
         if self._is_blind or event.called - self._since < BOUND:
             return None
         wrong = [_wrong(state, self._before, event) for state in possible]
-        if not wrong or () in wrong:
+        if not wrong:
+            return None
+        if self._was_down:
+            wrong = [tuple(rule for rule in rules if rule in OF_AVAILABILITY) for rules in wrong]
+        if () in wrong:
             return None
         rules = dict.fromkeys(rule for rules in wrong for rule in rules)
         return Overdue(rules=tuple(rules), why="after two minutes the description is still wrong")

@@ -1,8 +1,8 @@
 """Liveness: how long a receiver waits for a message that has to arrive eventually.
 
 One empty answer is not a violation. A series of them over two minutes is one, under the reading
-`bounded` of SCHEDULE-DELAY and FORWARD-DELAY, if nothing happened meanwhile that may delay the
-message. Other readings never report a violation.
+`bounded` of SCHEDULE-DELAY, FORWARD-DELAY and DEAD-LETTER-DELAY, if nothing happened meanwhile that
+may delay the message. Other readings never report a violation.
 """
 
 from collections.abc import Sequence
@@ -66,8 +66,8 @@ class Patience:
             event: the latest event, which has been judged.
             possible: the states that remain possible after it.
         """
-        if isinstance(event.outcome, v.Indeterminate):
-            # The request without an answer may have taken the message, so no wait proves anything.
+        if isinstance(event.outcome, v.Indeterminate) or isinstance(event.command, v.DeleteBatch):
+            # It may have taken the message unseen, so no wait proves anything.
             self._is_blind = True
         if isinstance(event.command, DISTURBING):
             for name, queue in (item for state in possible for item in state.queues.items()):

@@ -28,6 +28,7 @@ from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.coverage_goals import Met, met
 from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part
+from busproof.judging.overdue import first_overdue
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 
@@ -188,6 +189,13 @@ class Checker:
             exhausted=judged.exhausted,
             goals=met(in_order, judged.decided),
         )
+        failed = scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED
+        # A scenario that failed by waiting says which rule it is about.
+        if not failed and judged.violation is None and not judged.exhausted:
+            overdue = first_overdue(events, profile, self._observability)
+            if overdue is not None:
+                order = range(overdue.index + 1)
+                judged = attrs.evolve(judged, violation=overdue, order=order)
         if judged.violation is not None:
             return attrs.evolve(
                 heard,
@@ -195,7 +203,7 @@ class Checker:
                 counterexample=_of_violation(scenario, judged),
                 shown=tuple(judged.order),
             )
-        if scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED:
+        if failed and scenario.ended is not None:
             return attrs.evolve(
                 heard,
                 blamed=tuple(rule for rule in scenario.rules if not _permits(rule, self.terms)),
@@ -256,11 +264,13 @@ def _of_violation(scenario: Scenario, judged: Judged) -> Counterexample:
     events = tuple(scenario.events[index] for index in judged.order)
     violation = judged.violation
     allowed = () if violation is None else violation.allowed
+    # An answer that is wrong only so long afterwards has no alternatives, but an explanation.
+    why = (violation.why,) if violation is not None and violation.why else ()
     return Counterexample(
         scenario=scenario.name,
         events=events,
         seen=outcome_words(events[-1].outcome),
-        allowed=tuple(dict.fromkeys(outcome_words(answer.outcome) for answer in allowed)),
+        allowed=tuple(dict.fromkeys(outcome_words(answer.outcome) for answer in allowed)) or why,
         about=_about(scenario),
     )
 

@@ -1,4 +1,4 @@
-"""Messages that must arrive eventually, without a time limit: forwarded and scheduled ones.
+"""Messages that must arrive eventually: forwarded and scheduled ones, and dead letters.
 
 One empty answer proves nothing, because no document sets a deadline. Several in a row do, long
 after the message could have arrived; the caller chooses how long that is. `accept`, which judges
@@ -9,7 +9,9 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
+from busproof.oracle.messages.expiry import is_mortal
 from busproof.oracle.messages.keys import keys_conflict
+from busproof.oracle.messages.partitions import cached_elsewhere
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
 
@@ -68,6 +70,9 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
     if any(namespace.reading(delay) == "unbounded" for delay in DELAYS):
         return None
     required = queue.settings.requires_session
+    # The front end of another connection may have the message in its cache.
+    if not required and cached_elsewhere(namespace, queue):
+        return None
     waiting = (
         stored.owed
         for number, stored in queue.messages.items()
@@ -75,7 +80,37 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
         and _is_on_its_way(stored)
         and (not required or stored.message.session_id == session_id)
     )
-    return next((rule for rule in waiting if rule is not None), None)
+    due = next((rule for rule in waiting if rule is not None), None)
+    return due or _owed_dead_letter(namespace, name)
+
+
+def _owed_dead_letter(namespace: Namespace, name: str) -> v.RuleId | None:
+    """DLQ-02, TTL-07: return the rule by which a dead letter that nobody has seen is due."""
+    owner = namespace.queues.get(v.owner_of(name))
+    if owner is None or name != owner.settings.queue + v.DEAD_LETTERS:
+        return None
+    managed = owner.managed
+    # An update may have raised the limit in time, and an outage may have stopped the clock.
+    is_open = managed.updated or managed.disturbed or owner.settings.forward_dead_letters_to
+    if is_open or owner.room.taken >= AMPLE:
+        return None
+    # A bus without dead letters may drop the message, and a cache may lose it under one reading.
+    lost = namespace.reading("MESSAGES-EXPIRE") == "message"
+    unbounded = namespace.reading("DEAD-LETTER-DELAY") == "unbounded"
+    if lost or unbounded or not namespace.observability.dead_letters:
+        return None
+    rules = (_why_due(owner, stored) for stored in owner.messages.values())
+    return next((rule for rule in rules if rule is not None), None)
+
+
+def _why_due(owner: Queue, stored: Stored) -> v.RuleId | None:
+    """Return the rule that surely moves this message to the dead-letter queue, if any."""
+    if stored.spent and not is_mortal(stored):
+        return "DLQ-02"
+    # One that may be in a front end's cache may be lost there (TTL-14).
+    is_cached = stored.since < owner.receivers.count or stored.deferred is not False
+    surely_expired = stored.aged and stored.gone and not is_cached
+    return "TTL-07" if surely_expired and owner.settings.dead_letter_expired else None
 
 
 def _is_on_its_way(stored: Stored) -> bool:

@@ -116,10 +116,17 @@ def _same(sent: str | None, shown: str | None, or_else: str | None = None) -> bo
 
 
 def _same_own(sent: Map[str, v.PropertyValue], shown: Map[str, v.PropertyValue]) -> bool:
-    """Return whether application properties agree; unlike in Python, true is not equal to 1."""
-    return sent == shown and all(
-        isinstance(shown[name], bool) is isinstance(value, bool) for name, value in sent.items()
-    )
+    """LIFE-01: return whether application properties agree in value and in type."""
+    return sent == shown and all(_same_type(value, shown[name]) for name, value in sent.items())
+
+
+def _same_type(sent: v.PropertyValue, shown: v.PropertyValue) -> bool:
+    """Return whether equal values have one type; 1.0 may come back as 1, and not the reverse.
+
+    Python takes 1, 1.0 and true as equal. A language with one type of numbers, as JavaScript has,
+    writes 1.0 as 1, and the protocol forbids to write a whole number as 1.0.
+    """
+    return type(sent) is type(shown) or (type(sent) is float and type(shown) is int)
 
 
 def named_partition(namespace: Namespace, view: v.MessageView, observed: Observation) -> int | None:

@@ -1,10 +1,12 @@
 """What has to come in the end: what is forwarded or scheduled, and nothing may keep."""
 
+import attrs
 import pytest
-from observing import Observer, observing
+from observing import Observer, locked, observing
 
 from busproof.oracle.messages.liveness import owed
 from busproof.vocabulary.commands import (
+    Abandon,
     AdvanceClock,
     Command,
     CreateQueue,
@@ -12,9 +14,11 @@ from busproof.vocabulary.commands import (
     Schedule,
     Send,
     TakePartitionDown,
+    UpdateQueue,
 )
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Empty, Scheduled
+from busproof.vocabulary.values import ReceiveMode
 
 SECOND = 1_000_000
 END = CreateQueue(queue="end", partitioned=False)
@@ -76,3 +80,56 @@ def test_scheduled_message_is_due_at_its_time() -> None:
     found.saw(AdvanceClock(duration=2 * SECOND))
     found.saw(Receive(queue="end"), Empty())
     assert "SCHED-02" == owed(found.possible[0], "end", None, 0)
+
+
+DEAD = "q/$deadletterqueue"
+EXPIRING = CreateQueue(queue="q", time_to_live=SECOND, dead_letter_expired=True)
+LATER = AdvanceClock(duration=100 * SECOND)
+FROM_DEAD = Receive(queue=DEAD)
+
+
+def spent(found: Observer) -> Observer:
+    """Return the observer after a message has reached its delivery limit."""
+    locked(found, max_delivery_count=1)
+    found.has(Abandon(queue="q", lock_token="l"))
+    found.has(FROM_DEAD, Empty())
+    return found
+
+
+def expired(queue: CreateQueue = EXPIRING) -> Observer:
+    found = observer(queue, send(), LATER)
+    found.has(FROM_DEAD, Empty())
+    return found
+
+
+def owed_dead_letters(found: Observer) -> set[str | None]:
+    return {owed(state, DEAD, None, 0) for state in found.possible}
+
+
+def test_dead_letter_is_due() -> None:
+    assert {"DLQ-02"} == owed_dead_letters(spent(observing()))
+    assert {"TTL-07"} == owed_dead_letters(expired())
+
+
+@pytest.mark.parametrize(
+    "readings", [{"DEAD-LETTER-DELAY": "unbounded"}, {"MESSAGES-EXPIRE": "message"}]
+)
+def test_dead_letter_is_not_due_without_a_deadline_or_if_a_cache_may_lose_it(
+    readings: dict[str, str],
+) -> None:
+    assert {None} == owed_dead_letters(spent(observing(readings)))
+
+
+def test_no_dead_letter_is_due_that_may_not_become_one() -> None:
+    assert {None} == owed_dead_letters(expired(attrs.evolve(EXPIRING, dead_letter_expired=False)))
+    updated = spent(observing())
+    updated.has(UpdateQueue(queue="q", max_delivery_count=2))
+    assert {None} == owed_dead_letters(updated)
+
+
+def test_nothing_is_due_that_the_front_end_of_another_connection_may_have() -> None:
+    found = spent(observing())
+    delete = attrs.evolve(FROM_DEAD, mode=ReceiveMode.RECEIVE_AND_DELETE)
+    found.has(delete, Empty(), connection="c2")
+    found.has(FROM_DEAD, Empty())
+    assert {None} == owed_dead_letters(found)
