@@ -1,6 +1,6 @@
 """A child process: lines in and out with deadlines, its log, and its end.
 
-The child runs in a session of its own and is killed with its whole process group. Its streams are
+The child runs in a separate session and is killed with its whole process group. Its streams are
 polled, so that nothing that it does or fails to do can block busproof.
 """
 

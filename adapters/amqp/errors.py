@@ -44,7 +44,7 @@ SAYING: Final = (
     ("amqp:not-allowed", "size of the message", v.Error.MESSAGE_TOO_LARGE),
     ("http:409", "another conflicting operation", v.Error.OTHER),
 )
-"""AMQP conditions with several meanings, and lower-case words that tell them apart."""
+"""AMQP conditions with several meanings, and the lower-case words that distinguish them."""
 
 UNANSWERED: Final = frozenset(
     {

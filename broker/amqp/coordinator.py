@@ -124,5 +124,5 @@ class Coordinator(Node):
         stage, who = self._connection.hub.stage, self._connection.name
         answer = stage.roll_back(name, who) if failed else stage.commit(name, who)
         if (refusal := refusal_of(answer)) is not None:
-            # AMQP has an error of its own for a commit that failed and was rolled back as a whole.
+            # AMQP has a separate error for a commit that failed and was rolled back.
             raise Refusal("amqp:transaction:rollback", refusal.description)

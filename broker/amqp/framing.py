@@ -301,7 +301,7 @@ def _is_dear(frame: bytes) -> bool:
         last = end_of(frame, begins)
     except (IndexError, ValueError):
         return False  # the engine reports the error
-    # The message after the performative has limits of its own and may hold far more values.
+    # The message after the performative has separate limits and may hold far more values.
     return values_in(frame[:last], begins, MOST_VALUES) > MOST_VALUES
 
 

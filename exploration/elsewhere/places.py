@@ -77,26 +77,21 @@ def _of_a_copy(command: Any, queues: Set[str]) -> v.Command:
     return changed
 
 
+def _shared(queue: v.CreateQueue, kind: type[Any], *without: str) -> dict[str, Any]:
+    """Return the queue's settings that a creation of this kind has, too."""
+    names = {field.name for field in attrs.fields(kind)} - {*without}
+    return {
+        name: setting
+        for name, setting in attrs.asdict(queue, recurse=False).items()
+        if name in names
+    }
+
+
 def _as_topic(queue: v.CreateQueue) -> tuple[v.CreateTopic, v.CreateSubscription]:
-    topic = v.CreateTopic(
-        topic=queue.queue,
-        partitioned=queue.partitioned,
-        duplicate_detection=queue.duplicate_detection,
-        duplicate_window=queue.duplicate_window,
-        max_size=queue.max_size,
-        api_version=queue.api_version,
-    )
-    subscription = v.CreateSubscription(
-        topic=queue.queue,
-        subscription=COPY,
-        requires_session=queue.requires_session,
-        lock_duration=queue.lock_duration,
-        max_delivery_count=queue.max_delivery_count,
-        forward_to=queue.forward_to,
-        time_to_live=queue.time_to_live,
-        dead_letter_expired=queue.dead_letter_expired,
-        forward_dead_letters_to=queue.forward_dead_letters_to,
-    )
+    name = queue.queue
+    topic = v.CreateTopic(topic=name, **_shared(queue, v.CreateTopic, "time_to_live"))
+    of_copies = _shared(queue, v.CreateSubscription)
+    subscription = v.CreateSubscription(topic=name, subscription=COPY, **of_copies)
     return topic, subscription
 
 

@@ -213,14 +213,19 @@ def test_the_end_of_a_websocket_is_said(web: Web, event: Event, code: int) -> No
         assert talk.next() is None
 
 
-def test_a_ping_after_the_end_is_not_answered() -> None:
-    """A ping may come in one piece with the text that ends the WebSocket."""
+def opened_within() -> "tuple[Taken, Heard, WebSocket]":
+    """A WebSocket of this process that a client has opened."""
     within, way = Taken(), Heard()
     socket_within = WebSocket(cast(Any, within))
     socket_within.connection_made(way)
-    client = WSConnection(ConnectionType.CLIENT)
     request = Request(host="here", target=PATH, subprotocols=[SUBPROTOCOL])
-    socket_within.data_received(client.send(request))
+    socket_within.data_received(WSConnection(ConnectionType.CLIENT).send(request))
+    return within, way, socket_within
+
+
+def test_a_ping_after_the_end_is_not_answered() -> None:
+    """A ping may come in one piece with the text that ends the WebSocket."""
+    _, way, socket_within = opened_within()
     text, ping = b"\x81\x81\x00\x00\x00\x00x", b"\x89\x80\x00\x00\x00\x00"
     socket_within.data_received(text + ping)
     assert way.ended
@@ -291,12 +296,7 @@ class Heard(asyncio.Transport):
 
 def test_a_flood_of_frames_is_handled_by_turns() -> None:
     """Each small frame costs as much as a large one: others have turns between pieces."""
-    within, way = Taken(), Heard()
-    socket_within = WebSocket(cast(Any, within))
-    socket_within.connection_made(way)
-    client = WSConnection(ConnectionType.CLIENT)
-    request = Request(host="here", target=PATH, subprotocols=[SUBPROTOCOL])
-    socket_within.data_received(client.send(request))
+    within, way, socket_within = opened_within()
     frame = b"\x82\x81\x00\x00\x00\x00x"
     socket_within.data_received(frame * 3_000)
     turns = 0
@@ -311,13 +311,7 @@ def test_a_flood_of_frames_is_handled_by_turns() -> None:
 
 def test_nothing_is_handled_while_the_connection_within_wants_nothing() -> None:
     """What came waits, and nothing more is read."""
-    within, way = Taken(), Heard()
-    socket_within = WebSocket(cast(Any, within))
-    socket_within.connection_made(way)
-    client = WSConnection(ConnectionType.CLIENT)
-    socket_within.data_received(
-        client.send(Request(host="here", target=PATH, subprotocols=[SUBPROTOCOL]))
-    )
+    within, way, socket_within = opened_within()
     within.transport.pause_reading()
     socket_within.data_received(b"\x82\x81\x00\x00\x00\x00x")
     assert ([], [], False) == (within.taken, within.turns, way.reads)
