@@ -15,6 +15,7 @@ from observing import (
     observing,
     passes,
     received,
+    refuses,
     shows,
     up,
     update,
@@ -133,6 +134,8 @@ def test_a_refused_batch_leaves_nothing(observer: Observer) -> None:
     command = batch(*alike(1, session_id="s"), conflict)
     assert not is_allowed(observer, command, DONE)
     assert {"BATCH-02", "KEY-08"} <= set(observer.saw(command, INVALID).rules)
+    # A bus that accepts the batch breaks first the rule about keys.
+    refuses(observer, command, DONE, "KEY-08", "BATCH-02")
     for number in (1, 2):
         found = observer.saw(RECEIVE, received(f"b{number}", 1))
         assert not found.possible
