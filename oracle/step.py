@@ -9,7 +9,7 @@ from busproof.oracle import not_found
 from busproof.oracle.changes import with_doubt
 from busproof.oracle.coverage.added_later import shown_as_added
 from busproof.oracle.coverage.management import shown_in_premium
-from busproof.oracle.coverage.topics import told_of_topics
+from busproof.oracle.coverage.topics import with_topic_rules
 from busproof.oracle.diagnosis.broken_rules import blamed
 from busproof.oracle.dispatch import dispatched, lost
 from busproof.oracle.evolve import evolve
@@ -172,7 +172,7 @@ def _confirmed(transition: Transition, command: v.Command, unsure: str) -> Trans
             transition = evolve(transition, next=with_queue(transition.next, updated))
     entity = transition.next.queues.get(v.concerned(command) or "")
     if entity is not None and entity.role is not None:
-        rules = told_of_topics(entity, transition.rules)
+        rules = with_topic_rules(entity, transition.rules)
         learned = returned(transition.next, entity)
         transition = evolve(transition, next=learned, rules=rules)
     more = shown_as_added(entity, command, transition.outcome)

@@ -7,7 +7,7 @@ from busproof.oracle.management.topics import topic_of
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic
 
-_TOLD_OF_TOPICS: Final[dict[v.RuleId, v.RuleId]] = {
+_ALSO_OF_TOPICS: Final[dict[v.RuleId, v.RuleId]] = {
     "KEY-02": "TOPIC-07",
     "KEY-03": "TOPIC-10",
     "KEY-11": "TOPIC-12",
@@ -18,8 +18,8 @@ _TOLD_OF_TOPICS: Final[dict[v.RuleId, v.RuleId]] = {
     "TXN-12": "TOPIC-15",
     "TXN-13": "TOPIC-15",
 }
-_TOLD_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
-    **_TOLD_OF_TOPICS,
+_ALSO_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
+    **_ALSO_OF_TOPICS,
     "KEY-06": "TOPIC-14",
     **dict.fromkeys(("LIFE-02", "LIFE-03", "LIFE-04", "LIFE-05", "LIFE-06"), "TOPIC-20"),
     "LIFE-10": "TOPIC-13",
@@ -27,7 +27,7 @@ _TOLD_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
 }
 
 
-def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.RuleId, ...]:
+def with_topic_rules(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.RuleId, ...]:
     """Return the rules that an answer exercises, with the TOPIC rules that repeat them for topics.
 
     On a topic or a subscription, KEY-03 for example is also TOPIC-10. The documents on queues cover
@@ -35,7 +35,7 @@ def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.
     """
     if queue is None or queue.role is None:
         return rules
-    same = _TOLD_OF_TOPICS if isinstance(queue.role, Topic) else _TOLD_OF_SUBSCRIPTIONS
+    same = _ALSO_OF_TOPICS if isinstance(queue.role, Topic) else _ALSO_OF_SUBSCRIPTIONS
     partitioned = isinstance(queue.role, Subscription) and queue.settings.partitioned
     more = rules_if(
         (queue.settings.requires_session and "LIFE-01" in rules, "TOPIC-13"),

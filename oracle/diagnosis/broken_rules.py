@@ -4,7 +4,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.coverage.added_later import blamed_as_added
-from busproof.oracle.coverage.topics import told_of_topics
+from busproof.oracle.coverage.topics import with_topic_rules
 from busproof.oracle.diagnosis.deliveries import wrongly_received
 from busproof.oracle.diagnosis.expiry import blamed_for_age
 from busproof.oracle.diagnosis.management import blamed_in_management, is_management
@@ -117,7 +117,7 @@ def blamed(
     if queue is not None and not rules:
         rules = not_refused(namespace, queue, event)
     broken = (
-        *told_of_topics(queue, rules),
+        *with_topic_rules(queue, rules),
         *_of_topics(namespace, queue, command, outcome),
         *_of_forwarding(namespace, queue, outcome),
         *blamed_in_premium(namespace, queue, command, outcome),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.changes import with_doubt, with_registry, with_transaction
-from busproof.oracle.coverage.topics import told_of_topics
+from busproof.oracle.coverage.topics import with_topic_rules
 from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forwarding import kept_away_by
 from busproof.oracle.management.subscription_rules import with_changes
@@ -104,7 +104,7 @@ def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.
         (transaction.size or not transaction.settlements, "TXN-12"),
     )
     queues = (queue for queue, _, _ in destinations if queue is not None)
-    of_topics = (rule for queue in queues for rule in told_of_topics(queue, ("TXN-12",)))
+    of_topics = (rule for queue in queues for rule in with_topic_rules(queue, ("TXN-12",)))
     return tuple(dict.fromkeys((*rules, *of_topics)))
 
 

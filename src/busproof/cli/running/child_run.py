@@ -268,9 +268,13 @@ def pytest_arguments(request: Request, folder: Path) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return this process's environment without variables that give pytest plugins or options."""
+    """Return this process's environment without variables that give pytest plugins or options.
+
+    Hypothesis keeps its files in `reports/`, like everything else that a run writes.
+    """
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    return {**ours, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
+    kept = {"HYPOTHESIS_STORAGE_DIRECTORY": str(RUNS.parent / ".hypothesis")}
+    return {**kept, **ours, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
 
 
 class _Counter:
