@@ -60,15 +60,6 @@ class Certificate:
             f"the key {self.key or self.chain} is protected by a password; give one that is not"
         )
 
-    def renew(self, context: ssl.SSLContext) -> None:
-        """Load the files again; if they do not match, keep the current ones.
-
-        Raises:
-            UsageError: a file cannot be read, or the key does not match.
-        """
-        self.context()
-        self.load(context)
-
     def _named(self) -> str:
         own = f"the certificate {self.chain}"
         return own if self.key is None else f"{own} with the key {self.key}"

@@ -64,10 +64,10 @@ class Secured:
     port: int
 
 
-def begun(files: Files, config: Path) -> Iterator[Secured]:
+def begun(files: Files, config: Path, *more: str) -> Iterator[Secured]:
     ports = ("--tls-port", "0", "--admin-port", "0")
     own = ("--tls-cert", str(files.chain), "--tls-key", str(files.key))
-    served = running(launched(*ports, *own, "--config", str(config)))
+    served = running(launched(*ports, *own, *more, "--config", str(config)))
     yield Secured(served, served.port)
     served.process.kill()
     served.process.communicate(timeout=20)
@@ -216,10 +216,11 @@ def test_tls_below_1_2_is_refused(
 
 @pytest.mark.slow
 def test_a_certificate_is_renewed_while_it_runs(config: Path, tmp_path: Path) -> None:
-    """New connections get the new one; a pair that does not fit leaves the old one."""
-    files = files_in(tmp_path / "own")
+    """New connections get the new one; a pair that does not fit leaves all as they are."""
+    files, other = files_in(tmp_path / "own"), files_in(tmp_path / "other")
     old = files.authority.read_text()
-    for secured in begun(files, config):
+    https = ("--admin-cert", str(other.chain), "--admin-key", str(other.key))
+    for secured in begun(files, config, *https):
 
         def trusts(authority: str, port: int = secured.port) -> bool:
             context = ssl.create_default_context(cadata=authority)
@@ -240,6 +241,11 @@ def test_a_certificate_is_renewed_while_it_runs(config: Path, tmp_path: Path) ->
         assert "does not belong to" in process.stderr.readline()
         assert trusts(old)
         files.written()
+        other.chain.write_text(old)
+        os.kill(process.pid, signal.SIGHUP)
+        assert str(other.chain) in process.stderr.readline()
+        assert trusts(old)
+        other.written()
         os.kill(process.pid, signal.SIGHUP)
         assert "read again" in process.stderr.readline()
         assert trusts(files.authority.read_text())

@@ -156,14 +156,16 @@ class Protection:
     def renewal(self, hub: "Hub") -> Callable[[], None]:
         """Return a function that reads keys and certificates again.
 
-        If one of them cannot be read, the keys stay as they were. Keys that do not come from a file
-        of keys are kept.
+        If one of them cannot be used, all stay as they were. Keys that do not come from a file of
+        keys are kept.
         """
 
         def renew() -> None:
             rules = self._rules() if self._args.keys else self.rules
+            for certificate, _ in self._certificates:
+                certificate.context()
             for certificate, context in self._certificates:
-                certificate.renew(context)
+                certificate.load(context)
             self.rules = rules
             hub.renew_keys(rules)
 
