@@ -1,8 +1,9 @@
 """Growth of the cost of judging a round as the state of a namespace grows.
 
 Each situation has a round of events and a number that grows: sessions with messages, MessageIds in
-the duplicate window, scheduled messages, deferred messages, or messages sent in transactions. The
-answers are those of a bus with one list per partition, and witnesses are present.
+the duplicate window, scheduled messages, deferred messages, messages sent in transactions, or
+messages with one body that are gone. The answers are those of a bus with one list per partition,
+and witnesses are present.
 """
 
 import gc
@@ -102,9 +103,9 @@ def sessions(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]
     return fill(), turn
 
 
-def _passed(story: Story, name: str) -> Events:
+def _passed(story: Story, name: str, **more: str) -> Events:
     """Send, receive and complete a message."""
-    event, view = story.sent(name)
+    event, view = story.sent(name, **more)
     yield event
     event, token = story.given(view)
     yield event
@@ -194,12 +195,26 @@ def transactions(story: Story, depth: int) -> tuple[Events, Callable[[int], Even
     return fill(), turn
 
 
+def equal_bodies(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
+    """Return events that pass messages with one body, and a round that passes another."""
+
+    def fill() -> Events:
+        for place in range(depth):
+            yield from _passed(story, "same", message_id=f"h{place}")
+
+    def turn(number: int) -> Events:
+        yield from _passed(story, "same", message_id=f"b{number}")
+
+    return fill(), turn
+
+
 SITUATIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "sessions with messages": (sessions, {"requires_session": True}),
     "MessageIds in the window": (duplicates, {"duplicate_detection": True}),
     "scheduled messages": (scheduled, {}),
     "deferred messages": (deferred, {}),
     "messages of transactions": (transactions, {}),
+    "messages with one body": (equal_bodies, {}),
 }
 
 
