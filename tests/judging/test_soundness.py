@@ -21,7 +21,7 @@ from busproof.vocabulary.values import Clock, Tier
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = {"hostile": 6000, "random": 2000, "round-robin": 2000}
-SHARE = 1 if FULL else 50
+SHARE = 1 if FULL else 100
 SHARDS = 4
 REAL_SEQUENCES = 3400 if FULL else 4
 HURRIED_SEQUENCES = 4000 if FULL else 20
