@@ -1,9 +1,12 @@
 """The documents' site in a real Chromium: everybody can read it, and nothing is beyond the edge."""
 
+import functools
 import os
 import shutil
 from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -25,27 +28,42 @@ def pages(site: Path) -> list[str]:
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Page]:
-    """A page; it must not ask for anything but files."""
+    """A page; it must ask for nothing beyond this machine."""
     context = browser.new_context(reduced_motion="reduce")
     asked: list[str] = []
     page = context.new_page()
     page.on("request", lambda request: asked.append(request.url))
     yield page
-    assert [] == [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
+    here = ("file:", "data:", "blob:", "http://127.0.0.1:")
+    assert [] == [url for url in asked if not url.startswith(here)]
     context.close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def served(site: Path) -> Iterator[str]:
+    """The address of a server of the site: its page for what is not found is made for a root."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.mark.parametrize("width", [360, 1600])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_site_has_no_serious_axe_finding(
-    site: Path, opened: Page, axe: str, width: int, scheme: str
+    site: Path, served: str, opened: Page, axe: str, width: int, scheme: str
 ) -> None:
     """And no page is wider than the window."""
     opened.set_viewport_size({"width": width, "height": 900})
     opened.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     wrong = []
     for name in pages(site):
-        opened.goto((site / name).as_uri())
+        opened.goto(f"{served}/{name}")
         opened.wait_for_load_state("load")
         opened.evaluate(axe)
         violations = opened.evaluate("axe.run().then(found => found.violations)")

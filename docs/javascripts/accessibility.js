@@ -6,3 +6,6 @@ new MutationObserver(() => {
     }
   }
 }).observe(document.documentElement, { childList: true, subtree: true, attributes: true });
+
+// Material's search is a dialog, and has no name.
+document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
