@@ -1,5 +1,6 @@
 """Sequences of scenarios asked elsewhere: what is sent, what is noticed, and that it is sound."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
@@ -9,17 +10,20 @@ import pytest
 
 from busproof import vocabulary as v
 from busproof.adapters.model import CAPABILITIES, ModelAdapter
+from busproof.exploration.cargo import CARGO, LONG_CARGO, laden
 from busproof.exploration.elsewhere.places import on_a_subscription
 from busproof.exploration.elsewhere.playing import Played, play
-from busproof.exploration.elsewhere.search import Elsewhere
+from busproof.exploration.elsewhere.search import LATER, Elsewhere
 from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, Ways
 from busproof.exploration.machine import Watch, terms_of
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import ELSEWHERE, Ended, Record, ScenarioVerdict, Started, StepResult
 from busproof.model.answers import Answer
+from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
-from busproof.model.state import Namespace
-from busproof.model.values import Refusal
+from busproof.model.state import Entity, Namespace, Transaction
+from busproof.model.values import Key, Refusal
+from busproof.mutants.mutant import memory, replaced
 from busproof.steps.played import LONGEST, PlayedScenarios
 
 MINUTE = 60 * v.MICROSECONDS
@@ -162,9 +166,28 @@ RENEWED = (
 )
 
 
+def third_renewal_does_nothing(
+    namespace: Namespace, command: v.RenewLock, connection: str
+) -> Answer:
+    """Renew a lock twice only."""
+    entity = namespace.entities[command.queue]
+    queued = RULES.locks.locked_under(namespace, entity, command.lock_token)
+    renewals = memory(namespace, Counter)
+    renewals[command.lock_token] += 1
+    if renewals[command.lock_token] > 2:
+        return Answer(v.Renewed(locked_until=queued.locked_until))
+    return RULES.locks.renew(namespace, command, connection)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "renew", [wrong_on_subscriptions, wrong_after_an_hour, wrong_beside_a_transaction]
+    "renew",
+    [
+        third_renewal_does_nothing,
+        wrong_on_subscriptions,
+        wrong_after_an_hour,
+        wrong_beside_a_transaction,
+    ],
 )
 def test_fault_that_a_scenario_does_not_meet_is_noticed_elsewhere(
     renew: Callable[..., Answer],
@@ -174,6 +197,87 @@ def test_fault_that_a_scenario_does_not_meet_is_noticed_elsewhere(
     assert isinstance(played.events[-1].outcome, v.Renewed), "the scenario notices nothing"
     records = searched(ModelAdapter(rules=rules), played)
     assert ScenarioVerdict.FAILED in verdicts(records)
+
+
+HELD = (
+    v.CreateQueue(queue="q", lock_duration=5 * MINUTE),
+    sent("a", partition_key="k"),
+    v.Receive(queue="q"),
+    v.Peek(queue="q"),
+    v.Complete(queue="q", lock_token="@2"),
+    v.Complete(queue="q", lock_token="@2"),
+)
+
+
+def released(entity: Entity) -> None:
+    """Release all messages of an entity as if their locks had ended."""
+    for queued in list(entity.messages.values()):
+        if queued.token is not None:
+            RULES.locks.release(entity.namespace, queued, Action.LOCK_ENDS)
+
+
+def update_releases(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+    RULES.management.apply_update(namespace, entity, command)
+    released(entity)
+
+
+def recovery_releases(namespace: Namespace, command: Any, connection: str) -> Answer:
+    answer = RULES.partitions.switch(namespace, command, connection)
+    entity = namespace.entities.get(command.queue)
+    if entity is not None and isinstance(command, v.BringPartitionUp):
+        released(entity)
+    return answer
+
+
+def key_moves_after_half_a_day(namespace: Namespace, entity: Entity, key: Key) -> int:
+    partition = RULES.keys.home(namespace, entity, key)
+    late = namespace.now > LATER + 12 * 60 * MINUTE
+    return (partition + 1) % len(entity.partitions) if late else partition
+
+
+def twelfth_send_is_lost(namespace: Namespace, transaction: Transaction) -> None:
+    namespace.journal.touch(transaction)
+    transaction.sends = transaction.sends[:11]
+    RULES.transactions.apply(namespace, transaction)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "function"),
+    [
+        ("management.apply_update", update_releases),
+        ("partitions.switch", recovery_releases),
+        ("keys.home", key_moves_after_half_a_day),
+        ("transactions.apply", twelfth_send_is_lost),
+    ],
+    ids=["amid updates", "amid outages", "with pauses", "in transactions"],
+)
+def test_fault_of_updates_outages_pauses_or_many_sends_is_noticed_elsewhere(
+    place: str, function: Callable[..., Any]
+) -> None:
+    played = asked(HELD)
+    assert set() == verdicts(searched(ModelAdapter(), played)) - {ScenarioVerdict.PASSED}
+    records = searched(ModelAdapter(rules=replaced({place: function})), played)
+    assert ScenarioVerdict.FAILED in verdicts(records)
+
+
+def test_some_messages_have_long_values_and_each_keeps_its_own() -> None:
+    messages = [v.Message(body=f"m{number}") for number in range(20)]
+    loaded = [laden(message, is_filtered=False) for message in messages]
+    assert {CARGO["subject"], LONG_CARGO["subject"]} == {message.subject for message in loaded}
+    assert loaded == [laden(message, is_filtered=False) for message in messages]
+    for message in (laden(message, is_filtered=True) for message in messages):
+        assert message.properties
+        assert message.subject is None
+
+
+def test_short_state_of_a_session_is_made_long() -> None:
+    commands: list[v.Command] = []
+    state = v.SetSessionState(queue="q", session_id="s", state="x")
+    play([v.Event(command=state, outcome=v.Done())], lambda command, _: commands.append(command))
+    (changed,) = commands
+    assert isinstance(changed, v.SetSessionState)
+    assert len(changed.state or "") > 1_000
 
 
 def test_search_records_each_sequence_with_its_place_and_its_manner() -> None:
@@ -198,7 +302,9 @@ def chosen(commands: Sequence[v.Command], times: int) -> list[Way | None]:
 
 def test_way_needs_the_commands_that_it_changes() -> None:
     assert [None] == chosen((v.GetQueue(queue="q"),), 1)
-    ways = [way for way in chosen((EVERYTHING[0], v.GetQueue(queue="q")), 20) if way is not None]
+    looks = (v.GetQueue(queue="q"), v.Peek(queue="q"), v.Peek(queue="q", count=2))
+    commands = (EVERYTHING[0], *looks, v.DeleteQueue(queue="q"))
+    ways = [way for way in chosen(commands, 20) if way is not None]
     assert {"where it was", "on a subscription"} == {place for place, _ in ways}
     assert {"as it was", "after a hundred others", "after an outage"} == {how for _, how in ways}
     assert ("where it was", "as it was") not in ways
