@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from busproof import vocabulary as v
-from busproof.exploration.cargo import laden
+from busproof.exploration.cargo import laden, unusual
 from busproof.exploration.elsewhere.places import Ask
 from busproof.judging.past import views_of
 
@@ -67,6 +67,8 @@ def _loaded(command: v.Command, *, is_filtered: bool) -> v.Command:
         case v.SendBatch(messages=messages):
             several = tuple(laden(message, is_filtered=is_filtered) for message in messages)
             return attrs.evolve(command, messages=several)
+        case v.CreateQueue() | v.CreateTopic() | v.CreateSubscription():
+            return unusual(command)
     return command
 
 

@@ -8,14 +8,14 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.exploration.elsewhere import manners, places
+from busproof.exploration.elsewhere import manners, places, preludes
 
 __all__ = ["MANNERS", "PLACES", "Change", "Way", "Ways"]
 
 Way = tuple[str, str]
 """Names of a place and a manner."""
-NEW: Final = 2.0
-"""A sequence is sent again if about two kinds of its requests are new in a place or a manner."""
+NEW: Final = 2.25
+"""A sequence is sent again if more than two kinds of its requests are new in a way."""
 Kind = tuple[str, ...]
 """A command, its answer, and the fields that it sets."""
 
@@ -36,6 +36,7 @@ class Change:
 
 
 CREATING: Final = (v.CreateQueue,)
+CREATED: Final = (*CREATING, v.CreateTopic, v.CreateSubscription)
 SENDING: Final = (v.Send, v.SendBatch, v.Schedule)
 LISTING: Final = (
     v.ListQueues,
@@ -49,6 +50,7 @@ SETTLING: Final = (v.Complete, v.Abandon, v.Defer, v.DeadLetter)
 PLACES: Final[Mapping[str, Change]] = {
     "where it was": Change(places.where_it_was),
     "on a subscription": Change(places.on_a_subscription, (CREATING,)),
+    "on two subscriptions": Change(places.on_two_subscriptions, (CREATING, places.RECEIVING)),
     "in a dead-letter queue": Change(
         places.in_a_dead_letter_queue, (CREATING, SENDING, places.RECEIVING)
     ),
@@ -70,6 +72,9 @@ MANNERS: Final[Mapping[str, Change]] = {
     "after a hundred others": Change(manners.after_a_hundred_others, (CREATING,)),
     "among a hundred others": Change(manners.among_a_hundred_others, (LISTING,)),
     "after an outage": Change(manners.after_an_outage, (CREATING,)),
+    "after predecessors": Change(preludes.after_predecessors, ((*CREATED, v.AddRule),)),
+    "after refusals": Change(preludes.after_refusals, (CREATED,)),
+    "half closed": Change(preludes.half_closed, (CREATED, SENDING)),
 }
 
 
