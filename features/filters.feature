@@ -414,6 +414,8 @@ Feature: Subscription rules
         | size <= 5                | property size 5                     | property size 6                     |
         | size > 5                 | property size 6                     | property size 5                     |
         | size >= 5.5              | property size 6                     | property size 5                     |
+        | size > 5.25              | property size 5.5                   | property size 5.25                  |
+        | size = -2.5              | property size -2.5                  | property size -2                    |
         | width = height           | property width 2 and property height 2 | property width 2 and property height 3 |
         | urgent = TRUE            | property urgent true                | property urgent false               |
         | sys.Label = 'x'          | Label "x"                           | Label "y"                           |
