@@ -475,6 +475,7 @@ Feature: Subscription rules
         | color IN ('red', 'blue')      | property color "blue"  | property color "pink" |
         | color NOT IN ('red', 'blue')  | property color "pink"  | property color "red"  |
         | size IN (1, 2, 3)             | property size 3        | property size 4       |
+        | size IN (1, 2, 3, 4, 5, 6)    | property size 6        | property size 7       |
 
     @FILTER-15
     Scenario Outline: SQL matches patterns
