@@ -10,11 +10,19 @@ from busproof import vocabulary as v
 from busproof.exploration.elsewhere.places import RECEIVING, Ask
 from busproof.judging.past import views_of
 
-__all__ = ["after_predecessors", "after_refusals", "half_closed"]
+__all__ = [
+    "after_predecessors",
+    "after_refusals",
+    "beside_deletions",
+    "half_closed",
+    "in_an_outage",
+]
 
 LAST: Final = "last"
 """MessageId and key of messages of a last look, which a deleted predecessor must not remember."""
 OTHER: Final = "beside"
+DOWN: Final = 3
+"""Partition that has an outage."""
 SHORT_LOCK: Final = 5 * v.MICROSECONDS
 ENTERING: Final = (v.Send, v.SendBatch, v.Schedule, v.CancelScheduled)
 """Requests that an entity that is disabled for receivers accepts."""
@@ -158,29 +166,77 @@ def half_closed(ask: Ask) -> Ask:
     def change(path: str, wanted: v.EntityStatus, connection: str) -> None:
         if status.get(path, wanted) is not wanted:
             status[path] = wanted
-            ask(v.UpdateQueue(queue=path, status=wanted), connection)
+            if path in copies:
+                ask(v.UpdateTopic(topic=path, status=wanted), connection)
+            else:
+                ask(v.UpdateQueue(queue=path, status=wanted), connection)
 
     def asks(command: Any, connection: str) -> v.Event | None:
         path = v.owner_of(getattr(command, "queue", ""))
-        is_copy = v.SUBSCRIPTIONS in path
+        topic = path.partition(v.SUBSCRIPTIONS)[0]
         if isinstance(command, ENTERING):
             for closed in copies.get(path, [path]):
                 change(closed, v.EntityStatus.RECEIVE_DISABLED, connection)
+            if path in copies:
+                change(path, v.EntityStatus.ACTIVE, connection)
         elif isinstance(command, RECEIVING):
-            opened = v.EntityStatus.ACTIVE if is_copy else v.EntityStatus.SEND_DISABLED
-            change(path, opened, connection)
+            change(topic, v.EntityStatus.SEND_DISABLED, connection)
+            if topic != path:
+                change(path, v.EntityStatus.ACTIVE, connection)
         event = ask(command, connection)
         match command:
             case v.CreateQueue(queue=created, forward_to=None):
                 status[created] = v.EntityStatus.ACTIVE
-            case v.CreateTopic(topic=topic):
-                copies[topic] = []
-            case v.CreateSubscription(topic=topic, forward_to=None):
-                created = v.subscription_path(topic, command.subscription)
+            case v.CreateTopic(topic=created):
                 status[created] = v.EntityStatus.ACTIVE
-                copies.setdefault(topic, []).append(created)
-            case v.UpdateQueue(queue=updated) | v.DeleteQueue(queue=updated):
-                status.pop(updated, None)
+                copies[created] = []
+            case v.CreateSubscription(topic=of_topic, forward_to=None):
+                created = v.subscription_path(of_topic, command.subscription)
+                status[created] = v.EntityStatus.ACTIVE
+                copies.setdefault(of_topic, []).append(created)
+            case v.UpdateQueue(queue=changed) | v.DeleteQueue(queue=changed):
+                status.pop(changed, None)
+            case v.UpdateTopic(topic=changed) | v.DeleteTopic(topic=changed):
+                status.pop(changed, None)
+        return event
+
+    return asks
+
+
+def in_an_outage(ask: Ask) -> Ask:
+    """Take a partition of each entity down before anything else."""
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        event = ask(command, connection)
+        match command:
+            case v.CreateQueue(queue=path) | v.CreateTopic(topic=path) if command.partitioned:
+                ask(v.TakePartitionDown(queue=path, partition=DOWN), connection)
+        return event
+
+    return asks
+
+
+def beside_deletions(ask: Ask) -> Ask:
+    """Create and delete a neighbour of an entity after each request about messages.
+
+    It is a subscription of the same topic, or a queue that begins with the same name.
+    """
+    topics: set[str] = set()
+
+    def asks(command: Any, connection: str) -> v.Event | None:
+        event = ask(command, connection)
+        if isinstance(command, v.CreateTopic):
+            topics.add(command.topic)
+        if event is None or not isinstance(command, ENTERING + RECEIVING):
+            return event
+        path = v.owner_of(command.queue).partition(v.SUBSCRIPTIONS)[0]
+        if path in topics:
+            ask(v.CreateSubscription(topic=path, subscription=OTHER), connection)
+            neighbour = v.subscription_path(path, OTHER)
+        else:
+            neighbour = f"{path}-{OTHER}"
+            ask(v.CreateQueue(queue=neighbour), connection)
+        ask(v.DeleteQueue(queue=neighbour), connection)
         return event
 
     return asks

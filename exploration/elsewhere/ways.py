@@ -75,6 +75,8 @@ MANNERS: Final[Mapping[str, Change]] = {
     "after predecessors": Change(preludes.after_predecessors, ((*CREATED, v.AddRule),)),
     "after refusals": Change(preludes.after_refusals, (CREATED,)),
     "half closed": Change(preludes.half_closed, (CREATED, SENDING)),
+    "in an outage": Change(preludes.in_an_outage, ((v.CreateQueue, v.CreateTopic),)),
+    "beside deletions": Change(preludes.beside_deletions, (CREATED, SENDING)),
 }
 
 

@@ -227,6 +227,31 @@ class AppliesRefusedUpdates(ModelAdapter):
         return observed
 
 
+class RefusesInAnOutage(ModelAdapter):
+    """Refuses every message for an entity with a partition that is down."""
+
+    def do(self, command: v.Command, connection: str) -> Observed:
+        namespace = self._namespace
+        assert namespace is not None
+        if isinstance(command, v.Send) and namespace.entities[command.queue].down:
+            return Observed(v.Refused(error=v.Error.UNAVAILABLE))
+        return super().do(command, connection)
+
+
+class DeletesByPrefix(ModelAdapter):
+    """Deletes the messages of an entity whose name is the beginning of a deleted one's name."""
+
+    def do(self, command: v.Command, connection: str) -> Observed:
+        namespace = self._namespace
+        assert namespace is not None
+        if isinstance(command, v.DeleteQueue):
+            for path, entity in namespace.entities.items():
+                if path != command.queue and command.queue.startswith(path):
+                    for queued in list(entity.messages.values()):
+                        RULES.messages.remove(namespace, queued)
+        return super().do(command, connection)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "way"),
@@ -235,6 +260,8 @@ class AppliesRefusedUpdates(ModelAdapter):
         (KeepsTheFirstSettings, ("where it was", "after predecessors")),
         (ForgetsWhatIsDisabled, ("where it was", "half closed")),
         (AppliesRefusedUpdates, ("where it was", "after refusals")),
+        (RefusesInAnOutage, ("where it was", "in an outage")),
+        (DeletesByPrefix, ("where it was", "beside deletions")),
     ],
 )
 def test_fault_that_only_one_way_meets_is_noticed(kind: type[ModelAdapter], way: Way) -> None:
@@ -301,6 +328,7 @@ def test_way_needs_the_commands_that_it_changes() -> None:
         "after an outage",
         "after predecessors",
         "after refusals",
+        "in an outage",
     }
     assert ("where it was", "as it was") not in ways
 
