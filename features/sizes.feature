@@ -169,6 +169,7 @@ Feature: Entity sizes
       Examples:
         | fate          |
         | locked        |
+        | abandoned     |
         | deferred      |
         | dead-lettered |
         | scheduled     |
