@@ -14,7 +14,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.judging.required_capabilities import FILTERED
 
-__all__ = ["CARGO", "LONG_CARGO", "laden"]
+__all__ = ["CARGO", "LONG_CARGO", "laden", "unusual"]
 
 CARGO: Final[Mapping[str, Any]] = {
     "correlation_id": "c",
@@ -67,3 +67,22 @@ def laden(message: v.Message, *, is_filtered: bool) -> v.Message:
     cargo = LONG_CARGO if is_long else CARGO
     added = {"properties": cargo["properties"]} if is_filtered else cargo
     return attrs.evolve(message, **added)
+
+
+SETTINGS: Final[Mapping[str, Any]] = {
+    "duplicate_window": 7 * 60 * v.MICROSECONDS,
+    "max_delivery_count": 7,
+}
+"""Settings other than the defaults, so that a later change to a default is seen."""
+
+
+def unusual(command: v.CreateQueue | v.CreateTopic | v.CreateSubscription) -> v.Command:
+    """Return a creation without defaults for these settings."""
+    fields = {field.name: field for field in attrs.fields(type(command))}
+    changed = {
+        name: setting
+        for name, setting in SETTINGS.items()
+        if name in fields and getattr(command, name) == fields[name].default
+    }
+    created: v.Command = attrs.evolve(command, **changed)
+    return created

@@ -414,6 +414,8 @@ Feature: Subscription rules
         | size <= 5                | property size 5                     | property size 6                     |
         | size > 5                 | property size 6                     | property size 5                     |
         | size >= 5.5              | property size 6                     | property size 5                     |
+        | size > 5.25              | property size 5.5                   | property size 5.25                  |
+        | size = -2.5              | property size -2.5                  | property size -2                    |
         | width = height           | property width 2 and property height 2 | property width 2 and property height 3 |
         | urgent = TRUE            | property urgent true                | property urgent false               |
         | sys.Label = 'x'          | Label "x"                           | Label "y"                           |
@@ -473,6 +475,7 @@ Feature: Subscription rules
         | color IN ('red', 'blue')      | property color "blue"  | property color "pink" |
         | color NOT IN ('red', 'blue')  | property color "pink"  | property color "red"  |
         | size IN (1, 2, 3)             | property size 3        | property size 4       |
+        | size IN (1, 2, 3, 4, 5, 6)    | property size 6        | property size 7       |
 
     @FILTER-15
     Scenario Outline: SQL matches patterns

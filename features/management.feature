@@ -629,6 +629,21 @@ Feature: Queue management
         | regular     | disabled               |
         | regular     | disabled for receivers |
 
+    @MGMT-27
+    Scenario Outline: A queue that is disabled keeps what is deferred
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      When a message is received and deferred
+      And the queue is <status>
+      And the queue is active again
+      And it is received by its number and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | status                 |
+        | partitioned | disabled               |
+        | regular     | disabled for receivers |
+
     @MGMT-28
     Scenario Outline: Who receives is not kept away by what keeps senders away
       Given a <kind> queue

@@ -299,6 +299,12 @@ Feature: Premium tier
       Then the queue is described as partitioned
 
     @PREM-04
+    Scenario: It is described as partitioned after it was asked to change
+      Given an old partitioned queue
+      When its locks are updated to 5 seconds
+      Then the queue is described as partitioned
+
+    @PREM-04
     Scenario: It is listed
       Given an old partitioned queue
       And a second queue, regular

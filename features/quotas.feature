@@ -110,6 +110,23 @@ Feature: Entity quotas
       And another partitioned queue is requested
       Then it is accepted
 
+    @QUOTA-05
+    Scenario: A deleted topic makes room for another one
+      Given 99 partitioned topics
+      And a partitioned topic
+      When the topic is deleted
+      And a partitioned topic is requested
+      Then it is accepted
+
+    @QUOTA-01
+    Scenario: A queue that exists already is not counted again
+      Given 98 partitioned queues
+      And a partitioned queue
+      When a partitioned queue is requested
+      Then it is refused because it exists already
+      When another partitioned queue is requested
+      Then it is accepted
+
     @QUOTA-02 @QUOTA-06
     Scenario: A queue that is not partitioned makes no room when it is deleted
       Given 100 partitioned queues

@@ -169,6 +169,7 @@ Feature: Entity sizes
       Examples:
         | fate          |
         | locked        |
+        | abandoned     |
         | deferred      |
         | dead-lettered |
         | scheduled     |
@@ -232,6 +233,7 @@ Feature: Entity sizes
         | partitioned | with PartitionKey "a" | the partition of their key | everything is received and deferred    | each of them is received by its number and completed |
         | partitioned | with PartitionKey "a" | the partition of their key | everything is received and dead-lettered | all dead letters are received and completed        |
         | partitioned | with PartitionKey "a" | the partition of their key | a message is received and deleted      | a message is received and deleted                    |
+        | regular     | without key           | the queue                  | up to 3 messages are received at once and deleted, to the end | a receive is tried            |
 
     @SIZE-12
     Scenario Outline: A message that a transaction completes gives room with the commit

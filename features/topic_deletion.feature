@@ -353,6 +353,24 @@ Feature: Deletion and disabling of topics and subscriptions
         | partitioned |
         | regular     |
 
+    @TOPIC-25 @SCHED-02
+    Scenario Outline: What becomes due while a subscription is closed to receivers comes to it
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      And 2 messages with PartitionKey "a" were scheduled in 20 seconds
+      When subscription "<closed>" is disabled for receivers
+      And 20 seconds pass
+      And subscription "<closed>" is active again
+      And receivers turn to subscription "<closed>"
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        | closed |
+        | partitioned | one    |
+        | regular     | two    |
+
     @TOPIC-26
     Scenario Outline: Subscriptions of a disabled topic give what they hold
       Given a <kind> topic

@@ -12,7 +12,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.liveness import BOUND, PAUSE, TRIES
-from busproof.judging.past import MARGIN, Past, views_of
+from busproof.judging.past import LONGEST, MARGIN, Past, views_of
 from busproof.judging.required_capabilities import needs
 
 __all__ = ["look_at_everything"]
@@ -122,8 +122,8 @@ def _awaited(past: Past) -> Look:
 
 
 def _counted(past: Past) -> Look:
-    """List and describe the entities, and peek at the messages that are left."""
-    yield v.AdvanceClock(duration=BOUND + MARGIN), CONNECTION
+    """List and describe the entities a day later, and peek at the messages that are left."""
+    yield v.AdvanceClock(duration=LONGEST), CONNECTION
     yield v.ListQueues(), CONNECTION
     yield from _described(past)
     for path in past.queues:

@@ -100,6 +100,9 @@ class Patience:
         if self._is_blind:
             return ()
         since = self._disturbed.get(command.queue, 0)
-        obligations = [owed(state, command.queue, command.session_id, since) for state in possible]
+        calm = not self._disturbed
+        obligations = [
+            owed(state, command.queue, command.session_id, since, calm=calm) for state in possible
+        ]
         known = tuple(dict.fromkeys(rules for rules in obligations if rules is not None))
         return known if None not in obligations else ()

@@ -8,6 +8,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.exploration.elsewhere.places import Ask
+from busproof.judging.past import views_of
 
 __all__ = [
     "after_a_hundred_others",
@@ -25,6 +26,7 @@ LIFE: Final = 3_600 * v.MICROSECONDS
 """Time to live of a scheduled message that has none; less than most delays are then."""
 LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
 HUNDRED: Final = 100
+LOCKED: Final = 20
 OTHER: Final = "beside"
 DOWN: Final = 3
 """Partition that has an outage."""
@@ -170,7 +172,10 @@ def _slower(message: v.Message) -> v.Message:
 
 
 def after_a_hundred_others(ask: Ask) -> Ask:
-    """Let a hundred messages pass through each queue before anything else."""
+    """Let a hundred messages pass through each queue before anything else.
+
+    Some of them are locked at once, and completed one by one; the others are deleted.
+    """
     numbers = count(1)  # the judge tells messages apart by their bodies
 
     def asks(command: v.Command, connection: str) -> v.Event | None:
@@ -184,12 +189,12 @@ def after_a_hundred_others(ask: Ask) -> Ask:
         ask(v.SendBatch(queue=command.queue, messages=messages), connection)
         if session is not None:
             ask(v.AcceptSession(queue=command.queue, session_id=session), connection)
-        receive = v.ReceiveBatch(
-            queue=command.queue,
-            count=HUNDRED,
-            mode=v.ReceiveMode.RECEIVE_AND_DELETE,
-            session_id=session,
-        )
+        few = v.ReceiveBatch(queue=command.queue, count=LOCKED, session_id=session)
+        locked = ask(few, connection)
+        for view in () if locked is None else views_of(locked.outcome):
+            complete = v.Complete(queue=command.queue, lock_token=view.lock_token or "")
+            ask(complete, connection)
+        receive = attrs.evolve(few, count=HUNDRED, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
         for _ in range(2):
             ask(receive, connection)
         if session is not None:

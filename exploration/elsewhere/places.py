@@ -4,7 +4,7 @@ Each place is a function that wraps the sending of commands: it gets a command o
 sequence, sends one or more commands in its place, and returns the event with the answer to it.
 """
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any, Final
 
 import attrs
@@ -21,6 +21,7 @@ __all__ = [
     "in_a_session",
     "in_a_session_of_a_subscription",
     "on_a_subscription",
+    "on_two_subscriptions",
     "where_it_was",
 ]
 
@@ -30,6 +31,8 @@ Wrapper = Callable[[Ask], Ask]
 
 COPY: Final = "s"
 """Name of the subscription that takes the part of a queue."""
+SECOND: Final = "t"
+"""Name of another subscription, which gets the same requests."""
 SESSION: Final = "elsewhere"
 WAY: Final = "-way"
 REASON: Final = "elsewhere"
@@ -66,12 +69,12 @@ def on_a_subscription(ask: Ask) -> Ask:
     return asks
 
 
-def _of_a_copy(command: Any, queues: Set[str]) -> v.Command:
+def _of_a_copy(command: Any, queues: Set[str], name: str = COPY) -> v.Command:
     """Return the command for the subscription, or its dead-letter queue, that replaces a queue."""
     path = getattr(command, "queue", "")
     owner = v.owner_of(path)
     if owner in queues and not isinstance(command, SENDING):
-        copy = v.subscription_path(owner, COPY) + path.removeprefix(owner)
+        copy = v.subscription_path(owner, name) + path.removeprefix(owner)
         command = attrs.evolve(command, queue=copy)
     changed: v.Command = command
     return changed
@@ -93,6 +96,50 @@ def _as_topic(queue: v.CreateQueue) -> tuple[v.CreateTopic, v.CreateSubscription
     of_copies = _shared(queue, v.CreateSubscription)
     subscription = v.CreateSubscription(topic=name, subscription=COPY, **of_copies)
     return topic, subscription
+
+
+def on_two_subscriptions(ask: Ask) -> Ask:
+    """Replace each queue by a topic with two subscriptions, and receive from both in turn."""
+    queues: set[str] = set()
+    tokens: dict[str, str] = {}
+    numbers: dict[int, int] = {}
+
+    def asks(command: v.Command, connection: str) -> v.Event | None:
+        event = on_first(command, connection)
+        if isinstance(command, v.CreateQueue):
+            queues.add(command.queue)
+            _, subscription = _as_topic(command)
+            ask(attrs.evolve(subscription, subscription=SECOND), connection)
+        elif v.owner_of(getattr(command, "queue", "")) in queues and isinstance(command, RECEIVING):
+            other = _for_the_second(command, tokens, numbers)
+            answer = None if other is None else ask(_of_a_copy(other, queues, SECOND), connection)
+            if event is not None and answer is not None:
+                pairs = zip(views_of(event.outcome), views_of(answer.outcome), strict=False)
+                for view, same in pairs:
+                    tokens[view.lock_token or ""] = same.lock_token or ""
+                    numbers[view.sequence_number or 0] = same.sequence_number or 0
+        return event
+
+    on_first = on_a_subscription(ask)
+    return asks
+
+
+def _for_the_second(
+    command: Any, tokens: Mapping[str, str], numbers: Mapping[int, int]
+) -> v.Command | None:
+    """Return the command with locks and numbers of the second subscription, if it has them."""
+    changed: dict[str, Any] = {}
+    if getattr(command, "lock_token", None) is not None:
+        changed["lock_token"] = tokens.get(command.lock_token)
+    if getattr(command, "lock_tokens", None) is not None:
+        changed["lock_tokens"] = tuple(map(tokens.get, command.lock_tokens))
+    if None in (changed.get("lock_token", ""), *changed.get("lock_tokens", ())):
+        return None
+    if isinstance(command, v.ReceiveDeferred):
+        own = tuple(numbers.get(number, number) for number in command.sequence_numbers)
+        changed["sequence_numbers"] = own
+    made: v.Command = attrs.evolve(command, **changed)
+    return made
 
 
 def in_a_dead_letter_queue(ask: Ask) -> Ask:

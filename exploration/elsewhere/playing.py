@@ -6,7 +6,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.exploration.cargo import laden
+from busproof.exploration.cargo import laden, unusual
 from busproof.exploration.elsewhere.places import Ask
 from busproof.judging.past import views_of
 
@@ -72,6 +72,8 @@ def _loaded(command: v.Command, *, is_filtered: bool) -> v.Command:
             return attrs.evolve(command, messages=several)
         case v.SetSessionState(state=str(state)) if 0 < len(state) <= SHORT:
             return attrs.evolve(command, state=state + LONGER)
+        case v.CreateQueue() | v.CreateTopic() | v.CreateSubscription():
+            return unusual(command)
     return command
 
 

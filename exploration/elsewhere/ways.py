@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.exploration.elsewhere import interruptions, manners, places
+from busproof.exploration.elsewhere import interruptions, manners, places, preludes
 
 __all__ = ["MANNERS", "PLACES", "Change", "Way", "Ways"]
 
@@ -41,6 +41,7 @@ class Change:
 
 
 CREATING: Final = (v.CreateQueue,)
+CREATED: Final = (*CREATING, v.CreateTopic, v.CreateSubscription)
 SENDING: Final = (v.Send, v.SendBatch, v.Schedule)
 LISTING: Final = (
     v.ListQueues,
@@ -54,6 +55,7 @@ SETTLING: Final = (v.Complete, v.Abandon, v.Defer, v.DeadLetter)
 PLACES: Final[Mapping[str, Change]] = {
     "where it was": Change(places.where_it_was),
     "on a subscription": Change(places.on_a_subscription, (CREATING,)),
+    "on two subscriptions": Change(places.on_two_subscriptions, (CREATING, places.RECEIVING)),
     "in a dead-letter queue": Change(
         places.in_a_dead_letter_queue, (CREATING, SENDING, places.RECEIVING)
     ),
@@ -85,6 +87,11 @@ MANNERS: Final[Mapping[str, Change]] = {
         interruptions.with_pauses, (CREATING, interruptions.RESTING), is_looked_at=True
     ),
     "with renewals": Change(interruptions.with_renewals, ((v.RenewLock, v.RenewSessionLock),)),
+    "after predecessors": Change(preludes.after_predecessors, ((*CREATED, v.AddRule),)),
+    "after refusals": Change(preludes.after_refusals, (CREATED,)),
+    "half closed": Change(preludes.half_closed, (CREATED, SENDING)),
+    "in an outage": Change(preludes.in_an_outage, ((v.CreateQueue, v.CreateTopic),)),
+    "beside deletions": Change(preludes.beside_deletions, (CREATED, SENDING)),
 }
 
 

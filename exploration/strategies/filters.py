@@ -26,7 +26,7 @@ _HEADERS: Final = (
     "content_type",
 )
 _WORDS: Final = ("x", "X")
-_NUMBERS: Final = (1, 2, 3, 4)
+_NUMBERS: Final = (1, 2, 2.5, 3, 4)
 _COLORS: Final = ("red", "RED", "blue", "a_c", "abc", "a%", "ab")
 
 _PROPERTIES: Final[Mapping[str, tuple[v.PropertyValue, ...]]] = {

@@ -76,7 +76,8 @@ def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
     still = not (len(queue.calendar.entries) or waits or any(feeding(namespace, name)))
     alone = wanted is None or (wanted != name and not any(feeding(namespace, wanted)))
     # If it forwarded elsewhere before, messages in transit may go to either destination.
-    turned = wanted is not None and queue.settings.forward_to is not None
+    passed = bool(queue.passed or messages)
+    turned = wanted is not None and queue.settings.forward_to is not None and passed
     return idle and still and alone and not turned and not is_unsure(queue)
 
 

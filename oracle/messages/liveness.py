@@ -13,7 +13,7 @@ from busproof.oracle.messages.expiry import is_mortal
 from busproof.oracle.messages.keys import keys_conflict
 from busproof.oracle.messages.partitions import cached_elsewhere
 from busproof.oracle.queued_messages import Stored
-from busproof.oracle.state import Namespace, Queue
+from busproof.oracle.state import Namespace, Queue, feeding
 
 SURE_HOPS: Final = 3
 """How many times a message is forwarded under every reading of FORWARD-HOPS."""
@@ -51,7 +51,9 @@ def owed_by(arrival: Arrival) -> v.RuleId:
     return next(rule for rule in arrival.shows if rule in OF_ARRIVAL)
 
 
-def owed(namespace: Namespace, name: str, session_id: str | None, since: int) -> v.RuleId | None:
+def owed(
+    namespace: Namespace, name: str, session_id: str | None, since: int, *, calm: bool = False
+) -> v.RuleId | None:
     """Return the rule that requires a receive to return a message eventually, if there is one.
 
     Args:
@@ -59,6 +61,7 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
         name: the entity.
         session_id: the session of the receive, if sessions are required.
         since: how many messages had arrived there at the last event that may have delayed them.
+        calm: whether there was no such event anywhere.
     """
     queue = namespace.queues.get(name)
     # An entity that may be full need not take the message, for however long.
@@ -81,7 +84,34 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
         and (not required or stored.message.session_id == session_id)
     )
     due = next((rule for rule in waiting if rule is not None), None)
-    return due or _owed_dead_letter(namespace, name)
+    forwarded = _owed_from_dead_letter_queues(namespace, queue) if calm else None
+    return due or forwarded or _owed_dead_letter(namespace, name)
+
+
+def _owed_from_dead_letter_queues(namespace: Namespace, queue: Queue) -> v.RuleId | None:
+    """FWD-35: return the rule by which a dead letter of another entity is due here, if any is."""
+    settings, observability = queue.settings, namespace.observability
+    kept_away = settings.requires_session or settings.duplicate_detection or settings.forward_to
+    if kept_away or settings.time_to_live is not None or not observability.dead_letters:
+        return None
+    feeding_here = [namespace.queues[source] for source in feeding(namespace, settings.queue)]
+    owners = [namespace.queues[v.owner_of(dead.settings.queue)] for dead in feeding_here]
+    if sum(owner.room.taken for owner in (queue, *owners)) >= AMPLE:
+        return None
+    # A message that was forwarded before may have reached the limit of hops.
+    destinations = set(namespace.forwarding.values())
+    for dead, owner in zip(feeding_here, owners, strict=True):
+        if owner.settings.queue not in destinations and any(
+            map(_must_go_on, dead.messages.values())
+        ):
+            return "FWD-35"
+    return None
+
+
+def _must_go_on(letter: Stored) -> bool:
+    """Return whether this message surely became a dead letter, and lives until it is received."""
+    message = letter.message
+    return letter.certain and message.time_to_live is None and not keys_conflict(message)
 
 
 def _owed_dead_letter(namespace: Namespace, name: str) -> v.RuleId | None:

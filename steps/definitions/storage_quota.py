@@ -102,11 +102,13 @@ def _sent_until_full(bus: Bus, queue: str) -> tuple[v.Outcome, Filled]:
 
 
 @when(
-    parsers.re(r"messages are (?P<fate>locked|deferred|dead-lettered) until there is no room"),
+    parsers.re(
+        r"messages are (?P<fate>locked|abandoned|deferred|dead-lettered) until there is no room"
+    ),
     target_fixture="outcome",
 )
 def takes_apart_until_full(bus: Bus, queue: str, fate: str) -> v.Outcome:
-    """Send messages until one is refused; lock, defer or dead-letter each one at once."""
+    """Send messages until one is refused; lock, abandon, defer or dead-letter one at once."""
     needed = {"dead-lettered": v.Capability.DEAD_LETTER, "deferred": v.Capability.DEFERRAL}
     bus.need(needed.get(fate, v.Capability.PEEK_LOCK))
 
@@ -120,7 +122,9 @@ def takes_apart_until_full(bus: Bus, queue: str, fate: str) -> v.Outcome:
 
 
 def _deal_with(bus: Bus, queue: str, view: v.MessageView, fate: str) -> None:
-    if fate == "deferred":
+    if fate == "abandoned":
+        bus.expect(bus.do(v.Abandon(queue=queue, lock_token=view.lock_token or "")), v.Done)
+    elif fate == "deferred":
         bus.expect(bus.do(v.Defer(queue=queue, lock_token=view.lock_token or "")), v.Done)
     elif fate == "dead-lettered":
         bus.expect(dead_letter_it(bus, queue, view, "unreadable"), v.Done)

@@ -28,7 +28,7 @@ def test_each_color_and_each_size_is_there(start: int) -> None:
     there = some(start)
     colors = {None, "red", "RED", "blue", "a_c", "abc", "a%", "ab"}
     assert colors == {m.properties.get("color") for m in there}
-    assert {None, 1, 2, 3, 4} == {m.properties.get("size") for m in there}
+    assert {None, 1, 2, 2.5, 3, 4} == {m.properties.get("size") for m in there}
 
 
 def test_headers_come_and_go_each_by_itself() -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import attrs
 import pytest
 
 from busproof.judging.judge import Judge, Violation
@@ -17,6 +18,7 @@ from busproof.vocabulary.commands import (
     CreateQueue,
     CreateSubscription,
     CreateTopic,
+    DeadLetter,
     DeleteQueue,
     Peek,
     Receive,
@@ -106,6 +108,49 @@ TOPIC = (
 )
 IN_TOPIC = Receive(queue="n/subscriptions/s", mode=ReceiveMode.RECEIVE_AND_DELETE)
 SESSION = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id="a")
+
+
+LETTERS = queue("q", forward_dead_letters_to="end")
+LOCKED = Received(message=MessageView(body="m1", lock_token="t", sequence_number=1))
+DEAD = DeadLetter(queue="q", lock_token="t", reason="r")
+
+
+def dead_lettered(*created: Command, **properties: Any) -> Bus:
+    """Return a bus where the message of a queue was dead-lettered."""
+    bus = Bus(*created, send(**properties))
+    sent = attrs.evolve(LOCKED.message, **properties)
+    bus.saw(Receive(queue="q"), Received(message=sent))
+    bus.saw(DEAD)
+    return bus
+
+
+def test_forwarded_dead_letter_has_to_come() -> None:
+    found = dead_lettered(queue(), LETTERS).empty()
+    assert found is not None
+    assert ("FWD-35",) == found.rules
+
+
+def test_forwarded_dead_letter_that_has_come_is_owed_no_more() -> None:
+    bus = dead_lettered(queue(), LETTERS)
+    there = attrs.evolve(LOCKED.message, lock_token=None, dead_letter_reason="r")
+    bus.saw(TAKE, Received(message=there))
+    assert bus.empty() is None
+
+
+@pytest.mark.parametrize(
+    "bus",
+    [
+        dead_lettered(queue(), LETTERS, time_to_live=PAUSE * 1000),
+        dead_lettered(queue(time_to_live=PAUSE * 1000), LETTERS),
+        dead_lettered(queue(duplicate_detection=True), LETTERS),
+        dead_lettered(queue(), LETTERS, queue("p", forward_to="q")),
+        dead_lettered(queue(), LETTERS, queue("p"), DeleteQueue(queue="p")),
+        dead_lettered(queue(), LETTERS, size=GB // 2, stands_in=True),
+        Bus(queue(), LETTERS, send()),
+    ],
+)
+def test_dead_letter_that_may_be_kept_need_not_come(bus: Bus) -> None:
+    assert bus.empty() is None
 
 
 def test_forwarded_message_has_to_come() -> None:

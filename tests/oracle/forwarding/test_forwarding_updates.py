@@ -193,11 +193,22 @@ def test_a_transaction_elsewhere_is_no_matter(observer: Observer) -> None:
     knows(observer, "q")
 
 
-def test_redirected_source_is_not_judged(observer: Observer) -> None:
+def test_source_that_is_redirected_after_a_message_is_not_judged(observer: Observer) -> None:
     observer.has(CreateQueue(queue="other"))
-    source(observer).has(update(forward_to="other"))
+    source(observer).send(partition=1)
+    observer.has(update(forward_to="other"))
     for name in ("q", "end", "other"):
         knows_nothing_of(observer, name)
+
+
+def test_source_is_redirected_before_anything_was_sent(observer: Observer) -> None:
+    source(observer).has(CreateQueue(queue="other"))
+    observer.has(update(forward_to="other"))
+    observer.send(partition=1)
+    wrong = observer.saw(THERE, received("m1", 2))
+    assert not wrong.possible
+    other = Receive(queue="other", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    assert "FWD-05" in observer.saw(other, received("m1", 2)).rules
 
 
 def test_queue_that_forwards_to_itself_is_not_judged(observer: Observer) -> None:
