@@ -14,7 +14,7 @@ __all__ = ["MANNERS", "PLACES", "Change", "Way", "Ways"]
 
 Way = tuple[str, str]
 """Names of a place and a manner."""
-NEW: Final = 2.25
+NEW: Final = 2.5
 """A sequence is sent again if more than two kinds of its requests are new in a way."""
 Kind = tuple[str, ...]
 """A command, its answer, and the fields that it sets."""
