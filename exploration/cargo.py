@@ -1,10 +1,11 @@
-"""Properties that no rule reads, of every type, added to messages that have none.
+"""Properties that no rule reads, of every type and long ones, added to messages that have none.
 
 A bus may change a value only in certain places: in a batch, in a dead-letter queue, when it
 forwards. So messages carry such values wherever they go, and the judge compares them wherever a
 message is seen.
 """
 
+import zlib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.judging.required_capabilities import FILTERED
 
-__all__ = ["CARGO", "laden", "unusual"]
+__all__ = ["CARGO", "LONG_CARGO", "laden", "unusual"]
 
 CARGO: Final[Mapping[str, Any]] = {
     "correlation_id": "c",
@@ -34,6 +35,23 @@ CARGO: Final[Mapping[str, Any]] = {
     },
 }
 """Values that any bus returns unchanged, even through JSON; no generated filter names them."""
+LONG_CARGO: Final[Mapping[str, Any]] = {
+    "correlation_id": "Correlation " * 20,
+    "to": "To " * 40,
+    "reply_to": "Reply/to " * 20,
+    "subject": "Subject 日本 " * 20,
+    "reply_to_session_id": "Session " * 16,
+    "content_type": "Text/Plain; of=many-parts",
+    "properties": {
+        "greatest": 9007199254740991,
+        "Fraction": 0.1,
+        "small": -1e-9,
+        "long": "long " * 100,
+    },
+}
+"""Long texts with blanks at the end, and numbers with as many digits as JSON keeps."""
+EVERY: Final = 3
+"""One message in so many has the long cargo."""
 
 
 def laden(message: v.Message, *, is_filtered: bool) -> v.Message:
@@ -45,7 +63,9 @@ def laden(message: v.Message, *, is_filtered: bool) -> v.Message:
     """
     if message.properties or any(getattr(message, name) is not None for name in FILTERED):
         return message
-    added = {"properties": CARGO["properties"]} if is_filtered else CARGO
+    is_long = zlib.crc32(message.body.encode(errors="surrogatepass")) % EVERY == 0
+    cargo = LONG_CARGO if is_long else CARGO
+    added = {"properties": cargo["properties"]} if is_filtered else cargo
     return attrs.evolve(message, **added)
 
 

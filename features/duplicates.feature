@@ -112,6 +112,21 @@ Feature: Duplicate detection
       And everything is received and completed
       Then exactly 1 message was received
 
+    @DUP-04
+    Scenario Outline: A copy changes nothing about the first message, which was deferred
+      Given a <kind> queue with duplicate detection
+      And a message with MessageId "x" and Label "first" was sent
+      When a message is received and deferred
+      And a message with MessageId "x" and Label "second" is sent
+      And it is received by its number and completed
+      Then exactly 1 message was received
+      And it has Label "first"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @DUP-06
     Scenario Outline: On a partitioned queue a copy with another key may be none
       Given a partitioned queue with duplicate detection
@@ -251,6 +266,23 @@ Feature: Duplicate detection
       And a message with MessageId "x" was sent in the transaction
       When the transaction is rolled back
       And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DUP-10
+    Scenario Outline: What was rolled back on a topic makes no copy
+      Given a <kind> topic with duplicate detection
+      And subscription "one"
+      And a transaction
+      And a message with MessageId "x" was sent in the transaction
+      When the transaction is rolled back
+      And a message with MessageId "x" is sent
+      And receivers turn to subscription "one"
       And everything is received and completed
       Then exactly 1 message was received
 

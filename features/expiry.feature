@@ -199,6 +199,20 @@ Feature: Time to live
       And receivers turn to subscription "s1"
       Then a receive finds nothing
 
+    @TTL-03
+    Scenario Outline: A committed message that says nothing lives as long as its queue says
+      Given a <kind> queue with a time to live of 5 seconds
+      And a transaction
+      And a message with PartitionKey "a" was sent in the transaction
+      When the transaction is committed
+      And 5 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @TTL-04
     Scenario Outline: No message lives longer than its queue says
       Given a <kind> queue with a time to live of 5 seconds
@@ -395,6 +409,21 @@ Feature: Time to live
       Given a <kind> queue
       And a message without key was scheduled in 120 seconds, to live for 60 seconds
       When 120 seconds pass
+      And 1 message is awaited
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TTL-12
+    Scenario Outline: The copy of a scheduled message begins to live when it is due
+      Given a <kind> topic
+      And subscription "s1"
+      And a message without key was scheduled in 120 seconds, to live for 60 seconds
+      When 120 seconds pass
+      And receivers turn to subscription "s1"
       And 1 message is awaited
       Then exactly 1 message was received
 

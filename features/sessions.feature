@@ -608,6 +608,21 @@ Feature: Sessions
         | partitioned |
         | regular     |
 
+    @LIFE-10 @TOPIC-13
+    Scenario Outline: A session of a subscription cannot be locked while another connection holds it
+      Given a <kind> topic
+      And subscription "one" that requires sessions
+      And a message with SessionId "a" was sent
+      When receivers turn to subscription "one"
+      And session "a" is accepted
+      And session "a" is accepted over another connection
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @SESS-20 @TOPIC-13
     Scenario Outline: Each subscription has states of its own for its sessions
       Given a <kind> topic

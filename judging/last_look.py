@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.liveness import BOUND, PAUSE, TRIES
 from busproof.judging.past import LONGEST, MARGIN, Past, views_of
 from busproof.judging.required_capabilities import needs
 
@@ -34,6 +35,12 @@ MOST_MESSAGES: Final = 40
 MOST_SESSIONS: Final = 6
 MOST_TOKENS: Final = 4
 """Maximum number of old lock tokens that are tried on one entity."""
+LONG: Final = 10 * BOUND
+"""Time to live in microseconds that outlasts the wait for a message."""
+MOST_ROLLED_BACK: Final = 3
+"""Maximum number of settlements of one entity in a transaction that is rolled back."""
+SETTLEMENTS: Final = (v.Complete, v.Defer, v.Abandon, v.DeadLetter, v.RenewLock)
+"""Requests by a lock."""
 
 
 _NOT_ASKED: Final = v.Event(command=v.ListQueues(), outcome=v.Unsupported())
@@ -52,7 +59,8 @@ def look_at_everything(
         capabilities: the declared capabilities; requests that need others are not sent.
         ask: sends a request over a connection and judges the answer; `None` ends the look.
     """
-    look = _last_look(Past.of(events))
+    past = Past.of(events)
+    look = _last_look(past)
     request = next(look, None)
     while request is not None:
         if any(needed not in capabilities for needed in needs(request[0])):
@@ -61,6 +69,7 @@ def look_at_everything(
             event = ask(*request)
         if event is None:
             return
+        past.note_seen(event.outcome)
         try:
             request = look.send(event)
         except StopIteration:
@@ -80,15 +89,36 @@ def _last_look(past: Past) -> Look:
     for outage in dict.fromkeys(past.down):
         up = v.BringPartitionUp(queue=outage.queue, partition=outage.partition)
         yield up, CONNECTION
+    for path, message in past.originals.items():
+        copy = attrs.evolve(message, body=f"copy of {message.body}")
+        yield v.Send(queue=path, message=copy), CONNECTION
     yield v.AdvanceClock(duration=past.wait), CONNECTION
     yield from _all_emptied(past)
+    yield from _awaited(past)
     if past.is_eventful and len(past.queues) + len(past.topics) <= MOST_USED:
         yield from _used_again(past)
     yield from _counted(past)
-    for path, tokens in past.tokens.items():
-        for token in tokens[:MOST_TOKENS]:
-            # The message is gone, or the whole entity is, so the token must be refused.
-            yield v.Complete(queue=path, lock_token=token), CONNECTION
+    old = [(path, token) for path, some in past.tokens.items() for token in some[:MOST_TOKENS]]
+    for number, (path, token) in enumerate(old, len(old)):
+        # The message is gone, or the whole entity is, so the token must be refused.
+        yield SETTLEMENTS[number % len(SETTLEMENTS)](queue=path, lock_token=token), CONNECTION
+
+
+def _awaited(past: Past) -> Look:
+    """Receive for two minutes where a scheduled message has not arrived, until one does."""
+    lives = ((one, one.message.time_to_live) for one in past.awaited.values())
+    missing = next((one for one, life in lives if life is None or life >= LONG), None)
+    if missing is None or 0 < past.lives < LONG:
+        return
+    copies = [v.subscription_path(*pair) for pair in past.subscriptions if pair[0] == missing.queue]
+    path = next(iter(copies), missing.queue)
+    if past.queues.get(path) is not False:
+        return
+    for _ in range(TRIES):
+        event = yield v.Receive(queue=path), CONNECTION
+        if not isinstance(event.outcome, v.Empty):
+            return
+        yield v.AdvanceClock(duration=PAUSE), CONNECTION
 
 
 def _counted(past: Past) -> Look:
@@ -146,10 +176,12 @@ def _peeked(path: str) -> Peeks:
 def _used_again(past: Past) -> Look:
     """Send a message with a key, a copy of it and one without a key; abandon what is received."""
     in_session = any(past.queues.values())
-    session_id, key = ("last", None) if in_session else (None, "last")
     copies = {v.subscription_path(*pair) for pair in past.subscriptions}
     roots = [path for path in past.queues if path not in copies]
     for number, path in enumerate((*roots, *past.topics)):
+        # A key that was sent before must still lead to its partition.
+        key = None if in_session else past.keys.get(path, "last")
+        session_id = "last" if in_session else None
         first = v.Message(
             body=f"last {number}", message_id="last", session_id=session_id, partition_key=key
         )
@@ -161,14 +193,17 @@ def _used_again(past: Past) -> Look:
         session = "last" if requires_session else None
         if requires_session:
             yield v.AcceptSession(queue=path, session_id="last"), CONNECTION
-        for _ in range(past.deliveries):
+        for _ in range(past.deliveries_of(path)):
             event = yield v.Receive(queue=path, session_id=session), CONNECTION
             if not isinstance(event.outcome, v.Received):
                 break
             token = event.outcome.message.lock_token or ""
             yield v.Abandon(queue=path, lock_token=token), CONNECTION
+        if requires_session:
+            yield v.CloseSession(queue=path, session_id="last"), CONNECTION
     if past.lives:
         yield v.AdvanceClock(duration=past.lives + MARGIN), CONNECTION
+    past.sessions.clear()  # so that sessions are accepted by whether they have messages
     yield from _all_emptied(past)
 
 
@@ -238,16 +273,27 @@ def _emptied(path: str, past: Past, session: str | None) -> Look:
 
 
 def _removed(path: str, locked: Sequence[v.MessageView], session: str | None) -> Look:
-    """Complete most messages; abandon two, receive them again, and delete them by receiving."""
+    """Complete most messages; abandon two, receive them again, and delete them by receiving.
+
+    Before, some are settled in a transaction that is rolled back, and afterwards locked as before.
+    Those that are completed in a transaction are gone after its commit.
+    """
     tokens = [view.lock_token for view in locked if view.lock_token is not None]
     again, others = tokens[:2], tokens[2:]
-    for token in others[:1]:
-        name = f"last of {path} {token}"
+    if others:
+        name = f"rolled back in {path} {others[0]}"
         yield v.BeginTransaction(transaction=name), CONNECTION
-        yield v.Complete(queue=path, lock_token=token, transaction=name), CONNECTION
+        for token, settlement in zip(tokens[-MOST_ROLLED_BACK:], SETTLEMENTS, strict=False):
+            yield settlement(queue=path, lock_token=token, transaction=name), CONNECTION
         yield v.RollBackTransaction(transaction=name), CONNECTION
-    for token in others:
-        yield v.Complete(queue=path, lock_token=token), CONNECTION
+        for token in others[::2]:
+            yield v.Complete(queue=path, lock_token=token), CONNECTION
+    if others[1::2]:
+        name = f"committed in {path} {others[0]}"
+        yield v.BeginTransaction(transaction=name), CONNECTION
+        for token in others[1::2]:
+            yield v.Complete(queue=path, lock_token=token, transaction=name), CONNECTION
+        yield v.CommitTransaction(transaction=name), CONNECTION
     for token in again:
         yield v.Abandon(queue=path, lock_token=token), CONNECTION
     event = yield v.Receive(queue=path, session_id=session), CONNECTION

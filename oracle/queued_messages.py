@@ -76,14 +76,15 @@ class Lock:
 class Numbered(NamedTuple):
     """A message whose sequence number was seen, with its place among other messages.
 
-    `arrived` is its arrival number, `sent` and `batch` are those fields of `Stored`, and `number`
-    is the sequence number.
+    `arrived` is its arrival number, `sent` and `batch` are those fields of `Stored`, `number` is
+    the sequence number, and `when` is the time of its arrival.
     """
 
     arrived: int
     sent: int
     number: int
     batch: int = -1
+    when: Window = Window(0, 0)
 
 
 @attrs.frozen(kw_only=True, weakref_slot=False)

@@ -30,15 +30,18 @@ LOCKED: Final = 20
 OTHER: Final = "beside"
 DOWN: Final = 3
 """Partition that has an outage."""
+TOGETHER: Final = 12
+"""Messages of the first transaction of a sequence that sends."""
 
 
 def in_transactions(ask: Ask) -> Ask:
     """Settle first in a transaction that is rolled back, then in one that is committed.
 
-    Messages are sent in transactions, too. A committed transaction with a settlement also sends to
-    another queue.
+    Messages are sent in transactions, too, the first one with others behind it. A committed
+    transaction with a settlement also sends to another queue.
     """
     numbers = count(1)
+    sends = count(1)
 
     def within(command: v.Command, connection: str, *, commits: bool) -> v.Event | None:
         number = next(numbers)
@@ -50,6 +53,10 @@ def in_transactions(ask: Ask) -> Ask:
         if commits and isinstance(command, v.Settlement):
             beside = v.Message(body=f"{OTHER} {number}")
             ask(v.Send(queue=OTHER, message=beside, transaction=name), connection)
+        if isinstance(command, v.Send) and _is_keyed(command.message) and next(sends) == 1:
+            for more in range(2, TOGETHER + 1):
+                message = _beside(command.message, f"{OTHER} {more}")
+                ask(_changed(command, message=message, transaction=name), connection)
         ending = v.CommitTransaction if commits else v.RollBackTransaction
         ask(ending(transaction=name), connection)
         return event
@@ -92,9 +99,15 @@ def in_batches(ask: Ask) -> Ask:
     return asks
 
 
-def _beside(message: v.Message) -> v.Message:
-    identity = None if message.message_id is None else f"{message.message_id} too"
-    return attrs.evolve(message, body=f"{message.body} too", message_id=identity)
+def _is_keyed(message: v.Message) -> bool:
+    """Return whether a message has a key that other messages can have, too."""
+    return message.session_id is not None or message.partition_key is not None
+
+
+def _beside(message: v.Message, suffix: str = "too") -> v.Message:
+    """Return a message that differs by its body, and by its MessageId if it has one."""
+    identity = None if message.message_id is None else f"{message.message_id} {suffix}"
+    return attrs.evolve(message, body=f"{message.body} {suffix}", message_id=identity)
 
 
 DISPOSITIONS: Final[Mapping[type[v.Settlement], v.Disposition]] = {

@@ -1,7 +1,7 @@
 """Play the events of a sequence again, with the locks and numbers that it gets this time."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -14,6 +14,9 @@ __all__ = ["Played", "play"]
 
 Place = tuple[int, int]
 """Index of an event, and of a message in its answer."""
+LONGER: Final = " żółć 日本 " * 400
+"""Text behind each short state of a session, because a bus may cut off long ones."""
+SHORT: Final = 100
 
 
 @attrs.frozen(kw_only=True)
@@ -69,6 +72,8 @@ def _loaded(command: v.Command, *, is_filtered: bool) -> v.Command:
             return attrs.evolve(command, messages=several)
         case v.CreateQueue() | v.CreateTopic() | v.CreateSubscription():
             return unusual(command)
+        case v.SetSessionState(state=str(state)) if 0 < len(state) <= SHORT:
+            return attrs.evolve(command, state=state + LONGER)
     return command
 
 

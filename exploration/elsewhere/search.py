@@ -85,7 +85,7 @@ class Elsewhere(Search):
             ask = PLACES[place].wrapped(MANNERS[manner].wrapped(self._declared(run)))
             run.ask(v.AdvanceClock(duration=LATER), "c1")
             play(played.events, ask)
-            if any(map(is_eventful, played.events)):
+            if MANNERS[manner].is_looked_at or any(map(_is_looked_at, played.events)):
                 run.look_at_everything()
         finally:
             self.closed(run)
@@ -100,3 +100,8 @@ class Elsewhere(Search):
             return run.ask(command, connection)
 
         return ask
+
+
+def _is_looked_at(event: v.Event) -> bool:
+    """Return whether a sequence with this event ends with a last look."""
+    return is_eventful(event) or isinstance(event.command, v.Schedule)

@@ -8,14 +8,17 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.exploration.elsewhere import manners, places, preludes
+from busproof.exploration.elsewhere import interruptions, manners, places, preludes
 
 __all__ = ["MANNERS", "PLACES", "Change", "Way", "Ways"]
 
 Way = tuple[str, str]
 """Names of a place and a manner."""
-NEW: Final = 2.5
-"""A sequence is sent again if more than two kinds of its requests are new in a way."""
+NEW: Final = 4.0
+"""A sequence is sent again if about two kinds of its requests are new in a place or a manner."""
+REFUSED: Final = 3.0
+"""A refusal counts as much as so many other answers."""
+ERRORS: Final = frozenset(error.value for error in v.Error)
 Kind = tuple[str, ...]
 """A command, its answer, and the fields that it sets."""
 
@@ -29,6 +32,8 @@ class Change:
 
     wrapped: places.Wrapper
     needed: tuple[tuple[type[v.Command], ...], ...] = ()
+    is_looked_at: bool = False
+    """Whether each sequence ends with a last look, because the change makes it eventful."""
 
     def suits(self, kinds: frozenset[type[v.Command]]) -> bool:
         """Return whether it changes a sequence of commands of these types."""
@@ -74,9 +79,21 @@ MANNERS: Final[Mapping[str, Change]] = {
     "after an outage": Change(manners.after_an_outage, (CREATING,)),
     "after predecessors": Change(preludes.after_predecessors, ((*CREATED, v.AddRule),)),
     "after refusals": Change(preludes.after_refusals, (CREATED,)),
-    "half closed": Change(preludes.half_closed, (CREATED, SENDING)),
-    "in an outage": Change(preludes.in_an_outage, ((v.CreateQueue, v.CreateTopic),)),
-    "beside deletions": Change(preludes.beside_deletions, (CREATED, SENDING)),
+    "half closed": Change(preludes.half_closed, (CREATED, SENDING), is_looked_at=True),
+    "in an outage": Change(
+        preludes.in_an_outage, ((v.CreateQueue, v.CreateTopic),), is_looked_at=True
+    ),
+    "beside deletions": Change(preludes.beside_deletions, (CREATED, SENDING), is_looked_at=True),
+    "amid updates": Change(
+        interruptions.amid_updates, (CREATING, interruptions.HANDLING), is_looked_at=True
+    ),
+    "amid outages": Change(
+        interruptions.amid_outages, (CREATING, interruptions.HANDLING), is_looked_at=True
+    ),
+    "with pauses": Change(
+        interruptions.with_pauses, (CREATING, interruptions.RESTING), is_looked_at=True
+    ),
+    "with renewals": Change(interruptions.with_renewals, ((v.RenewLock, v.RenewSessionLock),)),
 }
 
 
@@ -121,7 +138,12 @@ class Ways:
         return self._newness(newest, kinds), newest
 
     def _newness(self, name: str, kinds: Set[Kind]) -> float:
-        return sum(2.0 ** -self._used[name, kind] for kind in kinds)
+        return sum(_weight(kind) * 2.0 ** -self._used[name, kind] for kind in kinds)
+
+
+def _weight(kind: Kind) -> float:
+    """Return how much a kind counts: a refusal more, because it is rare and may be a wrong one."""
+    return REFUSED if kind[1] in ERRORS else 1.0
 
 
 def _kind(event: v.Event) -> Kind:

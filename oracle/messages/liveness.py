@@ -13,7 +13,7 @@ from busproof.oracle.messages.expiry import is_mortal
 from busproof.oracle.messages.keys import keys_conflict
 from busproof.oracle.messages.partitions import cached_elsewhere
 from busproof.oracle.queued_messages import Stored
-from busproof.oracle.state import NEVER, Namespace, Queue, feeding
+from busproof.oracle.state import Namespace, Queue, feeding
 
 SURE_HOPS: Final = 3
 """How many times a message is forwarded under every reading of FORWARD-HOPS."""
@@ -80,7 +80,7 @@ def owed(
         stored.owed
         for number, stored in queue.messages.items()
         if number >= since
-        and _is_on_its_way(stored)
+        and _is_on_its_way(namespace, stored)
         and (not required or stored.message.session_id == session_id)
     )
     due = next((rule for rule in waiting if rule is not None), None)
@@ -143,11 +143,11 @@ def _why_due(owner: Queue, stored: Stored) -> v.RuleId | None:
     return "TTL-07" if surely_expired and owner.settings.dead_letter_expired else None
 
 
-def _is_on_its_way(stored: Stored) -> bool:
-    """Return whether the message was not seen yet, and cannot expire meanwhile.
+def _is_on_its_way(namespace: Namespace, stored: Stored) -> bool:
+    """TTL-02: return whether the message was not seen yet, and surely lives still.
 
     One that was seen may be uncertain for another reason: it may have been dead-lettered.
     """
-    lasts = stored.dies is None or stored.dies.earliest >= NEVER
+    lasts = stored.dies is None or stored.dies.earliest > namespace.now.latest
     is_new = not stored.certain and not stored.deliveries and stored.sequence_number is None
     return lasts and is_new and stored.deferred is False

@@ -33,9 +33,10 @@ def misnumbered(candidate: Candidate) -> v.RuleId | None:
     line = _line(queue, stored)
     latest = None if line is None else queue.latest_numbers.get(line)
     if latest is None:
-        return None
+        return _out_of_time(namespace, queue, stored, number)
     fallen = _out_of_order(namespace, queue, stored, latest, number)
-    return fallen or _beyond_a_gap(namespace, queue, stored, latest, number)
+    fallen = fallen or _beyond_a_gap(namespace, queue, stored, latest, number)
+    return fallen or _out_of_time(namespace, queue, stored, number)
 
 
 def are_unique(namespace: Namespace, queue: Queue) -> bool:
@@ -60,6 +61,27 @@ def _out_of_order(
     if stored.number < min(latest.arrived, latest.sent):
         return rule if latest.number < number else None
     return None
+
+
+def _out_of_time(
+    namespace: Namespace, queue: Queue, stored: Stored, number: int
+) -> v.RuleId | None:
+    """SEQ-05: return the rule that the number breaks, if any, on a regular entity.
+
+    Messages of different keys count if one surely arrived at an earlier time than the other: the
+    documents do not say in which order messages of one batch or of concurrent sends are numbered.
+    """
+    latest = queue.latest_numbers.get(_ALL)
+    if latest is None or latest.batch >= 0 or stored.batch >= 0:
+        return None
+    if queue.settings.partitioned is not False or "SEQ-05" in namespace.profile.silent:
+        return None
+    if _ALL not in rows(queue, stored):
+        return None
+    later = latest.when.latest < stored.arrived.earliest
+    earlier = stored.arrived.latest < latest.when.earliest
+    fallen = (later and number < latest.number) or (earlier and number > latest.number)
+    return "SEQ-05" if fallen else None
 
 
 def _beyond_a_gap(
@@ -102,7 +124,7 @@ def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]
     numbers = queue.numbers.set(number, stored.number)
     changes: dict[str, Any] = {"numbers": numbers, "latest_number": number}
     if is_one(queue, stored):
-        learned = Numbered(stored.number, stored.sent, number, stored.batch)
+        learned = Numbered(stored.number, stored.sent, number, stored.batch, stored.arrived)
         learned_in = dict.fromkeys(rows(queue, stored), learned)
         changes["latest_numbers"] = queue.latest_numbers.update(learned_in)
     return changes
@@ -126,7 +148,7 @@ def _line(queue: Queue, stored: Stored) -> Key | None:
 def rows(queue: Queue, stored: Stored) -> Iterator[Key]:
     """Yield the message's line, and the one of all messages of a regular entity.
 
-    The latter is only evidence: concurrent sends may arrive in either order, so it forbids nothing.
+    The latter forbids only numbers against the time: concurrent sends may arrive in either order.
     """
     line = _line(queue, stored)
     if line is not None:

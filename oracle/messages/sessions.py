@@ -99,13 +99,27 @@ def accept_session(namespace: Namespace, command: v.AcceptSession, connection: s
         yield done(_accepted(namespace, queue, command.session_id, connection), *rules)
     if session is not None and _may_last(namespace, queue, session):
         rules = ("SESS-13", "LIFE-10") if session.renewed else ("LIFE-10",)
-        yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
+        free = not _is_error_named(namespace, queue, session, connection)
+        yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=free)
     elif queue.unanswered_accept_next:
         # Perhaps this connection itself got the session then; whether it may accept it again is
         # open.
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, any_error=True)
     else:
         yield from in_outage(namespace, queue, command.session_id)
+
+
+def _is_error_named(
+    namespace: Namespace, queue: Queue, session: SessionLock, connection: str
+) -> bool:
+    """Return whether a refusal has to say that the session cannot be locked.
+
+    The documents name no other error where another connection surely holds the session. In an
+    outage it may be the outage's; a client library may report an error of its own.
+    """
+    is_held = session.connection != connection and not _may_be_over(namespace, session)
+    plain = queue.settings.forward_to is None and not queue.outages.any
+    return is_held and plain and not namespace.observability.assigns_message_ids
 
 
 def _accepting(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Rules:

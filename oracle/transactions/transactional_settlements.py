@@ -163,9 +163,13 @@ def _may_object(namespace: Namespace, command: v.Settlement, transaction: Transa
 
 
 def _must_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
-    """Return whether the key surely conflicts with the transaction (TXN-OTHER-OPERATIONS)."""
+    """Return whether the key surely conflicts with the transaction (TXN-OTHER-OPERATIONS).
+
+    Only sends surely give a transaction its key.
+    """
     reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
-    return reading == "all" and _differs(namespace, command, transaction)
+    of_sends = evolve(transaction, settlements=())
+    return reading == "all" and _differs(namespace, command, of_sends)
 
 
 def _differs(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:

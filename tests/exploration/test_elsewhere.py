@@ -1,66 +1,31 @@
 """Sequences of scenarios asked elsewhere: what is sent, what is noticed, and that it is sound."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
 import attrs
 import pytest
+from played_again import MINUTE, RENEWED, asked, sent, verdicts
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Observed
 from busproof.adapters.model import CAPABILITIES, ModelAdapter
+from busproof.exploration.cargo import CARGO, LONG_CARGO, laden
 from busproof.exploration.elsewhere.places import on_a_subscription
 from busproof.exploration.elsewhere.playing import Played, play
-from busproof.exploration.elsewhere.search import Elsewhere
+from busproof.exploration.elsewhere.search import LATER, Elsewhere
 from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, Ways
 from busproof.exploration.machine import Watch, terms_of
 from busproof.exploration.sizes import SIZES
-from busproof.history.records import ELSEWHERE, Ended, Record, ScenarioVerdict, Started, StepResult
+from busproof.history.records import ELSEWHERE, Record, ScenarioVerdict, Started, StepResult
 from busproof.model.answers import Answer
+from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
-from busproof.model.state import Namespace
-from busproof.model.values import Refusal
+from busproof.model.state import Entity, Namespace, Transaction
+from busproof.model.values import Key, Refusal
+from busproof.mutants.mutant import memory, replaced
 from busproof.steps.played import LONGEST, PlayedScenarios
-
-MINUTE = 60 * v.MICROSECONDS
-
-
-def sent(body: str, **properties: Any) -> v.Send:
-    """Return a send of a message to the queue."""
-    return v.Send(queue="q", message=v.Message(body=body, **properties))
-
-
-def asked(commands: Sequence[v.Command], adapter: ModelAdapter | None = None) -> Played:
-    """Return the sequence of these commands, as a scenario plays it.
-
-    Tokens and numbers may be references: `@0` is the token of the message that command 0 got.
-    """
-    adapter = adapter or ModelAdapter()
-    watch = Watch(adapter, terms_of(adapter))
-    sequence = watch.opened()
-    for command in commands:
-        sequence.ask(referring(command, sequence.events), "c1")
-    return Played(name="a scenario", events=tuple(sequence.events))
-
-
-def referring(command: Any, events: Sequence[v.Event]) -> v.Command:
-    """Return a command with the token that it names, or the number of the last message."""
-    token = getattr(command, "lock_token", "")
-    if token:
-        answer = events[int(token.removeprefix("@"))].outcome
-        assert isinstance(answer, v.Received)
-        return attrs.evolve(command, lock_token=answer.message.lock_token)
-    if not isinstance(command, v.ReceiveDeferred | v.CancelScheduled):
-        return command
-    for event in reversed(events):
-        if isinstance(event.outcome, v.Scheduled):
-            return v.CancelScheduled(queue="q", sequence_number=event.outcome.sequence_number or 0)
-        if isinstance(event.outcome, v.Received):
-            number = event.outcome.message.sequence_number or 0
-            return attrs.evolve(command, sequence_numbers=(number,))
-    raise AssertionError("there is no message")
-
 
 EVERYTHING = (
     v.CreateQueue(queue="q", lock_duration=MINUTE),
@@ -102,10 +67,6 @@ def searched(adapter: ModelAdapter, played: Played, way: Way | None = None) -> l
     search = kind(adapter, terms, size=size, start=0, played=[played], write=records.append)
     search.run()
     return records
-
-
-def verdicts(records: Sequence[Record]) -> set[ScenarioVerdict]:
-    return {record.verdict for record in records if isinstance(record, Ended)}
 
 
 @pytest.mark.slow
@@ -154,18 +115,28 @@ def test_list_that_is_cut_off_is_noticed_among_a_hundred_others() -> None:
     assert ScenarioVerdict.FAILED in verdicts(searched(adapter, played))
 
 
-RENEWED = (
-    v.CreateQueue(queue="q", lock_duration=MINUTE),
-    v.AdvanceClock(duration=MINUTE),
-    sent("a"),
-    v.Receive(queue="q"),
-    v.RenewLock(queue="q", lock_token="@3"),
-)
+def third_renewal_does_nothing(
+    namespace: Namespace, command: v.RenewLock, connection: str
+) -> Answer:
+    """Renew a lock twice only."""
+    entity = namespace.entities[command.queue]
+    queued = RULES.locks.locked_under(namespace, entity, command.lock_token)
+    renewals = memory(namespace, Counter)
+    renewals[command.lock_token] += 1
+    if renewals[command.lock_token] > 2:
+        return Answer(v.Renewed(locked_until=queued.locked_until))
+    return RULES.locks.renew(namespace, command, connection)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "renew", [wrong_on_subscriptions, wrong_after_an_hour, wrong_beside_a_transaction]
+    "renew",
+    [
+        third_renewal_does_nothing,
+        wrong_on_subscriptions,
+        wrong_after_an_hour,
+        wrong_beside_a_transaction,
+    ],
 )
 def test_fault_that_a_scenario_does_not_meet_is_noticed_elsewhere(
     renew: Callable[..., Answer],
@@ -177,124 +148,85 @@ def test_fault_that_a_scenario_does_not_meet_is_noticed_elsewhere(
     assert ScenarioVerdict.FAILED in verdicts(records)
 
 
-class CompletesBothCopies(ModelAdapter):
-    """Completes the copy that another subscription has locked, too."""
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        if isinstance(command, v.Complete) and command.queue.endswith("/s"):
-            super().do(attrs.evolve(command, queue=command.queue[:-1] + "t"), connection)
-        return super().do(command, connection)
-
-
-class KeepsTheFirstSettings(ModelAdapter):
-    """Creates a queue under a name that was taken before as the first one was."""
-
-    first: dict[str, v.CreateQueue]
-
-    def start(self, profile: v.Profile) -> None:
-        self.first = {}
-        super().start(profile)
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        if isinstance(command, v.CreateQueue):
-            known = self.first.setdefault(command.queue, command)
-            command = attrs.evolve(command, max_delivery_count=known.max_delivery_count)
-        return super().do(command, connection)
+HELD = (
+    v.CreateQueue(queue="q", lock_duration=5 * MINUTE),
+    sent("a", partition_key="k"),
+    v.Receive(queue="q"),
+    v.Peek(queue="q"),
+    v.Complete(queue="q", lock_token="@2"),
+    v.Complete(queue="q", lock_token="@2"),
+)
 
 
-class ForgetsWhatIsDisabled(ModelAdapter):
-    """Drops what is sent to an entity that is disabled for receivers."""
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        namespace = self._namespace
-        assert namespace is not None
-        if isinstance(command, v.Send) and command.queue in namespace.entities:
-            status = namespace.entities[command.queue].status
-            if status is v.EntityStatus.RECEIVE_DISABLED:
-                return Observed(v.Done())
-        return super().do(command, connection)
+def released(entity: Entity) -> None:
+    """Release all messages of an entity as if their locks had ended."""
+    for queued in list(entity.messages.values()):
+        if queued.token is not None:
+            RULES.locks.release(entity.namespace, queued, Action.LOCK_ENDS)
 
 
-class AppliesRefusedUpdates(ModelAdapter):
-    """Changes the lock duration in an update that it refuses."""
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        observed = super().do(command, connection)
-        refused = isinstance(observed.outcome, v.Refused)
-        if refused and isinstance(command, v.UpdateQueue) and command.lock_duration:
-            update = v.UpdateQueue(queue=command.queue, lock_duration=command.lock_duration)
-            super().do(update, connection)
-        return observed
+def update_releases(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+    RULES.management.apply_update(namespace, entity, command)
+    released(entity)
 
 
-class RefusesInAnOutage(ModelAdapter):
-    """Refuses every message for an entity with a partition that is down."""
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        namespace = self._namespace
-        assert namespace is not None
-        if isinstance(command, v.Send) and namespace.entities[command.queue].down:
-            return Observed(v.Refused(error=v.Error.UNAVAILABLE))
-        return super().do(command, connection)
+def recovery_releases(namespace: Namespace, command: Any, connection: str) -> Answer:
+    answer = RULES.partitions.switch(namespace, command, connection)
+    entity = namespace.entities.get(command.queue)
+    if entity is not None and isinstance(command, v.BringPartitionUp):
+        released(entity)
+    return answer
 
 
-class DeletesByPrefix(ModelAdapter):
-    """Deletes the messages of an entity whose name is the beginning of a deleted one's name."""
+def key_moves_after_half_a_day(namespace: Namespace, entity: Entity, key: Key) -> int:
+    partition = RULES.keys.home(namespace, entity, key)
+    late = namespace.now > LATER + 12 * 60 * MINUTE
+    return (partition + 1) % len(entity.partitions) if late else partition
 
-    def do(self, command: v.Command, connection: str) -> Observed:
-        namespace = self._namespace
-        assert namespace is not None
-        if isinstance(command, v.DeleteQueue):
-            for path, entity in namespace.entities.items():
-                if path != command.queue and command.queue.startswith(path):
-                    for queued in list(entity.messages.values()):
-                        RULES.messages.remove(namespace, queued)
-        return super().do(command, connection)
+
+def twelfth_send_is_lost(namespace: Namespace, transaction: Transaction) -> None:
+    namespace.journal.touch(transaction)
+    transaction.sends = transaction.sends[:11]
+    RULES.transactions.apply(namespace, transaction)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "way"),
+    ("place", "function"),
     [
-        (CompletesBothCopies, ("on two subscriptions", "as it was")),
-        (KeepsTheFirstSettings, ("where it was", "after predecessors")),
-        (ForgetsWhatIsDisabled, ("where it was", "half closed")),
-        (AppliesRefusedUpdates, ("where it was", "after refusals")),
-        (RefusesInAnOutage, ("where it was", "in an outage")),
-        (DeletesByPrefix, ("where it was", "beside deletions")),
+        ("management.apply_update", update_releases),
+        ("partitions.switch", recovery_releases),
+        ("keys.home", key_moves_after_half_a_day),
+        ("transactions.apply", twelfth_send_is_lost),
     ],
+    ids=["amid updates", "amid outages", "with pauses", "in transactions"],
 )
-def test_fault_that_only_one_way_meets_is_noticed(kind: type[ModelAdapter], way: Way) -> None:
-    played = asked((*RENEWED, v.Complete(queue="q", lock_token="@3"), v.GetQueue(queue="q")))
-
-    class OneWay(Elsewhere):
-        def _drawn(self) -> Any:
-            return [(played, way)]
-
-    records: list[Record] = []
-    size = attrs.evolve(SIZES["quick"], seconds=600, shrinking=0.1, rules=1)
-    adapter = kind()
-    search = OneWay(
-        adapter, terms_of(adapter), size=size, start=0, played=[played], write=records.append
-    )
-    search.run()
+def test_fault_of_updates_outages_pauses_or_many_sends_is_noticed_elsewhere(
+    place: str, function: Callable[..., Any]
+) -> None:
+    played = asked(HELD)
+    assert set() == verdicts(searched(ModelAdapter(), played)) - {ScenarioVerdict.PASSED}
+    records = searched(ModelAdapter(rules=replaced({place: function})), played)
     assert ScenarioVerdict.FAILED in verdicts(records)
 
 
-def test_creation_gets_settings_that_are_not_the_defaults() -> None:
+def test_some_messages_have_long_values_and_each_keeps_its_own() -> None:
+    messages = [v.Message(body=f"m{number}") for number in range(20)]
+    loaded = [laden(message, is_filtered=False) for message in messages]
+    assert {CARGO["subject"], LONG_CARGO["subject"]} == {message.subject for message in loaded}
+    assert loaded == [laden(message, is_filtered=False) for message in messages]
+    for message in (laden(message, is_filtered=True) for message in messages):
+        assert message.properties
+        assert message.subject is None
+
+
+def test_short_state_of_a_session_is_made_long() -> None:
     commands: list[v.Command] = []
-
-    def note(command: v.Command, _: str) -> None:
-        commands.append(command)
-
-    created = v.CreateQueue(queue="q", max_delivery_count=3)
-    topic = v.CreateTopic(topic="t", duplicate_window=MINUTE)
-    play([v.Event(command=one, outcome=v.Done()) for one in (created, topic)], note)
-    queue, other = commands
-    assert isinstance(queue, v.CreateQueue)
-    assert isinstance(other, v.CreateTopic)
-    assert (3, 420 * v.MICROSECONDS) == (queue.max_delivery_count, queue.duplicate_window)
-    assert MINUTE == other.duplicate_window
+    state = v.SetSessionState(queue="q", session_id="s", state="x")
+    play([v.Event(command=state, outcome=v.Done())], lambda command, _: commands.append(command))
+    (changed,) = commands
+    assert isinstance(changed, v.SetSessionState)
+    assert len(changed.state or "") > 1_000
 
 
 def test_search_records_each_sequence_with_its_place_and_its_manner() -> None:
@@ -319,9 +251,11 @@ def chosen(commands: Sequence[v.Command], times: int) -> list[Way | None]:
 
 def test_way_needs_the_commands_that_it_changes() -> None:
     assert [None] == chosen((v.GetQueue(queue="q"),), 1)
-    commands = (EVERYTHING[0], v.GetQueue(queue="q"), EVERYTHING[12])
+    looks = (v.GetQueue(queue="q"), v.Peek(queue="q"), v.Peek(queue="q", count=2))
+    commands = (EVERYTHING[0], *looks, v.DeleteQueue(queue="q"))
     ways = [way for way in chosen(commands, 20) if way is not None]
-    assert {"where it was", "on a subscription"} == {place for place, _ in ways}
+    subscriptions = {"on a subscription", "on two subscriptions"}
+    assert {"where it was", *subscriptions} == {place for place, _ in ways}
     assert {how for _, how in ways} == {
         "as it was",
         "after a hundred others",

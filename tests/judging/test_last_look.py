@@ -1,6 +1,7 @@
 """What a last look asks for, and the faults that only it shows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import attrs
 import pytest
@@ -10,9 +11,13 @@ from busproof.adapters.model import CAPABILITIES, ModelAdapter
 from busproof.history.records import Oracle, StepResult
 from busproof.judging.driver import Recording
 from busproof.judging.last_look import look_at_everything
+from busproof.judging.overdue import first_overdue
 from busproof.judging.scenario_outcome import NotConforming
+from busproof.model.answers import Answer
+from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES, Rules
-from busproof.model.state import Entity, Namespace, QueuedMessage
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session, Transaction
+from busproof.model.values import Key
 from busproof.spec import load
 from busproof.steps.bus import Bus
 from busproof.steps.last_looks import MOST_FAILED, LastLooks, look_at
@@ -22,6 +27,10 @@ MINUTE = 60 * v.MICROSECONDS
 QUEUE = v.CreateQueue(queue="q", max_delivery_count=3)
 SENT = v.Send(queue="q", message=v.Message(body="m", partition_key="a"))
 FORGOTTEN_COUNT = v.UpdateQueue(queue="q", lock_duration=MINUTE)
+
+
+def sent(body: str, **properties: Any) -> v.Send:
+    return v.Send(queue="q", message=v.Message(body=body, **properties))
 
 
 def bus_after(commands: Sequence[v.Command], adapter: ModelAdapter) -> Bus:
@@ -55,6 +64,58 @@ def forgets_the_delivery_count(
     entity.settings = attrs.evolve(entity.settings, max_delivery_count=10)
 
 
+def rollback_releases(
+    namespace: Namespace, command: v.RollBackTransaction, connection: str
+) -> Answer:
+    """Release the messages that were settled, if they are several."""
+    transaction = namespace.transactions[command.transaction]
+    answer = RULES.transactions.roll_back(namespace, command, connection)
+    for enlisted in transaction.settlements[1:]:
+        queued = RULES.locks.locked_under(namespace, enlisted.entity, enlisted.token)
+        RULES.locks.release(namespace, queued, Action.LOCK_ENDS)
+    return answer
+
+
+def commit_forgets_the_second(namespace: Namespace, transaction: Transaction) -> None:
+    namespace.journal.touch(transaction)
+    transaction.settlements = transaction.settlements[:1]
+    RULES.transactions.apply(namespace, transaction)
+
+
+def update_forgets_copies(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+    RULES.management.apply_update(namespace, entity, command)
+    entity.duplicates.clear()
+
+
+def keys_move(namespace: Namespace, entity: Entity, key: Key) -> int:
+    """Return another partition after an update."""
+    moved = entity.settings.lock_duration == FORGOTTEN_COUNT.lock_duration
+    return (RULES.keys.home(namespace, entity, key) + moved) % len(entity.partitions)
+
+
+def defers_any(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+    """Accept each deferral, even with an old token."""
+    if isinstance(command, v.Defer):
+        return Answer(v.Done())
+    return RULES.locks.settle(namespace, command, connection)
+
+
+def update_drops_what_is_scheduled(
+    namespace: Namespace, entity: Entity, command: v.UpdateQueue
+) -> None:
+    RULES.management.apply_update(namespace, entity, command)
+    for scheduled in list(entity.scheduled.values()):
+        RULES.scheduling.drop(namespace, scheduled, Action.CANCEL)
+
+
+def offers_no_session_again(namespace: Namespace, entity: Entity) -> Iterator[Session]:
+    """Yield no session with a message that was delivered twice."""
+    for session in RULES.sessions.free(namespace, entity):
+        first = session.line.first(entity.messages)
+        if first is not None and first.deliveries < 2:
+            yield session
+
+
 FAULTS = {
     "an old token": (with_fault(locks={"locked_under": takes_any_token}), "deferred", "LIFE-06"),
     "an update": (
@@ -62,16 +123,65 @@ FAULTS = {
         "updated",
         "MGMT-1",
     ),
+    "a rollback": (
+        with_fault(transactions={"roll_back": rollback_releases}),
+        "several",
+        "LIFE-06|LOCK-12",
+    ),
+    "a commit": (
+        with_fault(transactions={"apply": commit_forgets_the_second}),
+        "several",
+        "LIFE|LOCK|MGMT|TXN",
+    ),
+    "a copy": (
+        with_fault(management={"apply_update": update_forgets_copies}),
+        "copied",
+        "MGMT-20",
+    ),
+    "a key": (with_fault(keys={"home": keys_move}), "keyed", "KEY-07"),
+    "an old token of a deferral": (
+        with_fault(locks={"settle": defers_any}),
+        "settled",
+        "LOCK-06",
+    ),
+    "a session": (
+        with_fault(sessions={"free": offers_no_session_again}),
+        "in a session",
+        "SESS-06",
+    ),
+}
+
+
+SEQUENCES = {
+    "updated": (QUEUE, FORGOTTEN_COUNT),
+    "several": (QUEUE, *(sent(f"m{number}") for number in range(7)), FORGOTTEN_COUNT),
+    "keyed": (
+        attrs.evolve(QUEUE, lock_duration=MINUTE // 2),
+        sent("m", partition_key="a"),
+        FORGOTTEN_COUNT,
+    ),
+    "copied": (
+        attrs.evolve(QUEUE, duplicate_detection=True),
+        sent("m", message_id="i"),
+        FORGOTTEN_COUNT,
+    ),
+    "in a session": (attrs.evolve(QUEUE, requires_session=True), FORGOTTEN_COUNT),
+    "scheduled": (
+        QUEUE,
+        v.Schedule(queue="q", message=v.Message(body="m"), delay=MINUTE),
+        FORGOTTEN_COUNT,
+    ),
 }
 
 
 def asked(kind: str, adapter: ModelAdapter) -> Bus:
-    """Return a bus on which a message was deferred, or a queue was updated."""
-    if kind == "updated":
-        return bus_after((QUEUE, FORGOTTEN_COUNT), adapter)
+    """Return a bus that has executed a sequence, or that has settled a message."""
+    if kind in SEQUENCES:
+        return bus_after(SEQUENCES[kind], adapter)
     bus = bus_after((QUEUE, SENT), adapter)
     view = bus.kept("q")
-    bus.do(v.Defer(queue="q", lock_token=view.lock_token or ""))
+    settlement = v.Complete if kind == "settled" else v.Defer
+    bus.do(settlement(queue="q", lock_token=view.lock_token or ""))
     return bus
 
 
@@ -84,9 +194,18 @@ def test_last_look_shows_what_no_command_before_it_shows(fault: str):
 
 
 @pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
-@pytest.mark.parametrize("kind", ["deferred", "updated"])
+@pytest.mark.parametrize("kind", ["deferred", "settled", *SEQUENCES])
 def test_last_look_accuses_no_conforming_bus(kind: str, policy: str):
     look_at(asked(kind, ModelAdapter(policy=policy, seed=4)))
+
+
+def test_last_look_waits_for_a_scheduled_message_that_does_not_come():
+    rules = with_fault(management={"apply_update": update_drops_what_is_scheduled})
+    for adapter, rule in ((ModelAdapter(), None), (ModelAdapter(rules=rules), "SCHED-02")):
+        bus = asked("scheduled", adapter)
+        look_at(bus)
+        overdue = first_overdue(bus.events, PROFILE, adapter.declaration.observability)
+        assert rule == (overdue and overdue.rules[0])
 
 
 def test_last_look_leaves_no_message_behind():

@@ -41,7 +41,8 @@ def send(**properties: object) -> Send:
     [
         ((END, SOURCE), None),
         ((END, SOURCE, send()), "FWD-06"),
-        ((END, SOURCE, send(time_to_live=SECOND)), None),
+        ((END, SOURCE, send(time_to_live=SECOND)), "FWD-06"),
+        ((END, SOURCE, send(time_to_live=SECOND), AdvanceClock(duration=SECOND)), None),
         ((END, SOURCE, send(session_id="a", partition_key="b")), None),
         ((END, SOURCE, send(), TakePartitionDown(queue="q", partition=0)), None),
         ((), None),

@@ -6,6 +6,7 @@ from observing import Observer, down, observing, received, up, view
 from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
+    AdvanceClock,
     BeginTransaction,
     CommitTransaction,
     Peek,
@@ -68,6 +69,35 @@ def test_without_sessions_its_rising_numbers_show_it_and_others_are_not_judged(
     fallen = observer.saw(TAKE, received("m3", 0, 4))
     assert fallen.possible
     assert "SEQ-05" not in fallen.rules
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+@pytest.mark.parametrize(("first", "number"), [("m1", 4), ("m2", 6)])
+def test_message_of_a_later_time_has_the_greater_number_on_a_regular_queue(
+    observer: Observer, first: str, number: int, partitioned: bool
+) -> None:
+    sent(observer, {}, partitioned=partitioned)
+    observer.has(AdvanceClock(duration=1))
+    observer.send(partition=2 if partitioned else None)
+    second = "m2" if first == "m1" else "m1"
+    homes = {"m1": int(partitioned), "m2": 2 * partitioned}
+    observer.has(TAKE, received(first, homes[first], 5))
+    answer = observer.saw(TAKE, received(second, homes[second], number))
+    assert bool(answer.possible) is partitioned
+    assert ("SEQ-05" in answer.rules) is not partitioned
+
+
+def test_numbers_from_transactions_are_not_compared_by_time(observer: Observer) -> None:
+    """A message in a transaction may get its number at the send or at the commit."""
+    sent(observer, partitioned=False)
+    observer.has(BeginTransaction(transaction="t"))
+    observer.send(transaction="t")
+    observer.has(AdvanceClock(duration=1))
+    observer.send()
+    observer.has(AdvanceClock(duration=1))
+    observer.has(CommitTransaction(transaction="t"))
+    observer.has(TAKE, received("m2", 0, 5))
+    assert observer.saw(TAKE, received("m1", 0, 4)).possible
 
 
 def test_a_peek_shows_numbers_too(observer: Observer) -> None:

@@ -31,6 +31,8 @@ def test_a_session_is_held_by_one_connection_until_its_lock_ends(observer: Obser
     assert observer.saw(ACCEPT, connection="c2").rules[0] == "LIFE-10"
     busy = Refused(error=Error.SESSION_CANNOT_BE_LOCKED)
     assert observer.saw(ACCEPT, busy, connection="c2").rules == ("LIFE-10",)
+    lost = Refused(error=Error.SESSION_LOCK_LOST)
+    assert observer.saw(ACCEPT, lost, connection="c2").rules == ("LIFE-10",)
     assert observer.saw(SESSION, received("m1", 1, session_id="a"), connection="c2").possible == ()
     assert observer.saw(SESSION, OTHER, connection="c2").possible
     observer.has(AdvanceClock(duration=MINUTE + 1))

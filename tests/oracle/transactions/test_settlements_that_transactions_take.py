@@ -149,6 +149,21 @@ def test_reading_decides_whether_the_key_of_a_settlement_must_fit(
     assert is_allowed(observer, within(), INVALID) is refused
 
 
+@pytest.mark.parametrize("reading", ["either", "all"])
+def test_settlements_alone_may_have_different_keys(reading: str) -> None:
+    """Only sends surely give a transaction its key."""
+    observer = observing({"TXN-OTHER-OPERATIONS": reading})
+    observer.queue()
+    for partition, key in enumerate(("a", "b"), 1):
+        observer.send(partition=partition, partition_key=key)
+    observer.has(RECEIVE, received("m1", 1, lock_token="k", partition_key="a"))
+    observer.has(RECEIVE, received("m2", 2, lock_token="l", partition_key="b"))
+    observer.has(BEGIN)
+    observer.has(v.Complete(queue="q", lock_token="k", transaction="t"))
+    assert is_allowed(observer, within(), DONE)
+    assert is_allowed(observer, within(), INVALID)
+
+
 def test_message_with_the_same_key_is_settled(observer: Observer) -> None:
     observer.queue()
     observer.send(partition=1, partition_key="a")
