@@ -37,7 +37,7 @@ MOST_TOKENS: Final = 4
 """Maximum number of old lock tokens that are tried on one entity."""
 LONG: Final = 10 * BOUND
 """Time to live in microseconds that outlasts the wait for a message."""
-MOST_ROLLED_BACK: Final = 3
+MOST_ROLLED_BACK: Final = 2
 """Maximum number of settlements of one entity in a transaction that is rolled back."""
 SETTLEMENTS: Final = (v.Complete, v.Defer, v.Abandon, v.DeadLetter, v.RenewLock)
 """Requests by a lock."""

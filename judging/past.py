@@ -86,6 +86,9 @@ class Past:
                 self._note_settings(path, created)
             case v.UpdateQueue(queue=path) | v.UpdateTopic(topic=path) as updated:
                 self._note_settings(path, updated)
+            case v.DeleteQueue(queue=path) | v.DeleteTopic(topic=path):
+                lasting = ((body, one) for body, one in self.awaited.items() if one.queue != path)
+                self.awaited = dict(lasting)
             case v.TakePartitionDown() as outage:
                 self.down.append(outage)
             case v.Send() | v.Schedule() | v.CancelScheduled():
