@@ -300,6 +300,19 @@ Feature: Partitions, outages and front ends
         | regular     | 1     |
         | regular     | 7     |
 
+    @PART-20 @LIFE-07
+    Scenario Outline: Whoever peeks on sees a locked message, too
+      Given a <kind> queue
+      And 10 messages without key were sent
+      When a message is received and kept
+      And they are peeked at, 3 at a time, each time from behind the last
+      Then every message that was sent was shown
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: A peek into a subscription or among dead letters begins as one into a queue
 
     @PART-14 @TOPIC-20

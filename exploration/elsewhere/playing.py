@@ -70,10 +70,10 @@ def _loaded(command: v.Command, *, is_filtered: bool) -> v.Command:
         case v.SendBatch(messages=messages):
             several = tuple(laden(message, is_filtered=is_filtered) for message in messages)
             return attrs.evolve(command, messages=several)
-        case v.SetSessionState(state=str(state)) if 0 < len(state) <= SHORT:
-            return attrs.evolve(command, state=state + LONGER)
         case v.CreateQueue() | v.CreateTopic() | v.CreateSubscription():
             return unusual(command)
+        case v.SetSessionState(state=str(state)) if 0 < len(state) <= SHORT:
+            return attrs.evolve(command, state=state + LONGER)
     return command
 
 

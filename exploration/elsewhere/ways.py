@@ -77,6 +77,13 @@ MANNERS: Final[Mapping[str, Change]] = {
     "after a hundred others": Change(manners.after_a_hundred_others, (CREATING,)),
     "among a hundred others": Change(manners.among_a_hundred_others, (LISTING,)),
     "after an outage": Change(manners.after_an_outage, (CREATING,)),
+    "after predecessors": Change(preludes.after_predecessors, ((*CREATED, v.AddRule),)),
+    "after refusals": Change(preludes.after_refusals, (CREATED,)),
+    "half closed": Change(preludes.half_closed, (CREATED, SENDING), is_looked_at=True),
+    "in an outage": Change(
+        preludes.in_an_outage, ((v.CreateQueue, v.CreateTopic),), is_looked_at=True
+    ),
+    "beside deletions": Change(preludes.beside_deletions, (CREATED, SENDING), is_looked_at=True),
     "amid updates": Change(
         interruptions.amid_updates, (CREATING, interruptions.HANDLING), is_looked_at=True
     ),
@@ -87,11 +94,6 @@ MANNERS: Final[Mapping[str, Change]] = {
         interruptions.with_pauses, (CREATING, interruptions.RESTING), is_looked_at=True
     ),
     "with renewals": Change(interruptions.with_renewals, ((v.RenewLock, v.RenewSessionLock),)),
-    "after predecessors": Change(preludes.after_predecessors, ((*CREATED, v.AddRule),)),
-    "after refusals": Change(preludes.after_refusals, (CREATED,)),
-    "half closed": Change(preludes.half_closed, (CREATED, SENDING)),
-    "in an outage": Change(preludes.in_an_outage, ((v.CreateQueue, v.CreateTopic),)),
-    "beside deletions": Change(preludes.beside_deletions, (CREATED, SENDING)),
 }
 
 

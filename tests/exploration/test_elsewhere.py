@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 import pytest
+from played_again import MINUTE, RENEWED, asked, sent, verdicts
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Observed
 from busproof.adapters.model import CAPABILITIES, ModelAdapter
 from busproof.exploration.cargo import CARGO, LONG_CARGO, laden
 from busproof.exploration.elsewhere.places import on_a_subscription
@@ -18,7 +18,7 @@ from busproof.exploration.elsewhere.search import LATER, Elsewhere
 from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, Ways
 from busproof.exploration.machine import Watch, terms_of
 from busproof.exploration.sizes import SIZES
-from busproof.history.records import ELSEWHERE, Ended, Record, ScenarioVerdict, Started, StepResult
+from busproof.history.records import ELSEWHERE, Record, ScenarioVerdict, Started, StepResult
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
@@ -26,45 +26,6 @@ from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import memory, replaced
 from busproof.steps.played import LONGEST, PlayedScenarios
-
-MINUTE = 60 * v.MICROSECONDS
-
-
-def sent(body: str, **properties: Any) -> v.Send:
-    """Return a send of a message to the queue."""
-    return v.Send(queue="q", message=v.Message(body=body, **properties))
-
-
-def asked(commands: Sequence[v.Command], adapter: ModelAdapter | None = None) -> Played:
-    """Return the sequence of these commands, as a scenario plays it.
-
-    Tokens and numbers may be references: `@0` is the token of the message that command 0 got.
-    """
-    adapter = adapter or ModelAdapter()
-    watch = Watch(adapter, terms_of(adapter))
-    sequence = watch.opened()
-    for command in commands:
-        sequence.ask(referring(command, sequence.events), "c1")
-    return Played(name="a scenario", events=tuple(sequence.events))
-
-
-def referring(command: Any, events: Sequence[v.Event]) -> v.Command:
-    """Return a command with the token that it names, or the number of the last message."""
-    token = getattr(command, "lock_token", "")
-    if token:
-        answer = events[int(token.removeprefix("@"))].outcome
-        assert isinstance(answer, v.Received)
-        return attrs.evolve(command, lock_token=answer.message.lock_token)
-    if not isinstance(command, v.ReceiveDeferred | v.CancelScheduled):
-        return command
-    for event in reversed(events):
-        if isinstance(event.outcome, v.Scheduled):
-            return v.CancelScheduled(queue="q", sequence_number=event.outcome.sequence_number or 0)
-        if isinstance(event.outcome, v.Received):
-            number = event.outcome.message.sequence_number or 0
-            return attrs.evolve(command, sequence_numbers=(number,))
-    raise AssertionError("there is no message")
-
 
 EVERYTHING = (
     v.CreateQueue(queue="q", lock_duration=MINUTE),
@@ -106,10 +67,6 @@ def searched(adapter: ModelAdapter, played: Played, way: Way | None = None) -> l
     search = kind(adapter, terms, size=size, start=0, played=[played], write=records.append)
     search.run()
     return records
-
-
-def verdicts(records: Sequence[Record]) -> set[ScenarioVerdict]:
-    return {record.verdict for record in records if isinstance(record, Ended)}
 
 
 @pytest.mark.slow
@@ -156,15 +113,6 @@ def test_list_that_is_cut_off_is_noticed_among_a_hundred_others() -> None:
     adapter = ModelAdapter(rules=attrs.evolve(RULES, management=management))
     played = asked((EVERYTHING[0], v.ListQueues()))
     assert ScenarioVerdict.FAILED in verdicts(searched(adapter, played))
-
-
-RENEWED = (
-    v.CreateQueue(queue="q", lock_duration=MINUTE),
-    v.AdvanceClock(duration=MINUTE),
-    sent("a"),
-    v.Receive(queue="q"),
-    v.RenewLock(queue="q", lock_token="@3"),
-)
 
 
 def third_renewal_does_nothing(
@@ -242,81 +190,6 @@ def twelfth_send_is_lost(namespace: Namespace, transaction: Transaction) -> None
     RULES.transactions.apply(namespace, transaction)
 
 
-class CompletesBothCopies(ModelAdapter):
-    """Completes the copy that another subscription has locked, too."""
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        if isinstance(command, v.Complete) and command.queue.endswith("/s"):
-            super().do(attrs.evolve(command, queue=command.queue[:-1] + "t"), connection)
-        return super().do(command, connection)
-
-
-class KeepsTheFirstSettings(ModelAdapter):
-    """Creates a queue under a name that was taken before as the first one was."""
-
-    first: dict[str, v.CreateQueue]
-
-    def start(self, profile: v.Profile) -> None:
-        self.first = {}
-        super().start(profile)
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        if isinstance(command, v.CreateQueue):
-            known = self.first.setdefault(command.queue, command)
-            command = attrs.evolve(command, max_delivery_count=known.max_delivery_count)
-        return super().do(command, connection)
-
-
-class ForgetsWhatIsDisabled(ModelAdapter):
-    """Drops what is sent to an entity that is disabled for receivers."""
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        namespace = self._namespace
-        assert namespace is not None
-        if isinstance(command, v.Send) and command.queue in namespace.entities:
-            status = namespace.entities[command.queue].status
-            if status is v.EntityStatus.RECEIVE_DISABLED:
-                return Observed(v.Done())
-        return super().do(command, connection)
-
-
-class AppliesRefusedUpdates(ModelAdapter):
-    """Changes the lock duration in an update that it refuses."""
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        observed = super().do(command, connection)
-        refused = isinstance(observed.outcome, v.Refused)
-        if refused and isinstance(command, v.UpdateQueue) and command.lock_duration:
-            update = v.UpdateQueue(queue=command.queue, lock_duration=command.lock_duration)
-            super().do(update, connection)
-        return observed
-
-
-class RefusesInAnOutage(ModelAdapter):
-    """Refuses every message for an entity with a partition that is down."""
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        namespace = self._namespace
-        assert namespace is not None
-        if isinstance(command, v.Send) and namespace.entities[command.queue].down:
-            return Observed(v.Refused(error=v.Error.UNAVAILABLE))
-        return super().do(command, connection)
-
-
-class DeletesByPrefix(ModelAdapter):
-    """Deletes the messages of an entity whose name is the beginning of a deleted one's name."""
-
-    def do(self, command: v.Command, connection: str) -> Observed:
-        namespace = self._namespace
-        assert namespace is not None
-        if isinstance(command, v.DeleteQueue):
-            for path, entity in namespace.entities.items():
-                if path != command.queue and command.queue.startswith(path):
-                    for queued in list(entity.messages.values()):
-                        RULES.messages.remove(namespace, queued)
-        return super().do(command, connection)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "function"),
@@ -356,51 +229,6 @@ def test_short_state_of_a_session_is_made_long() -> None:
     assert len(changed.state or "") > 1_000
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "way"),
-    [
-        (CompletesBothCopies, ("on two subscriptions", "as it was")),
-        (KeepsTheFirstSettings, ("where it was", "after predecessors")),
-        (ForgetsWhatIsDisabled, ("where it was", "half closed")),
-        (AppliesRefusedUpdates, ("where it was", "after refusals")),
-        (RefusesInAnOutage, ("where it was", "in an outage")),
-        (DeletesByPrefix, ("where it was", "beside deletions")),
-    ],
-)
-def test_fault_that_only_one_way_meets_is_noticed(kind: type[ModelAdapter], way: Way) -> None:
-    played = asked((*RENEWED, v.Complete(queue="q", lock_token="@3"), v.GetQueue(queue="q")))
-
-    class OneWay(Elsewhere):
-        def _drawn(self) -> Any:
-            return [(played, way)]
-
-    records: list[Record] = []
-    size = attrs.evolve(SIZES["quick"], seconds=600, shrinking=0.1, rules=1)
-    adapter = kind()
-    search = OneWay(
-        adapter, terms_of(adapter), size=size, start=0, played=[played], write=records.append
-    )
-    search.run()
-    assert ScenarioVerdict.FAILED in verdicts(records)
-
-
-def test_creation_gets_settings_that_are_not_the_defaults() -> None:
-    commands: list[v.Command] = []
-
-    def note(command: v.Command, _: str) -> None:
-        commands.append(command)
-
-    created = v.CreateQueue(queue="q", max_delivery_count=3)
-    topic = v.CreateTopic(topic="t", duplicate_window=MINUTE)
-    play([v.Event(command=one, outcome=v.Done()) for one in (created, topic)], note)
-    queue, other = commands
-    assert isinstance(queue, v.CreateQueue)
-    assert isinstance(other, v.CreateTopic)
-    assert (3, 420 * v.MICROSECONDS) == (queue.max_delivery_count, queue.duplicate_window)
-    assert MINUTE == other.duplicate_window
-
-
 def test_search_records_each_sequence_with_its_place_and_its_manner() -> None:
     records = searched(ModelAdapter(), asked(RENEWED), ("", ""))
     (started,) = [record for record in records if isinstance(record, Started)]
@@ -426,9 +254,8 @@ def test_way_needs_the_commands_that_it_changes() -> None:
     looks = (v.GetQueue(queue="q"), v.Peek(queue="q"), v.Peek(queue="q", count=2))
     commands = (EVERYTHING[0], *looks, v.DeleteQueue(queue="q"))
     ways = [way for way in chosen(commands, 20) if way is not None]
-    assert {"where it was", "on a subscription", "on two subscriptions"} == {
-        place for place, _ in ways
-    }
+    subscriptions = {"on a subscription", "on two subscriptions"}
+    assert {"where it was", *subscriptions} == {place for place, _ in ways}
     assert {how for _, how in ways} == {
         "as it was",
         "after a hundred others",
