@@ -14,8 +14,8 @@ __all__ = ["MANNERS", "PLACES", "Change", "Way", "Ways"]
 
 Way = tuple[str, str]
 """Names of a place and a manner."""
-NEW: Final = 4.0
-"""A sequence is sent again if about two kinds of its requests are new in a place or a manner."""
+NEW: Final = 3.5
+"""A sequence is sent again if some way counts at least so much: 1 for each new kind of request."""
 REFUSED: Final = 3.0
 """A refusal counts as much as so many other answers."""
 ERRORS: Final = frozenset(error.value for error in v.Error)

@@ -101,8 +101,11 @@ def _owed_from_dead_letter_queues(namespace: Namespace, queue: Queue) -> v.RuleI
     # A message that was forwarded before may have reached the limit of hops.
     destinations = set(namespace.forwarding.values())
     for dead, owner in zip(feeding_here, owners, strict=True):
-        if owner.settings.queue not in destinations and any(
-            map(_must_go_on, dead.messages.values())
+        lives_on = owner.settings.time_to_live is None
+        if (
+            lives_on
+            and owner.settings.queue not in destinations
+            and any(map(_must_go_on, dead.messages.values()))
         ):
             return "FWD-35"
     return None

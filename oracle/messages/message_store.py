@@ -118,7 +118,7 @@ def remember(queue: Queue, body: str, number: int) -> PackedMap[str, tuple[int, 
     if not isinstance(known, tuple):
         return queue.bodies.set(body, (number,))
     if len(known).bit_count() == 1:
-        known = (known[0], *(each for each in known[1:] if each in queue.messages))
+        known = (known[0], *(earlier for earlier in known[1:] if earlier in queue.messages))
     return queue.bodies.set(body, (*known, number))
 
 

@@ -4,12 +4,13 @@ import attrs
 import pytest
 from observing import Observer, locked, observing
 
-from busproof.oracle.messages.liveness import owed
+from busproof.oracle.messages.liveness import AMPLE, owed
 from busproof.vocabulary.commands import (
     Abandon,
     AdvanceClock,
     Command,
     CreateQueue,
+    DeadLetter,
     Receive,
     Schedule,
     Send,
@@ -134,3 +135,36 @@ def test_nothing_is_due_that_the_front_end_of_another_connection_may_have() -> N
     found.has(delete, Empty(), connection="c2")
     found.has(FROM_DEAD, Empty())
     assert {None} == owed_dead_letters(found)
+
+
+def buried(source: dict[str, object], *beside: Command, **end: object) -> Observer:
+    """Return an observer of a queue whose dead letter is forwarded to the queue `end`."""
+    found = observer(attrs.evolve(END, **end))
+    locked(found, forward_dead_letters_to="end", **source)
+    for command in (*beside, DeadLetter(queue="q", lock_token="l", reason="bad")):
+        found.has(command)
+    return found
+
+
+def owed_at_the_end(found: Observer, *, calm: bool = True) -> set[str | None]:
+    return {owed(state, "end", None, 0, calm=calm) for state in found.possible}
+
+
+def test_forwarded_dead_letter_is_due_if_nothing_was_disturbed() -> None:
+    found = buried({})
+    assert {"FWD-35"} == owed_at_the_end(found)
+    assert {None} == owed_at_the_end(found, calm=False)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        buried({}, duplicate_detection=True),
+        buried({}, time_to_live=100 * SECOND),
+        buried({"time_to_live": 100 * SECOND}),
+        buried({}, CreateQueue(queue="p", forward_to="q")),
+        buried({}, Send(queue="q", message=Message(body="big", size=AMPLE, stands_in=True))),
+    ],
+)
+def test_forwarded_dead_letter_that_may_be_kept_is_not_due(found: Observer) -> None:
+    assert {None} == owed_at_the_end(found)

@@ -87,6 +87,14 @@ def test_message_of_a_later_time_has_the_greater_number_on_a_regular_queue(
     assert ("SEQ-05" in answer.rules) is not partitioned
 
 
+def test_editions_that_say_nothing_of_numbers_do_not_compare_them_by_time() -> None:
+    observer = sent(observing(silent=frozenset({"SEQ-05"})), {}, partitioned=False)
+    observer.has(AdvanceClock(duration=1))
+    observer.send()
+    observer.has(TAKE, received("m1", 0, 5))
+    assert observer.saw(TAKE, received("m2", 0, 4)).possible
+
+
 def test_numbers_from_transactions_are_not_compared_by_time(observer: Observer) -> None:
     """A message in a transaction may get its number at the send or at the commit."""
     sent(observer, partitioned=False)
