@@ -23,9 +23,9 @@ FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = {"hostile": 6000, "random": 2000, "round-robin": 2000}
 SHARE = 1 if FULL else 100
 SHARDS = 4
-REAL_SEQUENCES = 3400 if FULL else 4
+REAL_SEQUENCES = 2400 if FULL else 4
 HURRIED_SEQUENCES = 4000 if FULL else 20
-AT_ONCE = 8 if FULL else 1
+AT_ONCE = 16 if FULL else 1
 """Processes in which time passes: on a real clock most of it is waiting."""
 
 
