@@ -145,6 +145,11 @@ def reason_lost(command: v.Settlement) -> v.Settlement:
     return command
 
 
+@mutant("DLQ-05", "dead_letters.dead_letter", FOUND_DEAD, with_other("reason"))
+def reason_not_shown(reason: str) -> None:
+    """A dead letter has no reason."""
+
+
 @mutant("LOCK-06", "locks.settle", (*LOCKED, wait(61), dead_letter(0)), instead, deep=True)
 def dead_lettered_after_expiry(namespace: Namespace, command: v.Settlement) -> Answer | None:
     """A lock that has expired still dead-letters its message."""

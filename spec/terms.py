@@ -81,6 +81,7 @@ CAPABILITIES: Final = (
     "disposable-namespace",
     "entity-status",
     "dead-letter",
+    "dead-letter-reasons",
     "transfer-dead-letter",
     "deferral",
     "scheduling",

@@ -24,6 +24,7 @@ class Capability(StrEnum):
     DISPOSABLE_NAMESPACE = "disposable-namespace"
     ENTITY_STATUS = "entity-status"
     DEAD_LETTER = "dead-letter"
+    DEAD_LETTER_REASONS = "dead-letter-reasons"
     TRANSFER_DEAD_LETTER = "transfer-dead-letter"
     DEFERRAL = "deferral"
     SCHEDULING = "scheduling"

@@ -28,6 +28,8 @@ class Observability:
             it may accept them.
         dead_letters: whether the bus dead-letters messages; otherwise one that was delivered too
             often may be dropped or delivered again.
+        dead_letter_reasons: whether each dead letter is shown with the reason for which it became
+            one; otherwise the reason may be missing.
     """
 
     clock: Clock = Clock.VIRTUAL
@@ -37,6 +39,7 @@ class Observability:
     assigns_message_ids: bool = False
     limits: bool = False
     dead_letters: bool = True
+    dead_letter_reasons: bool = False
     left_out: frozenset[str] = frozenset()
     partial: bool = False
 
@@ -51,4 +54,5 @@ def observability_from(clock: Clock, slack: int, capabilities: Collection[str]) 
         assigns_message_ids="client-library" in capabilities,
         limits="limits" in capabilities,
         dead_letters="dead-letter" in capabilities,
+        dead_letter_reasons="dead-letter-reasons" in capabilities,
     )

@@ -26,6 +26,7 @@ CAPABILITIES: Final = frozenset(
         v.Capability.AVAILABILITY,
         v.Capability.BATCHES,
         v.Capability.DEAD_LETTER,
+        v.Capability.DEAD_LETTER_REASONS,
         v.Capability.TRANSFER_DEAD_LETTER,
         v.Capability.ENTITY_STATUS,
         v.Capability.DEAD_LETTER_FORWARDING,

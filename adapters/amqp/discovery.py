@@ -38,6 +38,7 @@ ALWAYS: Final = frozenset(
     {
         v.Capability.AMQP,
         v.Capability.DEAD_LETTER,
+        v.Capability.DEAD_LETTER_REASONS,
         v.Capability.PEEK_LOCK,
         v.Capability.RECEIVE_BATCHES,
         v.Capability.SEQUENCE_NUMBERS,

@@ -44,6 +44,7 @@ CAPABILITIES: Final = frozenset(
         v.Capability.SESSION_STATE,
         v.Capability.SESSION_LISTING,
         v.Capability.DEAD_LETTER,
+        v.Capability.DEAD_LETTER_REASONS,
         v.Capability.LOCK_RENEWAL,
         v.Capability.DEFERRAL,
         v.Capability.SCHEDULING,

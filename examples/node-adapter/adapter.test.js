@@ -48,7 +48,8 @@ describe('the conversation', () => {
     assert.deepEqual(declared.hello.capabilities, [
       'witness', 'outages', 'transactions', 'sessions', 'duplicate-detection', 'peek', 'peek-lock',
       'regular-queues', 'sequence-numbers', 'lock-renewal', 'settle-batches',
-      'renew-locks', 'delete-batch', 'next-session', 'session-state', 'session-listing', 'dead-letter', 'deferral', 'scheduling',
+      'renew-locks', 'delete-batch', 'next-session', 'session-state', 'session-listing', 'dead-letter',
+      'dead-letter-reasons', 'deferral', 'scheduling',
       'time-to-live', 'management', 'availability',
     ]);
     assert.deepEqual([started, bye], [{ id: 1, started: {} }, { id: 2, bye: {} }]);

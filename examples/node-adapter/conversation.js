@@ -25,6 +25,7 @@ export const DECLARATION = {
     'session-state',
     'session-listing',
     'dead-letter',
+    'dead-letter-reasons',
     'deferral',
     'scheduling',
     'time-to-live',

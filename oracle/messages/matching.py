@@ -85,8 +85,9 @@ def is_unchanged(
         reason: whether the dead-letter reason has to match too.
     """
     sent = stored.message
-    # The documents do not name a reason for every move, and an adapter need not report one.
-    comparable = reason and stored.reason is not None and view.dead_letter_reason is not None
+    # The documents do not name a reason for every move, and not every adapter reports reasons.
+    is_shown = view.dead_letter_reason is not None or namespace.observability.dead_letter_reasons
+    comparable = reason and stored.reason is not None and is_shown
     if comparable and not _same(stored.reason, view.dead_letter_reason):
         return False
     carried, shown = _carried(sent), _carried(view)

@@ -180,6 +180,14 @@ def test_a_message_that_was_dead_lettered_is_there_and_nowhere_else(observer: Ob
     assert {"DLQ-05", "DLQ-06"} <= set(observer.saw(FROM_DEAD, right).rules)
 
 
+def test_a_reason_must_not_be_missing_if_reasons_are_reported() -> None:
+    silent = received("m1", 1)
+    assert buried(observing()).saw(FROM_DEAD, silent).possible
+    observer = buried(observing(dead_letter_reasons=True))
+    assert observer.saw(FROM_DEAD, silent).rules[0] == "DLQ-05"
+    observer.has(FROM_DEAD, received("m1", 1, dead_letter_reason="bad"))
+
+
 def test_a_dead_letter_stays_until_it_is_completed(observer: Observer) -> None:
     buried(observer, max_delivery_count=1)
     for number in range(3):
