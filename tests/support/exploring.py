@@ -82,12 +82,13 @@ def explored(
     profile: Profile | None = None,
     lock: int | None = None,
     size: str = "quick",
+    kind: type[Exploration] = Exploration,
     **size_changes: Any,
 ) -> Explored:
     """Explore an adapter; what was recorded until then is kept where it is interrupted."""
     changes = {"seconds": 1e6, "sequences": 10, **size_changes}
     records: list[Record] = []
-    exploration = Exploration(
+    exploration = kind(
         adapter,
         terms_of(adapter, profile),
         size=attrs.evolve(SIZES[size], **changes),
