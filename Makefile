@@ -3,9 +3,9 @@
 # and makes it again when pyproject.toml or its lock changes (tools/environment.py).
 
 PYTHON ?= python3
-# Two more than there are cores, for tests that wait; each process takes some seconds to collect.
+# Four more than there are cores, for tests that wait; each process takes some seconds to collect.
 CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
-JOBS ?= $(shell expr $(CORES) + 2)
+JOBS ?= $(shell expr $(CORES) + 4)
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 MATRIX ?= own
 ADAPTER ?= model
