@@ -47,19 +47,20 @@ LONGEST = (
     "tests/cli/test_terms.py",
     "tests/browser/test_site_look.py",
     "tests/test_site.py",
-    "tests/model/",
     "tests/broker/storage/test_crashes.py",
+    "tests/cli/test_extras.py",
+    "tests/cli/test_check.py",
+    "tests/test_environment.py",
+    "tests/test_commands_of_documents.py",
+    "tests/test_documents.py",
+    "tests/cli/test_interrupts.py",
+    # Those of the broker come next, and most of them wait: these compute meanwhile.
+    "tests/model/",
     "tests/steps/test_features_from_a_host.py",
     "tests/steps/test_features_are_sound.py",
     "tests/judging/test_soundness.py",
     "tests/exploration/test_generating.py",
-    "tests/cli/test_extras.py",
-    "tests/cli/test_check.py",
-    "tests/test_environment.py",
     "tests/test_words.py",
-    "tests/test_commands_of_documents.py",
-    "tests/test_documents.py",
-    "tests/cli/test_interrupts.py",
 )
 """Tests of many seconds each, which begin first, so that none is left when all others are done."""
 
