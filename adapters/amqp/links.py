@@ -41,6 +41,7 @@ FINAL: Final = frozenset(
     }
 )
 """Conditions that end a client's lock of a session."""
+LOCK_LOST: Final = "com.microsoft:message-lock-lost"
 DEAD: Final = "com.microsoft:dead-letter"
 
 
@@ -225,8 +226,10 @@ def received_several(client: Client, link: Any, count: int, wait: float) -> list
     return came
 
 
-def settled_on_link(lock: Lock, command: v.Settlement) -> None:
-    """Settle a message on the link that it was received on.
+def settled_on_link(lock: Lock, command: v.Settlement) -> bool:
+    """Settle a message on the link that it was received on; return whether the link answered.
+
+    A service ends a link without an answer, for example, if the entity was disabled meanwhile.
 
     Raises:
         Rejected: the service refuses the settlement.
@@ -236,13 +239,17 @@ def settled_on_link(lock: Lock, command: v.Settlement) -> None:
     delivery.update(wanted)
     what = f"{type(command).__name__} of {lock.path}"
     connection.wait(lambda: delivery.settled or is_closed(lock.link), what)
-    if not delivery.settled:
-        connection.check(lock.link)
     outcome = Settled(delivery)
+    if is_closed(lock.link) and not outcome.state:
+        condition = lock.link.remote_condition
+        if condition is None or condition.name in FINAL:
+            connection.check(lock.link)
+        return False
     delivery.settle()
     outcome.check()
     if outcome.state != wanted:
         raise Rejected("amqp:not-allowed", f"{what} was answered with {outcome.state!r}")
+    return True
 
 
 def _wanted(delivery: Any, command: v.Settlement) -> Any:

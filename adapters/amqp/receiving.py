@@ -10,7 +10,7 @@ from proton import Data, Message, int32, timestamp, uint
 from busproof import vocabulary as v
 from busproof.adapters.amqp import links as r
 from busproof.adapters.amqp.client import Client
-from busproof.adapters.amqp.failing import Silent
+from busproof.adapters.amqp.failing import Rejected, Silent
 from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.native import tag_of
 from busproof.adapters.amqp.scenario import Scenario
@@ -92,7 +92,8 @@ def _taken(
     view = scenario.seen(raw, token)
     if token is not None and mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         # A session's link was attached before the receive mode was known, so it always locks.
-        r.settled_on_link(lock, c.Complete(queue=queue, lock_token=token))
+        if not r.settled_on_link(lock, c.Complete(queue=queue, lock_token=token)):
+            lock.client.connection.check(lock.link)
         return attrs.evolve(view, lock_token=None, locked_until=None, delivery_count=None)
     if token is not None:
         scenario.locks[token] = lock
@@ -116,16 +117,24 @@ def not_held(client: Client, path: str, session_id: str) -> o.Outcome:
 
 
 def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outcome:
-    """Settle a message on its link, or by a request if that is impossible."""
+    """Settle a message on its link, or by a request if that is impossible.
+
+    Raises:
+        Silent: the link ended without an answer, and the lock is lost, perhaps by this settlement.
+    """
     if command.transaction is not None:
         return _settle_within(scenario, command, command.transaction, client)
     path, lock = scenario.path(command.queue), scenario.locks.pop(command.lock_token, None)
     here = lock is not None and lock.path == path and lock.client is client
-    if lock is not None and here and lock.on_link and not client.connection.is_lost:
-        r.settled_on_link(lock, command)
-    else:
-        session_id = None if lock is None else lock.session_id
-        r.settled_by_request(client, path, command, session_id)
+    is_tried = lock is not None and here and lock.on_link and not client.connection.is_lost
+    if lock is not None and is_tried and r.settled_on_link(lock, command):
+        return o.Done()
+    try:
+        r.settled_by_request(client, path, command, None if lock is None else lock.session_id)
+    except Rejected as rejected:
+        if is_tried and rejected.condition == r.LOCK_LOST:
+            raise Silent(f"{path} ended a link while a message was settled") from None
+        raise
     return o.Done()
 
 

@@ -200,3 +200,27 @@ def test_peek_that_continues_after_a_scheduled_message_misses_nothing(
     assert isinstance(shown, v.Peeked)
     assert [each.body for each in shown.messages] == ["after"]
     assert (shown.messages[0].sequence_number or 0) >> 48 == number >> 48
+
+
+def test_a_message_is_settled_after_its_entity_was_disabled_for_a_while(
+    ask: Ask, queue: str
+) -> None:
+    """The broker ends the link; then a request settles, as the official clients do."""
+    for settlement in (v.Complete, v.DeadLetter):
+        send(ask)
+        token = message_of(ask(v.Receive(queue=queue))).lock_token or ""
+        for status in (v.EntityStatus.DISABLED, v.EntityStatus.ACTIVE):
+            assert ask(v.UpdateQueue(queue=queue, status=status)) == v.Done()
+        assert ask(settlement(queue=queue, lock_token=token)) == v.Done()
+    assert ask(v.Receive(queue=queue)) == v.Empty()
+    assert message_of(ask(v.Receive(queue=DEAD))).body == "m1"
+
+
+def test_a_lock_that_ended_as_its_link_did_leaves_the_outcome_open(ask: Ask, queue: str) -> None:
+    """The settlement may have been what ended the lock."""
+    send(ask)
+    token = message_of(ask(v.Receive(queue=queue))).lock_token or ""
+    for status in (v.EntityStatus.DISABLED, v.EntityStatus.ACTIVE):
+        ask(v.UpdateQueue(queue=queue, status=status))
+    ask(v.AdvanceClock(duration=61_000_000))
+    assert isinstance(ask(v.Complete(queue=queue, lock_token=token)), v.Indeterminate)
