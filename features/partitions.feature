@@ -301,7 +301,7 @@ Feature: Partitions, outages and front ends
         | regular     | 7     |
 
     @PART-20 @LIFE-07
-    Scenario Outline: Whoever peeks on sees a locked message, too
+    Scenario Outline: Peeking on shows a locked message, too
       Given a <kind> queue
       And 10 messages without key were sent
       When a message is received and kept

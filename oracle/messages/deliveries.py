@@ -44,8 +44,8 @@ def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
     """Return how many deliveries of a message may have counted by now, including unseen ones.
 
     Each unseen delivery needs a receive that fills a cache, and the lock in that cache has to
-    expire. If the history leaves out receives, any number may have happened. If one of its own was
-    never answered as well, any number may have counted.
+    expire. If the history leaves out receives, any number may have happened. If one of the receives
+    in it was never answered, any number may have counted.
     """
     left_out = bool(namespace.observability.left_out)
     if left_out and queue.receivers.lost:

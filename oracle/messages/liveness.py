@@ -89,7 +89,7 @@ def owed(
 
 
 def _owed_from_dead_letter_queues(namespace: Namespace, queue: Queue) -> v.RuleId | None:
-    """FWD-35: return the rule by which a dead letter of another entity is due here, if any is."""
+    """FWD-35: return this rule if a dead letter of another entity must arrive here."""
     settings, observability = queue.settings, namespace.observability
     kept_away = settings.requires_session or settings.duplicate_detection or settings.forward_to
     if kept_away or settings.time_to_live is not None or not observability.dead_letters:
@@ -101,9 +101,8 @@ def _owed_from_dead_letter_queues(namespace: Namespace, queue: Queue) -> v.RuleI
     # A message that was forwarded before may have reached the limit of hops.
     destinations = set(namespace.forwarding.values())
     for dead, owner in zip(feeding_here, owners, strict=True):
-        lives_on = owner.settings.time_to_live is None
         if (
-            lives_on
+            owner.settings.time_to_live is None
             and owner.settings.queue not in destinations
             and any(map(_must_go_on, dead.messages.values()))
         ):
