@@ -12,7 +12,7 @@ from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
 from busproof.oracle.transition import Transition
 
-__all__ = ["STATES_LIMIT", "Judge", "Violation", "observability_for"]
+__all__ = ["STATES_LIMIT", "Judge", "Violation", "observability_for", "too_many_states"]
 
 STATES_LIMIT = 512
 """Maximum number of possible states; with more the verdict is `inconclusive`, never a pass."""
@@ -92,7 +92,12 @@ class Judge:
         self._possible = accepted.possible
         self._judged += 1
         if len(self._possible) > STATES_LIMIT:
-            self.exhausted = (
-                f"more than {STATES_LIMIT} states remained possible after event {self._judged}; "
-                "a witness, or a --reading, would distinguish them"
-            )
+            self.exhausted = too_many_states(self._judged)
+
+
+def too_many_states(event: int) -> str:
+    """Return why there is no verdict after the event of this number, counted from 1."""
+    return (
+        f"more than {STATES_LIMIT} states remained possible after event {event}; "
+        "a witness, or a --reading, would distinguish them"
+    )

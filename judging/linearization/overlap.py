@@ -9,7 +9,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.garbage import seldom_collected
-from busproof.judging.judge import Violation
+from busproof.judging.judge import Violation, too_many_states
 from busproof.judging.linearization.decompose import merged, parts
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.search import Ended, Search
@@ -141,9 +141,11 @@ def _allowed(events: int) -> int:
 
 
 def _too_many(search: Search) -> str:
+    if search.wide and not search.had_choices:
+        return too_many_states(search.furthest + 1)
     return (
         "the overlapping requests have too many possible orders to try them all; "
-        f"none was found that goes on after {len(search.order)} events"
+        f"none was found that goes on after {search.furthest} events"
     )
 
 

@@ -105,6 +105,7 @@ class Search:
         order: the events taken on the current path.
         rules: for each event taken, the rules that decided it.
         had_choices: whether more than one event could come next at any point.
+        wide: whether an order was left because too many states were possible in it.
     """
 
     def __init__(
@@ -119,8 +120,8 @@ class Search:
         self._taken = bytearray(len(events))
         self._spent = 0
         self._way = 0
-        self._wide = False
         self.had_choices = False
+        self.wide = False
         self._forgotten = False
         self.order = array("I")
         self.rules = Decided()
@@ -149,7 +150,7 @@ class Search:
                 self._go_back(furthest, retries)
             # If nothing is left to try, there is no order, unless something was left out before.
             if not self._descended() and not self._withdrawn():
-                return Ended.GAVE_UP if self._wide or self._forgotten else Ended.IMPOSSIBLE
+                return Ended.GAVE_UP if self.wide or self._forgotten else Ended.IMPOSSIBLE
             # After progress, the next difficulty begins with the first strategy again.
             if len(self.order) > furthest:
                 furthest, since, retries, self._way = len(self.order), self._spent, 0, 0
@@ -175,6 +176,12 @@ class Search:
     def stuck_at(self) -> tuple[int, ...]:
         """The events that could have come next at the furthest dead end, and were not allowed."""
         return () if self._dead_end is None else self._dead_end.waiting
+
+    @property
+    def furthest(self) -> int:
+        """Maximum number of events that were taken before a dead end, or are taken now."""
+        dead = 0 if self._dead_end is None else len(self._dead_end.order) - 1
+        return max(dead, len(self.order))
 
     def longest_path(self) -> "DeadEnd":
         """Return the dead end with the longest path before it.
@@ -202,7 +209,7 @@ class Search:
             accepted = accept(here.possible, self._events[index], explain=False)
             # Too many states are not a refutation, so the search may only give up in the end.
             if len(accepted.possible) > STATES_LIMIT:
-                self._wide = True
+                self.wide = True
             # The first allowed event is taken, and the others stay untried for backtracking.
             elif accepted.possible:
                 self._take(here, index, accepted)

@@ -3,7 +3,7 @@
 import attrs
 from observing import DONE, received
 
-from busproof.judging.linearization import overlap
+from busproof.judging.linearization import overlap, search
 from busproof.judging.linearization.decompose import parts
 from busproof.judging.linearization.overlap import judged
 from busproof.judging.witnesses import with_late_witnesses
@@ -86,6 +86,15 @@ def test_a_search_that_runs_out_of_its_budget_gives_no_verdict(monkeypatch) -> N
     found = judged(history(sent=(10, 30), empty=(31, 40)), PROFILE, REAL)
     assert found.violation is None
     assert "too many possible orders" in found.exhausted
+
+
+def test_requests_that_follow_one_another_are_not_said_to_overlap(monkeypatch) -> None:
+    """With no state allowed, the first event leaves too many."""
+    monkeypatch.setattr(search, "STATES_LIMIT", 0)
+    found = judged(history(sent=(10, 20), empty=(30, 40)), PROFILE, REAL)
+    assert found.violation is None
+    assert found.exhausted.endswith("would distinguish them")
+    assert "states remained possible after event 1;" in found.exhausted
 
 
 def test_a_received_number_shows_where_the_send_before_went() -> None:

@@ -31,11 +31,17 @@ AT_ONCE = 16 if FULL else 1
 
 
 def accusations(adapter: Adapter, shard: int, sequences: int) -> list[str]:
-    """What the oracles object to in an exploration; one of 1,000 may be too long to decide."""
+    """What the oracles object to in an exploration."""
     profile = profile_for(load(), partitions=(16, 3, 4, 2)[shard % 4])
     found = explored(adapter, seed=shard, profile=profile, sequences=sequences, rules=sequences)
     assert sequences == len(found.sequences)
-    said = [accusation(found, each, oracle) for each in found.sequences for oracle in Oracle]
+    return decided(
+        [accusation(found, each, oracle) for each in found.sequences for oracle in Oracle]
+    )
+
+
+def decided(said: Sequence[str]) -> list[str]:
+    """The accusations, without the sequences that have too many states; those must be rare."""
     undecided = [each for each in said if each.startswith(f"more than {STATES_LIMIT} states")]
     assert len(undecided) <= len(said) // 1_000, undecided
     return [each for each in said if each and each not in undecided]
@@ -95,12 +101,13 @@ def real_accusations(policy: str, sequences: int, waiting: float, seed: int) -> 
     )
     assert sequences == len(found.sequences)
     observability = adapter.declaration.observability
-    said = [
-        objection(events, judged(events, profile, observability_for(observability, oracle)))
-        for events in found.sequences
-        for oracle in Oracle
-    ]
-    return [each for each in said if each]
+    return decided(
+        [
+            objection(events, judged(events, profile, observability_for(observability, oracle)))
+            for events in found.sequences
+            for oracle in Oracle
+        ]
+    )
 
 
 def objection(events: Sequence[Event], found: Judged) -> str:
