@@ -24,12 +24,13 @@ class Pledge(NamedTuple):
 
     `until` is when the lock would end if there were no settlement. `reading` says what happens to
     the lock until the transaction ends: it `lasts`, it `ends` in time, or either
-    (LOCK-IN-TRANSACTION).
+    (LOCK-IN-TRANSACTION). `over` is the first moment at which the transaction may have ended.
     """
 
     transaction: str
     until: Window
     reading: str
+    over: int
 
     def bounds(self) -> Window:
         """Return when the lock ends while the transaction runs."""
@@ -38,7 +39,8 @@ class Pledge(NamedTuple):
         # The reading is only about the lock's time. A session that was given up may have released
         # the message under any reading.
         lasts = self.reading == "lasts" and not self.may_be_released
-        return Window(NEVER if lasts else self.until.earliest, NEVER)
+        earliest = self.until.earliest
+        return Window(max(earliest, self.over) if lasts else earliest, NEVER)
 
     @property
     def may_be_released(self) -> bool:

@@ -15,8 +15,8 @@ from busproof.oracle.messages.settling import (
     settle_at_once,
 )
 from busproof.oracle.queued_messages import Key, Lock, Pledge, Stored
-from busproof.oracle.state import Enlisted, Namespace, Queue, Transaction, with_queue
-from busproof.oracle.transactions.limits import is_there, may_be_full, may_be_over
+from busproof.oracle.state import NEVER, Enlisted, Namespace, Queue, Transaction, with_queue
+from busproof.oracle.transactions.limits import TIME_LIMIT, is_there, may_be_full, may_be_over
 from busproof.oracle.transactions.transactional_sends import after_refusal, running
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
@@ -223,9 +223,16 @@ def _waiting(
         return namespace
     lock, pledge = stored.lock, stored.lock.pledge
     until = lock.expiry if pledge is None else pledge.until
-    pledge = Pledge(name, until, _reading(namespace))
+    pledge = Pledge(name, until, _reading(namespace), _over(namespace, grown))
     pledged = evolve(lock, pledge=pledge, expiry=pledge.bounds())
     return with_queue(namespace, _held(queue, stored, pledged))
+
+
+def _over(namespace: Namespace, transaction: Transaction) -> int:
+    """Return the first moment at which the transaction may have ended, or may end."""
+    if transaction.doubtful:
+        return -NEVER
+    return transaction.begun.earliest + TIME_LIMIT - namespace.observability.slack
 
 
 def _reading(namespace: Namespace) -> str:

@@ -124,6 +124,27 @@ def test_reading_decides_whether_a_lock_ends_in_a_transaction(
     assert is_allowed(observer, COMMIT, LOCK_LOST) is (reading != "lasts")
 
 
+@pytest.mark.parametrize("ending", [ROLL_BACK, COMMIT])
+def test_a_lock_does_not_outlast_a_transaction_that_may_have_ended(ending: v.Command) -> None:
+    """The reading is about a running transaction."""
+    observer = enlisted(observing({"LOCK-IN-TRANSACTION": "lasts"}))
+    passes(observer, 61)
+    assert not is_allowed(observer, RECEIVE, again())
+    observer.has(ending, LOST)
+    passes(observer, 1)
+    assert is_allowed(observer, RECEIVE, again())
+    assert is_allowed(observer, RECEIVE, v.Empty())
+
+
+def test_a_lock_does_not_outlast_the_time_that_a_transaction_has() -> None:
+    observer = enlisted(observing({"LOCK-IN-TRANSACTION": "lasts"}))
+    passes(observer, 119)
+    assert not is_allowed(observer, RECEIVE, again())
+    passes(observer, 2)
+    assert is_allowed(observer, RECEIVE, again())
+    assert is_allowed(observer, RECEIVE, v.Empty())
+
+
 def test_commit_does_not_settle_a_message_given_to_another_receiver(observer: Observer) -> None:
     enlisted(observer)
     observer.send(transaction="t", partition=1, partition_key="a")
