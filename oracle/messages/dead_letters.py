@@ -16,7 +16,7 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival, Passed
 from busproof.oracle.evolve import evolve
-from busproof.oracle.messages.deliveries import may_be_spent
+from busproof.oracle.messages.deliveries import may_be_spent, most_counted
 from busproof.oracle.messages.enqueueing import go_on
 from busproof.oracle.messages.expiry import EXPIRED, may_have_died
 from busproof.oracle.messages.message_store import remove, replace, store
@@ -104,8 +104,9 @@ def add_dead_letter(
     same = namespace.reading("DLQ-PARTITIONS") == "same-partition"
     where = letter.where if same else everywhere(namespace, owner.settings)
     dead = dead_letters(namespace, owner, suffix)
-    # Whether earlier deliveries count is open (DEAD-LETTER-COUNT).
+    # Whether earlier deliveries count is open (DEAD-LETTER-COUNT). Unseen ones may count, too.
     kept = namespace.reading("DEAD-LETTER-COUNT") == "kept"
+    uncounted = most_counted(namespace, owner, letter) - letter.counted
     dead = store(
         dead,
         letter.message,
@@ -116,7 +117,7 @@ def add_dead_letter(
         reason=letter.reason,
         returned=letter.returned,
         counted=letter.counted if kept else 0,
-        uncounted=letter.uncounted + 1 if kept else 0,
+        uncounted=uncounted + 1 if kept else 0,
     )
     return with_queue(namespace, dead)
 

@@ -279,3 +279,23 @@ def test_readings_decide_what_is_counted_of_a_dead_letter(reading: str, allowed:
         if is_allowed(observer, dead, received("m1", 1, number=9, delivery_count=count))
     }
     assert allowed == found
+
+
+@pytest.mark.parametrize(("counted", "allowed"), [("either", {1, 2, 3, 4}), ("stays", set())])
+def test_deliveries_that_nobody_saw_may_count_in_a_dead_letter(
+    counted: str, allowed: set[int]
+) -> None:
+    """Each of two receives may have cached the message, and each lock in the cache expired."""
+    observer = observing({"DEAD-LETTER-COUNT": "kept", "CACHE-DELIVERY-COUNT": counted})
+    observer.queue(max_delivery_count=2)
+    for partition in (1, 0, 0):
+        observer.send(partition=partition)
+    for number, body in enumerate(("m2", "m3"), start=1):
+        observer.has(RECEIVE, received(body, 0, number=number, lock_token=body))
+        after(observer, MINUTE + 1)
+    found = {
+        count
+        for count in range(1, 9)
+        if is_allowed(observer, FROM_DEAD, received("m1", 1, number=9, delivery_count=count))
+    }
+    assert allowed == found
