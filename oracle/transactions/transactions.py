@@ -178,10 +178,6 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
     if staged.waiting is not None:
         return committed_later(namespace, queue, staged, staged.waiting, certain=certain)
     becomes = fate(namespace, queue, staged.message, staged.key)
-    if becomes is Fate.DROPPED:
-        dropped = never_arrives(queue, staged.message.body, "KEY-11")
-        return with_queue(namespace, kept_away_by(dropped, "DUP-11") if certain else dropped)
-    kept = certain and becomes is Fate.KEPT
     copies = noted(
         namespace,
         queue,
@@ -191,6 +187,10 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
         certain=certain,
         answered=certain,
     )
+    if becomes is Fate.DROPPED:
+        dropped = evolve(never_arrives(queue, staged.message.body, "KEY-11"), copies=copies)
+        return with_queue(namespace, kept_away_by(dropped, "DUP-11") if certain else dropped)
+    kept = certain and becomes is Fate.KEPT
     arrival = Arrival(
         message=staged.message,
         key=effective_key(namespace, queue.settings, staged.message),

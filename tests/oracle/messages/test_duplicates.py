@@ -137,14 +137,23 @@ def test_without_id_and_key_a_message_may_be_refused(partitioned: bool) -> None:
 
 
 @pytest.mark.parametrize(("reading", "kept"), [("first", True), ("last", False), ("either", None)])
-def test_a_dropped_copy_may_prolong_the_window(reading: str, kept: bool | None) -> None:
+@pytest.mark.parametrize("transaction", [None, "t"])
+def test_a_dropped_copy_may_prolong_the_window(
+    reading: str, kept: bool | None, transaction: str | None
+) -> None:
     """DUPLICATE-PROLONGS: a third message reveals the reading."""
     for arrives in (True, False):
         observer = observing(readings={"DUPLICATE-PROLONGS": reading})
         unique(observer)
-        for minutes in (0, 6, 6):
-            after(observer, minutes * MINUTE)
-            observer.send(partition=1, **X)
+        observer.send(partition=1, **X)
+        after(observer, 6 * MINUTE)
+        if transaction is not None:
+            observer.has(BeginTransaction(transaction=transaction))
+        observer.send(partition=1, transaction=transaction, **X)
+        if transaction is not None:
+            observer.has(CommitTransaction(transaction=transaction))
+        after(observer, 6 * MINUTE)
+        observer.send(partition=1, **X)
         observer.has(TAKE, received("m1", 1, **X))
         outcome = received("m3", 1, 3, **X) if arrives else Empty()
         assert bool(observer.saw(TAKE, outcome).possible) is (kept in (None, arrives))
