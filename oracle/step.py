@@ -151,6 +151,10 @@ def _prepared(namespace: Namespace, command: v.Command) -> Namespace | None:
 
     Return `None` if the entity does not exist.
     """
+    # A request that ends a transaction names none of the entities that it changes.
+    if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
+        for path in sent_to(namespace, command.transaction):
+            namespace = with_partitions_of_topic(namespace, path)
     name = None if isinstance(command, v.RestoreQueue) else v.concerned(command)
     if name is None:
         return namespace
@@ -207,7 +211,7 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
         left = lost(ready, command, connection)
     elif names and (like := of_like_name(namespace, names[0])) is not None:
         left = (not_found.of_like_name(namespace, command, like, NO_ANSWER).next,)
-    # A request that ends a transaction names no queue, but may still change those that it sent to.
+    # An unanswered one may still change them later.
     if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
         names = sent_to(namespace, command.transaction)
     return tuple(with_pending_effects(state, command, *names) for state in left)

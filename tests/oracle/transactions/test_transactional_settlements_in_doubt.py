@@ -19,6 +19,7 @@ from observing import (
     DONE,
     INVALID,
     LOST,
+    OTHER,
     Observer,
     is_allowed,
     locked,
@@ -143,4 +144,21 @@ def test_an_outage_may_keep_the_commit_from_settling(observer: Observer) -> None
     enlisted(observer)
     observer.has(v.TakePartitionDown(queue="q", partition=1))
     assert is_allowed(observer, COMMIT, v.Refused(error=v.Error.UNAVAILABLE))
+    assert is_allowed(observer, COMMIT, DONE)
+
+
+@pytest.mark.parametrize("down", [True, False])
+def test_commit_on_a_subscription_may_fail_in_an_outage_of_its_topic(down: bool) -> None:
+    observer = observing()
+    observer.has(v.CreateTopic(topic="t", partitioned=True))
+    observer.has(v.CreateSubscription(topic="t", subscription="s"))
+    message = v.Message(body="m1", partition_key="a")
+    observer.has(v.Send(queue="t", message=message), partition=1)
+    path = v.subscription_path("t", "s")
+    given = received("m1", 1, partition_key="a", lock_token="l")
+    observer.has(v.Receive(queue=path), given)
+    observer.has(BEGIN)
+    observer.has(v.Complete(queue=path, lock_token="l", transaction="t"))
+    observer.has(v.TakePartitionDown(queue="t", partition=1 if down else 2))
+    assert is_allowed(observer, COMMIT, OTHER) is down
     assert is_allowed(observer, COMMIT, DONE)
