@@ -87,6 +87,7 @@ SEARCHED: Final = (
     "tests/judging/test_pairs_of_readings.py",
 )
 ON_ANY_BUS: Final = "tests/steps/test_features_are_sound.py"
+ON_OTHER_TERMS: Final = "tests/cli/test_terms.py"
 PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "tests": (
         tests("tests/vocabulary", "tests/filters", "tests/model", "tests/oracle"),
@@ -98,7 +99,8 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
         tests("tests/browser", "tests/workflows"),
     ),
     "commands": (
-        tests("tests/cli"),
+        tests("tests/cli", leave_out=(ON_OTHER_TERMS,)),
+        tests(ON_OTHER_TERMS),
         Step(
             "tests of documents and packaging",
             f"{BIN / 'python'} -m pytest -q -n 4 "
