@@ -262,16 +262,16 @@ def brief(recorded: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="session")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    """A folder with the run `it`, which violates KEY-08 and SCHED-12, and the list it wrote.
+    """A folder with the run `it`, which violates KEY-08, SCHED-12 and TXN-07, and with its list.
 
     At the gate it has the scenarios of some rules only.
     """
     shell = Shell(tmp_path_factory.mktemp("broken"))
-    few = of("KEY-02", "KEY-08", "SCHED-02", "SCHED-12")
+    few = of("KEY-02", "KEY-08", "SCHED-02", "SCHED-12", "TXN-07")
     options = ("--only", "features", "--no-allure", "--write-known-failures", "known.yaml", *few)
     ended = shell("run", "--name", "it", "--adapter", "faulty:mismatch-accepted", *options)
     assert 1 == ended.code
-    assert "Known failures: known.yaml, 2 rules\n" in ended.err
+    assert "Known failures: known.yaml, 3 rules\n" in ended.err
     return shell
 
 

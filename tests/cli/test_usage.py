@@ -173,7 +173,7 @@ class Wordy(Broken):
 
 RAISED = {
     "raises": ["failed to make an adapter", "RuntimeError: no bus today"],
-    "returns_none": ["NoneType", "is no adapter", "lacks start, do, stop, declaration"],
+    "returns_none": ["NoneType", "is not an adapter", "lacks start, do, stop, declaration"],
     "Broken": ["factories:Broken declares", "must declare a busproof.adapters.base.Declaration"],
     "Silent": ["ValueError: who am I?"],
     "Wordy": ["capabilities of busproof.adapters.base.Capability"],
