@@ -104,9 +104,9 @@ def add_dead_letter(
     same = namespace.reading("DLQ-PARTITIONS") == "same-partition"
     where = letter.where if same else everywhere(namespace, owner.settings)
     dead = dead_letters(namespace, owner, suffix)
-    # Whether earlier deliveries count is open (DEAD-LETTER-COUNT). Unseen ones may count, too.
+    # Whether earlier deliveries count is open (DEAD-LETTER-COUNT).
     kept = namespace.reading("DEAD-LETTER-COUNT") == "kept"
-    uncounted = most_counted(namespace, owner, letter) - letter.counted
+    most = most_counted(namespace, owner, letter)
     dead = store(
         dead,
         letter.message,
@@ -117,7 +117,7 @@ def add_dead_letter(
         reason=letter.reason,
         returned=letter.returned,
         counted=letter.counted if kept else 0,
-        uncounted=uncounted + 1 if kept else 0,
+        uncounted=most - letter.counted + 1 if kept else 0,
     )
     return with_queue(namespace, dead)
 

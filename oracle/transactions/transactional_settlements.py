@@ -229,7 +229,7 @@ def _waiting(
 
 
 def _over(namespace: Namespace, transaction: Transaction) -> int:
-    """Return the first moment at which the transaction may have ended, or may end."""
+    """Return the first moment at which the transaction may have ended."""
     if transaction.doubtful:
         return -NEVER
     return transaction.begun.earliest + TIME_LIMIT - namespace.observability.slack

@@ -36,8 +36,10 @@ def test_a_recorded_run_is_judged_as_the_run_was(busproof, recorded):
     """By the file, and by the run's folder; the report is the same and can be written."""
     for place in (recorded.folder / "history.jsonl", recorded.folder):
         ended = busproof("check", str(place), "--format", "json", "--report", "told")
-        told = [line for line in ended.err.splitlines() if not line.startswith("Judging ")]
-        assert (recorded.report.exit_code, []) == (ended.code, told)
+        beside_progress = [
+            line for line in ended.err.splitlines() if not line.startswith("Judging ")
+        ]
+        assert (recorded.report.exit_code, []) == (ended.code, beside_progress)
         assert recorded.report.rules == reports.read(busproof.folder / "told").rules
 
 
