@@ -128,6 +128,15 @@ def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
         yield evolve(doubtful[-1], sent=Window(earliest, latest))
 
 
+def from_its_send(namespace: Namespace, sent: Window) -> Namespace:
+    """Return the namespace with a clock that runs from a message's send to now.
+
+    The documents do not say whether a message in a transaction is compared when it is sent, or when
+    the transaction is committed (DUPLICATE-IN-TRANSACTION).
+    """
+    return evolve(namespace, now=Window(sent.earliest, namespace.now.latest))
+
+
 def properties_of(message: v.Message) -> tuple[str | None, str | None]:
     """Return the properties in which a copy may differ: SessionId and PartitionKey."""
     return message.session_id, message.partition_key

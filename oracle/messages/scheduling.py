@@ -6,7 +6,7 @@ from busproof.oracle.changes import with_doubt, with_transaction
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages import keys
 from busproof.oracle.messages.activation import goes_on
-from busproof.oracle.messages.duplicates import Fate, fate, noted
+from busproof.oracle.messages.duplicates import Fate, fate, from_its_send, noted
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.key_refusals import conflicting, regular_accepts
 from busproof.oracle.messages.message_store import line_of, never_arrives
@@ -86,7 +86,8 @@ def _schedule(
     if not (surely and key is not None and reading == "when-scheduled"):
         rules = ("SCHED-10",) if surely else ()
         waiting = _waiting(namespace, queue, command, message, observed, certain=certain)
-        yield _told(_entered(namespace, queue, waiting, key), waiting, observed, *rules)
+        after = _entered(namespace, queue, waiting, key, namespace.now)
+        yield _told(after, waiting, observed, *rules)
     if hit and reading != "when-due":
         yield refusal(namespace, v.Error.UNAVAILABLE, "SCHED-10", any_error=True)
     if queue.settings.duplicate_detection and message.message_id is None:
@@ -132,16 +133,18 @@ def _waiting(
     )
 
 
-def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | None) -> Namespace:
-    """Return the namespace with the message scheduled; as a copy it may be dropped.
+def _entered(
+    namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | None, sent: Window
+) -> Namespace:
+    """Return the namespace with a message scheduled that was sent then; a copy may be dropped.
 
     If the entity forwards, the message may arrive elsewhere at any time.
     """
-    message = waiting.message
+    message, compared = waiting.message, from_its_send(namespace, sent)
     # Whether copies are compared when they are scheduled or when they are due is open
     # (SCHEDULED-COPIES). So it may be dropped for an earlier send, and a later send for it.
-    kept = fate(namespace, queue, message, key) is Fate.KEPT
-    copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
+    kept = fate(compared, queue, message, key) is Fate.KEPT
+    copies = noted(compared, queue, message, key, becomes=Fate.OPEN, answered=False)
     rivals = None if message.message_id is None else copies.get(message.message_id)
     waiting = evolve(waiting, certain=waiting.certain and kept, rivals=rivals)
     somewhere_else = goes_on(queue)
@@ -237,6 +240,7 @@ def _staged(
         key=None,
         where=everywhere(namespace, queue.settings),
         waiting=waiting,
+        sent=namespace.now,
     )
     grown = limits.with_staged(transaction, queue, staged)
     calendar = evolve(queue.calendar, scheduled=waiting.place + 1)
@@ -280,7 +284,7 @@ def committed_later(
         due=Window(max(now.earliest, due.earliest), latest),
     )
     key = keys.effective_key(namespace, queue.settings, staged.message)
-    return _entered(namespace, queue, waiting, key)
+    return _entered(namespace, queue, waiting, key, staged.sent)
 
 
 def cancel(namespace: Namespace, command: v.CancelScheduled) -> Transitions:
@@ -321,7 +325,7 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
     waiting = _waiting(namespace, queue, command, message, unseen, certain=False)
     waiting = evolve(waiting, due=Window(waiting.due.earliest, NEVER))
     key = keys.effective_key(namespace, queue.settings, message)
-    return with_doubt(_entered(namespace, queue, waiting, key), command)
+    return with_doubt(_entered(namespace, queue, waiting, key, namespace.now), command)
 
 
 def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:

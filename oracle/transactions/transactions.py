@@ -9,7 +9,7 @@ from busproof.oracle.coverage.topics import with_topic_rules
 from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forwarding import kept_away_by
 from busproof.oracle.management.subscription_rules import with_changes
-from busproof.oracle.messages.duplicates import Fate, declined, fate, noted
+from busproof.oracle.messages.duplicates import Fate, declined, fate, from_its_send, noted
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import never_arrives
@@ -177,9 +177,10 @@ def _come_together(
 def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: bool) -> Namespace:
     if staged.waiting is not None:
         return committed_later(namespace, queue, staged, staged.waiting, certain=certain)
-    becomes = fate(namespace, queue, staged.message, staged.key)
+    compared = from_its_send(namespace, staged.sent)
+    becomes = fate(compared, queue, staged.message, staged.key)
     copies = noted(
-        namespace,
+        compared,
         queue,
         staged.message,
         staged.key,

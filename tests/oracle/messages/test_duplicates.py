@@ -1,7 +1,8 @@
 """DUP-01 to DUP-13: which messages are copies, and what it shows that one is or is none."""
 
 import pytest
-from observing import GONE, INVALID, LOST, Observer, is_allowed, observing, received
+from later import scheduled
+from observing import GONE, INVALID, LOST, SECOND, Observer, is_allowed, observing, received
 
 from busproof.vocabulary.commands import (
     AdvanceClock,
@@ -127,6 +128,42 @@ def test_a_copy_in_a_transaction_is_dropped_at_its_commit(observer: Observer) ->
     assert "DUP-11" in observer.saw(TAKE, Empty()).rules
 
 
+@pytest.mark.parametrize("later", [False, True])
+def test_a_copy_in_a_transaction_is_compared_at_its_send_or_at_the_commit(
+    observer: Observer, later: bool
+) -> None:
+    """DUPLICATE-IN-TRANSACTION: the window ends between the two."""
+    unique(observer)
+    observer.send(partition=1, **X)
+    observer.has(TAKE, received("m1", 1, **X))
+    after(observer, 10 * MINUTE - 30 * SECOND)
+    observer.has(BEGIN)
+    if later:
+        scheduled(observer, body="m2", delay=0, transaction="t", **X)
+    else:
+        observer.send(partition=1, transaction="t", **X)
+    after(observer, MINUTE)
+    observer.has(COMMIT)
+    assert is_allowed(observer, TAKE, received("m2", 1, 2, **X))
+    assert is_allowed(observer, TAKE, Empty())
+
+
+def test_the_window_of_a_message_in_a_transaction_begins_at_its_send_or_at_the_commit(
+    observer: Observer,
+) -> None:
+    """DUPLICATE-IN-TRANSACTION: another message arrives a window after the send."""
+    unique(observer)
+    observer.has(BEGIN)
+    observer.send(partition=1, transaction="t", **X)
+    after(observer, MINUTE)
+    observer.has(COMMIT)
+    observer.has(TAKE, received("m1", 1, **X))
+    after(observer, 10 * MINUTE - 30 * SECOND)
+    observer.send(partition=1, **X)
+    assert is_allowed(observer, TAKE, received("m2", 1, 2, **X))
+    assert is_allowed(observer, TAKE, Empty())
+
+
 @pytest.mark.parametrize("partitioned", [True, False])
 def test_without_id_and_key_a_message_may_be_refused(partitioned: bool) -> None:
     observer = observing()
@@ -200,7 +237,6 @@ def test_same_id_in_another_queue_is_no_copy(observer: Observer) -> None:
     assert "DUP-13" not in observer.saw(TAKE, received("m2", 1, 2, message_id="y")).rules
 
 
-SECOND = 1_000_000
 DAY = 86_400 * SECOND
 
 
