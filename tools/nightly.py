@@ -100,7 +100,6 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     ),
     "commands": (
         tests("tests/cli", leave_out=(ON_OTHER_TERMS,)),
-        tests(ON_OTHER_TERMS),
         Step(
             "tests of documents and packaging",
             f"{BIN / 'python'} -m pytest -q -n 4 "
@@ -114,6 +113,7 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
             ("tests", "docs", "tools", "examples", "README.md", "Makefile", ".ci"),
         ),
     ),
+    "terms": (tests(ON_OTHER_TERMS),),
     "features": tuple(tests(ON_ANY_BUS, only=edition.id, jobs=2) for edition in load().editions),
     "audit": (
         busproof("audit --matrix full"),

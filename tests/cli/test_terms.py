@@ -83,7 +83,7 @@ def shown(busproof, *options: str) -> dict[str, str]:
     found = {each.verdict for each in run.report.rules}
     left = {Verdict.NOT_SHOWN} if "--rule" in options else set()
     if any(each.endswith("=unbounded") for each in options):
-        left = {Verdict.INCONCLUSIVE}
+        left |= {Verdict.INCONCLUSIVE}
     assert {Verdict.SHOWN, Verdict.NOT_APPLICABLE} == found - left
     assert (3 if found & left else 0, "") == (ended.code, ended.problems)
     return causes(run)
@@ -129,11 +129,24 @@ def test_the_model_shows_every_rule_that_the_client_oracle_judges(busproof):
     assert "KEY-06" not in reasons
 
 
-@pytest.mark.skipif(not FULL, reason="a whole run for each reading: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(not FULL, reason="a run for each reading: BUSPROOF_SIZE=full")
 @pytest.mark.parametrize("reading", READINGS if FULL else READINGS[:1])
 def test_the_model_shows_every_rule_under_another_reading(busproof, reading):
-    """The model behaves as it is read, and the judge reads the same."""
-    reasons = shown(busproof, "--reading", reading)
+    """The model behaves as it is read, and the judge reads the same.
+
+    Only families that the reading is about are run; the sets below have every reading in whole
+    runs.
+    """
+    ambiguity = CATALOGUE.ambiguity(reading.partition("=")[0])
+    families = sorted({rule.partition("-")[0] for rule in ambiguity.rules})
+    few = [word for family in families for word in ("--rule", family)]
+    reasons = shown(busproof, "--reading", reading, *few)
+    verdicts = {each.id: each.verdict for each in busproof.run("it").report.rules}
+    assert [] == [
+        rule
+        for rule, verdict in verdicts.items()
+        if verdict is Verdict.NOT_SHOWN and rule.partition("-")[0] in families
+    ]
     read = {f"reading: {each.id}={each.default}" for each in CATALOGUE.ambiguities}
     read |= {f"reading: {reading}", "capability: client-library"}
     assert [] == [
