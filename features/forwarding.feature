@@ -728,6 +728,25 @@ Feature: Automatic forwarding
         | partitioned |
         | regular     |
 
+    @FWD-35 @TTL-07
+    Scenario Outline: What is forwarded as a dead letter may expire at its destination
+      Given a <kind> destination "end" with a time to live of 20 seconds and that dead-letters expired messages
+      And a partitioned source of dead letters for "end"
+      And a message with PartitionKey "a" was sent
+      When a message is received and dead-lettered because of "unreadable"
+      And 180 seconds pass
+      And receivers turn to "end"
+      And a receive is tried
+      And receivers turn to its dead letters
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+      And it is a dead letter because of "TTLExpiredException"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @FWD-35
     Scenario Outline: What is dead-lettered in one request or by a commit goes where the dead letters go
       Given a <kind> destination "end"

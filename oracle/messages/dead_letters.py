@@ -24,6 +24,7 @@ from busproof.oracle.queued_messages import Stored
 from busproof.oracle.registry import as_created
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.oracle.unjudged import stop_judging
+from busproof.oracle.window import Window
 
 DELIVERED_TOO_OFTEN: Final = "MaxDeliveryCountExceeded"
 """DLQ-02: the reason of a message that reached its delivery limit."""
@@ -234,6 +235,7 @@ def seen_beyond(
         where=letter.where,
         certain=False,
         answered=False,
+        came=Window(letter.available_at, namespace.now.latest),
         reason=letter.reason,
     )
     left = remove(dead, letter)

@@ -7,6 +7,7 @@ from observing import (
     INVALID,
     LOST,
     OTHER,
+    SECOND,
     Observer,
     described_as,
     is_allowed,
@@ -69,6 +70,38 @@ def test_a_dead_letter_is_received_at_its_destination_once(observer: Observer) -
     again = observer.saw(END, letter())
     assert not again.possible
     assert "FWD-35" in again.rules
+
+
+def test_a_forwarded_dead_letter_may_have_expired_before_it_was_seen(observer: Observer) -> None:
+    """TTL-07: then it is a dead letter of the destination."""
+    buried(observer, destination={"time_to_live": 30 * SECOND, "dead_letter_expired": True})
+    again = Receive(queue="end/$deadletterqueue")
+    expired = letter("TTLExpiredException", delivery_count=1)
+    passes(observer, 29)
+    assert not is_allowed(observer, again, expired)
+    passes(observer, 2)
+    assert is_allowed(observer, again, expired)
+    assert is_allowed(observer, END, letter())
+    observer.has(again, expired)
+    assert not is_allowed(observer, END, letter())
+
+
+def test_a_forwarded_dead_letter_may_have_lived_at_its_destination_unseen(
+    observer: Observer,
+) -> None:
+    """TTL-01: its time to live began when it may have arrived, and not when it was seen."""
+    buried(observer, destination={"time_to_live": 30 * SECOND})
+    passes(observer, 20)
+    first = Receive(queue="end")
+    observer.has(first, letter(lock_token="k", delivery_count=1))
+    observer.has(Abandon(queue="end", lock_token="k"))
+    passes(observer, 9)
+    assert not is_allowed(observer, END, Empty())
+    passes(observer, 2)
+    assert is_allowed(observer, END, Empty())
+    assert is_allowed(observer, END, letter())
+    passes(observer, 20)
+    assert not is_allowed(observer, END, letter())
 
 
 def test_forwarded_dead_letter_may_be_peeked_at_its_destination(observer: Observer) -> None:
