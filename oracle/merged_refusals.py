@@ -15,6 +15,7 @@ Homes = Map[Key, Partitions]
 
 _NOWHERE: Final[Homes] = Map()
 _NOTHING: Final[Map[Key | None, bool]] = Map()
+_NONE_DECLINED: Final[Map[str, v.RuleId]] = Map()
 
 
 def for_whatever_reason(
@@ -48,14 +49,15 @@ def _least_specific(refusals: list[Transition], name: str) -> list[Transition]:
 
     A refusal because of an outage shows that the key's partition is down; a refusal that may have
     another reason shows nothing. The state with less knowledge allows everything that the other one
-    allows, so the other one is dropped. Refusals for lack of storage are ignored in the comparison:
-    they decide which rules a later accepted send exercises, not whether it may be accepted.
+    allows, so the other one is dropped. Refusals for lack of storage and refused MessageIds are
+    ignored in the comparison: they decide which rules a later accepted send exercises, not whether
+    it may be accepted.
     """
     queues = [transition.next.queues[name] for transition in refusals]
     unplaced = []
     for transition, queue in zip(refusals, queues, strict=True):
         room = evolve(queue.room, refused=_NOTHING)
-        forgetful = evolve(queue, homes=_NOWHERE, room=room)
+        forgetful = evolve(queue, homes=_NOWHERE, room=room, declined=_NONE_DECLINED)
         unplaced.append(with_queue(transition.next, forgetful))
 
     def is_covered_by(place: int, other: int) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 from in_transactions import BEGIN, COMMIT, RECEIVE, ROLL_BACK, UNKNOWN, begun
-from observing import INVALID, LOST, OTHER, Observer, observing, received
+from observing import GONE, INVALID, LOST, OTHER, Observer, observing, received
 
 from busproof import vocabulary as v
 
@@ -85,6 +85,19 @@ def test_refusals_for_different_reasons_leave_one_state(identity: str) -> None:
     for number in range(12):
         observer.send(INVALID, transaction="t", message_id=identity.format(number))
     assert len(observer.possible) <= 4
+
+
+def test_refusals_after_one_in_the_transaction_leave_one_state() -> None:
+    """Each may be for that one, or for its key; which MessageIds were refused makes no state."""
+    observer = observing(partitions=4)
+    observer.queue(duplicate_detection=True)
+    observer.send(partition=1, message_id="x", partition_key="a")
+    observer.has(BEGIN)
+    observer.has(v.TakePartitionDown(queue="q", partition=1))
+    observer.send(GONE, transaction="t", message_id="y", partition_key="a")
+    for number in range(4):
+        observer.send(INVALID, transaction="t", message_id=f"x{number}", partition_key="a")
+        assert 1 == len(observer.possible)
 
 
 def test_a_refusal_for_no_reason_that_is_known_leaves_its_states() -> None:
