@@ -77,6 +77,17 @@ def test_counts_in_an_outage_are_as_read(reading: str, count: int | None) -> Non
     assert count in counts
 
 
+@pytest.mark.parametrize(("reading", "count"), [("left-out", 1), ("counted", 2)])
+def test_scheduled_messages_count_as_read(reading: str, count: int) -> None:
+    bus = Bus(profile(SCHEDULED_COUNT=reading))
+    bus.create()
+    bus.send("m1")
+    bus.done(v.Schedule(queue="q", message=v.Message(body="m2"), delay=60_000_000))
+    described = bus.done(v.GetQueue(queue="q"))
+    assert isinstance(described, v.Described)
+    assert count == described.description.message_count
+
+
 def test_hundred_partitioned_entities_are_the_most(bus: Bus) -> None:
     for number in range(100):
         bus.create(f"q{number}")
