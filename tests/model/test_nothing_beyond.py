@@ -15,8 +15,11 @@ RUNS = 4_000 if FULL else 20
 """Of 60 commands, before each of which some tens of outcomes are put to the oracle."""
 PARTS = 1 if FULL else 4
 """Tests that are run beside each other, each with so many runs."""
-MOST_UNJUDGED = 0.08
-"""The share of commands for whose entity the oracle has given up knowing: a hole, not a pass."""
+MOST_UNJUDGED = 0.08 if FULL else 0.12
+"""The share of commands for whose entity the oracle has given up knowing: a hole, not a pass.
+
+Of 20 runs it may be more than of 4,000.
+"""
 MOST_UNCOUNTED = 0.001
 """The share of commands with too many ways to be compared."""
 LISTED = Path(__file__).with_name("beyond_the_model.yaml")
