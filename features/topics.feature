@@ -367,7 +367,7 @@ Feature: Topics and subscriptions
       And subscription "one"
       And a transaction
       When a message with SessionId "a" and PartitionKey "b" is sent in the transaction
-      Then it, or the transaction's commit, is refused
+      Then it is refused as an invalid operation, or the transaction's commit is refused
       When the transaction is committed, if it can be
       And 5 seconds pass
       And receivers turn to subscription "one"

@@ -58,6 +58,13 @@ def is_refused_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
     assert isinstance(outcome, Refused), outcome
 
 
+@then("it is refused as an invalid operation, or the transaction's commit is refused")
+def is_invalid_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
+    """Check that the request was invalid or, if refusals wait for it, the commit was refused."""
+    assert not isinstance(outcome, Refused) or outcome.error is Error.INVALID_OPERATION, outcome
+    is_refused_in_the_end(bus, transaction, outcome)
+
+
 @then("it is accepted or refused")
 def is_either(outcome: Outcome) -> None:
     """Check that the request was accepted or refused; the judge has checked whether it may be."""
