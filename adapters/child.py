@@ -30,7 +30,7 @@ _TAIL_WIDTH: Final = 200
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-class Broken(Exception):  # noqa: N818 - a mistake of the child, not yet an AdapterError
+class Broken(Exception):
     """The child process misbehaves; the sentence continues after its name."""
 
 
@@ -55,7 +55,7 @@ class Child:
     def __init__(self, arguments: list[str]) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the child lives
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - the user's own command
+            self._process = subprocess.Popen(
                 arguments,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

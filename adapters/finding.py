@@ -213,14 +213,14 @@ def _settings(
 def _mutant(kind: str, identity: str) -> Adapter:
     if kind == "faulty":
         return cast(Adapter, importlib.import_module("busproof.adapters.faults").make(identity))
-    from busproof.adapters.model import ModelAdapter  # noqa: PLC0415
-    from busproof.mutants.by_machine.made import mutant_named, rules_of  # noqa: PLC0415
+    from busproof.adapters.model import ModelAdapter
+    from busproof.mutants.by_machine.made import mutant_named, rules_of
 
     return ModelAdapter(rules=rules_of(mutant_named(identity)))
 
 
 def _process(command: str, timeout: float) -> Adapter:
-    from busproof.adapters.process import ProcessAdapter  # noqa: PLC0415 - the codec loads slowly
+    from busproof.adapters.process import ProcessAdapter  # the codec loads slowly
 
     return ProcessAdapter(command, timeout)
 

@@ -136,7 +136,7 @@ class WrongTimers:
                 requested: int | None = getattr(command, name)
                 changes[name] = self._duration(requested, name)
                 self._asked[v.created_path(command), name, changes[name]] = requested
-        return attrs.evolve(command, **changes)  # type: ignore[arg-type]
+        return attrs.evolve(command, **changes)  # type: ignore[arg-type]  # only fields it has
 
     def _announced(self, description: Any) -> Any:
         """Return a description with the requested durations in place of the skewed ones."""

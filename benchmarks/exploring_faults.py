@@ -20,7 +20,7 @@ def main() -> int:
     options = parser(__doc__)
     options.add_argument("faults", nargs="*")
     arguments = options.parse_args()
-    ended = subprocess.run(  # noqa: S603 - a fixed command
+    ended = subprocess.run(
         [
             *(sys.executable, "-m", "busproof", "audit", "--by", "exploration"),
             *("--format", "json", *arguments.faults),

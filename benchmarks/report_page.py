@@ -77,7 +77,7 @@ def example(number: int) -> Counterexample:
 
 def implementation(number: int, rules: tuple[spec.Rule, ...]) -> Conformance:
     """Return random verdicts, which are the same each time."""
-    chance = random.Random(number)  # noqa: S311 - only has to look like many runs
+    chance = random.Random(number)
     verdicts = []
     for place, rule in enumerate(rules):
         verdict = chance.choice(VERDICTS)
@@ -124,7 +124,7 @@ def measured(rules: tuple[spec.Rule, ...], browser: Browser, folder: Path) -> Me
     building = []
     for _ in range(TURNS):
         begun = time.perf_counter()
-        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # noqa: S603 - a fixed command
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         building.append(time.perf_counter() - begun)
     visits = [_visited(browser, page) for _ in range(TURNS)]
     usable, choosing = (min(times) / 1000 for times in zip(*visits, strict=True))

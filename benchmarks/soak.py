@@ -36,7 +36,7 @@ class Client(MessagingHandler):
     def __init__(self, soak: "Soak", number: int) -> None:
         super().__init__(prefetch=10, auto_accept=False)
         self.soak = soak
-        self.chance = random.Random(number)  # noqa: S311 - the same messages each time
+        self.chance = random.Random(number)
         self.owed = ON_THE_WAY
         self.settled = 0
         self.connection: Any = None

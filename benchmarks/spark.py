@@ -219,7 +219,7 @@ def _in_duckdb(python: str, path: Path, cores: int) -> float:
     query = query.replace("STRUCT(COMMAND)", _struct("command"))
     query = query.replace("STRUCT(OUTCOME)", _struct("outcome"))
     words = [python, "-c", IN_DUCKDB, query, str(cores)]
-    ended = subprocess.run(words, check=True, capture_output=True, text=True)  # noqa: S603
+    ended = subprocess.run(words, check=True, capture_output=True, text=True)
     return float(ended.stdout)
 
 
@@ -261,7 +261,7 @@ def efficiency(path: Path, events: int) -> Iterator[Figure]:
     times: dict[int, float] = {}
     for cores in (1, 2) * ROUNDS:
         words = [sys.executable, str(JUDGED_BY_CORES), str(cores), str(short), str(path)]
-        ended = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+        ended = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
         times[cores] = min(float(ended.stdout.split()[-1]), times.get(cores, float("inf")))
     for cores, seconds in times.items():
         yield Figure(f"seconds by the clock to judge {events:,} events, cores: {cores}", seconds)

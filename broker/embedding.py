@@ -181,13 +181,13 @@ class Embedded:
                 self._begun.set_exception(error)
 
     async def _serve(self) -> None:
-        from busproof.broker.admin.access import Control  # noqa: PLC0415
-        from busproof.broker.admin.endpoint import Administration  # noqa: PLC0415 - needs the extra
-        from busproof.broker.admin.http import served  # noqa: PLC0415
-        from busproof.broker.auth.tokens import Keys  # noqa: PLC0415
-        from busproof.broker.limits import Limits  # noqa: PLC0415
-        from busproof.broker.observability.event_log import Logged  # noqa: PLC0415
-        from busproof.broker.server import Places, bus_for, started  # noqa: PLC0415
+        from busproof.broker.admin.access import Control
+        from busproof.broker.admin.endpoint import Administration  # needs the extra
+        from busproof.broker.admin.http import served
+        from busproof.broker.auth.tokens import Keys
+        from busproof.broker.limits import Limits
+        from busproof.broker.observability.event_log import Logged
+        from busproof.broker.server import Places, bus_for, started
 
         # A debugger may stop the program between two requests, so nothing may time out.
         limits = Limits(idle=0, http_idle=86_400)
@@ -257,7 +257,7 @@ class Embedded:
 
     def _ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
         """Answer a request under `/busproof/` without using a socket."""
-        from busproof.broker.admin.http import Request  # noqa: PLC0415
+        from busproof.broker.admin.http import Request
 
         data = b"" if body is None else json.dumps(body).encode()
         method = "GET" if body is None else "POST"
@@ -318,7 +318,7 @@ def embedded(
         UsageError: the extra `busproof[amqp]` is missing, or a setting is invalid.
     """
     need("amqp", "an embedded broker")
-    from busproof.broker.configuration.emulator import Configuration, read_configuration  # noqa: PLC0415
+    from busproof.broker.configuration.emulator import Configuration, read_configuration
 
     unknown = sorted(held_to.keys() - HeldTo.__annotations__.keys())
     if unknown:

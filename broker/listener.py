@@ -26,7 +26,7 @@ def open_files() -> int | None:
     """Return the maximum number of open files; `None` if it is unlimited."""
     if sys.platform == "win32":
         return None
-    import resource  # noqa: PLC0415 - not available on Windows
+    import resource  # not available on Windows
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return None if soft == resource.RLIM_INFINITY else soft
@@ -40,7 +40,7 @@ def need_files(connections: int) -> int | None:
     """
     if sys.platform == "win32":
         return None
-    import resource  # noqa: PLC0415 - there is none on Windows
+    import resource  # there is none on Windows
 
     needed = connections + SPARE
     # Many systems have a soft limit of 256 or 1,024, far below the hard limit.

@@ -103,7 +103,7 @@ class Watch:
         """
         raise sequence.bus.complaint(sequence.events[-1], violation)
 
-    def broke(self, sequence: "Sequence", error: Exception) -> None:  # noqa: ARG002
+    def broke(self, sequence: "Sequence", error: Exception) -> None:  # noqa: ARG002 - for subclasses
         """Report that the adapter broke, or does not support a capability that it declared.
 
         Raises:

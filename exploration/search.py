@@ -168,7 +168,7 @@ class Search(Watch):
             self._failure = rule, tuple(sequence.events)
             raise Enough
 
-    def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002
+    def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002 - as `Watch.broke`
         """Record a breakdown as an error; a few of them end the exploration."""
         name = "" if isinstance(error, AdapterError | Undeclared) else f"{type(error).__name__}: "
         self._breakdowns += 1

@@ -80,7 +80,7 @@ class Trial(Watch):
         complaint = sequence.bus.complaint(sequence.events[-1], violation)
         self.ended = ended_with(ScenarioVerdict.FAILED, str(complaint))
 
-    def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002
+    def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002 - as `Watch.broke`
         """Record the breakdown of the adapter as an error, which is not a violation."""
         self.ended = ended_with(ScenarioVerdict.ERRORED, str(error))
 

@@ -12,16 +12,16 @@ from busproof.steps import STEP_MODULES
 
 pytest.register_assert_rewrite(*STEP_MODULES)
 
-from busproof.errors import ConformanceError  # noqa: E402 - after the rewriting is registered
-from busproof.history.records import StepResult  # noqa: E402
-from busproof.steps import allure  # noqa: E402
-from busproof.steps.bus import Bus  # noqa: E402
-from busproof.steps.definitions.any_command import Asking  # noqa: E402
-from busproof.steps.lookups import remember_definitions, scenario_name  # noqa: E402
-from busproof.steps.options import rules_asked_for  # noqa: E402
-from busproof.steps.reporting import as_pytest_says_it  # noqa: E402
-from busproof.steps.running import RUN, Run, give_up, verdict_on  # noqa: E402
-from busproof.vocabulary.messages import MessageView  # noqa: E402
+from busproof.errors import ConformanceError
+from busproof.history.records import StepResult
+from busproof.steps import allure
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.any_command import Asking
+from busproof.steps.lookups import remember_definitions, scenario_name
+from busproof.steps.options import rules_asked_for
+from busproof.steps.reporting import as_pytest_says_it
+from busproof.steps.running import RUN, Run, give_up, verdict_on
+from busproof.vocabulary.messages import MessageView
 
 for _module in map(import_module, STEP_MODULES):
     # pytest-bdd turns step functions into fixtures with names of its own. Fixtures of a conftest

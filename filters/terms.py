@@ -132,7 +132,7 @@ def _reckoned(sign: str, left: Value, right: Value) -> Value:
     if isinstance(left, int) and isinstance(right, int):
         whole = _WHOLE[sign](left, right)
         return whole if -(2**63) <= whole < 2**63 else Missing.OPEN
-    reckoned = _RECKONED[sign](float(left), float(right))  # type: ignore[arg-type]
+    reckoned = _RECKONED[sign](float(left), float(right))  # type: ignore[arg-type]  # both are numbers
     return reckoned if math.isfinite(reckoned) else Missing.OPEN
 
 

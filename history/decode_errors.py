@@ -27,7 +27,7 @@ _NEAR: Final = 80
 _Found = tuple[str, Exception, type | None]
 
 
-class Mismatch(ValueError):  # noqa: N818 - raised inside the codec only, and never seen outside it
+class Mismatch(ValueError):
     """A value that is not allowed; `field` is the part at fault, if not the whole value."""
 
     def __init__(self, message: str, field: str = "") -> None:

@@ -28,7 +28,7 @@ from busproof.history.records import (
 __all__ = ["HistoryReader", "HistoryWriter", "RecordTooLong", "load", "read", "scenarios"]
 
 
-class RecordTooLong(HistoryError):  # noqa: N818 - says what is wrong
+class RecordTooLong(HistoryError):
     """A record is longer than a line may be; whatever produces such records has to change.
 
     Nothing of the record was written, and further records can be.

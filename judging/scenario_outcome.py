@@ -16,11 +16,11 @@ __all__ = [
 ]
 
 
-class NotConforming(AssertionError):  # noqa: N818 - a finding about the bus, not an error of ours
+class NotConforming(AssertionError):
     """The bus broke a rule, as the running scenario found."""
 
 
-class Inconclusive(Exception):  # noqa: N818 - neither passed nor failed
+class Inconclusive(Exception):
     """An answer that the scenario needs never arrived."""
 
 
@@ -37,11 +37,11 @@ class Missed(Inconclusive):
         self.place = place
 
 
-class NotApplicable(Exception):  # noqa: N818 - says what is missing
+class NotApplicable(Exception):
     """The scenario needs a capability that the adapter does not declare."""
 
 
-class Undeclared(Exception):  # noqa: N818 - says what is missing, not a failure of the bus
+class Undeclared(Exception):
     """The adapter declares a capability, and answered `unsupported` to a request that needs it."""
 
 

@@ -24,7 +24,7 @@ _KEPT: Final = frozenset({"queue", "lock_token", "transaction", "body", "session
 """Fields whose values other commands refer to, or that have no default."""
 
 
-class Spent(Exception):  # noqa: N818 - no error: the budget is used up
+class Spent(Exception):
     """The budget of candidates is used up."""
 
 
@@ -87,13 +87,13 @@ def simplified(
 def _plainer(recorded: RecordedCommand) -> Iterator[Callable[[RecordedCommand], RecordedCommand]]:
     yield lambda candidate: attrs.evolve(candidate, connection="c1")
     for name in _defaulted(recorded.command):
-        yield lambda candidate, name=name: attrs.evolve(  # type: ignore[misc]
+        yield lambda candidate, name=name: attrs.evolve(  # type: ignore[misc]  # a bound name has no type
             candidate, command=_at_default(candidate.command, name)
         )
     message = getattr(recorded.command, "message", None)
     if message is not None:
         for name in ("message_id", "partition_key", "session_id"):
-            yield lambda candidate, name=name: _without(candidate, name)  # type: ignore[misc]
+            yield lambda candidate, name=name: _without(candidate, name)  # type: ignore[misc]  # a bound name has no type
 
 
 def _defaulted(command: Any) -> Iterator[str]:

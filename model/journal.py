@@ -42,7 +42,7 @@ def record(*, indexes: Sequence[str] = ()) -> Callable[[type[Kind]], type[Kind]]
         apart = {"touched", *indexes}
         made.names = tuple(field.name for field in attrs.fields(made) if field.name not in apart)
         made.values = attrgetter(*made.names, "touched")
-        return made  # type: ignore[no-any-return]
+        return made  # type: ignore[no-any-return]  # attrs says `Any`
 
     return decorate
 

@@ -14,7 +14,7 @@ from busproof import vocabulary as v
 __all__ = ["DIRECT", "EntityKind", "EntitySettings", "InTransit", "Key", "Refusal"]
 
 
-class Refusal(Exception):  # noqa: N818 - an answer of the service, not an error of ours
+class Refusal(Exception):
     """Refusal of a request with this error; the request's changes are undone."""
 
     def __init__(self, error: v.Error, *rules: v.RuleId) -> None:

@@ -55,7 +55,7 @@ def settled(heap: Heap[Entry], counts: Callable[[Entry], bool]) -> Heap[Entry]:
 def filtered(heap: Heap[Entry], counts: Callable[[Entry], bool]) -> Heap[Entry]:
     """Return the heap without any entries that do not count; O(n log n)."""
     kept: Heap[Entry] = None
-    for entry in sorted(filter(counts, _entries(heap)), reverse=True):  # type: ignore[type-var]
+    for entry in sorted(filter(counts, _entries(heap)), reverse=True):  # type: ignore[type-var]  # entries are ordered
         kept = push(kept, entry)
     return kept
 

@@ -48,10 +48,10 @@ def check(
         UsageError: there are no histories, they do not fit together, or an argument does not fit
             them.
     """
-    from busproof.history.records import Oracle  # noqa: PLC0415 - optional dependencies
-    from busproof.pipeline import checking  # noqa: PLC0415
-    from busproof.pipeline.naming import AS_PUBLISHED, read_naming  # noqa: PLC0415
-    from busproof.pipeline.sources import find_source  # noqa: PLC0415
+    from busproof.history.records import Oracle  # optional dependencies
+    from busproof.pipeline import checking
+    from busproof.pipeline.naming import AS_PUBLISHED, read_naming
+    from busproof.pipeline.sources import find_source
 
     if oracle not in (None, *Oracle):
         raise UsageError(f"oracle is {oracle!r}, and must be strict, client or None")

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, cast
 
 import attrs
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 

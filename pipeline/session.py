@@ -128,7 +128,7 @@ def _submitted() -> str | None:
     """Return the master that `spark-submit` was given; `None` if it did not start this process."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         return None
-    from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - optional dependency
+    from pyspark import SparkConf, SparkContext  # optional dependency
 
     SparkContext._ensure_initialized()  # PySpark itself connects to its Java only with a session
     return SparkConf().get("spark.master")
@@ -140,7 +140,7 @@ def spark_session_for_now(
 ) -> Iterator["SparkSession"]:
     """Provide a session and stop it at the end; one already running is left as is."""
     need("spark", "Spark")
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
+    from pyspark.sql import SparkSession  # optional dependency
 
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -184,7 +184,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 
 def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
+    from pyspark.sql import SparkSession  # optional dependency
 
     builder = SparkSession.builder.remote(remote)
     if not remote.startswith("local"):
@@ -208,7 +208,7 @@ def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
 
 
 def _started(master: str, settings: Mapping[str, str]) -> "SparkSession":
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
+    from pyspark.sql import SparkSession  # optional dependency
 
     if master.startswith("spark://"):
         _check_answers(master)

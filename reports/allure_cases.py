@@ -155,10 +155,10 @@ def write_cases(cases: Iterable[Case], folder: Path) -> None:
         HistoryError: a result cannot be written.
     """
     need("report", "the form of Allure")
-    from allure_commons.logger import AllureFileLogger  # noqa: PLC0415 - an extra
+    from allure_commons.logger import AllureFileLogger  # an extra
 
     try:
-        logger: Any = AllureFileLogger(str(folder))  # type: ignore[no-untyped-call]
+        logger: Any = AllureFileLogger(str(folder))  # type: ignore[no-untyped-call]  # allure has no types
         for case in cases:
             logger.report_result(_result(case, logger))
     except OSError as error:
@@ -168,7 +168,7 @@ def write_cases(cases: Iterable[Case], folder: Path) -> None:
 
 
 def _result(case: Case, logger: Any) -> Any:
-    from allure_commons.model2 import (  # noqa: PLC0415 - an extra
+    from allure_commons.model2 import (  # an extra
         Label,
         Link,
         Parameter,
@@ -202,7 +202,7 @@ def _result(case: Case, logger: Any) -> Any:
 
 
 def _attach(attachment: tuple[str, tuple[str, str], str], logger: Any) -> Any:
-    from allure_commons.model2 import Attachment  # noqa: PLC0415 - an extra
+    from allure_commons.model2 import Attachment  # an extra
 
     name, (kind, extension), text = attachment
     source = f"{uuid.uuid4()}-attachment.{extension}"

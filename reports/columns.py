@@ -54,6 +54,6 @@ def _numbered(names: Sequence[str]) -> Iterator[str]:
     for name in names:
         if counts[name] > 1:
             numbers = (f"{name}, run {number}" for number in count(1))
-            name = next(candidate for candidate in numbers if candidate not in taken)  # noqa: PLW2901
+            name = next(candidate for candidate in numbers if candidate not in taken)  # noqa: PLW2901 - yielded
             taken.add(name)
         yield name

@@ -40,12 +40,12 @@ def write_junit(runs: Iterable[Conformance], path: str | os.PathLike[str]) -> No
         HistoryError: the file cannot be written.
     """
     need("report", "JUnit XML")
-    from junitparser import JUnitXml  # noqa: PLC0415 - an extra
+    from junitparser import JUnitXml  # an extra
 
     document, runs = JUnitXml("busproof"), tuple(runs)
     for label, run in zip(labels(runs), runs, strict=True):
         document.add_testsuite(_suite(label, run))
-    document.update_statistics()  # type: ignore[no-untyped-call]
+    document.update_statistics()  # type: ignore[no-untyped-call]  # it has no types
     file = Path(path)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def write_junit(runs: Iterable[Conformance], path: str | os.PathLike[str]) -> No
 
 
 def _suite(label: str, run: Conformance) -> "TestSuite":
-    from junitparser import TestSuite  # noqa: PLC0415 - an extra
+    from junitparser import TestSuite  # an extra
 
     suite, subject = TestSuite(_printable(label)), run.subject
     properties = {"edition": subject.edition, "tier": str(subject.tier), "oracle": str(run.oracle)}
@@ -66,7 +66,7 @@ def _suite(label: str, run: Conformance) -> "TestSuite":
 
 
 def _case(rule: RuleVerdict) -> "TestCase":
-    from junitparser import TestCase  # noqa: PLC0415 - an extra
+    from junitparser import TestCase  # an extra
 
     family = rule.id.rpartition("-")[0]
     case = TestCase(_printable(f"{rule.id} {rule.title}"), classname=_printable(family))
@@ -84,7 +84,7 @@ def _result(rule: RuleVerdict) -> "FinalResult":
 
 
 def _kind(verdict: Verdict) -> "type[FinalResult]":
-    from junitparser import Error, Failure, Skipped  # noqa: PLC0415 - an extra
+    from junitparser import Error, Failure, Skipped  # an extra
 
     if verdict is Verdict.VIOLATED:
         return Failure

@@ -97,7 +97,7 @@ def _rules(item: pytest.Item) -> list[str]:
 def _template(item: pytest.Item) -> "ScenarioTemplate | None":
     """Return the parsed scenario; `None` for a test that is not a scenario."""
     # pytest-bdd has no public API for this; the dependency is pinned to version 9.
-    from pytest_bdd.scenario import scenario_wrapper_template_registry  # noqa: PLC0415
+    from pytest_bdd.scenario import scenario_wrapper_template_registry
 
     function = getattr(item, "obj", None)
     return scenario_wrapper_template_registry.get(function) if function is not None else None
@@ -134,7 +134,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Add the target's options and the values of an outline's row as parameters."""
     if not _is_ours(item) and not _beside(item.path):
         return
-    import allure  # noqa: PLC0415
+    import allure
 
     for name, value in _parameters(item):
         allure.dynamic.parameter(name, value)
@@ -241,7 +241,7 @@ class _Fixtures:
 
 
 def _begin(item: pytest.Item, step: "Step") -> None:
-    import allure  # noqa: PLC0415
+    import allure
 
     title = f"{step.keyword} {step.name}".strip()
     context: AbstractContextManager[object] = allure.step(title)

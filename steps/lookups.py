@@ -23,7 +23,7 @@ def scenario_name(item: pytest.Item) -> str:
     for kind in ("path", "sequence"):
         if kind in params:
             return str(params[kind].name)
-    name = str(item.function.__doc__).partition(": ")[2]  # type: ignore[attr-defined]
+    name = str(item.function.__doc__).partition(": ")[2]  # type: ignore[attr-defined]  # a test function
     example = params.get("_pytest_bdd_example", {})
     values = ", ".join(f"{key} {value}" for key, value in example.items())
     return f"{name} ({values})" if values else name
@@ -38,7 +38,7 @@ def remember_definitions(is_ours: Callable[[pytest.Item], bool]) -> None:
     scenario = import_module("pytest_bdd.scenario")
     if all(hasattr(scenario, name) for name in _NEEDED):
         remembering = _Remembering(scenario, is_ours)
-        scenario.find_fixturedefs_for_step = remembering.found  # type: ignore[attr-defined]
+        scenario.find_fixturedefs_for_step = remembering.found  # type: ignore[attr-defined]  # it is there
 
 
 _NEEDED: Final = (

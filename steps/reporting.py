@@ -57,13 +57,13 @@ def as_pytest_says_it(
         call.excinfo = _skip(f"{verdict.value}: {detail}")
     elif type(error).__module__.startswith("busproof.") or isinstance(error, AssertionError):
         text = failure(item, error, detail, steps)
-        item.repr_failure = lambda *_, **__: text  # type: ignore[method-assign,assignment]
+        item.repr_failure = lambda *_, **__: text  # type: ignore[method-assign,assignment]  # of this item only
 
 
 def _skip(reason: str) -> pytest.ExceptionInfo[BaseException]:
     try:
         # Raise it, because pytest reads the traceback.
-        raise pytest.skip.Exception(reason, _use_item_location=True)  # noqa: TRY301
+        raise pytest.skip.Exception(reason, _use_item_location=True)  # noqa: TRY301 - as above
     except pytest.skip.Exception:
         return pytest.ExceptionInfo.from_current()
 

@@ -221,7 +221,7 @@ class Run:
         if self.size is None or self.seed is None:
             raise AssertionError("the exploration is selected only where it was asked for")
         # Import it here, because Hypothesis needs a tenth of a second, and scenarios do not use it.
-        from busproof.exploration.explorer import explore  # noqa: PLC0415
+        from busproof.exploration.explorer import explore
 
         played, size, start = self._played.sequences, self.size, self.seed
         ended = explore(
@@ -239,7 +239,7 @@ class Run:
         """
         if self.commands is None:
             raise AssertionError("the replay is selected only where it was asked for")
-        from busproof.exploration.replay import Replay, replay  # noqa: PLC0415 - as above
+        from busproof.exploration.replay import Replay, replay  # as above
 
         about = (self.commands.rule,) if self.commands.rule else ()
         self._begin_scenario("Replay", about)

@@ -119,8 +119,8 @@ def home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     wanted = folder / "pip.txt"
     wanted.write_text(f"pip=={request.param} --hash=sha256:{PIPS[request.param]}\n")
     home = folder / "env"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)  # noqa: S603
-    got = subprocess.run(  # noqa: S603 - fixed commands
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
+    got = subprocess.run(
         [sys.executable, "-m", "pip", f"--python={home / 'bin' / 'python'}", "install", "--quiet",
          "--require-hashes", "--requirement", str(wanted)],
         capture_output=True, text=True, check=False,
@@ -131,7 +131,7 @@ def home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def pip(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - pip of a new environment
+    return subprocess.run(
         [str(home / "bin" / "python"), "-m", "pip", *arguments],
         capture_output=True,
         text=True,
@@ -164,7 +164,7 @@ def test_the_same_lock_is_refused_where_pip_resolves(home: Path, index: Index) -
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new virtual environment; making one takes seconds, copying it does not."""
     home = tmp_path_factory.mktemp("empty") / "env"
-    subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
     return home
 
 
@@ -279,7 +279,7 @@ def test_a_full_disk_is_one_sentence(environment, monkeypatch, capsys) -> None:
 
 def test_a_second_call_waits_for_the_first(environment, checkout) -> None:
     with environment.only_one_at_a_time(Path("env")):
-        second = subprocess.Popen(  # noqa: S603 - our own tool
+        second = subprocess.Popen(
             [sys.executable, str(ROOT / "tools" / "environment.py"), "env", "build"],
             cwd=checkout,
             stdout=subprocess.PIPE,
@@ -328,7 +328,7 @@ def test_tests_are_collected_without_proton(tmp_path: Path) -> None:
     """Where no compiler builds it, its tests are one skipped item a file."""
     (tmp_path / "sitecustomize.py").write_text(WITHOUT_PROTON)
     searched = ["tests/adapters", "tests/broker", "tests/cli", "tests/steps"]
-    collected = subprocess.run(  # noqa: S603 - our own Python
+    collected = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
         + (["tests"] if FULL else searched),
         cwd=ROOT,

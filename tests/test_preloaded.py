@@ -23,7 +23,7 @@ def test_output_and_exit_code_are_those_of_a_started_process() -> None:
         forked = popen([*BUSPROOF, *arguments], env=environment, **OUTPUT)
         assert isinstance(forked, Forked)
         command = [*BUSPROOF, *arguments]
-        started = subprocess.run(command, env=environment, check=False, **OUTPUT)  # noqa: S603
+        started = subprocess.run(command, env=environment, check=False, **OUTPUT)
         assert (started.stdout, None) == forked.communicate(60)
         assert started.returncode == forked.returncode
 

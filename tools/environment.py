@@ -193,7 +193,7 @@ class Pip:
         Raises:
             InstallError: the lock is incomplete.
         """
-        ended = subprocess.run(  # noqa: S603 - pip of the environment
+        ended = subprocess.run(
             [*self._command, "check"], capture_output=True, text=True, check=False
         )
         lines = ended.stdout.splitlines() if ended.returncode else []
@@ -221,7 +221,7 @@ def run(command: list[str], what: str, settings: Mapping[str, str]) -> None:
         InstallError: the command failed.
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
-        process = subprocess.Popen(  # noqa: S603 - commands of this file
+        process = subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **settings}
         )
         while process.returncode is None:

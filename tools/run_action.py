@@ -52,7 +52,7 @@ def run(step: Mapping[str, Any], values: Values, python: str) -> tuple[int, dict
     with tempfile.TemporaryDirectory() as scratch:
         output = Path(scratch, "output")
         output.touch()
-        process = subprocess.run(  # noqa: S603 - a step of action.yml
+        process = subprocess.run(
             ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
             env={
                 "GITHUB_STEP_SUMMARY": "/dev/stdout",

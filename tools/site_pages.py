@@ -150,7 +150,7 @@ def schema_files() -> list[Path]:
 
 def title(file: Path) -> str:
     """Return the title of a schema."""
-    import json  # noqa: PLC0415
+    import json
 
     return str(json.loads(file.read_text(encoding="utf-8")).get("title", file.stem))
 

@@ -41,7 +41,7 @@ NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 def printed() -> str:
     """Return the output of the command, run in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
-        ended = subprocess.run(  # noqa: S603 - a fixed command
+        ended = subprocess.run(
             [sys.executable, "-m", *COMMAND, "--name", "broken", "--no-allure"],
             cwd=folder,
             env={**os.environ, "COLUMNS": str(COLUMNS), "PYTHONPATH": str(ROOT / "src")},

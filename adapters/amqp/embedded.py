@@ -40,7 +40,7 @@ class Embedded:
 
     def __init__(self, options: tuple[str, ...], timeout: float) -> None:
         self._log: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - open as long as the broker runs
-        self._process = subprocess.Popen(  # noqa: S603 - a fixed command
+        self._process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "busproof", "serve"),
                 *("--port", "0", "--admin-port", "0", "--control", *LIMITS, *options),

@@ -3,7 +3,7 @@
 __all__ = ["Lost", "Rejected", "Silent", "Unreachable"]
 
 
-class Rejected(Exception):  # noqa: N818 - an answer of the service, not an error of the adapter
+class Rejected(Exception):
     """The service refused a request, a link or a session.
 
     Args:
@@ -17,11 +17,11 @@ class Rejected(Exception):  # noqa: N818 - an answer of the service, not an erro
         self.description = description
 
 
-class Silent(Exception):  # noqa: N818 - one possible end of a request
+class Silent(Exception):
     """No answer came in time."""
 
 
-class Lost(Exception):  # noqa: N818 - a possible end of a connection
+class Lost(Exception):
     """The connection was lost; the last request may have taken effect."""
 
 

@@ -18,11 +18,11 @@ class Result(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
-class Wrong(Exception):  # noqa: N818 - a mistake of the adapter, not an error of busproof
+class Wrong(Exception):
     """The adapter violates the protocol, as a sentence describes."""
 
 
-class NoAnswer(Exception):  # noqa: N818 - neither passed nor failed
+class NoAnswer(Exception):
     """No answer came to a request that the check depends on."""
 
 

@@ -38,7 +38,7 @@ def ours(*options: str) -> Iterator[tuple[Target, float, float]]:
         config = Path(folder, "Config.json")
         config.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Queues": [QUEUE]}]}}))
         began = time.perf_counter()
-        process = subprocess.Popen(  # noqa: S603 - a fixed command
+        process = subprocess.Popen(
             [sys.executable, "-m", "busproof", "serve", *PORTS, "--config", str(config), *options],
             stderr=subprocess.PIPE,
             text=True,
@@ -50,7 +50,7 @@ def ours(*options: str) -> Iterator[tuple[Target, float, float]]:
                 if not line:
                     raise SystemExit(f"busproof serve did not start: {output}")
                 output += line
-            port = int(re.search(r"AMQP on \S+:(\d+)", output)[1])  # type: ignore[index]
+            port = int(re.search(r"AMQP on \S+:(\d+)", output)[1])  # type: ignore[index]  # it is in the line
             target = Target("busproof serve", port, LOGIN, "q", process.pid)
             turn(target, 1, 1, sends=True)
             took = time.perf_counter() - began
@@ -83,7 +83,7 @@ def rabbitmq() -> Iterator[Target]:
             "RABBITMQ_ENABLED_PLUGINS_FILE": f"{folder}/plugins",
             "RABBITMQ_PID_FILE": f"{folder}/pid",
         }
-        process = subprocess.Popen(  # noqa: S603 - a fixed command
+        process = subprocess.Popen(
             [str(RABBITMQ)],
             env=os.environ | settings,
             stdout=subprocess.DEVNULL,

@@ -34,7 +34,7 @@ ILLEGAL: Final = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-
 """Characters that XML cannot represent; one of them would make a whole list unreadable."""
 
 
-class Unreadable(Exception):  # noqa: N818 - an answer to a client, not an error of the broker
+class Unreadable(Exception):
     """A description that cannot be parsed, or that requests an unsupported feature."""
 
     def __init__(self, sentence: str, status: int = 400) -> None:

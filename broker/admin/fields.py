@@ -13,7 +13,7 @@ AGES: Final = 10**11
 """A number of seconds, above 3,000 years, that no advance of a clock may reach."""
 
 
-class Problem(Exception):  # noqa: N818 - an answer to a client, not an error of the broker
+class Problem(Exception):
     """A request to the control endpoint that is refused, with its status and a sentence."""
 
     def __init__(self, status: int, sentence: str) -> None:

@@ -64,7 +64,7 @@ Admission = Callable[[Request], Answer | None]
 """Answers a request that its head is enough to refuse; returns `None` to have the body read."""
 
 
-class Refused(Exception):  # noqa: N818 - an answer to a client, not an error of the broker
+class Refused(Exception):
     """A request that is refused before its body is read."""
 
     def __init__(self, answer: Answer) -> None:

@@ -65,7 +65,7 @@ LONGEST: Final = 1_000
 """Maximum length of a description, in characters."""
 
 
-class Refusal(Exception):  # noqa: N818 - an answer of the service, not an error of the broker
+class Refusal(Exception):
     """A request that the broker refuses.
 
     Args:

@@ -88,7 +88,7 @@ def made(hosts: Sequence[str], authority: Path, *, option: str = "--tls") -> ssl
         UsageError: the file cannot be written, or the extra for certificates is missing.
     """
     need("amqp", option)
-    import trustme  # noqa: PLC0415 - needs the extra
+    import trustme  # needs the extra
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

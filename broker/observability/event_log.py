@@ -101,7 +101,7 @@ def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) ->
     except OSError as error:
         raise UsageError(f"cannot write the log {path}: {error.strerror or error}") from None
     # Import it only if there is a log, because it imports terminal libraries.
-    import structlog  # noqa: PLC0415
+    import structlog
 
     written: Any = _File(file, failed)
     log: Journal = structlog.wrap_logger(

@@ -44,7 +44,7 @@ def _nothing(_: Any) -> tuple[()]:
 
 def _journaled(kind: type) -> Callable[[Any], Any]:
     """Return a function that selects the durable values from the values in the journal."""
-    names: tuple[str, ...] = kind.names  # type: ignore[attr-defined]
+    names: tuple[str, ...] = kind.names  # type: ignore[attr-defined]  # `record` sets it
     places = [names.index(name) for name in DURABLE[kind]]
     return itemgetter(*places) if places else _nothing
 

@@ -83,7 +83,7 @@ _NO_ROOM: Final = {
 }
 
 
-class Full(Exception):  # noqa: N818 - a state of the disk that passes
+class Full(Exception):
     """The disk has no room for a write; this may pass."""
 
 

@@ -114,7 +114,7 @@ def rules_of(mutant: GeneratedMutant) -> Rules:
     before = sys.modules[name]
     sys.modules[name] = module  # attrs looks up a class' module
     try:
-        exec(compile(ast.fix_missing_locations(tree), name, "exec"), module.__dict__)  # noqa: S102
+        exec(compile(ast.fix_missing_locations(tree), name, "exec"), module.__dict__)  # noqa: S102 - our model, changed
     finally:
         sys.modules[name] = before
     usual = getattr(RULES, mutant.family)
@@ -256,7 +256,7 @@ def _shown(node: ast.AST, new: ast.AST) -> tuple[str, str]:
     """Return the code before and after a change; if the order was changed, the moved statements."""
     before, after = _head(node), _head(new)
     if before == after:
-        pairs = zip(node.body, new.body, strict=True)  # type: ignore[attr-defined]
+        pairs = zip(node.body, new.body, strict=True)  # type: ignore[attr-defined]  # only blocks are reordered
         moved = [pair for pair in pairs if pair[0] is not pair[1]]
         before, after = ("; ".join(map(_head, half)) for half in zip(*moved, strict=True))
     return before, after

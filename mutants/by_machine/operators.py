@@ -39,9 +39,9 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Change]]:
     """Yield each change of a node, with the name of its operator."""
     yield from _of_statement(node)
     yield from _of_expression(node)
-    body = getattr(node, "body", None)
+    body: Any = getattr(node, "body", None)
     for place in range(1, len(body) if isinstance(body, list) else 0):
-        if _is_effect(node.body[place]) and _may_follow(node.body[place - 1]):  # type: ignore[attr-defined]
+        if _is_effect(body[place]) and _may_follow(body[place - 1]):
             yield "effect-too-soon", _moved_up(place)
 
 

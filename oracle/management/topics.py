@@ -41,7 +41,7 @@ def named_topic(namespace: Namespace, name: str) -> tuple[Queue, Topic]:
     """Return the topic of this name, as a queue and as a role; the entity must be a topic."""
     topic = namespace.queues[name]
     if not isinstance(topic.role, Topic):
-        raise AssertionError(f"{name} has subscriptions, but is not a topic")  # noqa: TRY004
+        raise AssertionError(f"{name} has subscriptions, but is not a topic")
     return topic, topic.role
 
 
@@ -57,7 +57,7 @@ def of_like_name(namespace: Namespace, path: str) -> Queue | None:
 
 def shared_fields(value: object, *without: str) -> dict[str, Any]:
     """Return the fields of a topic's request or description that a queue's has, too."""
-    names = (field.name for field in attrs.fields(type(value)))  # type: ignore[arg-type]
+    names = (field.name for field in attrs.fields(type(value)))  # type: ignore[arg-type]  # always attrs'
     return {name: getattr(value, name) for name in names if name not in ("topic", *without)}
 
 

@@ -7,9 +7,9 @@ have the same hash, at worst something looks suspicious that is not.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
-from pyarrow.json import (  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow.json import (
     ParseOptions,
     ReadOptions,
     read_json,

@@ -236,7 +236,7 @@ def test_a_service_is_not_used_unless_somebody_agreed(
 @pytest.mark.needs("proton")
 def test_a_service_is_found_where_somebody_agreed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Connecting waits until the adapter is asked what it can do."""
-    from busproof.adapters.amqp.remote import RemoteAdapter  # noqa: PLC0415 - it needs proton
+    from busproof.adapters.amqp.remote import RemoteAdapter  # it needs proton
 
     monkeypatch.setenv("BUSPROOF_NAMESPACE_RUN", "abcd1234")
     assert isinstance(seek("amqp://name:secret@localhost"), RemoteAdapter)

@@ -110,9 +110,9 @@ class Served:
     def ask(self, path: str, **body: Any) -> Any:
         """What is answered under `/busproof/`."""
         data = json.dumps(body).encode() if body else None
-        request = urllib.request.Request(f"{self.admin}{path}", data=data)  # noqa: S310
+        request = urllib.request.Request(f"{self.admin}{path}", data=data)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=20) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
@@ -120,7 +120,7 @@ class Served:
     @property
     def port(self) -> int:
         """Where it speaks AMQP."""
-        return int(re.search(r":(\d+);", self.connection_string)[1])  # type: ignore[index]
+        return int(re.search(r":(\d+);", self.connection_string)[1])
 
 
 def launched(*options: str) -> Any:

@@ -77,7 +77,7 @@ def rule(name: str, expression: str, action: str = "") -> dict[str, Any]:
 
 
 def healthy(served: Served) -> bool:
-    with urllib.request.urlopen(f"{served.admin}/health", timeout=20) as answer:  # noqa: S310
+    with urllib.request.urlopen(f"{served.admin}/health", timeout=20) as answer:
         return bool(answer.status == 200)
 
 
@@ -129,14 +129,14 @@ def test_expression_beyond_the_bounds_is_refused(
     assert status == 400
     assert "at most 1,024" in said
     assert "200 levels" in said
-    request = urllib.request.Request(  # noqa: S310
+    request = urllib.request.Request(
         f"{served.admin}/t/subscriptions/s/rules/deep",
         data=_entry(expression, action),
         method="PUT",
         headers={"Authorization": raw.token("http://127.0.0.1/", *KEY)},
     )
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=20)  # noqa: S310
+        urllib.request.urlopen(request, timeout=20)
     with refused.value as answer:
         assert answer.code == 400
         assert b"at most 1,024" in answer.read()

@@ -62,7 +62,7 @@ def outcomes(client: Peer, wanted: int) -> dict[int, int]:
         assert isinstance(state, Described)
         ids = range(first, (first if last is None else last) + 1)
         assert not states.keys() & ids
-        states |= dict.fromkeys(ids, int(state.descriptor))  # type: ignore[call-overload]
+        states |= dict.fromkeys(ids, int(state.descriptor))
     return states
 
 

@@ -37,7 +37,7 @@ def started(soft: int, hard: int, folder: Path) -> Iterator[Served]:
         "os.execv(sys.executable, [sys.executable, '-m', 'busproof', 'serve', *sys.argv[1:]])"
     )
     options = ("--port", "0", "--admin-port", "0", "--config", str(config))
-    process = subprocess.Popen(  # noqa: S603 - a fixed command
+    process = subprocess.Popen(
         [sys.executable, "-c", limited, *options, "--store", str(folder / "store")],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -51,7 +51,7 @@ def started(soft: int, hard: int, folder: Path) -> Iterator[Served]:
 
 
 def healthy(served: Served) -> bool:
-    with urllib.request.urlopen(f"{served.admin}/health", timeout=20) as answer:  # noqa: S310
+    with urllib.request.urlopen(f"{served.admin}/health", timeout=20) as answer:
         return bool(answer.status == 200)
 
 

@@ -295,7 +295,7 @@ def test_client_that_takes_no_answers_may_not_ask_for_ever() -> None:
                 client.wait(lambda: sender.credit > 0, "credit")  # noqa: B023 - asked at once
                 asked(client, sender, 10)
                 if lasts:
-                    client.awaited(lambda: replies.queued == 10, 20)  # noqa: B023
+                    client.awaited(lambda: replies.queued == 10, 20)  # noqa: B023 - as above
                 else:
                     assert "bytes of answers wait to be wanted; at most 600,000" in ended(client)
         with bare(served) as deaf:

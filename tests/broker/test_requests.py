@@ -100,7 +100,7 @@ def asking(act: Callable[[Asked], None]) -> None:
     async def run() -> None:
         hub = Hub(bus(), Keys(Configuration().keys))
         connection, _ = fuzzing.met(hub, 1)
-        connection.permits = lambda *_: True  # type: ignore[method-assign]
+        connection.permits = lambda *_: True
         act(Asked(connection))
         connection.connection_lost(None)
         hub.close()
@@ -226,7 +226,7 @@ def test_link_that_gets_no_session_in_time_is_refused_in_one_pump() -> None:
             pumps.append(None)
             pump()
 
-        client.connection.pump = counted  # type: ignore[method-assign]
+        client.connection.pump = counted
         seeker._give_up()
         assert b"No session became available" in client.wire.said
         client.connection.connection_lost(None)

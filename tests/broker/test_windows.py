@@ -48,7 +48,7 @@ def _read(client: socket.socket, engine: object) -> None:
         came = client.recv(65_536)
     except TimeoutError:
         return
-    engine.push(came)  # type: ignore[attr-defined] # Proton's
+    engine.push(came)  # Proton's
 
 
 def flow(window: bytes, credit: bytes) -> bytes:

@@ -60,7 +60,7 @@ def catalogue() -> spec.Catalogue:
 
 def subject(name: str, **fields: object) -> Subject:
     defaults = {"edition": "de-2021-04", "tier": "standard", "partitions": 16, "language": "Go"}
-    return Subject(name=name, version="1.0", adapter="acme:make", **defaults | fields)  # type: ignore[arg-type]
+    return Subject(name=name, version="1.0", adapter="acme:make", **defaults | fields)
 
 
 def judged(catalogue: spec.Catalogue, about: Subject, special: dict[str, RuleVerdict]):
@@ -186,7 +186,7 @@ def visiting(browser: Browser, address: str) -> Iterator[Open]:
 
     def to(fragment: str = "", *, width: int = 1600, scheme: str = "light") -> Visit:
         size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
+        context = browser.new_context(viewport=size, color_scheme=scheme)
         seen = Visit(context.new_page())
         opened.append(seen)
         seen.page.on("console", lambda message: seen.said.append(message.text))

@@ -21,9 +21,7 @@ def made(results: Path, output: Path, history: Path) -> subprocess.CompletedProc
     """As `make allure` makes it."""
     command = [sys.executable, str(ROOT / "tools" / "allure_page.py"), str(results)]
     options = ["--output", str(output), "--history", str(history)]
-    return subprocess.run(  # noqa: S603 - a fixed command
-        [*command, *options], capture_output=True, text=True, check=False
-    )
+    return subprocess.run([*command, *options], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.needs("node")

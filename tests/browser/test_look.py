@@ -49,7 +49,7 @@ def visit(browser: Browser) -> Iterator[OPEN]:
 
     def to(address: str, *, width: int = 1400, scheme: str = "light") -> Page:
         size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
+        context = browser.new_context(viewport=size, color_scheme=scheme)
         page, said = context.new_page(), []
         opened.append((page, said))
         page.on("pageerror", lambda error: said.append(str(error)))
@@ -174,7 +174,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, "subprocess.Popen
 
     def start(*options: str) -> tuple[str, "subprocess.Popen[str]"]:
         words = ["serve", "--port", "0", "--admin-port", "0", *options]
-        process = subprocess.Popen(  # noqa: S603 - our own command
+        process = subprocess.Popen(
             [sys.executable, "-m", "busproof", *words],
             cwd=tmp_path,
             stderr=subprocess.PIPE,

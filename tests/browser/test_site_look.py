@@ -60,7 +60,7 @@ def test_site_has_no_serious_axe_finding(
 ) -> None:
     """And no page is wider than the window."""
     opened.set_viewport_size({"width": width, "height": 900})
-    opened.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    opened.emulate_media(color_scheme=scheme)
     wrong = []
     for name in pages(site):
         opened.goto(f"{served}/{name}")

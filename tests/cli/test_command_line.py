@@ -66,7 +66,7 @@ def help_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def program(line: str, shell: tuple[str, ...]) -> list[str]:
     """The lines that a shell prints when it runs a script, with `busproof` on its path."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    ended = subprocess.run(  # noqa: S603 - a fixed command
+    ended = subprocess.run(
         [*shell, line], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True
     )
     assert "" == ended.stderr
@@ -118,7 +118,7 @@ def test_every_option_says_what_it_is_for(name):
 @pytest.mark.parametrize("words", [(), ("run",)], ids=["all", "run"])
 def test_a_help_imports_little(words):
     """It starts in an instant because nothing that it does not need is imported."""
-    ended = subprocess.run(  # noqa: S603 - a fixed command
+    ended = subprocess.run(
         [sys.executable, "-c", IMPORTS, *words, "--help"],
         capture_output=True,
         text=True,

@@ -133,7 +133,7 @@ def test_the_scenario_runs_with_our_steps(tmp_path, failure, adapter, counted) -
         features.mkdir(exist_ok=True)
         shutil.copy(str(package / name), features)
     shutil.copy(failure / "scenario.feature", features)
-    ended = subprocess.run(  # noqa: S603 - our own interpreter
+    ended = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:xdist"),
             *("-p", "no:cacheprovider", "--rootdir", str(features), "-c", "/dev/null"),

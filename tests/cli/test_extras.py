@@ -77,7 +77,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
     folder = tmp_path_factory.mktemp("base")
     hiding = f"{CHILDREN}:{os.environ.get('PYTHONPATH', '')}".rstrip(":")
     environment = os.environ | {"PYTHONPATH": hiding, "BUSPROOF_TEST_HIDDEN": " ".join(HIDDEN)}
-    done = subprocess.run(  # noqa: S603 - our own program
+    done = subprocess.run(
         [sys.executable, CHILDREN / "several.py", *NEEDING_NONE, *NEEDING],
         cwd=folder,
         env=environment,

@@ -155,8 +155,8 @@ def test_an_adapter_that_swallows_ctrl_c_is_killed(busproof):
 
 def test_interrupted_audit_shows_what_was_done(busproof, monkeypatch):
     """Of two faults the first was tried: its row is printed, and the exit code is 3."""
-    from busproof.cli.mutation import audit as auditing  # noqa: PLC0415
-    from busproof.judging.audit import Audited, Result  # noqa: PLC0415
+    from busproof.cli.mutation import audit as auditing
+    from busproof.judging.audit import Audited, Result
 
     def apart(job, _):
         if job.fault != "mismatch-accepted":
@@ -177,7 +177,7 @@ def test_interrupted_audit_shows_what_was_done(busproof, monkeypatch):
 @pytest.mark.parametrize("format_", ["table", "json"])
 def test_interrupted_modelcheck_shows_what_was_done(busproof, monkeypatch, format_):
     """Of two configurations the first was run."""
-    from busproof.tla import running  # noqa: PLC0415
+    from busproof.tla import running
 
     real = running.configurations
 

@@ -213,7 +213,7 @@ def test_name_of_a_run_that_is_there_is_refused(busproof):
 
 def without_privileges() -> None:
     """Give up root's right to write where nobody may."""
-    import ctypes  # noqa: PLC0415 - in the child, before it becomes busproof
+    import ctypes  # in the child, before it becomes busproof
 
     drop_capability, dac_override = 24, 1
     ctypes.CDLL(None).prctl(drop_capability, dac_override, 0, 0, 0)

@@ -89,14 +89,14 @@ CASES = [
 class Unwilling(ModelAdapter):
     """Does nothing that it is asked."""
 
-    def do(self, command: Command, connection: str) -> Observed:  # noqa: ARG002
+    def do(self, command: Command, connection: str) -> Observed:  # noqa: ARG002 - whatever it is
         return Observed(Refused(error=Error.INVALID_OPERATION))
 
 
 class Indifferent(Watch):
     """Goes on with a sequence, whatever the judge says of it."""
 
-    def violated(self, sequence: Sequence, violation: object) -> None:  # noqa: ARG002
+    def violated(self, sequence: Sequence, violation: object) -> None:  # noqa: ARG002 - whatever it is
         sequence.over = False
 
 

@@ -152,7 +152,7 @@ def test_a_killed_run_keeps_what_was_recorded(path: Path) -> None:
         "writer.write(Header(profile=Profile(edition='e')))\n"
         f"os.kill(os.getpid(), {signal.SIGKILL.value})\n"
     )
-    done = subprocess.run([sys.executable, "-c", program, path], check=False)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", program, path], check=False)
     assert done.returncode == -signal.SIGKILL
     assert Profile(edition="e") == load(path).header.profile
 

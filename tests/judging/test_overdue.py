@@ -72,7 +72,7 @@ def checked(
                 witness=observed.witness,
             )
         )
-    recorded = Header(profile=profile, capabilities=capabilities, **header)  # type: ignore[arg-type]
+    recorded = Header(profile=profile, capabilities=capabilities, **header)
     return Checker(recorded, CATALOGUE).check(Scenario(events=tuple(events)))
 
 

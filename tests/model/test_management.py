@@ -14,7 +14,7 @@ from busproof.model.step import HANDLERS
 
 
 def test_every_command_has_a_handler() -> None:
-    kinds = set(v.Command.__args__) - {v.AdvanceClock}  # type: ignore[attr-defined]
+    kinds = set(v.Command.__args__) - {v.AdvanceClock}
     assert kinds == set(HANDLERS)
 
 
@@ -152,7 +152,7 @@ def test_premium_counts_regular_entities_if_so_read() -> None:
 def test_entity_is_partitioned_as_its_tier_says(
     held_to: dict[str, str], asked: bool | None, partitioned: bool
 ) -> None:
-    bus = Bus(profile(**held_to))  # type: ignore[arg-type]
+    bus = Bus(profile(**held_to))
     bus.create(partitioned=asked)
     assert partitioned is bus.namespace.entities["q"].settings.partitioned
 

@@ -80,7 +80,7 @@ def test_a_batch_of_distinct_keys_is_refused(name: str, reading: str) -> None:
     bus = premium(BATCH_KEYS=reading)
     bus.create()
     bus.done(v.CreateTopic(topic="t"))
-    messages = [v.Message(body=key, **{name: key}) for key in ("a", "b")]  # type: ignore[arg-type]
+    messages = [v.Message(body=key, **{name: key}) for key in ("a", "b")]
     for path in ("q", "t"):
         assert ("PREM-17",) == bus.ask(batch(*messages, queue=path)).rules
     assert [] == bus.bodies()

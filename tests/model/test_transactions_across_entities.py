@@ -74,7 +74,7 @@ class InTransactions(Commands):
 
     def _manage_one(self) -> v.Command:
         queue = self._pick("q", "r")
-        return self._pick(  # type: ignore[no-any-return]
+        return self._pick(
             v.DeleteQueue(queue=queue),
             v.CreateQueue(queue=queue, partitioned=self._pick(True, False)),
             v.CreateQueue(queue=queue, partitioned=queue == "q"),

@@ -144,7 +144,7 @@ def servers() -> Iterator[list[Server]]:
 def start(servers: list[Server], folder: Path, *words: str) -> Server:
     log = folder / f"server{len(servers)}.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - Spark's own servers
+        process = subprocess.Popen(
             [str(HOME / "bin" / words[0]), *words[1:]],
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -188,7 +188,7 @@ def settings(**more: str) -> list[str]:
 
 
 def ran(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - our own command
+    return subprocess.run(
         words,
         cwd=folder,
         env=environment(),
@@ -239,7 +239,7 @@ def test_worker_that_is_killed_late(
     shared = {"spark.checkpoint.dir": str(folder / "shared")} if is_shared else {}
     words = ["check", "h.jsonl", "--engine", "spark", "--master", address, "--report", "told"]
     words += ["--violations", "found", *settings(**both, **shared)]
-    job = subprocess.Popen(  # noqa: S603 - our own command
+    job = subprocess.Popen(
         [sys.executable, "-c", KILLED_LATE, *words],
         cwd=folder,
         env=environment(),

@@ -33,7 +33,7 @@ def test_rules_that_only_the_model_can_be_asked_are_pinned_with_a_reason() -> No
 def test_the_features_hold_on_spark(tmp_path: Path) -> None:
     """Those of one rule; at full size all, and a quick exploration."""
     only = [] if FULL else ["--rule", RULE]
-    ended = subprocess.run(  # noqa: S603 - our own command
+    ended = subprocess.run(
         [sys.executable, "-m", "busproof", "run", "--adapter", "spark", "--name", "run", *only],
         cwd=tmp_path,
         capture_output=True,

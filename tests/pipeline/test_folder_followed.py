@@ -53,7 +53,7 @@ def folder(spark: SparkSession, tmp_path: Path) -> Path:
 def come(file: Path, histories: list[cases.Case], header: object = HEADER) -> None:
     """Let a whole file be there, as though for a while."""
     file.parent.mkdir(exist_ok=True)
-    cases.write(file, histories, header)  # type: ignore[arg-type]
+    cases.write(file, histories, header)
     os.utime(file, (time.time() - 60,) * 2)
 
 
@@ -163,13 +163,13 @@ def test_a_file_is_judged_once_though_the_process_was_killed(folder: Path) -> No
     settings = [word for name, value in SMALL.items() for word in ("--conf", f"{name}={value}")]
     words = [sys.executable, "-m", "busproof", "check", "--engine", "spark", *settings]
     words += ["--follow", str(folder), "--master", "local[1]"]
-    killed = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)  # noqa: S603
+    killed = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)
     time.sleep(20)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait(20)
     assert killed.stderr is not None
     assert "events" not in killed.stderr.read(), "it was killed too late to show anything"
-    ended = subprocess.run(  # noqa: S603 - our own command
+    ended = subprocess.run(
         [*words, "--once"], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert (1, 1) == (ended.returncode, ended.stderr.count("2 files, "))

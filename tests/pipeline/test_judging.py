@@ -55,7 +55,7 @@ def test_a_run_of_the_suite_has_the_same_verdicts(spark: SparkSession, tmp_path:
     """Scenarios of several families, some of which fail, on a bus with a fault."""
     which = [] if FULL else [word for rule in RULES for word in ("--rule", rule)]
     command = [sys.executable, "-m", "busproof", "run", "--adapter", FAULTY]
-    ended = subprocess.run(  # noqa: S603 - our own command
+    ended = subprocess.run(
         [*command, "--name", "run", "--no-allure", *which],
         cwd=tmp_path,
         capture_output=True,

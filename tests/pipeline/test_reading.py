@@ -98,7 +98,7 @@ def test_error_of_java_is_reported_without_the_call_of_python() -> None:
 
 
 def test_an_executor_without_busproof_is_reported() -> None:
-    class PythonException(Exception):  # noqa: N818 - as Spark calls it
+    class PythonException(Exception):
         __module__ = "pyspark.errors"
 
     said = said_by_spark(PythonException("ModuleNotFoundError: No module named 'busproof'"))

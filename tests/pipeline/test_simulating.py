@@ -132,7 +132,7 @@ def test_fault_that_a_few_sequences_show_is_not_tried_with_the_others(
 
     monkeypatch.setattr("busproof.cli.spark.simulation._simulated", simulated)
     names = ("soon", "late", "never")
-    found = noticed(None, profile, range(200), 5, tmp_path, names)  # type: ignore[arg-type]
+    found = noticed(None, profile, range(200), 5, tmp_path, names)
     assert {"soon": 3, "late": 100} == {name: each.seed for name, each in found.items()}
     assert {"soon": 24, "late": 144, "never": 200} == Counter(name for _, name in tried)
     assert len(set(tried)) == len(tried)

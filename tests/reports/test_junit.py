@@ -16,7 +16,7 @@ def written(tmp_path):
 
     def write(*runs) -> ET.Element:
         write_junit(runs, tmp_path / "out" / "junit.xml")
-        return ET.parse(tmp_path / "out" / "junit.xml").getroot()  # noqa: S314 - our own
+        return ET.parse(tmp_path / "out" / "junit.xml").getroot()
 
     return write
 

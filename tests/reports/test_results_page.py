@@ -21,7 +21,7 @@ NOBODYS = Verdict.KNOWN_FAILURE
 
 def made(*arguments: object) -> subprocess.CompletedProcess[str]:
     """The tool, as `make results` calls it."""
-    return subprocess.run(  # noqa: S603 - our own script
+    return subprocess.run(
         [sys.executable, str(TOOL), *map(str, arguments)],
         capture_output=True,
         text=True,

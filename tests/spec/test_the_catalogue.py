@@ -222,7 +222,7 @@ def test_loading_imports_neither_rich_nor_cattrs() -> None:
         "print({'rich', 'cattrs'} & set(sys.modules))"
     )
 
-    done = subprocess.run(  # noqa: S603  our own script, our own interpreter
+    done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
 

@@ -120,7 +120,7 @@ class Host:
             for name, value in os.environ.items()
             if not name.startswith(("PYTEST_", "COV_"))
         }
-        ended = subprocess.run(  # noqa: S603 - our own interpreter
+        ended = subprocess.run(
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
             cwd=self.folder,
             env=inherited | {"COLUMNS": "250"} | environment,

@@ -45,10 +45,10 @@ def skipped(pickles) -> int:
 @pytest.fixture(scope="session")
 def pickles() -> list:
     """The scenarios, one for each row of examples."""
-    from importlib import resources  # noqa: PLC0415
+    from importlib import resources
 
-    from gherkin.parser import Parser  # noqa: PLC0415
-    from gherkin.pickles.compiler import Compiler  # noqa: PLC0415
+    from gherkin.parser import Parser
+    from gherkin.pickles.compiler import Compiler
 
     files = [
         each

@@ -53,7 +53,7 @@ def asked(monkeypatch) -> list[tuple[str, str]]:
         for each in found
         if each.kind
     }
-    monkeypatch.setattr(SCENARIO, "get_fixture_names", lambda fixturemanager: list(DEFINITIONS))  # noqa: ARG005
+    monkeypatch.setattr(SCENARIO, "get_fixture_names", lambda fixturemanager: list(DEFINITIONS))  # noqa: ARG005 - pytest-bdd's
     monkeypatch.setattr(SCENARIO, "getfixturedefs", in_reach)
     monkeypatch.setattr(SCENARIO, "step_function_context_registry", contexts)
     monkeypatch.setattr(SCENARIO, NAMES[0], getattr(SCENARIO, NAMES[0]))

@@ -192,7 +192,7 @@ Feature: A host
 
 def run(project: Path, *args: str, **environment: str) -> str:
     quiet = ("-p", "no:cacheprovider", "-p", "no:cov", "--strict-markers")
-    ended = subprocess.run(  # noqa: S603
+    ended = subprocess.run(
         [sys.executable, "-m", "pytest", *quiet, *args],
         cwd=project,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},

@@ -20,5 +20,5 @@ def error_of(outcome: Outcome) -> Error:
 
 def send(ask: Callable[..., Outcome], **properties: object) -> None:
     """Send a message to the queue `q`; its body is `m1` unless another one is given."""
-    message = Message(**{"body": "m1", **properties})  # type: ignore[arg-type]
+    message = Message(**{"body": "m1", **properties})
     assert ask(Send(queue="q", message=message)) == Done()

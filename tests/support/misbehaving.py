@@ -182,7 +182,7 @@ class ReusesTokens(Fake):
     tokens = ()
 
     def do(self, command, connection):
-        if isinstance(command, Complete) and command.lock_token == "the lock":  # noqa: S105
+        if isinstance(command, Complete) and command.lock_token == "the lock":  # noqa: S105 - no secret
             command = attrs.evolve(command, lock_token=self.tokens[-1])
         return self.wrong(command, ModelAdapter.do(self, command, connection))
 

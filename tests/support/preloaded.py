@@ -121,7 +121,7 @@ def popen(command: Sequence[str], **options: Any) -> "Forked | subprocess.Popen[
     module = _module(command)
     environment = options.get("env") or os.environ
     if module is None or not _as_here(environment) or not hasattr(os, "pidfd_open"):
-        return subprocess.Popen(command, **options)  # noqa: S603 - the caller's command
+        return subprocess.Popen(command, **options)
     streams: list[IO[Any] | None] = []
     theirs = [os.open(os.devnull, os.O_RDONLY)]
     for name in ("stdout", "stderr"):
@@ -179,7 +179,7 @@ class _Parent:
     def __init__(self) -> None:
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 - this file
+            self._process = subprocess.Popen(
                 [sys.executable, "-P", __file__, str(theirs.fileno())],
                 cwd="/",
                 env=ENVIRONMENT,
@@ -247,7 +247,7 @@ def _run(request: dict[str, Any]) -> NoReturn:
     os.environ.clear()
     os.environ.update(request["environment"])
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+        stream.reconfigure(line_buffering=True)
     sys.argv = [request["module"], *request["arguments"]]
     runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
     sys.exit(0)

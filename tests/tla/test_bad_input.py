@@ -143,7 +143,7 @@ def test_an_interrupt_leaves_no_process_and_no_folder(
 ) -> None:
     folder, scratch = extra("Endless").folder, tmp_path / "scratch"
     scratch.mkdir()
-    process = subprocess.Popen(  # noqa: S603 - our own command
+    process = subprocess.Popen(
         [sys.executable, "-m", "busproof", "modelcheck", "--specs", str(folder), "endless"],
         env={**os.environ, "TMPDIR": str(scratch)},
         stdout=subprocess.PIPE,
@@ -164,7 +164,5 @@ def test_an_interrupt_leaves_no_process_and_no_folder(
 
 
 def _processes() -> list[str]:
-    listed = subprocess.run(  # noqa: S603 - a fixed command
-        [PS, "axww", "-o", "args"], capture_output=True, check=True, text=True
-    )
+    listed = subprocess.run([PS, "axww", "-o", "args"], capture_output=True, check=True, text=True)
     return listed.stdout.splitlines()

@@ -45,9 +45,9 @@ def suite() -> Suite:
 
 def bus(adapter: object, partitions: int = 4) -> Bus:
     profile = profile_for(load_catalogue(), partitions=partitions)
-    adapter.start(profile)  # type: ignore[attr-defined]
+    adapter.start(profile)
     recording = Recording(record=lambda _: None, sentence=lambda rule: rule)
-    return Bus(adapter, profile, Oracle.STRICT, recording)  # type: ignore[arg-type]
+    return Bus(adapter, profile, Oracle.STRICT, recording)
 
 
 def test_every_class_of_step_is_on_a_path(suite: Suite) -> None:

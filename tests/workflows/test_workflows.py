@@ -35,9 +35,7 @@ def lint():
 
     def found(*files: Path) -> list[str]:
         command = [program("node"), str(HERE / "lint.mjs"), str(modules), *map(str, files)]
-        ended = subprocess.run(  # noqa: S603 - our own script
-            command, capture_output=True, text=True, check=False
-        )
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
         assert ended.returncode == 0, ended.stderr
         return [
             f"{each['file']}:{each['line']} {each['message']}" for each in json.loads(ended.stdout)
@@ -130,7 +128,7 @@ def test_release_is_tagged_only_after_it_was_published() -> None:
 
 def test_release_of_another_version_than_the_changelog_has_is_refused() -> None:
     """Before anything is built."""
-    ended = subprocess.run(  # noqa: S603 - our own script
+    ended = subprocess.run(
         ["/bin/bash", str(ROOT / ".ci" / "release"), "v9.9.9"],
         capture_output=True,
         text=True,
@@ -172,7 +170,7 @@ def test_extras_are_those_that_the_adapter_needs(
     (tmp_path / "python").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "python").chmod(0o755)
     given = {"ADAPTER": adapter, "ENDPOINT": endpoint, "EXTRAS": more, "ACTION": "here"}
-    ended = subprocess.run(  # noqa: S603 - our own action
+    ended = subprocess.run(
         ["/bin/bash", "-eo", "pipefail", "-c", step["run"]],
         env=given | {"PATH": f"{tmp_path}:/usr/bin:/bin"},
         capture_output=True,
@@ -192,7 +190,7 @@ def test_required_levels_become_options(tmp_path: Path, require: str, options: l
     (tmp_path / "python").write_text('#!/bin/sh\nfor each in "$@"; do echo "$each"; done\n')
     (tmp_path / "python").chmod(0o755)
     names = ("ADAPTER", "BUSPROOF_ENDPOINT", "EDITION", "TIER", "PROFILE", "KNOWN", "NAME")
-    ended = subprocess.run(  # noqa: S603 - our own action
+    ended = subprocess.run(
         ["/bin/bash", "-eo", "pipefail", "-c", step["run"]],
         cwd=tmp_path,
         env=dict.fromkeys(names, "")
@@ -210,7 +208,7 @@ def test_outputs_of_the_action_are_counts_and_paths(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "tools" / "action_outputs.py"), str(tmp_path)]
 
     def outputs() -> dict[str, str]:
-        ended = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+        ended = subprocess.run(command, capture_output=True, text=True, check=True)
         return dict(re.findall(r"^([\w-]+)=(.*)$", ended.stdout, re.MULTILINE))
 
     assert {} == outputs()
@@ -235,9 +233,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str
     copy = shutil.copytree(ROOT / "examples" / "python-package", folder / "package", ignore=ignored)
     site = folder / "site"
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-    subprocess.run(  # noqa: S603 - a fixed command
-        [*command, "--no-build-isolation", f"--target={site}", str(copy)], check=True
-    )
+    subprocess.run([*command, "--no-build-isolation", f"--target={site}", str(copy)], check=True)
     kept = {name: each for name, each in os.environ.items() if not name.startswith("PYTEST_")}
     return copy, kept | {"PYTHONPATH": str(site)}
 
@@ -248,7 +244,7 @@ def act(
     """Run the action's steps there, all but the installation."""
     folder, environment = repository
     options = [part for each in ("install=false", *given) for part in ("--with", each)]
-    return subprocess.run(  # noqa: S603 - our own script
+    return subprocess.run(
         [sys.executable, str(ROOT / "tools" / "run_action.py"), *options],
         cwd=folder,
         env=environment | {"GITHUB_STEP_SUMMARY": str(summary)},
@@ -290,7 +286,7 @@ def test_a_job_fails_as_the_policy_says(policy: str, codes: dict[int, int]) -> N
     """A usage error always fails, and so does a policy that is none."""
     (step,) = [step for step in ACTION["runs"]["steps"] if step["name"] == "Decide"]
     for code, expected in codes.items():
-        ended = subprocess.run(  # noqa: S603 - our own action
+        ended = subprocess.run(
             ["/bin/bash", "-eo", "pipefail", "-c", step["run"]],
             env={"CODE": str(code), "POLICY": policy},
             capture_output=True,

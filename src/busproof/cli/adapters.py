@@ -10,18 +10,18 @@ __all__ = ["COMMAND", "run"]
 
 def run(args: Options) -> int:
     """Print the available adapters."""
-    import attrs  # noqa: PLC0415 - other commands start faster without it
+    import attrs  # other commands start faster without it
 
-    from busproof.adapters.finding import available  # noqa: PLC0415
+    from busproof.adapters.finding import available
 
     adapters = available()
     if args.format == "json":
-        print(json.dumps([attrs.asdict(adapter) for adapter in adapters], indent=2))  # noqa: T201
+        print(json.dumps([attrs.asdict(adapter) for adapter in adapters], indent=2))
         return 0
-    from rich import box  # noqa: PLC0415
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     table = Table("--adapter", "kind", "what it is", box=box.SIMPLE_HEAD)
     for adapter in adapters:

@@ -34,9 +34,9 @@ def run(args: Options) -> int:
         UsageError: an option names a fault that does not exist, or has a value that is not allowed.
         ConformanceError: a run could not begin.
     """
-    from busproof.adapters.faults import fault  # noqa: PLC0415
-    from busproof.judging.audit import Result  # noqa: PLC0415
-    from busproof.mutants import MUTANTS  # noqa: PLC0415
+    from busproof.adapters.faults import fault
+    from busproof.judging.audit import Result
+    from busproof.mutants import MUTANTS
 
     if args.jobs < 1:
         raise UsageError(f"--jobs is {args.jobs}; give at least 1")
@@ -53,7 +53,7 @@ def run(args: Options) -> int:
             raise
         say(f"interrupted; {len(outcomes)} of {len(chosen)} faults were tried, and are listed")
     if args.format == "json":
-        print(json.dumps({"faults": [_view(outcome) for outcome in outcomes]}, indent=2))  # noqa: T201
+        print(json.dumps({"faults": [_view(outcome) for outcome in outcomes]}, indent=2))
     else:
         _print(outcomes)
     github.annotate_failures(
@@ -76,10 +76,10 @@ KILLED_AT_LEAST = 0.9
 
 
 def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import Progress
 
-    from busproof.cli.mutation.audit import Job, audited_apart  # noqa: PLC0415
+    from busproof.cli.mutation.audit import Job, audited_apart
 
     console = Console(stderr=True)
     # rich takes a file for a terminal if FORCE_COLOR is set, so check the stream itself.
@@ -107,9 +107,9 @@ def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
 
 def _beside(jobs: "list[Job]", pool: ThreadPoolExecutor, scratch: Path) -> "list[Job]":
     """Attach to each job the recorded run of its adapter without the fault."""
-    import attrs  # noqa: PLC0415
+    import attrs
 
-    from busproof.cli.mutation.audit import recorded_apart  # noqa: PLC0415
+    from busproof.cli.mutation.audit import recorded_apart
 
     requests = list(dict.fromkeys(job.counterpart() for job in jobs))
     histories = pool.map(recorded_apart, requests, repeat(scratch))
@@ -118,17 +118,17 @@ def _beside(jobs: "list[Job]", pool: ThreadPoolExecutor, scratch: Path) -> "list
 
 
 def _view(outcome: "Audited") -> dict[str, object]:
-    import attrs  # noqa: PLC0415
+    import attrs
 
     return attrs.asdict(outcome)
 
 
 def _print(outcomes: "list[Audited]") -> None:
-    from rich import box  # noqa: PLC0415
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
 
-    from busproof.judging.audit import Result  # noqa: PLC0415
+    from busproof.judging.audit import Result
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for header in ("rule", "fault", "result"):

@@ -79,7 +79,7 @@ def run(args: Options) -> int:
         UsageError: a family does not exist, or options exclude each other.
         ConformanceError: a run could not be recorded.
     """
-    from busproof.cli.mutation.generated import Terms, chosen  # noqa: PLC0415
+    from busproof.cli.mutation.generated import Terms, chosen
 
     _check(args)
     terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed, jobs=args.jobs)
@@ -96,7 +96,7 @@ def run(args: Options) -> int:
 
 
 def _record(mutants: "list[GeneratedMutant]", fates: "list[Fate]", terms: "Terms") -> None:
-    from busproof.mutants.by_machine.record import Sample, write  # noqa: PLC0415
+    from busproof.mutants.by_machine.record import Sample, write
 
     today = datetime.now(UTC).date().isoformat()
     write(
@@ -132,11 +132,11 @@ def _in_time(fates: "Generator[Fate, None, None]", minutes: float | None) -> "It
 def _audited(
     mutants: "list[GeneratedMutant]", terms: "Terms", keep: Path | None
 ) -> "Generator[Fate, None, None]":
-    import attrs  # noqa: PLC0415
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
+    import attrs
+    from rich.console import Console
+    from rich.progress import Progress
 
-    from busproof.cli.mutation.generated import drawn, fates  # noqa: PLC0415
+    from busproof.cli.mutation.generated import drawn, fates
 
     done = {} if keep is None else _resumed(keep, terms)
     # Use a random order, so that the results are a sample whenever the audit stops.
@@ -164,7 +164,7 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
         UsageError: the file is from other sources or other options.
         HistoryError: the file cannot be read or written.
     """
-    from busproof.mutants.by_machine.record import fate_from  # noqa: PLC0415
+    from busproof.mutants.by_machine.record import fate_from
 
     head = {
         "busproof": __version__,
@@ -190,7 +190,7 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
 
 
 def _sources() -> str:
-    from busproof.mutants.by_machine.record import SAMPLE  # noqa: PLC0415
+    from busproof.mutants.by_machine.record import SAMPLE
 
     digest = hashlib.sha256()
     for room in ROOMS:
@@ -213,11 +213,11 @@ def _show(
             "families": families,
             "mutants": [_view(named[fate.id], fate) for fate in fates],
         }
-        print(json.dumps(view, indent=2))  # noqa: T201
+        print(json.dumps(view, indent=2))
         return
-    from rich import box  # noqa: PLC0415
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("family", no_wrap=True)
@@ -259,21 +259,21 @@ def _families(
     mutants: "Iterable[GeneratedMutant]", fates: "Iterable[Fate]"
 ) -> Iterator[dict[str, Any]]:
     """Yield the figures of each family, and of all families last."""
-    from busproof.cli.mutation.score import by_family  # noqa: PLC0415
+    from busproof.cli.mutation.score import by_family
 
     return by_family(_made(mutants), fates)
 
 
 def _made(mutants: "Iterable[GeneratedMutant]") -> dict[str, int]:
     """Return the number of mutants in each of their families."""
-    from busproof.mutants.by_machine.made import generated  # noqa: PLC0415
+    from busproof.mutants.by_machine.made import generated
 
     families = dict.fromkeys(mutant.family for mutant in mutants)
     return {family: len(generated(family)) for family in families}
 
 
 def _view(mutant: "GeneratedMutant", fate: "Fate") -> dict[str, object]:
-    import attrs  # noqa: PLC0415
+    import attrs
 
     about = ("family", "function", "operator", "context", "line", "before", "after")
     return {**{name: getattr(mutant, name) for name in about}, **attrs.asdict(fate)}

@@ -30,8 +30,8 @@ def run(args: Options) -> int:
         UsageError: the file does not exist, or has terms that the catalogue lacks.
     """
     _refuse_what_does_not_fit(args)
-    from busproof.cli.running.publishing import published  # noqa: PLC0415
-    from busproof.reports.conformance import write  # noqa: PLC0415
+    from busproof.cli.running.publishing import published
+    from busproof.reports.conformance import write
 
     required.check(args)
     failures = known_failures.Known(args)
@@ -79,7 +79,7 @@ def _takes_spark(args: Options) -> bool:
 
 
 def _is_large(history: str) -> bool:
-    from busproof.pipeline.sources import find_source  # noqa: PLC0415
+    from busproof.pipeline.sources import find_source
 
     source = find_source(history)
     return source.is_table or len(source.paths) > 1 or source.size >= LARGE
@@ -88,20 +88,20 @@ def _is_large(history: str) -> bool:
 def _by_spark(args: Options) -> "Conformance":
     need("spark", "--engine spark")
     if args.follow is not None:
-        from busproof.cli.spark.folder_watch import followed  # noqa: PLC0415
+        from busproof.cli.spark.folder_watch import followed
 
         return followed(args)
-    from busproof.cli.spark.check import judged  # noqa: PLC0415
+    from busproof.cli.spark.check import judged
 
     with busy("Judging by Spark", lines=True):
         return judged(args)
 
 
 def _judged(args: Options) -> "Conformance":
-    from busproof.history.files import load  # noqa: PLC0415
-    from busproof.history.records import Oracle  # noqa: PLC0415
-    from busproof.judging.verdicts import conformance  # noqa: PLC0415
-    from busproof.spec import load as load_catalogue  # noqa: PLC0415
+    from busproof.history.files import load
+    from busproof.history.records import Oracle
+    from busproof.judging.verdicts import conformance
+    from busproof.spec import load as load_catalogue
 
     oracle = None if args.oracle is None else Oracle(args.oracle)
     file = _file(Path(args.history))
@@ -116,7 +116,7 @@ def _judged(args: Options) -> "Conformance":
 
 def _file(path: Path) -> Path:
     """Return the history file; in the folder of a run, the file that it has."""
-    from busproof.cli.running.child_run import HISTORY  # noqa: PLC0415
+    from busproof.cli.running.child_run import HISTORY
 
     file = path / HISTORY if path.is_dir() else path
     if not file.exists():

@@ -34,13 +34,13 @@ def run(args: Options) -> int:
     Raises:
         UsageError: there is no such adapter, or the timeout is invalid.
     """
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import Progress
 
-    from busproof.adapters.checking.checking import checked, lessons  # noqa: PLC0415
-    from busproof.adapters.finding import check_name  # noqa: PLC0415
-    from busproof.spec import load  # noqa: PLC0415
-    from busproof.vocabulary.profile import profile_for  # noqa: PLC0415
+    from busproof.adapters.checking.checking import checked, lessons
+    from busproof.adapters.finding import check_name
+    from busproof.spec import load
+    from busproof.vocabulary.profile import profile_for
 
     if not 0 < args.timeout <= 86400:
         raise UsageError(f"the timeout is {args.timeout} s; give more than 0, and a day at most")
@@ -55,7 +55,7 @@ def run(args: Options) -> int:
             progress.advance(task)
     findings = _with_tracebacks(findings)
     if args.format == "json":
-        print(json.dumps({"checks": [_view(finding) for finding in findings]}, indent=2))  # noqa: T201
+        print(json.dumps({"checks": [_view(finding) for finding in findings]}, indent=2))
     else:
         _print(findings, Console())
     github.annotate_failures(
@@ -68,9 +68,9 @@ def run(args: Options) -> int:
 
 def _with_tracebacks(findings: "list[Finding]") -> "list[Finding]":
     """Write the tracebacks of the adapter's exceptions to a file, and name it in the findings."""
-    import attrs  # noqa: PLC0415 - the help does not need it
+    import attrs  # the help does not need it
 
-    from busproof.cli.running.child_run import ADAPTER_ERROR  # noqa: PLC0415
+    from busproof.cli.running.child_run import ADAPTER_ERROR
 
     raised = [finding for finding in findings if finding.traceback]
     kept = Path("reports") / ADAPTER_ERROR
@@ -112,9 +112,9 @@ def _view(finding: "Finding") -> dict[str, object]:
 
 
 def _print(findings: "list[Finding]", console: "Console") -> None:
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("check", no_wrap=True)
@@ -136,9 +136,9 @@ def _print(findings: "list[Finding]", console: "Console") -> None:
 
 def _tell(finding: "Finding", console: "Console") -> None:
     """Print a failure with the protocol's requirement and the advice."""
-    from rich.padding import Padding  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
 
     style = _STYLES[finding.result.value]
     if finding.result.value == "not tried":

@@ -20,10 +20,10 @@ LISTED: Final = 20
 def run(args: Options) -> int:
     """Remove leftover entities, after the user has agreed."""
     need("amqp", "busproof clean")
-    from busproof.adapters.amqp.entities import Entities  # noqa: PLC0415
-    from busproof.adapters.amqp.remote import left_by, removed  # noqa: PLC0415
-    from busproof.adapters.amqp.target import target_of  # noqa: PLC0415
-    from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
+    from busproof.adapters.amqp.entities import Entities
+    from busproof.adapters.amqp.remote import left_by, removed
+    from busproof.adapters.amqp.target import target_of
+    from busproof.adapters.finding import is_address, resolved
 
     name = resolved(args.adapter)
     if not is_address(name):

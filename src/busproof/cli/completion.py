@@ -15,9 +15,9 @@ SHELLS: Final = ("bash", "zsh", "fish")
 
 def run(args: Options) -> int:
     """Print the completion script for a shell."""
-    from click.shell_completion import get_completion_class  # noqa: PLC0415
+    from click.shell_completion import get_completion_class
 
-    from busproof.cli.main import COMMANDS, COMPLETE  # noqa: PLC0415 - main imports this module
+    from busproof.cli.main import COMMANDS, COMPLETE  # main imports this module
 
     shell = get_completion_class(args.shell)
     if shell is None:

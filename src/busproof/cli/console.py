@@ -24,8 +24,8 @@ def busy(what: str, *, lines: bool = False) -> Iterator[None]:
         with _lines(what) if lines else nullcontext():
             yield
         return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -58,7 +58,7 @@ def say(text: str) -> None:
 def write_aside(line: str) -> None:
     """Write a line to standard error; ignore a closed pipe."""
     with suppress(OSError, ValueError):
-        print(line, file=sys.stderr, flush=True)  # noqa: T201 - this is the terminal
+        print(line, file=sys.stderr, flush=True)
 
 
 def give_up_output(error: OSError) -> None:

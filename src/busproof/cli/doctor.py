@@ -27,9 +27,9 @@ def run(args: Options) -> int:
         raise UsageError(f"doctor knows nothing called {unknown[0]!r}; name {', '.join(NEEDS)}")
     diagnosis = list(findings())
     if args.format == "json":
-        import attrs  # noqa: PLC0415
+        import attrs
 
-        print(json.dumps([attrs.asdict(finding) for finding in diagnosis], indent=2))  # noqa: T201
+        print(json.dumps([attrs.asdict(finding) for finding in diagnosis], indent=2))
     else:
         _print(diagnosis)
     needed = {"", *args.needs}
@@ -41,9 +41,9 @@ def run(args: Options) -> int:
 
 
 def _print(diagnosis: "list[Finding]") -> None:
-    from rich import box  # noqa: PLC0415 - slow to import
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich import box  # slow to import
+    from rich.console import Console
+    from rich.table import Table
 
     table = Table("", "what", "for", "found", box=box.SIMPLE_HEAD, pad_edge=False)
     for finding in diagnosis:

@@ -126,19 +126,19 @@ def _asked(name: str, purpose: str, need: str, find: Callable[[], str]) -> Findi
 
 
 def _java_for_spark() -> str:
-    from busproof.pipeline.java import java_home  # noqa: PLC0415 - other commands start faster
+    from busproof.pipeline.java import java_home  # other commands start faster
 
     return java_home() or shutil.which("java") or "on PATH"
 
 
 def _java_for_tlc() -> str:
-    from busproof.tla.java import find_java  # noqa: PLC0415
+    from busproof.tla.java import find_java
 
     return str(find_java())
 
 
 def _tlc() -> str:
-    from busproof.tla.java import find_jar  # noqa: PLC0415
+    from busproof.tla.java import find_jar
 
     return str(find_jar())
 
@@ -181,7 +181,7 @@ def _version_of(program: str) -> str | None:
     if place is None:
         return None
     try:
-        ended = subprocess.run(  # noqa: S603 - the user's program
+        ended = subprocess.run(
             [place, "--version"], capture_output=True, check=False, timeout=_PATIENCE, text=True
         )
     except (OSError, subprocess.TimeoutExpired):

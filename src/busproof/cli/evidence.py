@@ -17,10 +17,10 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
         SpecificationError: a feature file, a distilled sequence or a spec is broken.
         HistoryError: the recorded sample of generated mutants is broken.
     """
-    from busproof.mutants import MUTANTS  # noqa: PLC0415  brings the model along
-    from busproof.mutants.by_machine.record import recorded  # noqa: PLC0415
-    from busproof.steps.distilled import distilled_sequences  # noqa: PLC0415
-    from busproof.tla.coverage import shown_in  # noqa: PLC0415
+    from busproof.mutants import MUTANTS  # brings the model along
+    from busproof.mutants.by_machine.record import recorded
+    from busproof.steps.distilled import distilled_sequences
+    from busproof.tla.coverage import shown_in
 
     scenarios, specs, sample = _scenarios(), shown_in(), recorded()
     distilled = distilled_sequences()
@@ -46,8 +46,8 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
 
 def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
     """Return every scenario: its tags without `@`, its file and its name."""
-    from gherkin.errors import ParserError  # noqa: PLC0415  the plain table needs no Gherkin
-    from gherkin.parser import Parser  # noqa: PLC0415
+    from gherkin.errors import ParserError  # the plain table needs no Gherkin
+    from gherkin.parser import Parser
 
     scenarios = []
     for file in sorted(resources.files("busproof.features").iterdir(), key=lambda file: file.name):

@@ -188,7 +188,7 @@ class Command(click.Command):
             with formatter.section(heading):
                 formatter.write_dl(records)
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
         """Write the examples, followed by the notes."""
         _write_end(self, self.examples, formatter)
 
@@ -275,14 +275,14 @@ class Commands(click.Group):
             raise click.NoSuchCommand(name, possibilities=known, ctx=ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
         """Write the commands group by group, in aligned columns."""
         width = max(len(name) for commands in self._groups.values() for name in commands)
         for heading, commands in self._groups.items():
             with formatter.section(heading):
                 formatter.write_dl([(f"{name:{width}}", what) for name, what in commands.items()])
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
         """Write the examples, followed by the notes."""
         _write_end(self, self.examples, formatter)
 
@@ -294,7 +294,7 @@ class Commands(click.Group):
         self, ctx: click.Context, incomplete: str
     ) -> "list[click.shell_completion.CompletionItem]":
         """Complete the name of a command or an option, without importing any command."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415
+        from click.shell_completion import CompletionItem
 
         commands = [
             CompletionItem(name, help=what)

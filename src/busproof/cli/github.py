@@ -42,8 +42,8 @@ def annotate_verdicts(conformances: "Iterable[Conformance]") -> None:
     """Add an annotation for each rule that is violated."""
     if not is_asked():
         return
-    from busproof.history.conformance import Verdict  # noqa: PLC0415
-    from busproof.spec import load  # noqa: PLC0415
+    from busproof.history.conformance import Verdict
+    from busproof.spec import load
 
     catalogue = load()
     annotate_failures(

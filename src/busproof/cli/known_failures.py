@@ -55,8 +55,8 @@ class Known:
         """Return the verdicts with known failures marked; unchanged without a list."""
         if self._entries is None:
             return conformance
-        from busproof.judging.known_failures import marked  # noqa: PLC0415
-        from busproof.spec import load  # noqa: PLC0415
+        from busproof.judging.known_failures import marked
+        from busproof.spec import load
 
         return marked(conformance, self._entries, load(), self._today)
 
@@ -64,8 +64,8 @@ class Known:
         """Write the requested list and print its rules; return whether that succeeded."""
         if self._target is None:
             return True
-        from busproof.judging.known_failures import write_known_failures  # noqa: PLC0415
-        from busproof.reports.redaction import redacted  # noqa: PLC0415
+        from busproof.judging.known_failures import write_known_failures
+        from busproof.reports.redaction import redacted
 
         try:
             written = write_known_failures(
@@ -83,6 +83,6 @@ class Known:
 def _read(path: Path | None) -> "tuple[KnownFailure, ...] | None":
     if path is None:
         return None
-    from busproof.judging.known_failures import read_known_failures  # noqa: PLC0415
+    from busproof.judging.known_failures import read_known_failures
 
     return read_known_failures(path)

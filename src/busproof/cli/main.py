@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if wanted := os.environ.get(COMPLETE):
-        from click.shell_completion import shell_complete  # noqa: PLC0415
+        from click.shell_completion import shell_complete
 
         return shell_complete(COMMANDS, {}, PROGRAM, COMPLETE, wanted)
     if not words:

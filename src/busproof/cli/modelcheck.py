@@ -34,14 +34,14 @@ def run(args: Options) -> int:
     Raises:
         ConformanceError: a name does not exist, or TLC cannot be run at all.
     """
-    from busproof.cli.running.child_process import terminable  # noqa: PLC0415
-    from busproof.tla.manifest import FOLDER, load  # noqa: PLC0415 - the catalogue alone starts faster
+    from busproof.cli.running.child_process import terminable
+    from busproof.tla.manifest import FOLDER, load  # the catalogue alone starts faster
 
     _refuse(args)
     folder = args.specs or FOLDER
     with terminable():
         if args.traces:
-            from busproof.cli.modelcheck_traces import run_traces  # noqa: PLC0415
+            from busproof.cli.modelcheck_traces import run_traces
 
             return run_traces(args, folder)
         manifest = load(folder)
@@ -66,13 +66,13 @@ def _is_size(text: str) -> bool:
 
 
 def _limits(args: Options) -> "Limits":
-    from busproof.tla.running import Limits  # noqa: PLC0415
+    from busproof.tla.running import Limits
 
     return Limits(workers=args.workers, timeout=args.timeout, heap=args.heap)
 
 
 def _chosen(args: Options, manifest: "Manifest") -> "tuple[Configuration, ...]":
-    from busproof.tla.manifest import Size  # noqa: PLC0415
+    from busproof.tla.manifest import Size
 
     if args.names:
         return tuple(manifest.configuration(name) for name in args.names)
@@ -82,12 +82,12 @@ def _chosen(args: Options, manifest: "Manifest") -> "tuple[Configuration, ...]":
 
 
 def _run_configurations(args: Options, manifest: "Manifest") -> int:
-    from busproof.tla import evidence  # noqa: PLC0415
+    from busproof.tla import evidence
 
     chosen = _chosen(args, manifest)
     if args.list:
         return _print_list(args, chosen)
-    from busproof.tla.running import configurations  # noqa: PLC0415
+    from busproof.tla.running import configurations
 
     if args.changed:
         chosen = evidence.to_check(manifest, chosen)
@@ -105,7 +105,7 @@ def _told(
     args: Options, total: int, running: "Callable[[Progress], Iterator[_Found]]"
 ) -> "list[_Found]":
     """Run the checks with progress; return their results."""
-    from busproof.tla.java import find_jar, find_java  # noqa: PLC0415
+    from busproof.tla.java import find_jar, find_java
 
     need("tla", "busproof modelcheck")
     find_java()
@@ -125,13 +125,13 @@ def _told(
 
 def _print_list(args: Options, chosen: "tuple[Configuration, ...]") -> int:
     if args.format == "json":
-        from busproof.tla.views import view_configuration  # noqa: PLC0415
+        from busproof.tla.views import view_configuration
 
         _print_json(
             {"configurations": [view_configuration(configuration) for configuration in chosen]}
         )
         return 0
-    from busproof.tla.terminal import print_list  # noqa: PLC0415 - rich is slow to import
+    from busproof.tla.terminal import print_list  # rich is slow to import
 
     print_list(chosen)
     return 0
@@ -143,11 +143,11 @@ def _print_json(value: dict[str, Any]) -> None:
 
 def _print_found(args: Options, runs: "list[Ran]") -> None:
     if args.format == "json":
-        from busproof.tla.views import view_ran  # noqa: PLC0415
+        from busproof.tla.views import view_ran
 
         _print_json({"configurations": [view_ran(ran) for ran in runs]})
         return
-    from busproof.tla.terminal import print_configurations, print_ran  # noqa: PLC0415
+    from busproof.tla.terminal import print_configurations, print_ran
 
     print_configurations(runs)
     for ran in runs:
@@ -155,9 +155,9 @@ def _print_found(args: Options, runs: "list[Ran]") -> None:
 
 
 def _run_mutants(args: Options, manifest: "Manifest") -> int:
-    from busproof.tla import evidence  # noqa: PLC0415
-    from busproof.tla.mutants import chosen, load_mutants  # noqa: PLC0415
-    from busproof.tla.running import mutants_tried  # noqa: PLC0415
+    from busproof.tla import evidence
+    from busproof.tla.mutants import chosen, load_mutants
+    from busproof.tla.running import mutants_tried
 
     mutants = chosen(load_mutants(manifest), tuple(args.names))
     if args.changed:
@@ -166,13 +166,13 @@ def _run_mutants(args: Options, manifest: "Manifest") -> int:
     if args.record:
         evidence.record_mutants(manifest, fates)
     if args.format == "json":
-        from busproof.tla.views import view_fate  # noqa: PLC0415
+        from busproof.tla.views import view_fate
 
         _print_json({"mutants": [view_fate(fate) for fate in fates]})
     elif not fates:
         say("no mutant's sources changed since it was recorded")
     else:
-        from busproof.tla.terminal import print_fates  # noqa: PLC0415
+        from busproof.tla.terminal import print_fates
 
         print_fates(fates)
     if not all(fate.killed for fate in fates):
@@ -184,8 +184,8 @@ class _Teller:
     """Progress on the terminal: number of runs, states, and their rate so far."""
 
     def __init__(self, total: int, *, shown: bool) -> None:
-        from rich.console import Console  # noqa: PLC0415
-        from rich.progress import (  # noqa: PLC0415
+        from rich.console import Console
+        from rich.progress import (
             MofNCompleteColumn,
             Progress,
             TextColumn,

@@ -29,10 +29,10 @@ def run_traces(args: Options, folder: Path) -> int:
         HistoryError: a file is not a history.
         TlcError: TLC gave no verdict.
     """
-    from busproof.history.files import load  # noqa: PLC0415 - the catalogue alone starts faster
-    from busproof.tla.traces.judge import judged_traces  # noqa: PLC0415
-    from busproof.tla.traces.recorded import Recorded, recorded  # noqa: PLC0415
-    from busproof.tla.traces.unsupported import LeftOut  # noqa: PLC0415
+    from busproof.history.files import load  # the catalogue alone starts faster
+    from busproof.tla.traces.judge import judged_traces
+    from busproof.tla.traces.recorded import Recorded, recorded
+    from busproof.tla.traces.unsupported import LeftOut
 
     need("tla", "busproof modelcheck")
     recordings: list[Recorded | LeftOut] = []
@@ -55,7 +55,7 @@ def run_traces(args: Options, folder: Path) -> int:
 
 
 def _print(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
-    from busproof.history.render.events import event_words  # noqa: PLC0415
+    from busproof.history.render.events import event_words
 
     rejected = [verdict for verdict in verdicts if not verdict.accepted]
     steps = sum(verdict.explained for verdict in verdicts)
@@ -84,7 +84,7 @@ def _print(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
 
 
 def _print_json(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
-    from busproof.history.render.events import event_words  # noqa: PLC0415
+    from busproof.history.render.events import event_words
 
     traces: list[dict[str, Any]] = [
         {

@@ -32,13 +32,13 @@ def run(args: Options) -> int:
         UsageError: a run does not exist, or two options exclude each other.
         HistoryError: a file cannot be read or written, or has invalid contents.
     """
-    from busproof.cli.evidence import evidence  # noqa: PLC0415 - other commands start faster
-    from busproof.reports.conformance import read  # noqa: PLC0415
-    from busproof.reports.page import write_page  # noqa: PLC0415
-    from busproof.reports.page_data import Comparison  # noqa: PLC0415
-    from busproof.reports.printed import read_audit  # noqa: PLC0415
-    from busproof.reports.redaction import redacted  # noqa: PLC0415
-    from busproof.spec import load  # noqa: PLC0415
+    from busproof.cli.evidence import evidence  # other commands start faster
+    from busproof.reports.conformance import read
+    from busproof.reports.page import write_page
+    from busproof.reports.page_data import Comparison
+    from busproof.reports.printed import read_audit
+    from busproof.reports.redaction import redacted
+    from busproof.spec import load
 
     _refuse_idle(args)
     places = [_found(run) for run in args.runs or ["latest"]]
@@ -87,14 +87,14 @@ def _found(name: str) -> Path:
 
 
 def _write_junit(runs: "tuple[Conformance, ...]", file: Path) -> None:
-    from busproof.reports.junit import write_junit  # noqa: PLC0415
+    from busproof.reports.junit import write_junit
 
     write_junit(runs, file)
 
 
 def _write_badges(run: "Conformance", folder: Path) -> None:
-    from busproof.reports.badges import write_badges  # noqa: PLC0415
-    from busproof.spec import load  # noqa: PLC0415
+    from busproof.reports.badges import write_badges
+    from busproof.spec import load
 
     if not write_badges(run, load(), folder):
         raise UsageError("the run was limited to some rules, which says nothing of levels")
@@ -102,14 +102,14 @@ def _write_badges(run: "Conformance", folder: Path) -> None:
 
 
 def _write_allure(comparison: "Comparison", places: list[Path], args: Options) -> None:
-    from busproof.reports.allure import RESULTS_NAME, cleaned, collected  # noqa: PLC0415
-    from busproof.reports.allure_cases import (  # noqa: PLC0415
+    from busproof.reports.allure import RESULTS_NAME, cleaned, collected
+    from busproof.reports.allure_cases import (
         fault_cases,
         spec_cases,
         verdict_cases,
     )
-    from busproof.reports.columns import labels  # noqa: PLC0415
-    from busproof.reports.printed import read_modelcheck  # noqa: PLC0415
+    from busproof.reports.columns import labels
+    from busproof.reports.printed import read_modelcheck
 
     catalogue = comparison.catalogue
     named = dict(zip(labels(comparison.runs), comparison.runs, strict=True))
@@ -125,8 +125,8 @@ def _write_allure(comparison: "Comparison", places: list[Path], args: Options) -
 def _entries(
     runs: "tuple[Conformance, ...]", catalogue: "Catalogue", file: Path | None, label: str
 ) -> "tuple[Entry, ...]":
-    from busproof.reports.redaction import redacted_text  # noqa: PLC0415
-    from busproof.reports.trends import entry_of, extend  # noqa: PLC0415
+    from busproof.reports.redaction import redacted_text
+    from busproof.reports.trends import entry_of, extend
 
     if file is None:
         return ()

@@ -15,9 +15,9 @@ __all__ = ["REQUIRE", "check", "held_to"]
 
 
 def _complete(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
-    from click.shell_completion import CompletionItem  # noqa: PLC0415
+    from click.shell_completion import CompletionItem
 
-    from busproof.spec import load_levels  # noqa: PLC0415
+    from busproof.spec import load_levels
 
     levels = load_levels().all
     titles = {level.id: level.summary for level in levels}
@@ -47,21 +47,21 @@ def check(args: Options) -> None:
     limited = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
     if limited:
         raise UsageError(f"--require applies to a whole run; leave {limited[0]} out")
-    from busproof.reports.levels import check_required  # noqa: PLC0415
-    from busproof.spec import load  # noqa: PLC0415
+    from busproof.reports.levels import check_required
+    from busproof.spec import load
 
     check_required(args.require, load())
 
 
 def held_to(conformance: "Conformance", args: Options) -> "Conformance":
     """Return the verdicts, as incomplete if something required was not claimed and shown."""
-    import attrs  # noqa: PLC0415 - the help starts faster without it
+    import attrs  # the help starts faster without it
 
     if not args.require:
         return conformance
-    from busproof.history.conformance import ExitCode  # noqa: PLC0415
-    from busproof.reports.levels import not_met  # noqa: PLC0415
-    from busproof.spec import load  # noqa: PLC0415
+    from busproof.history.conformance import ExitCode
+    from busproof.reports.levels import not_met
+    from busproof.spec import load
 
     missing = not_met(conformance, load(), args.require)
     code = conformance.exit_code

@@ -84,7 +84,7 @@ def _print_list(catalogue: spec.Catalogue, args: Options) -> None:
     if args.format == "json":
         _print_json(_as_json(catalogue, () if args.ambiguities else rules, ambiguities))
         return
-    from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
+    from busproof.spec import tables  # rich is slow to import
 
     if args.ambiguities:
         tables.print_ambiguities(ambiguities)
@@ -108,7 +108,7 @@ def _print_diff(catalogue: spec.Catalogue, diff: spec.Diff, form: str) -> None:
     if form == "json":
         _print_json(spec.view_diff(diff))
         return
-    from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
+    from busproof.spec import tables  # rich is slow to import
 
     tables.print_diff(catalogue, diff)
 
@@ -117,7 +117,7 @@ def _print_changes(catalogue: spec.Catalogue, form: str) -> None:
     if form == "json":
         _print_json({"releases": [spec.view_release(release) for release in catalogue.releases]})
         return
-    from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
+    from busproof.spec import tables  # rich is slow to import
 
     tables.print_changes(catalogue)
 
@@ -127,7 +127,7 @@ def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
     if form == "json":
         _print_json(view)
         return
-    from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
+    from busproof.spec import tables  # rich is slow to import
 
     shown = view["rules"][0]
     tables.print_rule(catalogue, rule, shown)
@@ -145,7 +145,7 @@ def _as_json(
 def _with_evidence(catalogue: spec.Catalogue, rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
     if not rules:
         return []
-    from busproof.cli.evidence import evidence  # noqa: PLC0415  brings the model along
+    from busproof.cli.evidence import evidence  # brings the model along
 
     shown = evidence(rules)
     return [spec.view_rule(catalogue, rule) | shown[rule.id] for rule in rules]

@@ -21,10 +21,10 @@ def run(args: Options) -> int:
         ConformanceError: the run could not begin.
     """
     if args.edition == EVERY:
-        from busproof.cli.running.run_editions import run_editions  # noqa: PLC0415
+        from busproof.cli.running.run_editions import run_editions
 
         return run_editions(args)
-    from busproof.cli.running.one_run import conducted, interrupted  # noqa: PLC0415
+    from busproof.cli.running.one_run import conducted, interrupted
 
     failures = known_failures.Known(args)
     done = conducted(args, request_from(args, args.adapter), failures)

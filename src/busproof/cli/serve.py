@@ -45,7 +45,7 @@ def _check_store(args: Options) -> None:
 
 def _rules(args: Options) -> "Rules":
     """Return the rules of the model or of the served mutant."""
-    from busproof.model.rules import RULES  # noqa: PLC0415
+    from busproof.model.rules import RULES
 
     if args.adapter == "model":
         return RULES
@@ -57,7 +57,7 @@ def _rules(args: Options) -> "Rules":
     if named == NO_FAULT:
         return attrs.evolve(RULES)
     # Import the mutants only here, because they make the start of a broker half as long again.
-    from busproof.adapters.faults import fault  # noqa: PLC0415
+    from busproof.adapters.faults import fault
 
     return fault(named).rules
 
@@ -69,7 +69,7 @@ def run(args: Options) -> int:
 
 
 def _kept(args: Options) -> "Keeping":
-    from busproof.broker.storage.startup import Keeping  # noqa: PLC0415 - needs the extra
+    from busproof.broker.storage.startup import Keeping  # needs the extra
 
     kept = Keeping(args.store, synced=args.durable_power, accepts_loss=args.accept_loss)
     for lost in kept.losses:
@@ -84,13 +84,13 @@ def _namespace(args: Options) -> dict[str, Any]:
 
 
 async def _serve(args: Options) -> int:
-    from busproof.broker.admin.endpoint import Administration  # noqa: PLC0415 - needs the extra
-    from busproof.broker.admin.http import served  # noqa: PLC0415
-    from busproof.broker.bus import Bus  # noqa: PLC0415
-    from busproof.broker.configuration.emulator import Configuration, read_configuration  # noqa: PLC0415
-    from busproof.broker.core import Hub  # noqa: PLC0415
-    from busproof.broker.observability.event_log import Silent, journal  # noqa: PLC0415
-    from busproof.broker.server import bus_for, started  # noqa: PLC0415
+    from busproof.broker.admin.endpoint import Administration  # needs the extra
+    from busproof.broker.admin.http import served
+    from busproof.broker.bus import Bus
+    from busproof.broker.configuration.emulator import Configuration, read_configuration
+    from busproof.broker.core import Hub
+    from busproof.broker.observability.event_log import Silent, journal
+    from busproof.broker.server import bus_for, started
 
     _check_store(args)
     configuration = read_configuration(args.config) if args.config else Configuration()
@@ -151,8 +151,8 @@ async def _serve(args: Options) -> int:
 
 def _limits(texts: list[str]) -> "Limits":
     """Return the limits on clients, and raise the limit of open files to match."""
-    from busproof.broker.limits import limits_in  # noqa: PLC0415 - needs the extra
-    from busproof.broker.listener import need_files  # noqa: PLC0415
+    from busproof.broker.limits import limits_in  # needs the extra
+    from busproof.broker.listener import need_files
 
     limits = limits_in(texts)
     if (most := need_files(limits.connections + limits.http_connections)) is not None:

@@ -27,10 +27,10 @@ def run(args: Options) -> int:
     """Run a simulation, and print the result."""
     _check(args)
     need("spark", "busproof simulate")
-    from busproof.adapters.spark import BULK_SETTINGS, READINGS  # noqa: PLC0415 - fast start
-    from busproof.pipeline.session import settings_from, spark_session_for_now  # noqa: PLC0415
-    from busproof.spec import load  # noqa: PLC0415
-    from busproof.vocabulary.profile import profile_for  # noqa: PLC0415
+    from busproof.adapters.spark import BULK_SETTINGS, READINGS  # fast start
+    from busproof.pipeline.session import settings_from, spark_session_for_now
+    from busproof.spec import load
+    from busproof.vocabulary.profile import profile_for
 
     profile = profile_for(load(), tier=args.tier, readings=READINGS, partitions=args.partitions)
     seed = randbits(SEED_BITS) if args.seed is None else args.seed
@@ -49,7 +49,7 @@ def _check(args: Options) -> None:
 
 
 def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: range) -> int:
-    from busproof.cli.spark.simulation import saved, simulated  # noqa: PLC0415
+    from busproof.cli.spark.simulation import saved, simulated
 
     simulation = simulated(spark, profile, seeds, args.length, args.to)
     _say(
@@ -72,7 +72,7 @@ def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: 
 
 def _tell_decisions(simulation: "Simulation", profile: "Profile") -> None:
     """Print how many of the applicable rules decided commands; rare decisions prove little."""
-    from busproof.cli.spark.simulation import applicable, seldom  # noqa: PLC0415
+    from busproof.cli.spark.simulation import applicable, seldom
 
     rules = sorted({*applicable(profile), *simulation.decided})
     rare = seldom(simulation, rules)
@@ -90,8 +90,8 @@ def _tell_decisions(simulation: "Simulation", profile: "Profile") -> None:
 
 
 def _mutants(spark: "SparkSession", profile: "Profile", args: Options, seeds: range) -> int:
-    from busproof.cli.spark.simulation import noticed  # noqa: PLC0415
-    from busproof.pipeline.bus.mutants import MUTANTS  # noqa: PLC0415
+    from busproof.cli.spark.simulation import noticed
+    from busproof.pipeline.bus.mutants import MUTANTS
 
     caught = noticed(spark, profile, seeds, args.length, args.to)
     for mutant in MUTANTS:
@@ -107,7 +107,7 @@ def _mutants(spark: "SparkSession", profile: "Profile", args: Options, seeds: ra
 
 
 def _say(line: str) -> None:
-    print(line)  # noqa: T201 - this is the terminal
+    print(line)
 
 
 COMMAND: Final = Command(

@@ -17,7 +17,7 @@ RUNS: Final = Path("reports") / "runs"
 
 def rules(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
     """Complete the id of a rule or of a family of rules."""
-    from busproof.spec import load  # noqa: PLC0415
+    from busproof.spec import load
 
     catalogue = load()
     families = [(family.id, family.title) for family in catalogue.families]
@@ -26,21 +26,21 @@ def rules(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Comple
 
 def editions(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
     """Complete the id of an edition of the documents."""
-    from busproof.spec import load  # noqa: PLC0415
+    from busproof.spec import load
 
     return _items([(edition.id, edition.note or "") for edition in load().editions], typed)
 
 
 def faults(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
     """Complete the id of a seeded fault."""
-    from busproof.mutants import MUTANTS  # noqa: PLC0415
+    from busproof.mutants import MUTANTS
 
     return _items([(mutant.id, mutant.summary) for mutant in MUTANTS], typed)
 
 
 def adapters(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
     """Complete the fixed part of an adapter's name."""
-    from busproof.adapters.finding import available  # noqa: PLC0415
+    from busproof.adapters.finding import available
 
     known = [(_fixed(adapter.name), adapter.summary) for adapter in available()]
     return _items([item for item in known if not {"?", "."} & set(item[0])], typed)
@@ -48,7 +48,7 @@ def adapters(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Com
 
 def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
     """Complete the name of a run in the current folder, or else a path to one."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415
+    from click.shell_completion import CompletionItem
 
     folders = (path for path in RUNS.glob("*") if (path / "conformance.json").is_file())
     completions = _items([(folder.name, "") for folder in sorted(folders)], typed)
@@ -71,13 +71,13 @@ def one_of(*names: str) -> "Complete":
 
 def families(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
     """Complete the id of a family of rules."""
-    from busproof.spec import load  # noqa: PLC0415
+    from busproof.spec import load
 
     return _items([(family.id, family.title) for family in load().families], typed)
 
 
 def _items(known: Iterable[tuple[str, str]], typed: str) -> "list[CompletionItem]":
-    from click.shell_completion import CompletionItem  # noqa: PLC0415
+    from click.shell_completion import CompletionItem
 
     return [
         CompletionItem(name, help=" ".join(what.split()))

@@ -22,7 +22,7 @@ Ask = Callable[..., Outcome]
 @pytest.fixture(scope="package")
 def broker() -> Iterator[EmbeddedAdapter]:
     """The adapter, its broker running."""
-    from busproof.adapters.amqp.adapter import EmbeddedAdapter  # noqa: PLC0415 - it needs proton
+    from busproof.adapters.amqp.adapter import EmbeddedAdapter  # it needs proton
 
     adapter = EmbeddedAdapter(timeout=30)
     yield adapter

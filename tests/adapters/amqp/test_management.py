@@ -159,7 +159,7 @@ def test_a_queue_may_be_there_from_before_premium(adapter: EmbeddedAdapter, ask:
     assert ask(v.CreateQueue(queue="new")) == v.Done()
     answers = [ask(v.GetQueue(queue=name)) for name in ("old", "new")]
     assert all(isinstance(each, v.Described) for each in answers)
-    assert [True, False] == [each.description.partitioned for each in answers]  # type: ignore[union-attr]
+    assert [True, False] == [each.description.partitioned for each in answers]
     assert error_of(ask(old)) is v.Error.ALREADY_EXISTS
 
 

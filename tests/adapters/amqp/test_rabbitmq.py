@@ -50,7 +50,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         "RABBITMQ_ENABLED_PLUGINS_FILE": str(home / "enabled"),
     }
     with (home / "out").open("w") as out:
-        server = subprocess.Popen(  # noqa: S603 - a fixed command
+        server = subprocess.Popen(
             [SERVER], env=os.environ | settings, stdout=out, stderr=out, start_new_session=True
         )
     try:

@@ -80,7 +80,7 @@ def test_its_own_page_is_answered_and_shown_in_no_other(local: Served) -> None:
     assert 200 == asked(local, "/busproof/overview", Origin=f"http://{host}")
     for origin in ("http://127.0.0.1", f"http://localhost:{host.split(':')[1]}", "null", "file://"):
         assert 403 == asked(local, "/busproof/overview", Origin=origin)
-    with urllib.request.urlopen(f"{local.admin}/busproof/", timeout=20) as answer:  # noqa: S310
+    with urllib.request.urlopen(f"{local.admin}/busproof/", timeout=20) as answer:
         policy, text = answer.headers["Content-Security-Policy"], answer.read().decode()
     assert "frame-ancestors 'none'" in policy
     assert "default-src 'none'" in policy

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 def test_health_and_state(served: Served) -> None:
     """What the emulator says, and what is held where."""
-    with urllib.request.urlopen(f"{served.admin}/health", timeout=10) as answer:  # noqa: S310
+    with urllib.request.urlopen(f"{served.admin}/health", timeout=10) as answer:
         assert 200 == answer.status
     assert "healthy" == served.ask("/health")["status"]
     state = served.ask("/busproof/state")

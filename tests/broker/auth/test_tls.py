@@ -185,7 +185,7 @@ def test_addresses_of_entities_begin_as_the_client_asked(secured: Secured, files
         f"https://localhost:{port}/plain", headers={"Authorization": token}
     )
     context = ssl.create_default_context(cafile=str(files.authority))
-    with urllib.request.urlopen(request, timeout=20, context=context) as answer:  # noqa: S310 - ours
+    with urllib.request.urlopen(request, timeout=20, context=context) as answer:
         assert f"<id>https://localhost:{port}/plain</id>" in answer.read().decode()
 
 

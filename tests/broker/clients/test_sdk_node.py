@@ -31,7 +31,7 @@ def test_the_javascript_administration_client_is_served(start: Start, tmp_path: 
 
 
 def ran(program_of_tests: str, connection: str, **more: str) -> None:
-    done = subprocess.run(  # noqa: S603 - a fixed command
+    done = subprocess.run(
         [program("node"), "--test", program_of_tests],
         cwd=installed(HERE),
         env=os.environ | {"BUSPROOF_CONNECTION": connection} | more,

@@ -143,7 +143,7 @@ def test_without_the_extra_it_says_how_to_get_it() -> None:
         "import sys; sys.modules['proton'] = None; from busproof.cli.main import main; "
         "sys.exit(main(['serve']))"
     )
-    ended = subprocess.run(  # noqa: S603 - a fixed command
+    ended = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
     assert 2 == ended.returncode

@@ -141,7 +141,7 @@ def dying(moves: int, done: int) -> "Callable[..., subprocess.Popen[str]]":
     """
 
     def launch(*options: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(  # noqa: S603 - a fixed command
+        return subprocess.Popen(
             [sys.executable, "-c", DYING, *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -60,7 +60,7 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
 def send(served: Served, queue: str, *bodies: str, **said: str) -> None:
     with served.client() as client, client.get_queue_sender(queue) as sender:
         for body in bodies:
-            sender.send_messages(ServiceBusMessage(body, **said))  # type: ignore[arg-type]
+            sender.send_messages(ServiceBusMessage(body, **said))
 
 
 def taken(served: Served, queue: str, **options: object) -> list[str]:
@@ -308,7 +308,7 @@ def test_a_store_stays_what_it_was_created_as(begin: Begin, config: Path, tmp_pa
 
 def refused(*options: str) -> str:
     """What a broker says that does not start."""
-    ended = subprocess.run(  # noqa: S603 - a fixed command
+    ended = subprocess.run(
         [sys.executable, "-m", "busproof", "serve", *FREE, *options],
         capture_output=True,
         text=True,
@@ -325,8 +325,8 @@ def on_a_small_disk(folder: Path, *options: str) -> "subprocess.Popen[str]":
     folder.mkdir()
     mount = f'mount -t tmpfs -o size={SMALL}m none "$0" && exec "$@"'
     serve = (sys.executable, "-m", "busproof", "serve", *FREE, "--store", str(folder), *options)
-    return subprocess.Popen(  # noqa: S603 - a fixed command
-        ["unshare", "-rm", "sh", "-c", mount, str(folder), *serve],  # noqa: S607
+    return subprocess.Popen(
+        ["unshare", "-rm", "sh", "-c", mount, str(folder), *serve],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

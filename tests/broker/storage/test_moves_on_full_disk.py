@@ -59,7 +59,7 @@ store.close()
 def test_move_is_removed_by_a_commit_that_found_no_room_at_first(tmp_path: Path) -> None:
     """Its rows are no longer in the namespace's database once the commit is written."""
     mount = f'mount -t tmpfs -o size={SMALL}m none "$0" && exec "$@"'
-    ended = subprocess.run(  # noqa: S603 - a fixed command
+    ended = subprocess.run(
         [
             *("unshare", "-rm", "sh", "-c", mount, str(tmp_path)),
             *(sys.executable, "-c", FILLED, str(tmp_path)),

@@ -61,7 +61,7 @@ def test_each_value_of_a_record_is_durable_or_said_not_to_be() -> None:
     """So that a new one is not forgotten unawares."""
     for kind, durable in DURABLE.items():
         said = sorted([*durable, *STAYS[kind.__name__], *DERIVED[kind.__name__]])
-        assert said == sorted(kind.names), kind  # type: ignore[attr-defined]
+        assert said == sorted(kind.names), kind
 
 
 class Lenient(Scripted):

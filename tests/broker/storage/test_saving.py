@@ -93,7 +93,7 @@ def test_full_disk_delays_answers_until_there_is_space(
             left[0] -= 1
             raise Full("database or disk is full")
         assert not reserve.exists()
-        begin(store, *args)  # type: ignore[arg-type]
+        begin(store, *args)
 
     async def tried(hub: Hub, saver: Saver) -> None:
         assert reserve.exists()

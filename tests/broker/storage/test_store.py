@@ -28,7 +28,7 @@ from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import ReceiveMode
 
 
-class Cut(Exception):  # noqa: N818 - what the test does to the store
+class Cut(Exception):
     """The broker is no more."""
 
 
@@ -51,7 +51,7 @@ class Writing:
 
     def ask(self, *commands: object) -> None:
         for command in commands:
-            assert self.bus.ask(command, "c").refused is None  # type: ignore[arg-type]
+            assert self.bus.ask(command, "c").refused is None
 
     def changes(self) -> Changes:
         self.number += 1

@@ -129,7 +129,7 @@ def test_in_a_queue_deleted_in_part_order_and_copies_are_open() -> None:
 
 
 def test_in_a_session_queue_deleted_in_part_a_session_may_be_empty() -> None:
-    from busproof.vocabulary.commands import AcceptSession  # noqa: PLC0415
+    from busproof.vocabulary.commands import AcceptSession
 
     observer = observing()
     observer.queue(requires_session=True)

@@ -193,7 +193,7 @@ class Commands:
         entity = self._namespace.entities.get(path)
         messages = entity.messages.values() if entity else ()
         tokens = [each.token for each in messages if each.token and each.cached_by is None]
-        return self._pick(*tokens, *tokens, "1/1", "none")  # type: ignore[no-any-return]
+        return self._pick(*tokens, *tokens, "1/1", "none")
 
     def _locked(self) -> str:
         """The path of an entity, of one with locked messages rather than of another."""
@@ -202,13 +202,13 @@ class Commands:
             for path, each in self._namespace.entities.items()
             if any(queued.token for queued in each.messages.values())
         ]
-        return self._pick(*paths, *paths, self._readable())  # type: ignore[no-any-return]
+        return self._pick(*paths, *paths, self._readable())
 
     def _settle(self) -> v.Command:
         path = self._locked()
         kind = self._pick(v.Complete, v.Abandon, v.DeadLetter, v.Defer, v.Complete, v.Abandon)
         transaction = self._transaction_name()
-        return kind(queue=path, lock_token=self._token(path), transaction=transaction)  # type: ignore[no-any-return]
+        return kind(queue=path, lock_token=self._token(path), transaction=transaction)
 
     def _settle_batch(self) -> v.Command:
         path = self._locked()
@@ -257,7 +257,7 @@ class Commands:
     def _session(self) -> v.Command:
         path = self._pick("s", "s", "s", "t/subscriptions/b", "q", "none")
         name = self._pick("a", "b")
-        return self._pick(  # type: ignore[no-any-return]
+        return self._pick(
             v.AcceptSession(queue=path, session_id=name),
             v.AcceptSession(queue=path, session_id=name),
             v.AcceptNextSession(queue=path),
@@ -274,13 +274,13 @@ class Commands:
         if kind is v.BeginTransaction and self._yes(0.9):
             self._transactions += 1
             name = f"x{self._transactions}"
-        return kind(transaction=name)  # type: ignore[no-any-return]
+        return kind(transaction=name)
 
     def _outage(self) -> v.Command:
         kind = self._pick(v.TakePartitionDown, v.BringPartitionUp, v.BringPartitionUp)
         queue = self._pick(*ENTITIES[:3], "t", "none", SUBSCRIPTIONS[0])
         partition = self._random.randrange(self._namespace.profile.partitions + 1)
-        return kind(queue=queue, partition=partition)  # type: ignore[no-any-return]
+        return kind(queue=queue, partition=partition)
 
     def _rule(self) -> v.Command:
         topic, rule = self._pick("t", "p"), self._pick("one", "two", "$Default")
@@ -294,7 +294,7 @@ class Commands:
         action = self._pick(None, None, None, "SET colour = 'red'", "SET SessionId = 'a'", "SET")
         within = self._transaction_name(0.1)
         named = {"topic": topic, "subscription": "a"}
-        return self._pick(  # type: ignore[no-any-return]
+        return self._pick(
             v.AddRule(
                 **named, rule=rule, filter=self._pick(*filters), action=action, transaction=within
             ),
@@ -305,7 +305,7 @@ class Commands:
     def _manage(self) -> v.Command:
         status = self._pick(*v.EntityStatus, v.EntityStatus.ACTIVE, v.EntityStatus.ACTIVE, None)
         queue, topic = self._pick("q", "r", "s", "f", *SUBSCRIPTIONS, "t"), self._pick("t", "p")
-        return self._pick(  # type: ignore[no-any-return]
+        return self._pick(
             v.GetQueue(queue=queue),
             v.GetTopic(topic=topic),
             v.ListQueues(),

@@ -211,7 +211,7 @@ def _tell(writer: Connection, name: str, work: Callable[..., object], *about: ob
 
 
 def _recorded(request: Request, scratch: Path) -> Path:
-    from busproof.history.files import load  # noqa: PLC0415
+    from busproof.history.files import load
 
     history = _run(request, run_folder(None, "counterpart", scratch))
     # Many processes will read this history, and parsing its lines would take a third of their time.
@@ -220,9 +220,9 @@ def _recorded(request: Request, scratch: Path) -> Path:
 
 
 def _failed(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
-    from busproof.history.conformance import Verdict  # noqa: PLC0415
-    from busproof.history.files import load  # noqa: PLC0415
-    from busproof.judging.verdicts import conformance  # noqa: PLC0415
+    from busproof.history.conformance import Verdict
+    from busproof.history.files import load
+    from busproof.judging.verdicts import conformance
 
     history = load(_run(request, run_folder(None, "generated", scratch), names))
     rules = conformance(history, load_catalogue()).rules
@@ -231,9 +231,9 @@ def _failed(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]
 
 
 def _audited(job: Job, scratch: Path) -> Audited:
-    from busproof.history.files import load  # noqa: PLC0415
-    from busproof.judging.audit import audited, explored, unnoticed  # noqa: PLC0415
-    from busproof.judging.verdicts import conformance  # noqa: PLC0415
+    from busproof.history.files import load
+    from busproof.judging.audit import audited, explored, unnoticed
+    from busproof.judging.verdicts import conformance
 
     fault = fault_named(job.fault)
     names = None if job.beside is None else _differing(adapter_of(fault), job.beside)
@@ -247,7 +247,7 @@ def _audited(job: Job, scratch: Path) -> Audited:
 
 def _differing(adapter: Adapter, beside: Path) -> Set[str]:
     """Return the names of the scenarios whose answers differ from the recording."""
-    from busproof.judging.replay_check import answers_alike  # noqa: PLC0415
+    from busproof.judging.replay_check import answers_alike
 
     with beside.with_suffix(PICKLED).open("rb") as file:
         recorded: History = pickle.load(file)  # noqa: S301 - written by this audit
@@ -261,7 +261,7 @@ def _differing(adapter: Adapter, beside: Path) -> Set[str]:
 
 def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
     """Run all scenarios, or the named ones, in this process; return the history."""
-    import pytest  # noqa: PLC0415 - only processes that run tests need it
+    import pytest  # only processes that run tests need it
 
     _write_to(folder / LOG)
     os.environ.update(environment())

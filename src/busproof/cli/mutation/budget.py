@@ -16,7 +16,7 @@ SECONDS: Final = 10.0
 """Processor time for one sequence on a mutant, in seconds; the model needs milliseconds."""
 
 
-class OutOfTime(Exception):  # noqa: N818 - its meaning depends on the caller
+class OutOfTime(Exception):
     """The time budget is used up."""
 
 
@@ -35,7 +35,7 @@ def within(seconds: float = SECONDS) -> Iterator[None]:
         yield
         return
 
-    def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a handler's signature
         raise OutOfTime(f"no end within {seconds:g} s")
 
     before = signal.signal(signal.SIGVTALRM, interrupt)

@@ -88,10 +88,10 @@ def lines_of(profile: v.Profile, scenario: Scenario) -> frozenset[Line]:
     """Return the lines of the model that a scenario executes."""
     lines: set[Line] = set()
 
-    def called(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001
+    def called(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001 - a tracer's
         return note if frame.f_code.co_filename.startswith(MODEL) else None
 
-    def note(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001
+    def note(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001 - a tracer's
         lines.add((frame.f_code.co_filename, frame.f_lineno))
         return note
 

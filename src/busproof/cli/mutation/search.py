@@ -115,7 +115,7 @@ def search(
     return Reached.STATE if infected else Reached.NOTHING
 
 
-class ModelBroke(Exception):  # noqa: N818 - the variant is invalid, not the code
+class ModelBroke(Exception):
     """The model itself failed on these commands."""
 
 

@@ -35,7 +35,7 @@ class Watched:
     """
 
     def __init__(self, command: list[str], environment: dict[str, str], log: Path) -> None:
-        self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and arguments
+        self._child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -72,14 +72,14 @@ def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
     Raises:
         UsageError: the user does not agree.
     """
-    from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
+    from busproof.adapters.finding import is_address, resolved
 
     name = resolved(request.adapter)
     if not is_address(name):
         yield request
         return
-    from busproof.adapters.amqp import run_names  # noqa: PLC0415
-    from busproof.adapters.amqp.target import target_of  # noqa: PLC0415
+    from busproof.adapters.amqp import run_names
+    from busproof.adapters.amqp.target import target_of
 
     target, run = target_of(name), run_names.new_run()
     work = work_of(request, disposable=target.disposable)
@@ -135,7 +135,7 @@ def _restored(variable: str, value: str | None) -> None:
 
 def _cleaned(target: "Target", run: str) -> None:
     """Remove what an unfinished run has left, and print what was removed."""
-    from busproof.adapters.amqp.remote import removed  # noqa: PLC0415
+    from busproof.adapters.amqp.remote import removed
 
     with suppress(KeyboardInterrupt):
         try:

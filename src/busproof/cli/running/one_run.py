@@ -111,8 +111,8 @@ def _broken(conformance: Conformance, folder: Path) -> tuple[Failure, ...]:
 
 
 def _recorded(request: "Request", folder: Path) -> "Finished":
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     # rich takes a file for a terminal if FORCE_COLOR is set, so check the stream itself.
     if not sys.stderr.isatty():

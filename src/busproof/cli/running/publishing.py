@@ -24,11 +24,11 @@ def report(done: "Conducted") -> None:
     Raises:
         HistoryError: a file cannot be written.
     """
-    from busproof.cli.failures import write as write_failure  # noqa: PLC0415
-    from busproof.cli.running.child_run import ALLURE  # noqa: PLC0415
-    from busproof.reports.allure import cleaned  # noqa: PLC0415
-    from busproof.reports.conformance import write  # noqa: PLC0415
-    from busproof.spec import load as load_catalogue  # noqa: PLC0415
+    from busproof.cli.failures import write as write_failure
+    from busproof.cli.running.child_run import ALLURE
+    from busproof.reports.allure import cleaned
+    from busproof.reports.conformance import write
+    from busproof.spec import load as load_catalogue
 
     write(done.conformance, done.folder)
     if (done.folder / ALLURE).is_dir():
@@ -48,7 +48,7 @@ def published(
     If one of these fails, the run is incomplete, but the others still happen, and a violation still
     decides the exit code.
     """
-    from busproof.history.conformance import ExitCode  # noqa: PLC0415
+    from busproof.history.conformance import ExitCode
 
     was_printed, done = printed(lambda: _print(conformance, args)), written(write)
     github.annotate_verdicts([conformance])
@@ -81,22 +81,22 @@ def printed(write: Callable[[], None]) -> bool:
 def _print(conformance: "Conformance", args: Options) -> None:
     """Print the verdicts, as a table for people or as JSON."""
     if args.format == "json":
-        import json  # noqa: PLC0415
+        import json
 
-        from busproof.reports.document import view  # noqa: PLC0415
-        from busproof.reports.redaction import redacted  # noqa: PLC0415
+        from busproof.reports.document import view
+        from busproof.reports.redaction import redacted
 
-        print(json.dumps(view(redacted(conformance)), indent=2))  # noqa: T201
+        print(json.dumps(view(redacted(conformance)), indent=2))
     else:
-        from busproof.reports.terminal import show  # noqa: PLC0415
-        from busproof.spec import load  # noqa: PLC0415
+        from busproof.reports.terminal import show
+        from busproof.spec import load
 
         show(conformance, load(), terminal(), verbose=args.verbose, folded=github.group)
 
 
 def terminal() -> "Console":
     """Return a console that raises an error if its reader has closed the pipe."""
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
     class Terminal(Console):
         def on_broken_pipe(self) -> None:

@@ -30,9 +30,9 @@ def run_editions(args: Options) -> int:
     Raises:
         ConformanceError: a run could not begin, or an option applies to a single run only.
     """
-    from busproof.cli.running.child_run import check_run_name, new_name  # noqa: PLC0415
-    from busproof.cli.running.one_run import conducted  # noqa: PLC0415 - the catalogue alone starts faster
-    from busproof.spec import load  # noqa: PLC0415
+    from busproof.cli.running.child_run import check_run_name, new_name
+    from busproof.cli.running.one_run import conducted  # the catalogue alone starts faster
+    from busproof.spec import load
 
     _refuse(args)
     catalogue, name = load(), args.name or new_name(args.adapter)
@@ -61,7 +61,7 @@ def run_editions(args: Options) -> int:
 
 
 def _refuse(args: Options) -> None:
-    from busproof.adapters.finding import check_name  # noqa: PLC0415
+    from busproof.adapters.finding import check_name
 
     check_name(args.adapter)
     for option in ("replay", "write_known_failures"):
@@ -72,7 +72,7 @@ def _refuse(args: Options) -> None:
 
 def _reported(done: "Conducted") -> "Conformance":
     """Write the files of a run and return its verdicts, as incomplete if writing failed."""
-    from busproof.history.conformance import ExitCode  # noqa: PLC0415
+    from busproof.history.conformance import ExitCode
 
     conformance = done.conformance
     if written(lambda: report(done)) or conformance.exit_code is not ExitCode.OK:
@@ -82,24 +82,24 @@ def _reported(done: "Conducted") -> "Conformance":
 
 def _print(runs: "list[Conformance]", catalogue: "Catalogue", args: Options) -> None:
     if args.format == "json":
-        import json  # noqa: PLC0415
+        import json
 
-        from busproof.reports.document import view  # noqa: PLC0415
-        from busproof.reports.redaction import redacted  # noqa: PLC0415
+        from busproof.reports.document import view
+        from busproof.reports.redaction import redacted
 
         documents = {run.subject.edition: view(redacted(run)) for run in runs}
-        print(json.dumps({"editions": documents}, indent=2))  # noqa: T201
+        print(json.dumps({"editions": documents}, indent=2))
         return
-    from busproof.reports.editions import show  # noqa: PLC0415
+    from busproof.reports.editions import show
 
     show(runs, catalogue, terminal())
 
 
 def _write_page(runs: "list[Conformance]", catalogue: "Catalogue", page: Path) -> None:
-    from busproof.cli.evidence import evidence  # noqa: PLC0415
-    from busproof.reports.page import write_page  # noqa: PLC0415
-    from busproof.reports.page_data import Comparison  # noqa: PLC0415
-    from busproof.reports.redaction import redacted  # noqa: PLC0415
+    from busproof.cli.evidence import evidence
+    from busproof.reports.page import write_page
+    from busproof.reports.page_data import Comparison
+    from busproof.reports.redaction import redacted
 
     public = tuple(map(redacted, runs))
     write_page(

@@ -136,14 +136,14 @@ def _profile(args: Options) -> str | None:
 
 def _profile_for(args: Options) -> str:
     """Return the default profile, which is small if each request is slow."""
-    from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
+    from busproof.adapters.finding import is_address, resolved
 
     return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
 
 
 def request_from(args: Options, adapter: str) -> "Request":
     """Return the request for a run, from the options of a command line."""
-    from busproof.cli.running.child_run import Request  # noqa: PLC0415 - the catalogue alone starts faster
+    from busproof.cli.running.child_run import Request  # the catalogue alone starts faster
 
     return Request(
         adapter=adapter,

@@ -35,7 +35,7 @@ class Protection:
     """
 
     def __init__(self, args: Options, configuration: "Configuration") -> None:
-        from busproof.broker.auth.tokens import Keys  # noqa: PLC0415 - needs what serving needs
+        from busproof.broker.auth.tokens import Keys  # needs what serving needs
 
         self._args = args
         self._certificates: list[tuple[Certificate, ssl.SSLContext]] = []
@@ -47,19 +47,19 @@ class Protection:
         self.places: Places = self._places()
 
     def _rules(self) -> "tuple[Key, ...]":
-        from busproof.broker.auth.policies import read_rules  # noqa: PLC0415
+        from busproof.broker.auth.policies import read_rules
 
         return read_rules(self._args.keys)
 
     @property
     def _is_public(self) -> bool:
-        from busproof.broker.auth.policies import is_public  # noqa: PLC0415
+        from busproof.broker.auth.policies import is_public
 
         return is_public(self.rules)
 
     @property
     def _is_local(self) -> bool:
-        from busproof.broker.admin.access import is_local  # noqa: PLC0415
+        from busproof.broker.admin.access import is_local
 
         return is_local(self._args.host)
 
@@ -71,8 +71,8 @@ class Protection:
             )
 
     def _control(self) -> "Control":
-        from busproof.broker.admin.access import Control  # noqa: PLC0415
-        from busproof.broker.auth.policies import read_secret  # noqa: PLC0415
+        from busproof.broker.admin.access import Control
+        from busproof.broker.auth.policies import read_secret
 
         source = self._args.control_token
         token = None if source is None else read_secret(source)
@@ -81,8 +81,8 @@ class Protection:
         )
 
     def _metrics(self) -> "Control":
-        from busproof.broker.admin.access import Control  # noqa: PLC0415
-        from busproof.broker.auth.policies import read_secret  # noqa: PLC0415
+        from busproof.broker.admin.access import Control
+        from busproof.broker.auth.policies import read_secret
 
         source = self._args.metrics_token
         token = None if source is None else read_secret(source)
@@ -90,7 +90,7 @@ class Protection:
         return Control(is_on=is_on, token=token, what="metrics", option="--metrics")
 
     def _places(self) -> "Places":
-        from busproof.broker.server import Places  # noqa: PLC0415
+        from busproof.broker.server import Places
 
         args, tls = self._args, self._tls()
         plain = AMQP_PORT if args.port is None and tls is None else args.port
@@ -141,12 +141,12 @@ class Protection:
         return self._spoken(args.admin_cert, args.admin_key)
 
     def _made(self, option: str, authority: Path, *names: str) -> ssl.SSLContext:
-        from busproof.broker.auth.certificates import made  # noqa: PLC0415
+        from busproof.broker.auth.certificates import made
 
         return made((self._args.host, *names), authority, option=option)
 
     def _spoken(self, chain: Path, key: Path | None) -> ssl.SSLContext:
-        from busproof.broker.auth.certificates import Certificate  # noqa: PLC0415
+        from busproof.broker.auth.certificates import Certificate
 
         certificate = Certificate(chain, key)
         context = certificate.context()
@@ -173,7 +173,7 @@ class Protection:
 
     def warnings(self) -> list[str]:
         """Return the warnings to print at the start."""
-        from busproof.broker.auth.policies import is_exposed  # noqa: PLC0415
+        from busproof.broker.auth.policies import is_exposed
 
         args, warnings = self._args, list[str]()
         if self._is_public:
@@ -214,7 +214,7 @@ class Protection:
         )
 
     def _is_public_key(self, rule: "Key") -> bool:
-        from busproof.broker.auth.policies import DEFAULT_KEYS  # noqa: PLC0415
+        from busproof.broker.auth.policies import DEFAULT_KEYS
 
         return rule.key == DEFAULT_KEYS[0].key
 
