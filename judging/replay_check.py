@@ -9,7 +9,7 @@ from busproof import vocabulary as v
 from busproof.adapters.base import Adapter, Observed
 from busproof.history.records import Scenario
 
-__all__ = ["answers_alike"]
+__all__ = ["answers_alike", "same_outcome"]
 
 
 def answers_alike(adapter: Adapter, profile: v.Profile, scenario: Scenario) -> bool:
@@ -29,8 +29,17 @@ def answers_alike(adapter: Adapter, profile: v.Profile, scenario: Scenario) -> b
     try:
         adapter.start(profile)
         return all(
-            adapter.do(event.command, event.connection) == Observed(event.outcome, event.witness)
+            _repeated(adapter.do(event.command, event.connection), event)
             for event in scenario.events
         )
     except Exception:  # noqa: BLE001 - whatever an adapter raises, it does not answer
         return False
+
+
+def same_outcome(one: v.Outcome | None, other: v.Outcome | None) -> bool:
+    """Return whether two outcomes are the same, the types of all values in them included."""
+    return one == other and repr(one) == repr(other)  # for Python, true equals 1
+
+
+def _repeated(answer: Observed, event: v.Event) -> bool:
+    return answer.witness == event.witness and same_outcome(answer.outcome, event.outcome)

@@ -15,12 +15,14 @@ from busproof.cli.mutation.audit import _apart
 from busproof.cli.mutation.budget import OutOfTime, within
 from busproof.cli.mutation.generated import Terms, fate
 from busproof.cli.mutation.recordings import Recording, lines_of
-from busproof.cli.mutation.search import Reached, played
+from busproof.cli.mutation.search import Reached, broken, played
 from busproof.cli.mutation.variants import Material
 from busproof.cli.running.child_run import Request
 from busproof.history.records import Scenario
 from busproof.history.replay import RecordedCommand
+from busproof.model import Answer
 from busproof.model.rules import RULES, Rules
+from busproof.mutants import MUTANTS
 from busproof.mutants.by_machine.made import GeneratedMutant, generated
 from busproof.mutants.by_machine.record import Fate, Result
 from busproof.spec import load
@@ -147,6 +149,33 @@ def test_a_mutant_that_never_answers_is_killed_and_does_not_hang_the_audit(tmp_p
 def test_a_mutant_that_never_answers_breaks_what_is_played(endless: Rules):
     commands = [RecordedCommand(number=1, command=CREATE), RecordedCommand(number=2, command=SEND)]
     assert played(endless, PROFILE, commands, seconds=0.2).broke
+
+
+def test_a_mutant_that_gives_a_message_that_is_none_has_broken():
+    def receive(*_: object) -> Answer:
+        return Answer(v.Received(message=None))
+
+    rules = attrs.evolve(RULES, messages=attrs.evolve(RULES.messages, receive=receive))
+    commands = [
+        RecordedCommand(number=number, command=command)
+        for number, command in enumerate((CREATE, SEND, TAKE), 1)
+    ]
+    run = played(rules, PROFILE, commands)
+    assert (True, True, 2) == (run.broke, run.differs, len(run.events))
+
+
+def test_a_value_of_another_type_is_another_answer():
+    """For Python, true equals 1."""
+    typed = v.Send(queue="q", message=v.Message(body="m", properties={"flag": True}))
+    commands = [
+        RecordedCommand(number=number, command=command)
+        for number, command in enumerate((CREATE, typed, TAKE), 1)
+    ]
+    assert not played(RULES, PROFILE, commands).differs
+    fault = next(each for each in MUTANTS if each.id == "truth-becomes-a-number")
+    run = played(fault.rules, PROFILE, commands)
+    assert run.differs
+    assert "LIFE-01" in broken(PROFILE, run)
 
 
 def test_a_run_apart_that_never_ends_kills_the_mutant(tmp_path, monkeypatch):

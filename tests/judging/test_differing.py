@@ -59,6 +59,14 @@ def test_another_partition_alone_is_a_difference():
     )
 
 
+def test_a_value_of_another_type_is_a_difference():
+    """For Python, true equals 1."""
+    typed = Message(body="m1", properties={"flag": True})
+    scenario = recorded(ModelAdapter(), ASKED[0], Send(queue="q", message=typed), ASKED[2])
+    assert answers_alike(ModelAdapter(), PROFILE, scenario)
+    assert not answers_alike(make("truth-becomes-a-number"), PROFILE, scenario)
+
+
 def test_nothing_is_asked_where_nothing_was_recorded():
     class Unasked(ModelAdapter):
         def start(self, profile):

@@ -24,6 +24,7 @@ from busproof.history.render.gherkin import sentence
 from busproof.history.render.sequence_names import sequence_name
 from busproof.history.render.wrong_answers import what_is_wrong
 from busproof.history.replay import RecordedCommand, commands_of, numbered
+from busproof.judging.replay_check import same_outcome
 from busproof.judging.shrinking import minimised, simplified
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.contexts import may_arise
@@ -89,7 +90,8 @@ class Found:
         wrong = played(rules_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
         right = played(RULES, self.profile, self.commands)
         place = len(wrong.usual) - 1
-        if wrong.events[place].outcome == right.events[place].outcome:  # only its partition differs
+        if same_outcome(wrong.events[place].outcome, right.events[place].outcome):
+            # Only its partition differs.
             place = len(wrong.events) - 1
         last = place == len(wrong.events) - 1
         wrong_answer = what_is_wrong(wrong.events[place], right.events[place], last=last)

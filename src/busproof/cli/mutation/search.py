@@ -18,6 +18,7 @@ from busproof.cli.mutation.budget import SECONDS, within
 from busproof.cli.mutation.variants import Material, varied
 from busproof.history.replay import RecordedCommand, resolved
 from busproof.judging.judge import Judge
+from busproof.judging.replay_check import same_outcome
 from busproof.model import Answer, Namespace, RoundRobin, new_namespace, step
 from busproof.model.rules import RULES, Rules
 
@@ -47,18 +48,15 @@ class Played:
         events: the events of the mutant; the last one is missing if it broke.
         usual: the events of the model, up to where the answers differ.
         broke: whether the mutant raised an exception.
+        differs: whether the mutant gave a different answer or none.
         infected: number of commands until the mutant changed other records than the model.
     """
 
     events: tuple[v.Event, ...]
     usual: tuple[v.Event, ...]
     broke: bool = False
+    differs: bool = False
     infected: int | None = None
-
-    @property
-    def differs(self) -> bool:
-        """Whether the mutant gave a different answer or none."""
-        return self.broke or self.events != self.usual
 
 
 @attrs.frozen(kw_only=True)
@@ -154,16 +152,16 @@ def played(
             with within(seconds):
                 answer = mutant(command, recorded.connection)
             event = _event(recorded.connection, command, answer)
+            if isinstance(event.outcome, v.Received) and event.outcome.message.lock_token:
+                tokens[recorded.number] = event.outcome.message.lock_token
         except Exception:  # noqa: BLE001 - a mutant may break in any way
-            return Played(events=tuple(events), usual=tuple(usual), broke=True)
+            return Played(events=tuple(events), usual=tuple(usual), broke=True, differs=True)
         events.append(event)
         if alike:
-            alike = event == usual[-1]
+            alike = event == usual[-1] and same_outcome(event.outcome, usual[-1].outcome)
             if infected is None and len(answer.changes) != len(expected.changes):
                 infected = place
-        if isinstance(event.outcome, v.Received) and event.outcome.message.lock_token:
-            tokens[recorded.number] = event.outcome.message.lock_token
-    return Played(events=tuple(events), usual=tuple(usual), infected=infected)
+    return Played(events=tuple(events), usual=tuple(usual), differs=not alike, infected=infected)
 
 
 def broken(profile: v.Profile, run: Played) -> tuple[str, ...] | None:
