@@ -117,7 +117,7 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "features": tuple(tests(ON_ANY_BUS, only=edition.id, jobs=2) for edition in load().editions),
     "audit": (
         busproof("audit --matrix full"),
-        busproof("audit --generated --sample 15 --minutes 25"),
+        busproof("audit --generated --sample 15 --minutes 20"),
     ),
     "faults": (benchmark("exploring_faults"),),
     "modelcheck": (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from busproof.cli.console import busy
+from busproof.cli.console import busy, progress
 from busproof.history.conformance import Verdict
 from busproof.reports.document import conformance_of
 
@@ -133,3 +133,24 @@ def test_long_work_writes_a_line_now_and_then_without_a_terminal(monkeypatch, ca
     with busy("Waiting"):
         time.sleep(0.05)
     assert "" == capsys.readouterr().err
+
+
+def test_progress_is_a_line_every_half_minute_without_a_terminal(monkeypatch, capsys):
+    with progress("Seeded faults", 3) as advance:
+        advance()
+    assert "" == capsys.readouterr().err
+    monkeypatch.setattr("busproof.cli.console.EVERY", 0)
+    with progress("Seeded faults", 3) as advance:
+        advance()
+        advance()
+    assert [
+        "Seeded faults: 1 of 3",
+        "Seeded faults: 2 of 3",
+    ] == capsys.readouterr().err.splitlines()
+
+
+def test_an_audit_shows_its_progress_in_a_terminal(busproof):
+    printed, shown = seen(busproof, "audit", "mismatch-accepted")
+    assert "1 killed" in printed
+    assert "Seeded faults" in shown
+    assert "100%" in shown

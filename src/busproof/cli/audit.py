@@ -1,7 +1,6 @@
 """`busproof audit`: run the suite against every seeded fault."""
 
 import json
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from busproof.cli import audit_generated, github, values
-from busproof.cli.console import say
+from busproof.cli.console import progress, say
 from busproof.cli.frame import FORMAT, Command, Options, argument, flag, option
 from busproof.errors import UsageError
 from busproof.extras import need
@@ -76,13 +75,8 @@ KILLED_AT_LEAST = 0.9
 
 
 def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
-    from rich.console import Console
-    from rich.progress import Progress
-
     from busproof.cli.mutation.audit import Job, audited_apart
 
-    console = Console(stderr=True)
-    # rich takes a file for a terminal if FORCE_COLOR is set, so check the stream itself.
     explored, whole = args.by == "exploration", args.matrix == "full"
     about = {"explored": explored, "whole": whole, "wire": args.wire}
     jobs = [Job(fault=fault.id, seed=args.seed, **about) for fault in faults]
@@ -90,15 +84,14 @@ def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
     with (
         tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch,
         ThreadPoolExecutor(args.jobs) as pool,
-        Progress(console=console, disable=not sys.stderr.isatty()) as progress,
+        progress("Seeded faults", len(faults)) as advance,
     ):
-        task = progress.add_task("Seeded faults", total=len(faults))
         folder = Path(scratch)
         try:
             if compared:
                 jobs = _beside(jobs, pool, folder)
             for outcome in pool.map(audited_apart, jobs, repeat(folder)):
-                progress.advance(task)
+                advance()
                 yield outcome
         except BaseException:
             pool.shutdown(cancel_futures=True)

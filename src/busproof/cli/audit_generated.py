@@ -3,7 +3,6 @@
 import hashlib
 import importlib
 import json
-import sys
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from busproof import __version__
+from busproof.cli.console import progress
 from busproof.cli.frame import PATH, Option, Options, flag, option
 from busproof.errors import HistoryError, UsageError
 
@@ -133,27 +133,22 @@ def _audited(
     mutants: "list[GeneratedMutant]", terms: "Terms", keep: Path | None
 ) -> "Generator[Fate, None, None]":
     import attrs
-    from rich.console import Console
-    from rich.progress import Progress
 
     from busproof.cli.mutation.generated import drawn, fates
 
     done = {} if keep is None else _resumed(keep, terms)
     # Use a random order, so that the results are a sample whenever the audit stops.
     left = drawn([mutant for mutant in mutants if mutant.id not in done], terms.seed)
-    console = Console(stderr=True)
-    # rich takes a file for a terminal if FORCE_COLOR is set, so check the stream itself.
-    with Progress(console=console, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("Generated mutants", total=len(mutants))
+    with progress("Generated mutants", len(mutants)) as advance:
         for mutant in mutants:
             if mutant.id in done:
-                progress.advance(task)
+                advance()
                 yield done[mutant.id]
         for fate in fates(left, terms) if left else ():
             if keep is not None:
                 with keep.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(attrs.asdict(fate)) + "\n")
-            progress.advance(task)
+            advance()
             yield fate
 
 

@@ -1,11 +1,11 @@
 """`busproof check-adapter`: check an adapter's use of the protocol, for its author."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from busproof.cli import github, values
+from busproof.cli.console import progress
 from busproof.cli.frame import FORMAT, Command, Options, argument, option
 from busproof.errors import UsageError
 
@@ -35,7 +35,6 @@ def run(args: Options) -> int:
         UsageError: there is no such adapter, or the timeout is invalid.
     """
     from rich.console import Console
-    from rich.progress import Progress
 
     from busproof.adapters.checking.checking import checked, lessons
     from busproof.adapters.finding import check_name
@@ -47,12 +46,10 @@ def run(args: Options) -> int:
     check_name(args.adapter)
     profile = profile_for(load())
     findings: list[Finding] = []
-    shown = sys.stderr.isatty()
-    with Progress(console=Console(stderr=True), disable=not shown, transient=True) as progress:
-        task = progress.add_task("Checking", total=len(lessons(args.adapter)))
+    with progress("Checking", len(lessons(args.adapter)), transient=True) as advance:
         for finding in checked(args.adapter, profile, args.timeout):
             findings.append(finding)
-            progress.advance(task)
+            advance()
     findings = _with_tracebacks(findings)
     if args.format == "json":
         print(json.dumps({"checks": [_view(finding) for finding in findings]}, indent=2))

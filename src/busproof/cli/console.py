@@ -4,11 +4,11 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Final
 
-__all__ = ["EVERY", "busy", "give_up_output", "say", "write_aside"]
+__all__ = ["EVERY", "busy", "give_up_output", "progress", "say", "write_aside"]
 
 EVERY: Final = 30.0
 """Time between progress lines if there is no terminal, in seconds."""
@@ -48,6 +48,43 @@ def _lines(what: str) -> Iterator[None]:
     finally:
         over.set()
         writer.join()
+
+
+@contextmanager
+def progress(what: str, total: int, *, transient: bool = False) -> Iterator[Callable[[], None]]:
+    """Show how much of `total` is done; yield a function to call after each piece of work.
+
+    Without a terminal, a line every half minute says it.
+
+    Args:
+        what: the kind of work.
+        total: number of pieces of work.
+        transient: whether the bar disappears at the end.
+    """
+    if not sys.stderr.isatty():  # rich calls a file a terminal where FORCE_COLOR asks for colours
+        yield _Count(what, total)
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=transient) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)
+
+
+class _Count:
+    """A count that is written every half minute."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self._what, self._total, self._done = what, total, 0
+        self._due = time.monotonic() + EVERY
+
+    def __call__(self) -> None:
+        """Count a piece of work, and write the count if half a minute has passed."""
+        self._done += 1
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + EVERY
+            write_aside(f"{self._what}: {self._done} of {self._total}")
 
 
 def say(text: str) -> None:
