@@ -12,6 +12,8 @@ import sys
 
 from figures import at_least, at_most, parser, report
 
+from busproof.mutants import MUTANTS
+
 LEAST_KILLED, MOST_COMMANDS = 0.9, 8
 
 
@@ -19,11 +21,15 @@ def main() -> int:
     """Print the table, or with --json the figures and whether their bounds hold."""
     options = parser(__doc__)
     options.add_argument("faults", nargs="*")
+    options.add_argument("--third", type=int, choices=(1, 2, 3), help="every third fault only")
     arguments = options.parse_args()
+    faults = arguments.faults
+    if arguments.third is not None:
+        faults = [mutant.id for mutant in MUTANTS[arguments.third - 1 :: 3]]
     ended = subprocess.run(
         [
             *(sys.executable, "-m", "busproof", "audit", "--by", "exploration"),
-            *("--format", "json", *arguments.faults),
+            *("--format", "json", *faults),
         ],
         stdout=subprocess.PIPE,
         text=True,
@@ -31,9 +37,9 @@ def main() -> int:
     )
     if ended.returncode > 1:
         return ended.returncode  # it has printed the reason
-    faults = json.loads(ended.stdout)["faults"]
-    killed = [fault for fault in faults if fault["result"] == "killed"]
-    silent = [fault for fault in faults if fault["result"] == "silent"]
+    audited = json.loads(ended.stdout)["faults"]
+    killed = [fault for fault in audited if fault["result"] == "killed"]
+    silent = [fault for fault in audited if fault["result"] == "silent"]
     share = len(killed) / (len(killed) + len(silent))
     median = statistics.median(fault["commands"] for fault in killed)
     figures = (

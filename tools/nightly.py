@@ -70,9 +70,10 @@ def tests(*paths: str, leave_out: tuple[str, ...] = (), only: str = "", jobs: in
     return Step(f"tests of {what}", command.strip(), ("tests", "benchmarks", "docs", "tools"))
 
 
-def benchmark(name: str) -> Step:
+def benchmark(name: str, arguments: str = "") -> Step:
     """Return a step that runs a benchmark."""
-    return Step(name, f"{BIN / 'python'} benchmarks/{name}.py", ("benchmarks",))
+    command = f"{BIN / 'python'} benchmarks/{name}.py {arguments}"
+    return Step(f"{name} {arguments}".strip(), command.strip(), ("benchmarks",))
 
 
 def busproof(arguments: str) -> Step:
@@ -119,7 +120,9 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
         busproof("audit --matrix full"),
         busproof("audit --generated --sample 15 --minutes 20"),
     ),
-    "faults": (benchmark("exploring_faults"),),
+    "faults-1": (benchmark("exploring_faults", "--third 1"),),
+    "faults-2": (benchmark("exploring_faults", "--third 2"),),
+    "faults-3": (benchmark("exploring_faults", "--third 3"),),
     "modelcheck": (
         busproof("modelcheck --size full"),
         busproof("modelcheck --mutants"),
