@@ -214,25 +214,27 @@ def _show(
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     table.add_column("family", no_wrap=True)
-    for header in COLUMNS:
-        table.add_column(header.replace("_", " "), justify="right")
+    for heading in COLUMNS.values():
+        table.add_column(heading, justify="right")
     for family in families:
         shown = (family[header] for header in ("family", *COLUMNS))
         table.add_row(*("" if value is None else str(value) for value in shown))
     console = Console()
     console.print(table)
     console.print(
-        "features: killed by a scenario; distilled: only by a distilled sequence; "
+        "feat.: killed by a scenario; dist.: only by a distilled sequence; "
         "found: only by the exploration or the search, missed by the suite"
     )
     console.print(
-        "equivalent: no judge can distinguish it, by an argument that is kept; "
-        f"undecided: the search gave up after {terms.tries} variants; "
+        "equiv.: no judge can distinguish it, by an argument that is kept; "
+        f"undec.: the search gave up after {terms.tries} variants; "
         "not run: no recording runs that line"
     )
-    console.print("score: killed as a percentage of killed and found")
+    console.print(
+        "score: killed as a percentage of killed and found; feat. score: by scenarios alone"
+    )
     every = families[-1]
     if every["tried"] < every["made"] and every["score"] is not None:
         low, high = every["interval"]
@@ -243,11 +245,19 @@ def _show(
         )
 
 
-COLUMNS: Final = (
-    *("made", "tried", "features", "distilled", "found", "equivalent", "undecided", "not_run"),
-    *("score_of_features", "score"),
-)
-"""Columns of the table, after the name of the family."""
+COLUMNS: Final = {
+    "made": "made",
+    "tried": "tried",
+    "features": "feat.",
+    "distilled": "dist.",
+    "found": "found",
+    "equivalent": "equiv.",
+    "undecided": "undec.",
+    "not_run": "not\nrun",
+    "score_of_features": "feat.\nscore",
+    "score": "score",
+}
+"""Headings of the columns after the name of the family; with them the table has 80 characters."""
 
 
 def _families(
