@@ -55,7 +55,7 @@ class ModelAdapter:
         if policy not in POLICIES:
             raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
         self._policy = policy
-        self._random = Random(seed)
+        self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._library = library
         self._rules = rules
         self._clock = v.Clock(clock)

@@ -44,7 +44,7 @@ class Row:
 
 def row(clients: int, operations: int) -> Row:
     """Judge a history of this size, without and with its true order."""
-    events = work(ModelAdapter(), v.profile_for(load()), Random(clients), operations, clients)
+    events = work(ModelAdapter(), v.profile_for(load()), Random(clients), operations, clients)  # noqa: S311 - repeatable choices, not secrets
     searched, judgement = timed(events, OVERLAPPING)
     verdict = "violation" if judgement.violation else judgement.exhausted or "judged"
     in_order = [events[index] for index in judgement.order]

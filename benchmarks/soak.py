@@ -36,7 +36,7 @@ class Client(MessagingHandler):
     def __init__(self, soak: "Soak", number: int) -> None:
         super().__init__(prefetch=10, auto_accept=False)
         self.soak = soak
-        self.chance = random.Random(number)
+        self.chance = random.Random(number)  # noqa: S311 - repeatable choices, not secrets
         self.owed = ON_THE_WAY
         self.settled = 0
         self.connection: Any = None

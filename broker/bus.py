@@ -62,7 +62,7 @@ class Bus:
         rules: Rules = RULES,
     ) -> None:
         self._policy, self._seed = policy, seed
-        random = Random(seed)
+        random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._choices = self._choosing = choices_of(policy, random)
         self._patient = patient(self._choices)
         self.clock = v.Clock(clock)

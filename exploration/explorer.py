@@ -98,7 +98,7 @@ class Exploration(Search):
         super().__init__(adapter, terms, size=size, write=write, broken=broken)
         default = REAL_LOCK if self._real else LOCK
         self._scope = scope_of(adapter, self.terms, lock or default)
-        self._random = Random(start)
+        self._random = Random(start)  # noqa: S311 - repeatable choices, not secrets
         self._is_first = True
         self._machines: dict[tuple[Theme, ...], type[Explored]] = {}
 

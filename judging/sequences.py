@@ -283,7 +283,7 @@ def sequence(seed: int, length: int, partitions: int) -> tuple[RecordedCommand, 
         length: the number of commands after the creations.
         partitions: the number of partitions of a partitioned entity.
     """
-    random = Random(seed)
+    random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
     author = _Author(random, partitions, _THEMES[seed % len(_THEMES)])
     for command in _CREATIONS:
         author.add(command)

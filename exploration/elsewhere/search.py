@@ -51,7 +51,7 @@ class Elsewhere(Search):
         write: Callable[[Record], None],
     ) -> None:
         super().__init__(adapter, terms, size=size, write=write)
-        self._random = Random(start)
+        self._random = Random(start)  # noqa: S311 - repeatable choices, not secrets
         self._played = played
 
     @seldom_collected()

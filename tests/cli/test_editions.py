@@ -29,7 +29,10 @@ def test_every_edition_is_run_and_stands_beside_the_others(busproof):
     assert all(edition in page.read_text() for edition in EDITIONS)
 
 
-@pytest.mark.skipif(not FULL, reason="another run of all editions: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="another run of all editions: run by the nightly part commands",
+)
 def test_verdicts_come_as_json_by_edition(busproof):
     ended = busproof(*SHORT, "--rule", "KEY-08", "--format", "json")
     assert 0 == ended.code

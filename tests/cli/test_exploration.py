@@ -38,7 +38,10 @@ def broken(shell, tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.skipif(not FULL, reason="much as the next one, on other buses: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="much as the next one, on other buses: run by the nightly part commands",
+)
 @pytest.mark.parametrize("policy", ["random", "hostile"])
 def test_a_seed_repeats_the_same_events_in_every_process(busproof, monkeypatch, policy) -> None:
     """However Python's hashes fall, by which the model's maps are in another order each time.
@@ -69,7 +72,10 @@ def failure(broken, rule) -> Path:
     return broken / "reports/runs/it/failures" / rule
 
 
-@pytest.mark.skipif(not FULL, reason="a whole run, which .ci/run makes too: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="a whole run, which .ci/run makes too: run by the nightly part commands",
+)
 def test_features_and_exploration_are_one_verdict(busproof, recorded) -> None:
     """The printed seed repeats exactly these events."""
     explored = json.loads((recorded.folder / "printed.json").read_text())["explored"]

@@ -123,6 +123,11 @@ def test_an_argument_of_equivalence_takes_the_place_of_undecided(tmp_path, monke
     assert Result.KILLED == killed.result
 
 
+def recorded(*commands: v.Command) -> list[RecordedCommand]:
+    """Number commands, as a recording does."""
+    return [RecordedCommand(number=n, command=command) for n, command in enumerate(commands, 1)]
+
+
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> Rules:
     """Rules by which a send never returns; each sequence has a fifth of a second."""
@@ -147,8 +152,7 @@ def test_a_mutant_that_never_answers_is_killed_and_does_not_hang_the_audit(tmp_p
 
 
 def test_a_mutant_that_never_answers_breaks_what_is_played(endless: Rules):
-    commands = [RecordedCommand(number=1, command=CREATE), RecordedCommand(number=2, command=SEND)]
-    assert played(endless, PROFILE, commands, seconds=0.2).broke
+    assert played(endless, PROFILE, recorded(CREATE, SEND), seconds=0.2).broke
 
 
 def test_a_mutant_that_gives_a_message_that_is_none_has_broken():
@@ -156,10 +160,7 @@ def test_a_mutant_that_gives_a_message_that_is_none_has_broken():
         return Answer(v.Received(message=None))
 
     rules = attrs.evolve(RULES, messages=attrs.evolve(RULES.messages, receive=receive))
-    commands = [
-        RecordedCommand(number=number, command=command)
-        for number, command in enumerate((CREATE, SEND, TAKE), 1)
-    ]
+    commands = recorded(CREATE, SEND, TAKE)
     run = played(rules, PROFILE, commands)
     assert (True, True, 2) == (run.broke, run.differs, len(run.events))
 
@@ -167,10 +168,7 @@ def test_a_mutant_that_gives_a_message_that_is_none_has_broken():
 def test_a_value_of_another_type_is_another_answer():
     """For Python, true equals 1."""
     typed = v.Send(queue="q", message=v.Message(body="m", properties={"flag": True}))
-    commands = [
-        RecordedCommand(number=number, command=command)
-        for number, command in enumerate((CREATE, typed, TAKE), 1)
-    ]
+    commands = recorded(CREATE, typed, TAKE)
     assert not played(RULES, PROFILE, commands).differs
     fault = next(each for each in MUTANTS if each.id == "truth-becomes-a-number")
     run = played(fault.rules, PROFILE, commands)

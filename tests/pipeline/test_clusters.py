@@ -28,7 +28,10 @@ from busproof.reports import conformance as reports
 FULL: Final = os.environ.get("BUSPROOF_SIZE") == "full"
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not FULL, reason="servers with a Java each: BUSPROOF_SIZE=full"),
+    pytest.mark.skipif(
+        not FULL,
+        reason="servers with a Java each: run by the nightly part spark",
+    ),
 ]
 
 HOME: Final = Path(pyspark.__file__).parent

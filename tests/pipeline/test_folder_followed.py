@@ -106,7 +106,10 @@ def test_later_files_are_judged_alone_and_reported_together(folder: Path) -> Non
     alike(again.report, after.report)
 
 
-@pytest.mark.skipif(not FULL, reason="much as files of histories: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="much as files of histories: run by the nightly part spark",
+)
 def test_files_of_a_table_are_followed_like_history_files(
     spark: SparkSession, folder: Path, tmp_path: Path
 ) -> None:
@@ -140,7 +143,10 @@ def _copied(part: Path, file: Path) -> None:
     os.utime(file, (time.time() - 60,) * 2)
 
 
-@pytest.mark.skipif(not FULL, reason="much as the test before it: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="much as the test before it: run by the nightly part spark",
+)
 def test_half_a_batch_leaves_nothing_and_is_judged_again(folder: Path) -> None:
     """A kill leaves part of a record, and violations without a record."""
     found = folder / "_found"

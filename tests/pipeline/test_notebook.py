@@ -23,7 +23,10 @@ def test_every_cell_was_run_and_none_failed() -> None:
     assert [] == [folder for folder in ("home", "root", "tmp", "work") if f"/{folder}/" in TEXT]
 
 
-@pytest.mark.skipif(not FULL, reason="a run of the suite and a Spark: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="a run of the suite and a Spark: run by the nightly part spark",
+)
 def test_notebook_runs_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Cell by cell; those that draw only where matplotlib is."""
     monkeypatch.chdir(tmp_path)

@@ -37,7 +37,10 @@ def profile() -> Profile:
     return profile_for(load(), readings=READINGS, partitions=4)
 
 
-@pytest.mark.skipif(not FULL, reason="scenarios compare them, too: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="scenarios compare them, too: run by the nightly part spark",
+)
 def test_spark_and_the_model_agree(spark: SparkSession, profile: Profile, tmp_path: Path) -> None:
     """SIMULATE: Spark's answers to random sequences are all allowed, and judged to the end."""
     found = simulated(spark, profile, range(SEQUENCES), LENGTH, tmp_path)
@@ -64,7 +67,10 @@ def test_rules_that_prove_little_are_named(
     assert not others & {*nothing.partition(": ")[2].split(", ")}
 
 
-@pytest.mark.skipif(not FULL, reason="as many runs of the fold as tries: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="as many runs of the fold as tries: run by the nightly part spark",
+)
 def test_a_difference_is_made_small_and_saved(
     spark: SparkSession, profile: Profile, tmp_path: Path
 ) -> None:

@@ -254,7 +254,10 @@ def act(
     )
 
 
-@pytest.mark.skipif(not FULL, reason="a whole run, as .ci/wheel makes: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="a whole run, as .ci/wheel makes: run by the nightly part tests",
+)
 def test_a_third_party_has_its_verdict(repository, tmp_path) -> None:
     """With the inputs of its own workflow, word for word."""
     (step,) = uses(repository[0] / ".github" / "workflows" / "conformance.yml")

@@ -192,7 +192,7 @@ def remembered(
 def _sent(memory: Memory, by_body: Mapping[str, Held], happened: Happened, place: int) -> Sent:
     command, outcome, partition = happened.command, happened.outcome, happened.partition
     if not isinstance(command, v.Send | v.Schedule):
-        raise AssertionError(f"{command!r} sends nothing")
+        raise AssertionError(f"{command!r} sends nothing")  # noqa: TRY004 - no input gets here
     message = command.message
     return Sent(
         message=message,

@@ -44,7 +44,10 @@ def test_uncaught_faults_are_seeded_and_few() -> None:
     assert len(NOT_CAUGHT) <= MOST_NOT_CAUGHT
 
 
-@pytest.mark.skipif(not FULL, reason="each fault in a run of its own: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="minutes for a run of each fault: run by the nightly part broker",
+)
 def test_all_faults_are_caught_over_the_wire(tmp_path: Path) -> None:
     """But for what is pinned with its reason, and is not caught indeed."""
     with ThreadPoolExecutor(2) as pool:
@@ -53,7 +56,10 @@ def test_all_faults_are_caught_over_the_wire(tmp_path: Path) -> None:
     assert silent == sorted(NOT_CAUGHT)
 
 
-@pytest.mark.skipif(not FULL, reason="all features once more: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="minutes for all features: run by the nightly part broker",
+)
 def test_the_same_bus_without_a_fault_is_not_accused(tmp_path: Path) -> None:
     """What is noticed of a fault is the fault, and not how it is served."""
     found = by_rule(verdicts(tmp_path, "--adapter", "amqp?fault=none", "--only", "features"))

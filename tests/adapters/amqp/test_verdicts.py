@@ -42,7 +42,10 @@ def test_a_rule_is_shown_over_the_wire(tmp_path: Path) -> None:
     assert "amqp" in conformance["capabilities"]
 
 
-@pytest.mark.skipif(not FULL, reason="all distilled sequences: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="minutes for all distilled sequences: run by the nightly part broker",
+)
 def test_no_distilled_sequence_accuses_the_broker(tmp_path: Path) -> None:
     options = ("--adapter", "amqp", "--name", "wire", "--only", "distilled")
     wire = by_rule(verdicts(tmp_path, *options))
@@ -52,7 +55,10 @@ def test_no_distilled_sequence_accuses_the_broker(tmp_path: Path) -> None:
     within(MOST["distilled"], asked_in(history, fills=False))
 
 
-@pytest.mark.skipif(not FULL, reason="all features, twice: BUSPROOF_SIZE=full")
+@pytest.mark.skipif(
+    not FULL,
+    reason="all features, twice: run by the nightly part broker",
+)
 def test_all_that_the_model_shows_is_shown_over_the_wire(tmp_path: Path) -> None:
     """Nothing is violated, and no request is made without the consent of the owner."""
     features = ("--only", "features")

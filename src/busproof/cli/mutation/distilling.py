@@ -120,7 +120,7 @@ def distilled(
     recorded_one = _by_recording(mutant, rules, there)
     if recorded_one is not None or not there:
         return recorded_one
-    random = Random(f"{terms.seed} {mutant.id}")
+    random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
     bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
     variant = search(rules, bases, material, tries=terms.tries, random=random)
     if not isinstance(variant, Difference) or not variant.rules:

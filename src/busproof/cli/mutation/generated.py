@@ -245,7 +245,7 @@ def _searched(
         terms: the limits of the audit.
         answered: whether the mutant gave different but allowed answers in a recording.
     """
-    random = Random(f"{terms.seed} {mutant.id}")
+    random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
     bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
     outcome = search(rules, bases, material, tries=terms.tries, random=random)
     if isinstance(outcome, Difference):
