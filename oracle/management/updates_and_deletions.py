@@ -90,7 +90,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
     # The rule is about repeating a request that an outage refused.
     elif "update" in managed.refused:
         rules = ("MGMT-19", *rules)
-    yield from redirection_refused(namespace, queue, command)
+    yield from redirection_refused(kept, queue, command)
     # Only to an existing destination can messages be forwarded (FWD-29).
     if not must_fail and all(
         destination in namespace.queues for destination in v.destinations(command)

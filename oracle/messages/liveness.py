@@ -13,7 +13,7 @@ from busproof.oracle.messages.expiry import is_mortal
 from busproof.oracle.messages.keys import keys_conflict
 from busproof.oracle.messages.partitions import cached_elsewhere
 from busproof.oracle.queued_messages import Stored
-from busproof.oracle.state import Namespace, Queue, feeding
+from busproof.oracle.state import Namespace, Queue, feeding, is_unsure
 
 SURE_HOPS: Final = 3
 """How many times a message is forwarded under every reading of FORWARD-HOPS."""
@@ -64,8 +64,12 @@ def owed(
         calm: whether there was no such event anywhere.
     """
     queue = namespace.queues.get(name)
+    owner = namespace.queues.get(v.owner_of(name))
+    # What an entity gives that may exist in part only is not judged, nor taken from its messages.
+    if queue is None or owner is None or is_unsure(owner):
+        return None
     # An entity that may be full need not take the message, for however long.
-    if queue is None or not queue.managed.status.gives or queue.room.taken >= AMPLE:
+    if not queue.managed.status.gives or queue.room.taken >= AMPLE:
         return None
     # The message may have to pass a partition that is down, in any entity.
     if any(queue.outages.any for queue in namespace.queues.values()):

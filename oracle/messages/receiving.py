@@ -1,6 +1,5 @@
 """Receives: which messages may be given, and when an answer may be empty."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from busproof import vocabulary as v
@@ -27,7 +26,7 @@ from busproof.oracle.messages.partitions import (
 )
 from busproof.oracle.messages.plausible_deliveries import heads, told_of_lock
 from busproof.oracle.messages.releasing import without_perhaps_spent
-from busproof.oracle.messages.sequence_numbers import misnumbered, numbered
+from busproof.oracle.messages.sequence_numbers import are_unique, misnumbered, numbered
 from busproof.oracle.messages.sessions import holds_session, in_outage, not_held, seized, session_at
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.queued_messages import Key, Receivers, Stored
@@ -152,13 +151,13 @@ def _given(
 ) -> Transitions:
     if isinstance(observed.outcome, v.Received):
         view = observed.outcome.message
-        for known in _told_apart(recognised(namespace, queue, view, observed)):
-            # SESS-09, SESS-10: the count continues that of the session's last lock, unless an
-            # unanswered receive may have given the message in between.
-            expected = None if queue.receivers.lost else known.stored.expected
-            counted = expected is None or view.delivery_count in (None, expected)
-            if counted and _may_be_given(known, command):
+        listed = list(recognised(namespace, queue, view, observed))
+        by_number = _known_by_number(listed, command)
+        for known in by_number or _told_apart(listed):
+            if _may_be_given_again(known, command):
                 yield _handed_out(known, command, of_count(known))
+        if by_number:
+            return
         # Or the message is a dead letter or a scheduled message whose arrival was unknown until
         # now.
         before = with_queue(namespace, queue)
@@ -170,10 +169,26 @@ def _given(
         yield from _offered(namespace, queue, command)
 
 
-def _told_apart(candidates: Iterator[Candidate]) -> list[Candidate]:
+def _known_by_number(listed: list[Candidate], command: v.Receive) -> list[Candidate]:
+    """SEQ-03: return the candidate that an earlier receive showed with this number, if possible.
+
+    No other message has its number. A peek proves less: where bodies are equal, it takes any of
+    their messages for the one that it shows.
+    """
+    if not listed or not are_unique(listed[0].namespace, listed[0].queue):
+        return []
+    return [
+        candidate
+        for candidate in listed
+        if candidate.stored.deliveries
+        and candidate.stored.sequence_number == candidate.view.sequence_number is not None
+        and _may_be_given_again(candidate, command)
+    ]
+
+
+def _told_apart(listed: list[Candidate]) -> list[Candidate]:
     """Return the candidates, with one for each group of messages that differ only in age."""
     # Equal bodies may be exchanged, and a state for each would multiply with every receive.
-    listed = list(candidates)
     if len(listed) < 2:
         return listed
     alike: dict[object, Candidate] = {}
@@ -190,6 +205,16 @@ def _told_apart(candidates: Iterator[Candidate]) -> list[Candidate]:
         kind = (*known, kept_back, age, counts)
         alike.setdefault(kind, candidate)
     return list(alike.values())
+
+
+def _may_be_given_again(candidate: Candidate, command: v.Receive) -> bool:
+    """SESS-09, SESS-10: return as `_may_be_given`, if the count continues the session's last lock.
+
+    An unanswered receive may have given the message in between.
+    """
+    expected = None if candidate.queue.receivers.lost else candidate.stored.expected
+    counted = expected is None or candidate.view.delivery_count in (None, expected)
+    return counted and _may_be_given(candidate, command)
 
 
 def _may_be_given(candidate: Candidate, command: v.Receive) -> bool:

@@ -39,11 +39,12 @@ from busproof.vocabulary.outcomes import (
     Outcome,
     Peeked,
     Received,
+    Refused,
     Scheduled,
 )
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.subscription_rules import DEFAULT_RULE, FalseFilter
-from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
+from busproof.vocabulary.values import MICROSECONDS, Error, ReceiveMode
 
 GB = 2**30
 LONGEST_LOCK = 300 * MICROSECONDS
@@ -112,6 +113,7 @@ SESSION = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id="
 
 LETTERS = queue("q", forward_dead_letters_to="end")
 LOCKED = Received(message=MessageView(body="m1", lock_token="t", sequence_number=1))
+UNAVAILABLE = Refused(error=Error.UNAVAILABLE)
 DEAD = DeadLetter(queue="q", lock_token="t", reason="r")
 
 
@@ -291,6 +293,16 @@ def test_other_events_restart_the_count_of_empty_answers() -> None:
 def test_a_message_that_has_come_is_owed_no_more() -> None:
     bus = Bus(*PAIR, send())
     bus.saw(TAKE, Received(message=MessageView(body="m1", sequence_number=1)))
+    assert bus.empty() is None
+
+
+def test_message_that_a_partly_deleted_queue_gave_is_owed_no_more() -> None:
+    created = CreateQueue(queue="end", partitioned=True)
+    bus = Bus(created, schedule(PAUSE), TakePartitionDown(queue="end", partition=1))
+    bus.saw(DeleteQueue(queue="end"), UNAVAILABLE)
+    bus.saw(BringPartitionUp(queue="end", partition=1))
+    bus.saw(AdvanceClock(duration=2 * PAUSE))
+    bus.saw(TAKE, Received(message=MessageView(body="m1")))
     assert bus.empty() is None
 
 

@@ -50,6 +50,14 @@ def test_fixed_settings_cannot_be_updated(name: str, rule: str, answer: v.Outcom
     refuses(observer, GET, described_as(**{name: not before}), rule)
 
 
+def test_refused_updates_of_two_faults_leave_one_state(observer: Observer) -> None:
+    """Each would double the states, and after ten such queues the judge would give up."""
+    observer.queue()
+    for name in ("other-1", "other-2"):
+        observer.has(update(requires_session=True, forward_to=name), INVALID)
+    assert len(observer.possible) == 1
+
+
 def test_an_update_that_names_what_is_so_succeeds(observer: Observer) -> None:
     observer.queue()
     refuses(observer, update(partitioned=True), INVALID, "MGMT-12")

@@ -1,17 +1,18 @@
 """Messages with the same body, and what tells them apart."""
 
 import pytest
-from observing import DONE, observing
+from observing import DONE, LOST, observing, passes, received, view
 
 from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
+    Peek,
     Receive,
     RenewSessionLock,
     Send,
 )
 from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Received, Renewed
+from busproof.vocabulary.outcomes import Empty, Peeked, Received, Renewed
 
 RECEIVE = Receive(queue="q")
 MINUTE = 60_000_000
@@ -55,3 +56,30 @@ def test_session_is_renewed_for_a_whole_lock_duration(until: int) -> None:
     renew = RenewSessionLock(queue="q", session_id="a")
     assert observer.saw(renew, Renewed(locked_until=until)).rules[0] == "SESS-13"
     observer.has(renew, Renewed(locked_until=MINUTE))
+
+
+def test_a_number_that_a_receive_showed_belongs_to_one_of_equal_messages() -> None:
+    """Otherwise each redelivery would multiply the states, up to the limit of the judge."""
+    observer = observing()
+    observer.queue(partitioned=False)
+    send = Send(queue="q", message=Message(body="m"))
+    for outcome in (DONE, LOST, LOST, LOST):
+        observer.has(send, outcome)
+    observer.has(RECEIVE, received("m", lock_token="l0"))
+    states = len(observer.possible)
+    for turn in range(1, 5):
+        passes(observer, 61)
+        observer.has(RECEIVE, received("m", lock_token=f"l{turn}"))
+    assert len(observer.possible) == states
+
+
+def test_a_number_that_a_peek_showed_may_be_of_any_of_equal_messages() -> None:
+    """The peek is taken to show the first one, which may never have arrived."""
+    observer = observing()
+    observer.queue(partitioned=False)
+    send = Send(queue="q", message=Message(body="m"))
+    for outcome in (LOST, DONE):
+        observer.has(send, outcome)
+    observer.has(Peek(queue="q"), Peeked(messages=(view("m"),)))
+    observer.has(RECEIVE, received("m", lock_token="l"))
+    observer.has(RECEIVE, Empty())
