@@ -7,6 +7,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding import kept_away_by
+from busproof.oracle.messages.liveness import may_lack_room
 from busproof.oracle.messages.receiving import receive
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.several.batches import receive_batch
@@ -78,15 +79,15 @@ def given_by_source(
 
     A receive gives nothing, because all messages wait to be forwarded; a peek may show them. If the
     entity does not forward, or the request is another one, nothing is yielded. Messages that a
-    queue had when an update enabled forwarding may still be received from it, because the documents
-    leave their place open.
+    queue had when an update enabled forwarding may still be received from it, and dead letters
+    whose destination may be full: the documents leave their place open.
     """
     receives = isinstance(command, v.Receive | v.ReceiveBatch)
     if queue.settings.forward_to is None or not (receives or isinstance(command, v.Peek)):
         return
     # Such messages may be received still, so an empty answer or a refusal shows nothing.
-    may_stay = queue.managed.redirected and queue.messages
     dead = v.is_dead_letter_queue(queue.settings.queue)
+    may_stay = _may_keep_some(namespace, queue)
     rules = rules_if((receives and not may_stay, "FWD-36" if dead else "FWD-15"))
     yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
     if not receives:
@@ -98,3 +99,11 @@ def given_by_source(
         yield from receive_batch(namespace, command, connection, observed)
     elif may_stay and isinstance(command, v.Receive):
         yield from receive(namespace, command, connection, observed)
+
+
+def _may_keep_some(namespace: Namespace, queue: Queue) -> bool:
+    """Return whether messages may stay in an entity that forwards."""
+    if not v.is_dead_letter_queue(queue.settings.queue):
+        return queue.managed.redirected and len(queue.messages) > 0
+    destination = namespace.queues.get(queue.settings.forward_to or "")
+    return destination is not None and may_lack_room(namespace, destination)

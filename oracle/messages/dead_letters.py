@@ -211,7 +211,7 @@ def with_dead_letter_forwarding(namespace: Namespace, name: str) -> Namespace:
 
 
 def _is_plain(namespace: Namespace, name: str) -> bool:
-    """Return whether messages that arrive here unseen affect only receives and peeks."""
+    """Return whether messages arrive here at once, and unseen affect only receives and peeks."""
     queue = namespace.queues.get(name)
     if queue is None:
         # A request refused in an outage may have named an entity that does not exist.
@@ -219,7 +219,9 @@ def _is_plain(namespace: Namespace, name: str) -> bool:
     settings = queue.settings
     special = settings.requires_session or settings.duplicate_detection
     onward = settings.forward_to is not None or settings.forward_dead_letters_to is not None
-    return queue.role is None and not (special or onward)
+    # Where a dead letter is that a disabled destination does not take is open.
+    takes = queue.managed.status.takes
+    return takes and queue.role is None and not (special or onward)
 
 
 def seen_beyond(

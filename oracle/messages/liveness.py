@@ -98,10 +98,10 @@ def _owed_from_dead_letter_queues(namespace: Namespace, queue: Queue) -> v.RuleI
     kept_away = settings.requires_session or settings.duplicate_detection or settings.forward_to
     if kept_away or settings.time_to_live is not None or not observability.dead_letters:
         return None
+    if may_lack_room(namespace, queue):
+        return None
     feeding_here = [namespace.queues[source] for source in feeding(namespace, settings.queue)]
     owners = [namespace.queues[v.owner_of(dead.settings.queue)] for dead in feeding_here]
-    if sum(owner.room.taken for owner in (queue, *owners)) >= AMPLE:
-        return None
     # A message that was forwarded before may have reached the limit of hops.
     destinations = set(namespace.forwarding.values())
     for dead, owner in zip(feeding_here, owners, strict=True):
@@ -112,6 +112,13 @@ def _owed_from_dead_letter_queues(namespace: Namespace, queue: Queue) -> v.RuleI
         ):
             return "FWD-35"
     return None
+
+
+def may_lack_room(namespace: Namespace, destination: Queue) -> bool:
+    """Return whether dead letters that were forwarded to this entity may have found no room."""
+    sources = feeding(namespace, destination.settings.queue)
+    owners = (namespace.queues[v.owner_of(source)] for source in sources)
+    return sum(entity.room.taken for entity in (destination, *owners)) >= AMPLE
 
 
 def _must_go_on(letter: Stored) -> bool:

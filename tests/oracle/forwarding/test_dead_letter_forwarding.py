@@ -31,7 +31,9 @@ from busproof.vocabulary.commands import (
     Receive,
     Send,
     TakePartitionDown,
+    UpdateQueue,
 )
+from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Empty, Peeked, Refused
 from busproof.vocabulary.values import Error, ReceiveMode
@@ -137,6 +139,33 @@ def test_the_dead_letter_queue_gives_nothing(observer: Observer) -> None:
     assert "FWD-36" in observer.saw(GRAVE, Empty()).rules
     assert "FWD-36" in observer.saw(GRAVE, INVALID).rules
     observer.has(END, letter())
+
+
+def test_dead_letter_that_its_destination_does_not_take_may_be_anywhere(observer: Observer) -> None:
+    """The destination was disabled when the source was created."""
+    observer.has(CreateQueue(queue="end"))
+    observer.has(UpdateQueue(queue="end", status=EntityStatus.SEND_DISABLED))
+    observer.queue(forward_dead_letters_to="end")
+    observer.send(partition=1, message_id="x")
+    observer.has(RECEIVE, received("m1", 1, lock_token="l", message_id="x"))
+    observer.has(BURY)
+    assert is_allowed(observer, GRAVE, Empty())
+    observer.has(GRAVE, letter())
+
+
+@pytest.mark.parametrize("size", [100_000_000, 1_000])
+def test_dead_letter_whose_destination_may_be_full_may_stay(observer: Observer, size: int) -> None:
+    """Half of the least size that an entity can have counts as ample."""
+    pair(observer)
+    for body in "abcdef":
+        observer.has(Send(queue="end", message=Message(body=body, size=size)), partition=2)
+    observer.send(partition=1, message_id="x")
+    observer.has(RECEIVE, received("m1", 1, lock_token="l", message_id="x"))
+    observer.has(BURY)
+    assert is_allowed(observer, GRAVE, letter()) is (size > 1_000)
+    assert is_allowed(observer, END, letter())
+    shown = observer.saw(GRAVE, Empty()).rules
+    assert ("FWD-36" in shown) is (size == 1_000)
 
 
 def test_message_over_its_delivery_limit_is_forwarded(observer: Observer) -> None:
