@@ -61,7 +61,9 @@ def _as_disabled(
     elif forbidden:
         # The documents do not say whether other requests are refused, or what a commit then does.
         for answer in answers:
-            yield attrs.evolve(answer, next=with_doubt(answer.next, command))
+            # A refusal may have another reason, but shows nothing where it may be for the status.
+            if not isinstance(answer.outcome, v.Refused):
+                yield attrs.evolve(answer, next=with_doubt(answer.next, command))
         left = with_doubt(namespace, command)
         yield refusal(left, v.Error.ENTITY_DISABLED, any_error=True)
     else:

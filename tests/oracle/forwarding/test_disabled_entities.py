@@ -12,6 +12,7 @@ from observing import (
     is_allowed,
     knows_nothing_of,
     observing,
+    passes,
     received,
     shows,
     update,
@@ -22,6 +23,8 @@ from busproof import vocabulary as v
 DISABLED = v.Refused(error=v.Error.ENTITY_DISABLED)
 
 HERE = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+
+RECEIVE = v.Receive(queue="q")
 
 LETTERS = v.Receive(queue="q/$deadletterqueue", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
@@ -110,6 +113,20 @@ def test_receiver_of_a_send_disabled_queue_can_settle(observer: Observer) -> Non
     done = v.Complete(queue="q", lock_token="l")
     assert not observer.saw(done, DISABLED).possible
     observer.has(done)
+
+
+def test_refused_requests_on_a_disabled_queue_leave_one_state(observer: Observer) -> None:
+    """The lock is lost, or the queue is disabled; each request would double the states."""
+    observer.queue(partitioned=False)
+    for number in (1, 2):
+        observer.send()
+        observer.has(RECEIVE, received(f"m{number}", 0, number, lock_token=f"l{number}"))
+    observer.has(update(status=v.EntityStatus.DISABLED))
+    passes(observer, 61)
+    for number in (1, 2):
+        lost = v.Refused(error=v.Error.LOCK_LOST)
+        observer.has(v.Complete(queue="q", lock_token=f"l{number}"), lost)
+    assert len(observer.possible) == 1
 
 
 def test_commit_of_a_settlement_on_a_disabled_queue_is_open(observer: Observer) -> None:
