@@ -1,21 +1,29 @@
 """The judge never accuses a conforming bus, however it behaves within what is allowed."""
 
+import datetime
 import functools
 import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
+import attrs
 import pytest
 from exploring import accusation, explored
 
 from busproof.adapters.base import Adapter
 from busproof.adapters.model import POLICIES, ModelAdapter
-from busproof.exploration.explorer import Exploration
-from busproof.history.records import Oracle
+from busproof.cli.running.child_run import HISTORY, Request, record
+from busproof.exploration.explorer import Exploration, explore
+from busproof.exploration.machine import terms_of
+from busproof.exploration.sizes import SIZES
+from busproof.history import files
+from busproof.history.records import Ended, Oracle, Record, ScenarioVerdict
 from busproof.judging.judge import STATES_LIMIT, observability_for
 from busproof.judging.linearization.overlap import Judged, judged
 from busproof.spec import load
+from busproof.steps.played import PlayedScenarios
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile, profile_for
 from busproof.vocabulary.values import MICROSECONDS, Clock, Tier
@@ -24,16 +32,20 @@ FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = {"hostile": 6000, "random": 2000, "round-robin": 2000}
 SHARE = 1 if FULL else 100
 SHARDS = 4
+NIGHT = datetime.datetime.now(tz=datetime.UTC).toordinal() if FULL else 0
+"""Explorations at full size are new ones every night; a failure prints all that was sent."""
+WHOLE = 10
+"""Whole explorations of each shard, with the sequences of scenarios that are sent elsewhere."""
 REAL_SEQUENCES = 3200 if FULL else 4
 HURRIED_SEQUENCES = 4000 if FULL else 20
 AT_ONCE = 16 if FULL else 1
 """Processes in which time passes: on a real clock most of it is waiting."""
 
 
-def accusations(adapter: Adapter, shard: int, sequences: int) -> list[str]:
+def accusations(adapter: Adapter, seed: int, sequences: int) -> list[str]:
     """What the oracles object to in an exploration."""
-    profile = profile_for(load(), partitions=(16, 3, 4, 2)[shard % 4])
-    found = explored(adapter, seed=shard, profile=profile, sequences=sequences, rules=sequences)
+    profile = profile_for(load(), partitions=(16, 3, 4, 2)[seed % 4])
+    found = explored(adapter, seed=seed, profile=profile, sequences=sequences, rules=sequences)
     assert sequences == len(found.sequences)
     return decided(
         [accusation(found, each, oracle) for each in found.sequences for oracle in Oracle]
@@ -52,8 +64,46 @@ def decided(said: Sequence[str]) -> list[str]:
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_the_model_is_never_accused_by_either_oracle(policy: str, shard: int) -> None:
     """Hostile: last partition first, slack on every timer, cached, empty, lost, late answers."""
-    adapter = ModelAdapter(policy=policy, seed=shard)
-    assert [] == accusations(adapter, shard, SEQUENCES[policy] // SHARE // SHARDS)
+    seed = NIGHT * SHARDS + shard
+    adapter = ModelAdapter(policy=policy, seed=seed)
+    assert [] == accusations(adapter, seed, SEQUENCES[policy] // SHARE // SHARDS)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not FULL,
+    reason="explorations of many seeds; `make run` has one: run by the nightly part exploration",
+)
+@pytest.mark.parametrize("tier", ["standard", "premium"])
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_whole_explorations_of_the_model_pass_every_sequence(
+    tier: str, shard: int, tmp_path: Path
+) -> None:
+    """None is accused, and the judge gives up on none: each would make a run end with an error."""
+    record(Request(only="features", tier=tier, allure=False), tmp_path, lambda _: None)
+    played = PlayedScenarios()
+    for scenario in files.load(tmp_path / HISTORY).scenarios:
+        if scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.PASSED:
+            played.keep(scenario.name, scenario.events, scenario.ended.steps)
+    assert len(played.sequences) > 400
+    adapter, wrong = ModelAdapter(), []
+    size = attrs.evolve(SIZES["quick"], seconds=1e6)
+    for number in range(WHOLE):
+        seed = (NIGHT * SHARDS + shard) * WHOLE + number
+        records: list[Record] = []
+        explore(
+            adapter,
+            terms_of(adapter, profile_for(load(), tier=tier)),
+            size=size,
+            start=seed,
+            played=played.sequences,
+            write=records.append,
+        )
+        endings = [each for each in records if isinstance(each, Ended)]
+        assert len(endings) > size.sequences
+        passed = ScenarioVerdict.PASSED
+        wrong += [f"seed {seed}: {each.detail}" for each in endings if each.verdict is not passed]
+    assert [] == wrong
 
 
 @pytest.mark.slow
