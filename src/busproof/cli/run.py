@@ -73,7 +73,7 @@ COMMAND: Final = Command(
         *HOW_MUCH,
     ],
     examples=[
-        ("busproof run", "The reference model, in some forty seconds:"),
+        ("busproof run", "The reference model, in a minute or less:"),
         (
             "busproof run --adapter mybus:make --rule KEY --rule SESS",
             "Two families of rules against your bus:",
