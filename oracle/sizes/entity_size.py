@@ -196,9 +196,11 @@ def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int
     limits = capacity(namespace, queue.settings)
     if there <= limits.partition[0]:
         return False
-    if namespace.reading("FULL-PARTITION") == "pooled":
-        # Under this reading no partition is full before the whole entity is.
-        return there > limits.whole[0]
+    reading = namespace.reading("FULL-PARTITION")
+    whole = there > limits.whole[0]
+    # Where partitions share their room, none is full before the whole entity is, and then each is.
+    if reading == "pooled" or (reading == "either" and whole):
+        return whole
     # A copy need not be in the same partition as the topic's message.
     if isinstance(queue.role, Topic):
         return True

@@ -14,6 +14,7 @@ from exploring import accusation, explored
 
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
+from busproof.judging.judge import STATES_LIMIT
 from busproof.spec import load
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import Tier
@@ -27,6 +28,9 @@ EDITION = "cs-2020-12"
 CATALOGUE = load()
 CHOICES = {each.id: each.choices for each in CATALOGUE.ambiguities}
 MOST_SETS = 50
+GAVE_UP = f"more than {STATES_LIMIT} states"
+MOST_GIVEN_UP = 2
+"""With many ambiguities open at once, the judge may give up on a sequence, once for each oracle."""
 TIERS = tuple(Tier) if FULL else (Tier.STANDARD,)
 
 
@@ -58,4 +62,6 @@ def test_readings_go_together(number: int, tier: Tier) -> None:
     found = explored(adapter, profile=profile, sequences=SEQUENCES, rules=99)
     assert SEQUENCES == len(found.sequences)
     said = [accusation(found, each, oracle) for each in found.sequences for oracle in Oracle]
-    assert {""} == set(said), readings
+    accused = [each for each in said if each and not each.startswith(GAVE_UP)]
+    assert [] == accused, readings
+    assert len([each for each in said if each]) <= MOST_GIVEN_UP

@@ -173,6 +173,16 @@ class TestPartitions:
         fill(observer, MORE, partition=0, partition_key="a")
         refuses(observer, large(observer, partition_key="a"), DONE)
 
+    def test_one_that_uses_the_room_of_another_leaves_it_none(self) -> None:
+        observer = observing(
+            {"FULL-PARTITION": "either", "FULL-UNKEYED": "goes-round"}, partitions=2
+        )
+        observer.queue()
+        fill(observer, partition=0, partition_key="a")
+        refuses(observer, large(observer), FULL)
+        fill(observer, MORE, partition=0, partition_key="a")
+        observer.has(large(observer), FULL)
+
     def test_an_edition_may_not_say_how_large_partitions_are(self) -> None:
         observer = observing(silent=frozenset({"SIZE-02", "SIZE-07"}))
         observer.queue(max_size=4)
