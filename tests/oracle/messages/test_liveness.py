@@ -17,6 +17,7 @@ from busproof.vocabulary.commands import (
     TakePartitionDown,
     UpdateQueue,
 )
+from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Empty, Scheduled
 from busproof.vocabulary.values import ReceiveMode
@@ -46,6 +47,7 @@ def send(**properties: object) -> Send:
         ((END, SOURCE, send(time_to_live=SECOND), AdvanceClock(duration=SECOND)), None),
         ((END, SOURCE, send(session_id="a", partition_key="b")), None),
         ((END, SOURCE, send(), TakePartitionDown(queue="q", partition=0)), None),
+        ((END, SOURCE, send(), UpdateQueue(queue="end", status=EntityStatus.DISABLED)), None),
         ((), None),
     ],
 )
