@@ -29,7 +29,7 @@ CATALOGUE = load()
 CHOICES = {each.id: each.choices for each in CATALOGUE.ambiguities}
 MOST_SETS = 50
 GAVE_UP = f"more than {STATES_LIMIT} states"
-MOST_GIVEN_UP = 2
+MOST_GIVEN_UP = 2 if FULL else 0
 """With many ambiguities open at once, the judge may give up on a sequence, once for each oracle."""
 TIERS = tuple(Tier) if FULL else (Tier.STANDARD,)
 
