@@ -14,6 +14,7 @@ __all__ = [
     "MessageView",
     "PropertyValue",
     "frozen_properties",
+    "same_properties",
 ]
 
 PropertyValue = str | int | float | bool
@@ -22,6 +23,20 @@ PropertyValue = str | int | float | bool
 def frozen_properties(properties: Mapping[str, PropertyValue]) -> Map[str, PropertyValue]:
     """Return the application properties as an immutable mapping."""
     return Map(properties)
+
+
+def same_properties(sent: Map[str, PropertyValue], shown: Map[str, PropertyValue]) -> bool:
+    """LIFE-01: return whether application properties agree in value and in type."""
+    return sent == shown and all(_same_type(value, shown[name]) for name, value in sent.items())
+
+
+def _same_type(sent: PropertyValue, shown: PropertyValue) -> bool:
+    """Return whether equal values have one type; 1.0 may come back as 1, and not the reverse.
+
+    Python takes 1, 1.0 and true as equal. A language with one type of numbers, as JavaScript has,
+    writes 1.0 as 1, and the protocol forbids to write a whole number as 1.0.
+    """
+    return type(sent) is type(shown) or (type(sent) is float and type(shown) is int)
 
 
 SEQUENCE_BITS: Final = 48

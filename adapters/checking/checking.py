@@ -15,7 +15,7 @@ from busproof.adapters.checking.basics import (
     DECLARATION,
     checked_declaration,
 )
-from busproof.adapters.checking.capabilities import CAPABILITIES
+from busproof.adapters.checking.entities import ENTITIES
 from busproof.adapters.checking.findings import (
     Finding,
     Lesson,
@@ -24,6 +24,10 @@ from busproof.adapters.checking.findings import (
     Wrong,
     traceback_of,
 )
+from busproof.adapters.checking.partitions import PARTITIONS
+from busproof.adapters.checking.receiving import RECEIVING
+from busproof.adapters.checking.sending import SENDING
+from busproof.adapters.checking.sessions import SESSIONS
 from busproof.adapters.checking.talk import Check, Talk
 from busproof.adapters.checking.wire import SAME, WIRE, wire_findings
 from busproof.adapters.finding import find
@@ -40,6 +44,9 @@ MAKING: Final = Lesson(
     "runs in.",
 )
 
+CHECKS: Final = (*BASICS, *SENDING, *RECEIVING, *SESSIONS, *PARTITIONS, *ENTITIES, AFTER)
+"""All checks of a conversation, in order."""
+
 PATIENCE: Final = 3
 """Number of failures of an adapter to tolerate; one more ends the checks."""
 
@@ -47,8 +54,7 @@ PATIENCE: Final = 3
 def lessons(name: str) -> tuple[Lesson, ...]:
     """Return the requirements that are checked for an adapter with this name, in order."""
     wire = (*(lesson for lesson, _ in WIRE), SAME) if name.startswith("exec:") else ()
-    rest = (check.lesson for check in (*BASICS, *CAPABILITIES, AFTER))
-    return (*wire, MAKING, *rest)
+    return (*wire, MAKING, *_lessons())
 
 
 def checked(name: str, profile: v.Profile, timeout: float) -> Iterator[Finding]:
@@ -79,7 +85,7 @@ def _failed(finding: Finding) -> bool:
 
 
 def _lessons() -> list[Lesson]:
-    return [check.lesson for check in (*BASICS, *CAPABILITIES, AFTER)]
+    return [check.lesson for check in CHECKS]
 
 
 def _untried(these: tuple[Lesson, ...] | list[Lesson], why: str) -> Iterator[Finding]:
@@ -138,14 +144,15 @@ class _Checking:
 
     def all(self) -> Iterator[Finding]:
         """Run all checks; yield their findings."""
-        for check in (*BASICS, *CAPABILITIES, AFTER):
+        for check in CHECKS:
             yield self._one(check)
 
     def _one(self, check: Check) -> Finding:
         lesson = check.lesson
-        if check.needs is not None and check.needs not in self._declaration.capabilities:
-            detail = f"{check.needs.value} is not declared"
-            return Finding(lesson=lesson, result=Result.NOT_APPLICABLE, detail=detail)
+        for capability in check.needs:
+            if capability not in self._declaration.capabilities:
+                detail = f"{capability.value} is not declared"
+                return Finding(lesson=lesson, result=Result.NOT_APPLICABLE, detail=detail)
         if self._broke > PATIENCE:
             detail = f"it broke {self._broke} times before"
             return Finding(lesson=lesson, result=Result.NOT_TRIED, detail=detail)

@@ -14,9 +14,13 @@ from busproof.history.codec import structure, structure_union, unstructure
 from busproof.history.lines import encode_line
 from busproof.history.render.outcomes import outcome_words
 
-__all__ = ["Check", "Talk", "one_line", "shown"]
+__all__ = ["Check", "Talk", "check", "one_line", "shown"]
 
 _LONGEST: Final = 300
+_TEXTS: Final = (
+    *("body", "message_id", "session_id", "partition_key", "correlation_id", "to", "reply_to"),
+    *("subject", "reply_to_session_id", "content_type"),
+)
 
 O = TypeVar("O", bound=v.Outcome)  # noqa: E741 - an outcome
 T = TypeVar("T")
@@ -152,6 +156,17 @@ class Talk:
         """Return a command that receives and deletes a message from `q`."""
         return v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
+    def lock(self, connection: str = "c1") -> tuple[v.MessageView, str]:
+        """Receive a message of `q` under a lock, and return it with its lock token.
+
+        Raises:
+            Wrong: no message came, or it came without a lock token.
+        """
+        view = self.expect(v.Received, v.Receive(queue="q"), connection).message
+        if not view.lock_token:
+            raise Wrong("the message came without the lock_token that completes or abandons it")
+        return view, view.lock_token
+
     def insist(self, holds: bool, message: str) -> None:
         """Raise `Wrong` with this sentence unless the condition holds."""
         if not holds:
@@ -159,7 +174,7 @@ class Talk:
 
     def insist_same(self, sent: v.Message, view: v.MessageView) -> None:
         """Raise `Wrong` unless a message was received as it was sent."""
-        for name in ("body", "message_id", "session_id", "partition_key"):
+        for name in _TEXTS:
             before, after = getattr(sent, name), getattr(view, name)
             if before is not None and before != after:
                 raise Wrong(
@@ -168,6 +183,11 @@ class Talk:
                 )
         if sent.session_id is None and view.session_id:
             raise Wrong(f"session_id came back as {view.session_id!r}, and was never set")
+        if not v.same_properties(sent.properties, view.properties):
+            raise Wrong(
+                f"properties came back as {one_line(repr(dict(view.properties)))}, "
+                f"and were sent as {one_line(repr(dict(sent.properties)))}"
+            )
 
 
 def _described(observed: object) -> str:
@@ -202,8 +222,28 @@ def _checked(observed: object) -> Observed:
 
 @attrs.frozen(kw_only=True)
 class Check:
-    """A requirement with its check, which runs only if the capabilities in `needs` are declared."""
+    """A requirement with its check, which runs only if all capabilities in `needs` are declared."""
 
     lesson: Lesson
     run: Callable[[Talk], None]
-    needs: v.Capability | None = None
+    needs: tuple[v.Capability, ...] = ()
+
+
+def check(
+    *needs: v.Capability,
+    title: str,
+    protocol: str,
+    advice: str,
+    id: str = "",
+) -> Callable[[Callable[[Talk], None]], Check]:
+    """Return a decorator that makes a function a check.
+
+    Args:
+        needs: the capabilities without which the check does not apply.
+        title: as in `Lesson`, like the two that follow.
+        protocol: what the protocol says.
+        advice: what to do if an adapter fails.
+        id: name of the check; that of the first capability if it is left out.
+    """
+    lesson = Lesson(id=id or needs[0].value, title=title, protocol=protocol, advice=advice)
+    return lambda run: Check(lesson=lesson, run=run, needs=needs)

@@ -5,7 +5,6 @@ from operator import attrgetter
 from typing import Any, Final
 
 import attrs
-from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
@@ -95,7 +94,7 @@ def is_unchanged(
         _same(sent.session_id, view.session_id)
         and _same(sent.partition_key, view.partition_key, or_else=sent.session_id)
         and (carried == shown or all(map(_same, carried, shown)))
-        and _same_own(sent.properties, view.properties)
+        and v.same_properties(sent.properties, view.properties)
     )
     number = stored.sequence_number
     same = same and (number is None or view.sequence_number in (None, number))
@@ -114,20 +113,6 @@ def _same(sent: str | None, shown: str | None, or_else: str | None = None) -> bo
     if (sent or None) == (shown or None):
         return True
     return sent is None and or_else is not None and shown == or_else
-
-
-def _same_own(sent: Map[str, v.PropertyValue], shown: Map[str, v.PropertyValue]) -> bool:
-    """LIFE-01: return whether application properties agree in value and in type."""
-    return sent == shown and all(_same_type(value, shown[name]) for name, value in sent.items())
-
-
-def _same_type(sent: v.PropertyValue, shown: v.PropertyValue) -> bool:
-    """Return whether equal values have one type; 1.0 may come back as 1, and not the reverse.
-
-    Python takes 1, 1.0 and true as equal. A language with one type of numbers, as JavaScript has,
-    writes 1.0 as 1, and the protocol forbids to write a whole number as 1.0.
-    """
-    return type(sent) is type(shown) or (type(sent) is float and type(shown) is int)
 
 
 def named_partition(namespace: Namespace, view: v.MessageView, observed: Observation) -> int | None:

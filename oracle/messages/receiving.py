@@ -153,9 +153,8 @@ def _given(
         view = observed.outcome.message
         listed = list(recognised(namespace, queue, view, observed))
         by_number = _known_by_number(listed, command)
-        for known in by_number or _told_apart(listed):
-            if _may_be_given_again(known, command):
-                yield _handed_out(known, command, of_count(known))
+        for known in by_number or [c for c in _told_apart(listed) if _may_follow(c, command)]:
+            yield _handed_out(known, command, of_count(known))
         if by_number:
             return
         # Or the message is a dead letter or a scheduled message whose arrival was unknown until
@@ -182,7 +181,7 @@ def _known_by_number(listed: list[Candidate], command: v.Receive) -> list[Candid
         for candidate in listed
         if candidate.stored.deliveries
         and candidate.stored.sequence_number == candidate.view.sequence_number is not None
-        and _may_be_given_again(candidate, command)
+        and _may_follow(candidate, command)
     ]
 
 
@@ -207,10 +206,11 @@ def _told_apart(listed: list[Candidate]) -> list[Candidate]:
     return list(alike.values())
 
 
-def _may_be_given_again(candidate: Candidate, command: v.Receive) -> bool:
-    """SESS-09, SESS-10: return as `_may_be_given`, if the count continues the session's last lock.
+def _may_follow(candidate: Candidate, command: v.Receive) -> bool:
+    """SESS-09, SESS-10: return whether the message may be given after its earlier deliveries.
 
-    An unanswered receive may have given the message in between.
+    Its count continues that of the session's last lock, unless an unanswered receive may have given
+    the message in between.
     """
     expected = None if candidate.queue.receivers.lost else candidate.stored.expected
     counted = expected is None or candidate.view.delivery_count in (None, expected)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from busproof.adapters.checking.checking import checked, lessons
+from busproof import vocabulary as v
+from busproof.adapters.checking.checking import CHECKS, checked, lessons
 from busproof.adapters.checking.findings import Finding, Result
 from busproof.cli.main import main
 from busproof.errors import UsageError
@@ -44,6 +45,8 @@ FAKES = {
     "Forgets": ("send-receive", "Receive is to be answered with Received here"),
     "LosesProperties": ("properties", "message_id came back as None, and was sent as 'id 1'"),
     "SetsSessions": ("send-receive", "session_id came back as 'default', and was never set"),
+    "ForgetsLabels": ("filters", "subject came back as None, and was sent as 'label'"),
+    "WritesFractions": ("filters", "properties came back as {"),
     "SpeaksAscii": ("text", "body came back as '? ?"),
     "CutsBodies": ("long-text", "body came back as 'long long"),
     "RefusesLongOnes": ("long-text", 'refuses it with the error "message-too-large" or'),
@@ -77,8 +80,10 @@ FAKES = {
 BLUNT = {
     "AnswersNothing",
     "Breaks",
+    "CompletesAnything",
     "Forgets",
     "GivesNoTokens",
+    "HasNoRegularQueues",
     "KeepsEverything",
     "KnowsOneConnection",
     "LosesProperties",
@@ -88,9 +93,102 @@ BLUNT = {
     "ReusesTokens",
     "RoundsNumbers",
     "SetsSessions",
+    "SharesSessions",
     "StandsStill",
+    "TellsNoPartition",
 }
 """Fakes whose fault shows in several checks; that of all others in one."""
+
+
+REFUSED = {
+    "transactions": ("BeginTransaction",),
+    "batches": ("SendBatch",),
+    "scheduling": ("Schedule", "CancelScheduled"),
+    "time-to-live": ("CreateQueue_time_to_live",),
+    "disposable-namespace": ("Send_message",),
+    "transactional-settlement": ("Complete_transaction",),
+    "peek-lock": ("Abandon", "Complete"),
+    "lock-renewal": ("RenewLock",),
+    "settle-batches": ("SettleBatch",),
+    "renew-locks": ("RenewLocks",),
+    "dead-letter": ("DeadLetter",),
+    "dead-letter-reasons": ("DeadLetter",),
+    "transfer-dead-letter": ("Receive",),
+    "deferral": ("Defer", "ReceiveDeferred"),
+    "receive-batches": ("ReceiveBatch",),
+    "peek": ("Peek",),
+    "peek-from": ("Peek_from_sequence_number",),
+    "sessions": ("AcceptSession", "CloseSession"),
+    "next-session": ("AcceptNextSession",),
+    "session-state": ("SetSessionState", "GetSessionState"),
+    "session-lock": ("RenewSessionLock",),
+    "session-listing": ("ListSessions",),
+    "outages": ("TakePartitionDown",),
+    "management": ("GetQueue", "ListQueues", "UpdateQueue", "DeleteQueue"),
+    "sizes": ("CreateQueue_max_size",),
+    "api-versions": ("CreateQueue_api_version",),
+    "entity-status": ("UpdateQueue_status",),
+    "topics": ("CreateTopic", "CreateSubscription"),
+    "topic-management": ("GetTopic", "ListTopics", "UpdateTopic", "DeleteTopic"),
+    "rules": ("AddRule", "RemoveRule", "ListRules"),
+    "sql-filters": ("AddRule",),
+    "rule-actions": ("AddRule_action",),
+    "forwarding": ("CreateQueue_forward_to",),
+    "redirection": ("UpdateQueue_forward_to",),
+    "dead-letter-forwarding": ("CreateQueue_forward_dead_letters_to",),
+}
+"""Check to the requests that it needs, perhaps only with a certain setting."""
+
+MISREPORTED = {
+    "RepeatsTheFirst": ("batches", "of a batch of 'm1' and 'm2' came ['m1', 'm1']"),
+    "NumbersNothingScheduled": ("scheduling", "came back without the sequence_number that"),
+    "CountsFromZero": ("dead-letter", "delivery_count is 0 the first time, and must be 1"),
+    "KnowsNoReasons": ("dead-letter-reasons", "came back as None, and was 'a reason'"),
+    "GivesTwice": ("deferral", "one deferred message was asked for, and 2 came back"),
+    "GivesUnknown": ("receive-batches", "'?' was received, and never sent"),
+    "TellsOneTime": ("renew-locks", "2 locks were renewed, and 1 times came back"),
+    "DeletesMore": ("delete-batch", "DeleteBatch of one message came back as"),
+    "NumbersNothing": ("sequence-numbers", "the message came without its sequence_number"),
+    "NumbersAllAlike": ("sequence-numbers", "two messages of one partition have the same number"),
+    "PeeksFromTheBeginning": ("peek-from", "on shows the message"),
+    "AcceptsUnknown": ("next-session", "is 'default', and only 's' has messages"),
+    "KeepsNoNull": ("session-state", "state came back as '', and was set to None"),
+    "ListsNoSessions": ("session-listing", "the list has the sessions (), and not 's'"),
+    "DescribesUnderItsOwnName": ("management", "the description of 'q' is that of 'queue-1'"),
+    "ListsItsOwnNames": ("topic-management", "the list has the topics ('queue-1',), and not 't'"),
+    "DescribesTopicsUnderItsOwnName": ("topic-management", "of 't' is that of 'topic-1'"),
+    "TellsNoAvailability": ("availability", "the description has no availability"),
+    "ListsNoRules": ("rules", "the list has the rules []"),
+    "MakesTextOfFilters": ("rules", "and was CorrelationFilter("),
+}
+"""As `FAKES`, of adapters that report one kind of answer wrongly."""
+
+UNCHECKED = {"prefetch", "timestamps", "legacy-entities", "limits", "amqp"}
+"""Capabilities without a request of their own, or whose requests only the suite can judge."""
+
+
+def test_every_capability_that_has_a_request_has_a_check() -> None:
+    assert set(v.Capability) - UNCHECKED == {each.needs[0] for each in CHECKS if each.needs}
+
+
+@pytest.mark.parametrize(
+    ("check", "command"), [(check, each) for check, some in REFUSED.items() for each in some]
+)
+def test_declared_capability_whose_request_is_refused_fails_its_check(
+    check: str, command: str
+) -> None:
+    found = findings(f"misreporting:Refuses_{command}")
+    assert check in failed(found)
+    assert f"{command.partition('_')[0]} is to be answered with" in found[check].detail
+    assert "and came back as Refused: other" in found[check].detail
+
+
+@pytest.mark.parametrize("fake", MISREPORTED)
+def test_wrong_report_is_found_by_its_own_check(fake: str) -> None:
+    check, said = MISREPORTED[fake]
+    found = findings(f"misreporting:{fake}")
+    assert check in failed(found)
+    assert said in found[check].detail
 
 
 @pytest.mark.parametrize("fake", FAKES)
@@ -198,7 +296,8 @@ def test_a_program_that_cannot_be_started_is_reported() -> None:
 
 def test_every_check_has_caught_a_fake() -> None:
     """So that none of them is there for nothing."""
-    known = {check for check, _ in (*FAKES.values(), *LINES.values())}
+    caught = (*FAKES.values(), *MISREPORTED.values(), *LINES.values())
+    known = {check for check, _ in caught} | set(REFUSED)
     assert [] == [each.id for each in lessons("exec:x") if each.id not in known]
 
 

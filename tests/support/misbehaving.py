@@ -100,6 +100,20 @@ class SetsSessions(Fake):
         return self.changed(came, session_id="default") if _gives(came) else came
 
 
+class ForgetsLabels(Fake):
+    def wrong(self, command, came):
+        return self.changed(came, subject=None) if _gives(came) else came
+
+
+class WritesFractions(Fake):
+    def wrong(self, command, came):
+        if not _gives(came):
+            return came
+        own = came.outcome.message.properties
+        whole = {name: float(value) for name, value in own.items() if type(value) is int}
+        return self.changed(came, properties={**own, **whole})
+
+
 class SpeaksAscii(Fake):
     def wrong(self, command, came):
         if not _gives(came):
