@@ -115,10 +115,12 @@ def _rules(comparison: Comparison) -> Iterator[dict[str, Any]]:
             readings.setdefault(rule, []).append(ambiguity.id)
     for listed in comparison.catalogue.rules:
         shown = comparison.evidence.get(listed.id, {})
-        yield _stated(listed, readings.get(listed.id, [])) | _shown(shown, comparison.fates)
+        stated = _stated(listed, comparison.catalogue, readings.get(listed.id, []))
+        yield stated | _shown(shown, comparison.fates)
 
 
-def _stated(rule: Rule, readings: Sequence[str]) -> dict[str, Any]:
+def _stated(rule: Rule, catalogue: Catalogue, readings: Sequence[str]) -> dict[str, Any]:
+    editions = enumerate(edition.id for edition in catalogue.editions)
     fields = {
         "id": rule.id,
         "title": rule.title,
@@ -127,7 +129,7 @@ def _stated(rule: Rule, readings: Sequence[str]) -> dict[str, Any]:
         "status": rule.status,
         "outside": rule.outside,
         "tiers": list(rule.tiers),
-        "editions": list(rule.editions),
+        "editions": [place for place, edition in editions if edition in rule.editions],
         "needs": list(rule.needs),
         "unless": list(rule.unless),
         "never": rule.why_never,
@@ -212,7 +214,7 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
         "known": [_known(known_failure) for known_failure in run.known_failures],
         "verdicts": {rule.id: _verdict(rule, texts) for rule in run.rules},
         "examples": {
-            rule.id: _example(rule.id, rule.counterexample, subject.clock) | _again(rule)
+            rule.id: _example(rule.id, rule.counterexample, subject.clock, texts) | _again(rule)
             for rule in run.rules
             if rule.counterexample is not None
         },
@@ -235,13 +237,13 @@ def _verdict(rule: RuleVerdict, texts: _Texts) -> list[Any]:
     return cells if rule.scenarios else cells[:3] if rule.cause else cells[:2]
 
 
-def _example(rule: v.RuleId, example: Counterexample, clock: str) -> dict[str, Any]:
+def _example(rule: v.RuleId, example: Counterexample, clock: str, texts: _Texts) -> dict[str, Any]:
     commands = commands_of(example.events, v.Clock(clock))
     return {
         "scenario": example.scenario,
         "about": example.about,
         "gherkin": scenario_of(rule, commands, f"What broke {rule}") if commands else "",
-        "why": consequence(rule),
+        "why": texts.place(consequence(rule)),
         "seen": example.seen,
         "allowed": list(example.allowed),
         "story": [[line.who, line.request, line.answer] for line in story(example.events)],

@@ -129,7 +129,7 @@ function isSeen(run, { run: label, edition, tier }) {
 
 function fitsRule(rule, text, { family, edition, tier, text: words }) {
   return (!family || familyOf(rule.id) === family)
-    && (!edition || (rule.editions || []).includes(edition))
+    && (!edition || editionsOf(rule).includes(edition))
     && (!tier || (rule.tiers || []).includes(tier))
     && (!words || words.toLowerCase().split(/\s+/).every((word) => text.includes(word)));
 }

@@ -5,7 +5,7 @@ function ruleOf(rule) {
     ruleHead(rule),
     part(2, "Verdicts", worstFirst(rule).map((run) => outcome(run, rule))),
     part(2, "Where it is stated", stated(rule), rule.outside
-      ? make("p", { class: "muted" }, "None of the five editions states it; it is taken from other public documents.") : null),
+      ? make("p", { class: "muted" }, "No edition states it; it is taken from other public documents.") : null),
     part(2, "What is left open", (rule.readings || []).map(reading)),
     part(2, "What shows it", evidenceOf(rule)),
     part(2, "Would the tests notice?", faults(rule), generated(rule)),
@@ -23,7 +23,7 @@ function ruleHead(rule) {
     make("p", { class: "badges" }, [rule.modality, rule.status].filter(Boolean).map((each) => badge(each))),
     facts([
       ["Holds in", (rule.tiers || []).join(", ")],
-      ["Editions", (rule.editions || []).join(", ")],
+      ["Editions", editionsOf(rule).join(", ")],
       ["Needs", (rule.needs || []).map((need) => need.replaceAll("|", " or ")).join(", ")],
       ["Unless", (rule.unless || []).join(", ")],
       ["Cannot be shown", rule.never || ""],
@@ -55,7 +55,7 @@ function counterexample(example, rule) {
     make("h4", {}, "The shortest run that breaks it"),
     example.scenario ? make("p", { class: "muted" }, `From the scenario “${example.scenario}”`) : null,
     example.about ? make("p", {}, example.about) : null,
-    example.why ? make("p", { class: "why" }, make("b", {}, "Why it matters: "), example.why) : null,
+    page.texts[example.why] ? make("p", { class: "why" }, make("b", {}, "Why it matters: "), page.texts[example.why]) : null,
     make("div", { class: "beside" },
       make("section", { class: "came" }, make("h5", {}, "Seen"), make("code", {}, example.seen)),
       make("section", { class: "allowed" }, make("h5", {}, "Allowed"),

@@ -18,6 +18,7 @@ const ORDER = ["shown", "violated", "known failure", "errored", "inconclusive", 
 
 const slug = (verdict) => verdict.replace(" ", "-");
 const familyOf = (id) => id.slice(0, id.lastIndexOf("-"));
+const editionsOf = (rule) => (rule.editions || []).map((place) => page.editions[place]);
 
 // What a run says of a rule; null where it says nothing.
 function verdictOf(run, id) {
