@@ -13,14 +13,19 @@ pytestmark = pytest.mark.needs("git")
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.fixture
-def nightly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    """The tool, with results in an empty folder and two parts of one and two steps."""
-    spec = importlib.util.spec_from_file_location("nightly", ROOT / "tools" / "nightly.py")
+def loaded(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("loaded", ROOT / path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def nightly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """The tool, with results in an empty folder and two parts of one and two steps."""
+    module = loaded("tools/nightly.py")
     monkeypatch.setattr(module, "RESULTS", tmp_path)
     monkeypatch.setattr(module, "PRODUCT", ("pyproject.toml",))
     monkeypatch.setattr(module, "PARTS", {"short": (step(module, "a"),), "long": ()})
@@ -47,7 +52,25 @@ def test_a_part_keeps_commit_date_and_figures_with_their_bounds(
     assert [] == kept["failed"]
     (result,) = kept["steps"].values()
     assert {"commit", "date", "digest", "seconds"} <= result.keys()
-    assert [{"figure": "rows", "value": 3.0, "bound": 4.0, "holds": True}] == result["figures"]
+    kept = {"figure": "rows", "value": 3.0, "bound": 4.0, "asked": None, "holds": True}
+    assert [kept] == result["figures"]
+
+
+def test_figures_are_read_as_benchmarks_print_them(nightly: ModuleType) -> None:
+    figures = loaded("benchmarks/figures/__init__.py")
+    printed = [
+        figures.Figure("MB in the end", 1637.0),
+        figures.at_most("rows, the median", 3, 4),
+        figures.at_least("rows", 3, 1_000_000),
+        figures.at_most("growth", 1.7, 1.8, asked=1.3),
+        figures.at_most("growth, worse", 1.9, 1.8, asked=1.3),
+    ]
+    lines = "".join(f"{figure}\n" for figure in printed)
+    assert "growth: 1.70 (at most 1.8; 1.3 is asked)\n" in lines
+    assert [
+        (figure.name, figure.value, figure.bound, figure.asked, figure.holds) for figure in printed
+    ] == [tuple(read.values()) for read in nightly.figures(lines)]
+    assert ["rows", "growth, worse"] == nightly.failures(lines)
 
 
 def test_only_what_is_missing_failed_or_out_of_date_is_run(nightly, monkeypatch, capsys) -> None:

@@ -41,7 +41,8 @@ PRODUCT: Final = (
 
 FIGURE: Final = re.compile(
     r"^(?P<figure>\S.*): (?P<value>[\d,.]+)"
-    r"(?: \(at (?:most|least) (?P<bound>[\d,.]+)(?P<missed>, which does not hold)?\))?$",
+    r"(?: \(at (?:most|least) (?P<bound>[\d,.]+)(?:; (?P<asked>[\d,.]+) is asked)?"
+    r"(?P<missed>, which does not hold)?\))?$",
     re.MULTILINE,
 )
 """Pattern of a line that `benchmarks/figures` prints."""
@@ -246,13 +247,17 @@ def result(step: Step, current: str) -> dict[str, Any]:
 def figures(text: str) -> Iterator[dict[str, Any]]:
     """Yield the figures that a step has printed, each with its bound."""
     for match in FIGURE.finditer(text):
-        bound = match["bound"]
         yield {
             "figure": match["figure"],
-            "value": float(match["value"].replace(",", "")),
-            "bound": float(bound.replace(",", "")) if bound else None,
+            "value": _number(match["value"]),
+            "bound": _number(match["bound"]),
+            "asked": _number(match["asked"]),
             "holds": match["missed"] is None,
         }
+
+
+def _number(text: str | None) -> float | None:
+    return None if text is None else float(text.replace(",", ""))
 
 
 def failures(text: str) -> list[str]:
