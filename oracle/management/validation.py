@@ -115,11 +115,11 @@ def options_of(namespace: Namespace, command: v.CreateQueue) -> tuple[bool, ...]
     """Return the partitioning options that the queue may get: true, false or both."""
     profile = namespace.profile
     options = _asked_for(profile, command.partitioned)
-    if profile.tier is v.Tier.PREMIUM:
-        return options_in_premium(profile, options)
-    known = knows_partitions(profile, command.api_version)
     # A version that need not support partitions may ignore the option.
-    return with_basic(profile, options) if known or True not in options else (False, True)
+    if True in options and not knows_partitions(profile, command.api_version):
+        options = (False, True)
+    premium = profile.tier is v.Tier.PREMIUM
+    return options_in_premium(profile, options) if premium else with_basic(profile, options)
 
 
 def _asked_for(profile: v.Profile, wanted: bool | None) -> tuple[bool, ...]:

@@ -163,6 +163,14 @@ def test_basic_may_partition_every_queue(
         assert bool(observer.saw(GET, got).possible) is allowed
 
 
+def test_basic_that_partitions_all_does_so_for_an_old_version_too() -> None:
+    for partitioned in (True, False):
+        observer = observing({"BASIC-REGULAR": "never"}, tier=v.Tier.BASIC)
+        observer.has(v.CreateQueue(queue="q", api_version="2012-03"))
+        got = v.Described(description=v.QueueDescription(queue="q", partitioned=partitioned))
+        assert bool(observer.saw(GET, got).possible) is partitioned
+
+
 @pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("as-asked", False)])
 def test_basic_may_partition_every_topic(reading: str, allowed: bool) -> None:
     observer = observing({"BASIC-REGULAR": reading}, tier=v.Tier.BASIC)

@@ -96,6 +96,11 @@ class TestCreating:
         observer = premium({"PREMIUM-OLDEST": reading}, *OLDEST)
         assert answers == may_be(observer, v.CreateQueue(queue="q", partitioned=asked))
 
+    def test_an_old_version_may_ignore_what_the_oldest_edition_supports(self) -> None:
+        observer = premium({"PREMIUM-OLDEST": "supported"}, *OLDEST)
+        old = v.CreateQueue(queue="q", partitioned=True, api_version="2012-03")
+        assert {None, False, True} == may_be(observer, old)
+
     @pytest.mark.parametrize(
         ("default", "answers"),
         [("partitioned", {None}), ("either", {None, False}), ("regular", {False})],
