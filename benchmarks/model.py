@@ -25,7 +25,7 @@ SIZES: Final = (300_000, 1_000_000)
 GROWTH: Final = 1.3
 KNOWN_SEND: Final = (13, 5)
 KNOWN_GROWTH: Final = {("accept next session", 1_000_000): (1.8, 1.3)}
-"""What is known to miss the bound that was asked for: the bound it is held to, and the other."""
+"""What is known to miss its target: the bound it is held to, and the target."""
 
 Ask = Callable[[v.Command], v.Outcome]
 
@@ -193,10 +193,10 @@ def figures(sizes: Sequence[int]) -> Iterator[Figure]:
         sends.append((sending(ask), sending(toy.ask)))
         takes.append((taking(ask), taking(toy.ask)))
     compared = (("send", sends, *KNOWN_SEND), ("receive and complete", takes, 6, None))
-    for name, rounds, bound, asked in compared:
+    for name, rounds, bound, target in compared:
         yield Figure(f"{name}, microseconds", min(mine for mine, _ in rounds))
         ratio = min(mine / its for mine, its in rounds)
-        yield at_most(f"{name}, times the toy's", ratio, bound, asked)
+        yield at_most(f"{name}, times the toy's", ratio, bound, target)
     few, depth = measured(ask), LITTLE
     for size in sizes:
         fill(ask, size - depth)

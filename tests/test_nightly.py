@@ -52,7 +52,7 @@ def test_a_part_keeps_commit_date_and_figures_with_their_bounds(
     assert [] == kept["failed"]
     (result,) = kept["steps"].values()
     assert {"commit", "date", "digest", "seconds"} <= result.keys()
-    kept = {"figure": "rows", "value": 3.0, "bound": 4.0, "asked": None, "holds": True}
+    kept = {"figure": "rows", "value": 3.0, "bound": 4.0, "target": None, "holds": True}
     assert [kept] == result["figures"]
 
 
@@ -62,13 +62,13 @@ def test_figures_are_read_as_benchmarks_print_them(nightly: ModuleType) -> None:
         figures.Figure("MB in the end", 1637.0),
         figures.at_most("rows, the median", 3, 4),
         figures.at_least("rows", 3, 1_000_000),
-        figures.at_most("growth", 1.7, 1.8, asked=1.3),
-        figures.at_most("growth, worse", 1.9, 1.8, asked=1.3),
+        figures.at_most("growth", 1.7, 1.8, target=1.3),
+        figures.at_most("growth, worse", 1.9, 1.8, target=1.3),
     ]
     lines = "".join(f"{figure}\n" for figure in printed)
-    assert "growth: 1.70 (at most 1.8; 1.3 is asked)\n" in lines
+    assert "growth: 1.70 (at most 1.8; target 1.3)\n" in lines
     assert [
-        (figure.name, figure.value, figure.bound, figure.asked, figure.holds) for figure in printed
+        (figure.name, figure.value, figure.bound, figure.target, figure.holds) for figure in printed
     ] == [tuple(read.values()) for read in nightly.figures(lines)]
     assert ["rows", "growth, worse"] == nightly.failures(lines)
 

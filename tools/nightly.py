@@ -41,7 +41,7 @@ PRODUCT: Final = (
 
 FIGURE: Final = re.compile(
     r"^(?P<figure>\S.*): (?P<value>[\d,.]+)"
-    r"(?: \(at (?:most|least) (?P<bound>[\d,.]+)(?:; (?P<asked>[\d,.]+) is asked)?"
+    r"(?: \(at (?:most|least) (?P<bound>[\d,.]+)(?:; target (?P<target>[\d,.]+))?"
     r"(?P<missed>, which does not hold)?\))?$",
     re.MULTILINE,
 )
@@ -251,7 +251,7 @@ def figures(text: str) -> Iterator[dict[str, Any]]:
             "figure": match["figure"],
             "value": _number(match["value"]),
             "bound": _number(match["bound"]),
-            "asked": _number(match["asked"]),
+            "target": _number(match["target"]),
             "holds": match["missed"] is None,
         }
 

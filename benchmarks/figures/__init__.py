@@ -18,15 +18,15 @@ class Figure:
         value: the measured value.
         bound: minimum or maximum allowed value; `None` if the value depends only on the machine.
         most: whether the bound is a maximum.
-        asked: the bound that was asked for, if the figure is known to miss it and is held to
-            another one, so that it gets no worse.
+        target: the bound to reach, if the figure is known to miss it; it is held to another one,
+            so that it gets no worse.
     """
 
     name: str
     value: float
     bound: float | None = None
     most: bool = False
-    asked: float | None = None
+    target: float | None = None
 
     @property
     def holds(self) -> bool:
@@ -41,8 +41,8 @@ class Figure:
         if self.bound is None:
             return f"{self.name}: {value}"
         held_to = f"at {'most' if self.most else 'least'} {self.bound:,}"
-        if self.asked is not None:
-            held_to += f"; {self.asked:,} is asked"
+        if self.target is not None:
+            held_to += f"; target {self.target:,}"
         return f"{self.name}: {value} ({held_to}{'' if self.holds else ', which does not hold'})"
 
 
@@ -51,9 +51,9 @@ def at_least(name: str, value: float, bound: float) -> Figure:
     return Figure(name, value, bound)
 
 
-def at_most(name: str, value: float, bound: float, asked: float | None = None) -> Figure:
-    """Return a figure that must not be above its bound, which is looser than the one asked for."""
-    return Figure(name, value, bound, most=True, asked=asked)
+def at_most(name: str, value: float, bound: float, target: float | None = None) -> Figure:
+    """Return a figure that must not be above its bound; a target is what it misses so far."""
+    return Figure(name, value, bound, most=True, target=target)
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -72,7 +72,7 @@ def report(figures: Iterable[Figure], *, as_json: bool) -> int:
                 "figure": figure.name,
                 "value": figure.value,
                 "bound": figure.bound,
-                "asked": figure.asked,
+                "target": figure.target,
                 "holds": figure.holds,
             }
             for figure in listed
