@@ -3,7 +3,7 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.adapters.checking.talk import Talk, check
+from busproof.adapters.checking.talk import Talk, check, shown
 
 __all__ = ["ENTITIES"]
 
@@ -178,7 +178,7 @@ def _manages_rules(talk: Talk) -> None:
     names = sorted(rule.name for rule in listed)
     talk.insist(names == ["$Default", "none", "one"], f"the list has the rules {names}")
     kept = next(rule.filter for rule in listed if rule.name == "one")
-    talk.insist(kept == narrow, f"the filter came back as {kept}, and was {narrow}")
+    talk.insist(kept == narrow, f"the filter came back as {shown(kept)}, and was {shown(narrow)}")
     talk.expect(v.Done, v.RemoveRule(topic="t", subscription="s", rule="$Default"))
 
 

@@ -159,7 +159,7 @@ MISREPORTED = {
     "DescribesTopicsUnderItsOwnName": ("topic-management", "of 't' is that of 'topic-1'"),
     "TellsNoAvailability": ("availability", "the description has no availability"),
     "ListsNoRules": ("rules", "the list has the rules []"),
-    "MakesTextOfFilters": ("rules", "and was CorrelationFilter("),
+    "MakesTextOfFilters": ("rules", '"properties":{"n":"1","yes":"True"}}, and was {'),
 }
 """As `FAKES`, of adapters that report one kind of answer wrongly."""
 
@@ -318,6 +318,14 @@ def test_the_exit_code_distinguishes_failed_from_untried(name: str, code: int, c
         section = out.partition("send-receive failed")[2]
         for label in ("wrong", "sent", "came", "protocol", "do "):
             assert f"\n  {label}" in section
+
+
+def test_what_is_not_declared_is_told_in_a_sentence(capsys) -> None:
+    assert 0 == main(["check-adapter", "model"])
+    out = capsys.readouterr().out
+    assert "Not applicable, because a capability is not declared: client-library" in out
+    assert 1 == out.count("client-library")
+    assert out.endswith("passed, 1 not applicable\n")
 
 
 def test_the_findings_are_to_be_had_as_json(capsys) -> None:

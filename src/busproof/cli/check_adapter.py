@@ -117,12 +117,16 @@ def _print(findings: "list[Finding]", console: "Console") -> None:
     table.add_column("check", no_wrap=True)
     table.add_column("an adapter")
     table.add_column("result", no_wrap=True)
+    undeclared = [finding for finding in findings if finding.result.value == "not applicable"]
     for finding in findings:
-        style = _STYLES[finding.result.value]
-        table.add_row(
-            finding.lesson.id, finding.lesson.title, Text(finding.result.value, style=style)
-        )
+        if finding not in undeclared:
+            result = Text(finding.result.value, style=_STYLES[finding.result.value])
+            table.add_row(finding.lesson.id, finding.lesson.title, result)
     console.print(table)
+    if undeclared:
+        names = ", ".join(finding.lesson.id for finding in undeclared)
+        reason = f"Not applicable, because a capability is not declared: {names}"
+        console.print(Text(reason, style=_STYLES["not applicable"]))
     for finding in findings:
         if finding.result.value in ("failed", "inconclusive", "not tried"):
             _tell(finding, console)
