@@ -19,6 +19,7 @@ from busproof.broker.configuration import emulator
 from busproof.broker.configuration.subscription_rules import CORRELATION
 from busproof.cli.main import main
 from busproof.history.conformance import ExitCode, Verdict
+from busproof.vocabulary.capabilities import Capability
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -167,6 +168,14 @@ def test_the_shortest_adapter_in_a_process_conforms(tmp_path: Path) -> None:
     assert_conforms(run([*command, *ONLY], tmp_path), tmp_path)
     checked = run(check, tmp_path)
     assert checked.returncode == ExitCode.OK, checked.stdout
+
+
+@pytest.mark.parametrize(
+    "page", [ADAPTERS, ROOT / "docs" / "protocol.md"], ids=lambda path: path.stem
+)
+def test_every_capability_has_its_row(page: Path) -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \|", page.read_text("utf-8"), re.MULTILINE)
+    assert sorted(Capability) == sorted(row for row in rows if row in set(Capability))
 
 
 @pytest.mark.slow
