@@ -172,10 +172,8 @@ def place(
     key: Key | None,
 ) -> int:
     """TXN-05, TXN-10, SIZE-14: return the message's partition, with room for all in it."""
-    waiting = sum(
-        earlier.message.size or 0 for earlier in transaction.sends if earlier.entity is entity
-    )
-    size = (message.size or 0) + waiting
+    earlier = (send.message.size or 0 for send in transaction.sends if send.entity is entity)
+    size = (message.size or 0) + sum(earlier)
     return namespace.rules.keys.place(namespace, entity, key, size, PLENTY)
 
 
@@ -187,19 +185,21 @@ def settle(namespace: Namespace, entity: Entity, command: v.Settlement, name: st
     rules = namespace.rules
 
     def attempt(transaction: Transaction) -> Answer:
+        token = command.lock_token
         try:
             if isinstance(command, v.DeadLetter):
                 rules.dead_letters.check_source(namespace, entity)
-            queued = rules.locks.locked_under(namespace, entity, command.lock_token)
+            queued = rules.locks.locked_under(namespace, entity, token)
         except Refusal:
             if namespace.reading("SETTLEMENT-REFUSAL", "at-once", "at-commit") == "at-once":
                 raise
+            token = ""  # a later lock may have the same token, and does not make this one valid
         else:
             rules.transactions.check_settled(namespace, transaction, queued)
             namespace.journal.touch(queued)
             queued.enlisted = transaction
         reason = command.reason if isinstance(command, v.DeadLetter) else ""
-        enlisted = EnlistedSettlement(entity, command.lock_token, ACTIONS[type(command)], reason)
+        enlisted = EnlistedSettlement(entity, token, ACTIONS[type(command)], reason)
         namespace.journal.touch(transaction)
         transaction.settlements += (enlisted,)
         return Answer(DONE, rules=("LOCK-11",))

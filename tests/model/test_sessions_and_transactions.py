@@ -188,6 +188,21 @@ def test_message_id_is_a_key_in_transactions_as_read(reading: str, kind: type) -
     assert isinstance(bus.ask(command).outcome, kind)
 
 
+def test_settlement_of_a_lock_that_is_not_held_dooms_the_commit_whatever_comes_later() -> None:
+    """The token that was made up is that of a lock by the time of the commit."""
+    bus = Bus(profile(SETTLEMENT_REFUSAL="at-commit"))
+    bus.create()
+    bus.send("m", partition_key="k")
+    token = bus.receive().lock_token or ""
+    bus = Bus(profile(SETTLEMENT_REFUSAL="at-commit"))
+    bus.create()
+    bus.done(v.BeginTransaction(transaction="x"))
+    bus.done(v.Complete(queue="q", lock_token=token, transaction="x"))
+    bus.send("m", partition_key="k")
+    assert token == bus.receive().lock_token
+    assert v.Error.LOCK_LOST is bus.refused(v.CommitTransaction(transaction="x"))
+
+
 def test_second_entity_in_a_transaction_is_refused_if_so_read() -> None:
     bus = Bus(profile(TXN_ENTITIES="refused"))
     bus.create("q")
