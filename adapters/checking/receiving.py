@@ -128,11 +128,16 @@ def _renews_several(talk: Talk) -> None:
 
 
 def _two_locked(talk: Talk) -> tuple[str, str]:
-    """Send two messages of one key, and return the tokens of their locks."""
+    """Start again with two locked messages of one key, and return their lock tokens."""
+    _send_two(talk)
+    return talk.lock()[1], talk.lock()[1]
+
+
+def _send_two(talk: Talk) -> None:
+    """Start again with two messages of one key."""
     talk.begin(lock_duration=LOCK)
     for body in ("m1", "m2"):
         talk.send(body, partition_key="k")
-    return talk.lock()[1], talk.lock()[1]
 
 
 @check(
@@ -271,9 +276,7 @@ def _peeks(talk: Talk) -> None:
     advice="Give the number that your client reports; in JavaScript, use BigInt.",
 )
 def _tells_numbers(talk: Talk) -> None:
-    talk.begin()
-    for body in ("m1", "m2"):
-        talk.send(body, partition_key="k")
+    _send_two(talk)
     one, other = (_number(talk.expect(v.Received, talk.take()).message) for _ in range(2))
     talk.insist(one != other, f"two messages of one partition have the same number, {one}")
 
@@ -287,9 +290,7 @@ def _tells_numbers(talk: Talk) -> None:
     advice="Pass the number on.",
 )
 def _peeks_from(talk: Talk) -> None:
-    talk.begin()
-    for body in ("m1", "m2"):
-        talk.send(body, partition_key="k")
+    _send_two(talk)
     start = max(map(_number, _peeked(talk)))
     later = talk.expect(v.Peeked, v.Peek(queue="q", count=5, from_sequence_number=start)).messages
     for number in map(_number, later):

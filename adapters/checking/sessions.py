@@ -17,9 +17,7 @@ __all__ = ["SESSIONS"]
     "to another one.",
 )
 def _holds_sessions(talk: Talk) -> None:
-    talk.begin(requires_session=True)
-    sent = talk.send("m1", session_id="s")
-    talk.expect(v.Done, v.AcceptSession(queue="q", session_id="s"))
+    sent = _accept(talk)
     take = v.Receive(queue="q", mode=talk.take().mode, session_id="s")
     talk.insist_same(sent, talk.expect(v.Received, take).message)
     talk.expect(v.Empty, take)
@@ -52,9 +50,7 @@ def _accepts_next(talk: Talk) -> None:
     advice="Read and write text; an empty state is not null.",
 )
 def _keeps_state(talk: Talk) -> None:
-    talk.begin(requires_session=True)
-    talk.send(session_id="s")
-    talk.expect(v.Done, v.AcceptSession(queue="q", session_id="s"))
+    _accept(talk)
     for state in ("first é", "second", None):
         talk.expect(v.Done, v.SetSessionState(queue="q", session_id="s", state=state))
         ask = v.GetSessionState(queue="q", session_id="s")
@@ -71,9 +67,7 @@ def _keeps_state(talk: Talk) -> None:
     advice="Keep the session's receiver with its connection.",
 )
 def _renews_sessions(talk: Talk) -> None:
-    talk.begin(requires_session=True)
-    talk.send(session_id="s")
-    talk.expect(v.Done, v.AcceptSession(queue="q", session_id="s"))
+    _accept(talk)
     talk.expect(v.Renewed, v.RenewSessionLock(queue="q", session_id="s"))
 
 
@@ -92,6 +86,14 @@ def _lists_sessions(talk: Talk) -> None:
     talk.insist(
         "s" in listed, f"the list has the sessions {listed}, and not 's', which has a message"
     )
+
+
+def _accept(talk: Talk) -> v.Message:
+    """Start again with an accepted session, and return its message."""
+    talk.begin(requires_session=True)
+    sent = talk.send(session_id="s")
+    talk.expect(v.Done, v.AcceptSession(queue="q", session_id="s"))
+    return sent
 
 
 SESSIONS: Final = (_holds_sessions, _accepts_next, _keeps_state, _renews_sessions, _lists_sessions)
