@@ -5,7 +5,7 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.adapters.base import Declaration, Implementation
 from busproof.adapters.checking.findings import Wrong
-from busproof.adapters.checking.talk import Talk, check
+from busproof.adapters.checking.talk import HOUR, Talk, check
 from busproof.history.render.outcomes import outcome_words
 
 __all__ = ["AFTER", "BASICS", "DECLARATION", "checked_declaration"]
@@ -15,8 +15,6 @@ LONG_TEXT: Final = "long " * 40_000
 """A text of 200 kB, several times what a pipe or a naive line reader holds at once."""
 
 TOO_LONG: Final = (v.Error.MESSAGE_TOO_LARGE, v.Error.QUOTA_EXCEEDED)
-
-HOUR: Final = 3_600_000_000
 
 
 def checked_declaration(declared: object) -> Declaration:
@@ -135,7 +133,7 @@ def _keeps_long_text(talk: Talk) -> None:
     "error.",
     advice="Turn your client's time-out on an empty queue into Empty.",
 )
-def _tells_empty(talk: Talk) -> None:
+def _reports_empty(talk: Talk) -> None:
     talk.begin()
     talk.expect(v.Empty, talk.take())
 
@@ -186,7 +184,7 @@ def _takes_connections(talk: Talk) -> None:
     title="forgets everything at start",
     protocol="start means an empty namespace: no queue of the last scenario, no message, no lock, "
     "virtual time 0.",
-    advice="Delete what the last scenario made, or give each start names of its own.",
+    advice="Delete what the last scenario made, or use new names after each start.",
 )
 def _forgets(talk: Talk) -> None:
     talk.begin()
@@ -213,7 +211,7 @@ def _advances(talk: Talk) -> None:
     id="stop",
     title="stops, also if it is stopped twice",
     protocol="stop ends the implementation and frees its resources, and may be called again. A "
-    "process answers bye and ends by itself within 2 s.",
+    "process answers bye and exits within 2 s.",
     advice="End after bye; close what you opened; let a second stop do nothing.",
 )
 def _stops_twice(talk: Talk) -> None:
@@ -228,7 +226,7 @@ BASICS: Final = (
     _keeps_properties,
     _keeps_text,
     _keeps_long_text,
-    _tells_empty,
+    _reports_empty,
     _deletes,
     _refuses,
     _takes_connections,

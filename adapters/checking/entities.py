@@ -3,11 +3,10 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.adapters.checking.talk import Talk, check, shown
+from busproof.adapters.checking.talk import HOUR, Talk, check, shown
 
 __all__ = ["ENTITIES"]
 
-HOUR: Final = 3_600_000_000
 SUBSCRIPTION: Final = "t/subscriptions/s"
 
 
@@ -48,7 +47,7 @@ def _manages_queues(talk: Talk) -> None:
     protocol="The description of a queue has its availability, available or limited.",
     advice="Leave the capability out if your bus does not report it.",
 )
-def _tells_availability(talk: Talk) -> None:
+def _reports_availability(talk: Talk) -> None:
     talk.begin()
     described = talk.expect(v.Described, v.GetQueue(queue="q")).description
     talk.insist(described.availability is not None, "the description has no availability")
@@ -229,7 +228,7 @@ def _forwards(talk: Talk) -> None:
     v.Capability.FORWARDING,
     title="begins to forward and ends it",
     protocol="forward_to of UpdateQueue begins forwarding; an empty name ends it.",
-    advice="Tell an empty name from null, which leaves the setting as it is.",
+    advice="Distinguish an empty name from null, which keeps the setting.",
 )
 def _redirects(talk: Talk) -> None:
     talk.begin()
@@ -262,7 +261,7 @@ def _topic(talk: Talk) -> None:
 ENTITIES: Final = (
     _has_regular_queues,
     _manages_queues,
-    _tells_availability,
+    _reports_availability,
     _chooses_sizes,
     _names_versions,
     _disables,

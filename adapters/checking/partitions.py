@@ -31,7 +31,7 @@ def _suffers_outages(talk: Talk) -> None:
     "name the partition, from 0.",
     advice="In JavaScript, use BigInt: numbers above 2^53 lose their last bits.",
 )
-def _tells_partitions(talk: Talk) -> None:
+def _reports_partitions(talk: Talk) -> None:
     talk.begin()
     partitions = talk.profile.partitions
     for body in ("m1", "m2", "m3"):
@@ -42,7 +42,7 @@ def _tells_partitions(talk: Talk) -> None:
         named = None if number is None else number >> v.SEQUENCE_BITS
         talk.insist(
             witnessed is not None or named is not None,
-            "neither a witness of the send nor a sequence number tells the partition",
+            "neither a witness of the send nor a sequence number names the partition",
         )
         talk.insist(
             None in (witnessed, named) or witnessed == named,
@@ -55,5 +55,5 @@ def _tells_partitions(talk: Talk) -> None:
         )
 
 
-PARTITIONS: Final = (_suffers_outages, _tells_partitions)
+PARTITIONS: Final = (_suffers_outages, _reports_partitions)
 """Checks of partitions."""

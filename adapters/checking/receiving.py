@@ -4,13 +4,11 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.adapters.checking.findings import NoAnswer, Wrong
-from busproof.adapters.checking.talk import Talk, check
+from busproof.adapters.checking.talk import HOUR, LOCK, Talk, check
 from busproof.history.render.outcomes import outcome_words
 
 __all__ = ["RECEIVING"]
 
-LOCK: Final = 60_000_000
-HOUR: Final = 3_600_000_000
 DEAD_LETTERS: Final = "q/$deadletterqueue"
 PEEKS: Final = 20
 """Maximum number of peeks without messages, because an empty partition may answer a peek."""
@@ -57,7 +55,7 @@ def _names_locks(talk: Talk) -> None:
     "under a real one.",
     advice="Reset virtual time at start, and convert; leave the field out if in doubt.",
 )
-def _tells_lock_ends(talk: Talk) -> None:
+def _reports_lock_ends(talk: Talk) -> None:
     talk.start()
     if talk.virtual:
         talk.expect(v.Done, v.AdvanceClock(duration=HOUR))
@@ -167,7 +165,7 @@ def _dead_letters(talk: Talk) -> None:
     protocol="A dead letter has the reason that DeadLetter named as its dead_letter_reason.",
     advice="Read the property DeadLetterReason of the received message.",
 )
-def _tells_reasons(talk: Talk) -> None:
+def _reports_reasons(talk: Talk) -> None:
     talk.begin(lock_duration=LOCK)
     talk.send()
     _, token = talk.lock()
@@ -275,7 +273,7 @@ def _peeks(talk: Talk) -> None:
     "seen.",
     advice="Give the number that your client reports; in JavaScript, use BigInt.",
 )
-def _tells_numbers(talk: Talk) -> None:
+def _reports_numbers(talk: Talk) -> None:
     _send_two(talk)
     one, other = (_number(talk.expect(v.Received, talk.take()).message) for _ in range(2))
     talk.insist(one != other, f"two messages of one partition have the same number, {one}")
@@ -320,18 +318,18 @@ def _take(path: str) -> v.Receive:
 RECEIVING: Final = (
     _settles,
     _names_locks,
-    _tells_lock_ends,
+    _reports_lock_ends,
     _renews_locks,
     _settles_several,
     _renews_several,
     _dead_letters,
-    _tells_reasons,
+    _reports_reasons,
     _has_transfer_dead_letters,
     _defers,
     _receives_batches,
     _deletes_batches,
     _peeks,
-    _tells_numbers,
+    _reports_numbers,
     _peeks_from,
 )
 """Checks of what receivers need."""

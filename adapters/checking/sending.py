@@ -4,12 +4,9 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.adapters.checking.findings import Wrong
-from busproof.adapters.checking.talk import Talk, check
+from busproof.adapters.checking.talk import HOUR, LOCK, Talk, check
 
 __all__ = ["SENDING"]
-
-LOCK: Final = 60_000_000
-HOUR: Final = 3_600_000_000
 
 
 @check(

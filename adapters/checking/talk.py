@@ -14,7 +14,11 @@ from busproof.history.codec import structure, structure_union, unstructure
 from busproof.history.lines import encode_line
 from busproof.history.render.outcomes import outcome_words
 
-__all__ = ["Check", "Talk", "check", "one_line", "shown"]
+__all__ = ["HOUR", "LOCK", "Check", "Talk", "check", "one_line", "shown"]
+
+LOCK: Final = 60_000_000
+HOUR: Final = 3_600_000_000
+"""Durations in microseconds."""
 
 _LONGEST: Final = 300
 _TEXTS: Final = (

@@ -235,7 +235,7 @@ WIRE: Final[tuple[tuple[Lesson, Callable[[_Line], None]], ...]] = (
         Lesson(
             id="bye",
             title="answers bye and ends",
-            protocol='bye is answered with {"bye": {}}; the child then ends by itself within 2 s.',
+            protocol='bye is answered with {"bye": {}}; the child then exits within 2 s.',
             advice="Leave your loop after bye, and stop threads that would keep the program alive.",
         ),
         _leaves,

@@ -78,7 +78,7 @@ FAKES = {
     "RefusesDuplicates": ("duplicate-detection", "Send is to be answered with Done here"),
     "CommitsUnknown": ("transactions", "CommitTransaction is to be answered with Refused here"),
     "HasFewPartitions": ("outages", "BringPartitionUp is to be answered with Done here"),
-    "TellsNoPartition": ("witness", "neither a witness of the send nor a sequence number tells"),
+    "TellsNoPartition": ("witness", "neither a witness of the send nor a sequence number names"),
     "CountsPartitionsFromOne": ("witness", "and sequence number"),
     "RoundsNumbers": ("witness", "sequence_number is 9007199254740992.0, and must be a whole"),
     "HasNoRegularQueues": ("regular-queues", "CreateQueue is unsupported"),

@@ -14,7 +14,7 @@ FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 RUNS = 4_000 if FULL else 100
 """Of 60 commands for each oracle: 25,000 ways, and a million at full size."""
 NIGHT = datetime.datetime.now(tz=datetime.UTC).toordinal() if FULL else 0
-"""So that every night has runs of its own."""
+"""Each night draws new runs."""
 PARTS = 4
 LENGTH = 60
 
