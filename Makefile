@@ -53,9 +53,10 @@ test: dev ## run the tests at gate size (PYTEST='…' for some of them)
 packaging: dev ## test what is installed, shipped and published: environments, distributions, the site
 	$(TESTS) $(PACKAGING)
 
-lint: dev ## ruff and codespell
+lint: dev ## ruff, the contracts of imports, and codespell
 	$(DEV)/bin/ruff check $(RUFF_FILES)
 	$(DEV)/bin/ruff format --check $(RUFF_FILES)
+	$(DEV)/bin/lint-imports --no-cache --no-logo
 	$(DEV)/bin/codespell
 
 types: dev ## mypy

@@ -11,7 +11,6 @@ from built_site import built_site
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from programs import Tally, lacking, needs_of_file, refuse
-from xdist.scheduler import LoadScopeScheduling
 
 # A busy machine may take longer than Hypothesis' deadline of 0.2 s for an example.
 settings.register_profile("whatever-it-takes", deadline=None)
@@ -37,7 +36,6 @@ TOGETHER = (
     ("tests/judging/test_pairs_of_readings.py",),
     ("tests/test_examples.py::test_the_package",),
     ("tests/test_distribution.py",),
-    ("tests/test_words.py",),
 )
 """Tests that share something expensive (a Spark, a browser, a whole run): one process each."""
 
@@ -60,7 +58,6 @@ LONGEST = (
     "tests/steps/test_features_are_sound.py",
     "tests/judging/test_soundness.py",
     "tests/exploration/test_generating.py",
-    "tests/test_words.py",
 )
 """Tests of many seconds each, which begin first, so that none is left when all others are done."""
 
@@ -88,19 +85,20 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-class Together(LoadScopeScheduling):
-    """Schedule each test by itself, but the groups of `TOGETHER` as wholes.
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Let whole groups go to one process, the largest first.
 
     Marks of xdist's own, by which `--dist loadgroup` goes, are without effect since pytest 9.2.
     """
+    from xdist.scheduler import LoadScopeScheduling  # only xdist calls this: it may be missing
 
-    def _split_scope(self, nodeid: str) -> str:
-        return next((each[0] for each in TOGETHER if nodeid.startswith(each)), nodeid)
+    class Together(LoadScopeScheduling):
+        """Schedule each test by itself, but the groups of `TOGETHER` as wholes."""
 
+        def _split_scope(self, nodeid: str) -> str:
+            return next((group[0] for group in TOGETHER if nodeid.startswith(group)), nodeid)
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Together:
-    """Let whole groups go to one process, the largest first."""
     return Together(config, log)
 
 

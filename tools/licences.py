@@ -20,6 +20,7 @@ SHORT = {
     "MIT License": "MIT",
     "BSD License": "BSD",
     "3-Clause BSD License": "BSD-3-Clause",
+    "BSD 2-Clause License": "BSD-2-Clause",
     "BSD 3-Clause License": "BSD-3-Clause",
     "GNU General Public License v2 (GPLv2)": "GPL-2.0",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
