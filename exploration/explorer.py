@@ -100,6 +100,7 @@ class Exploration(Search):
         self._scope = scope_of(adapter, self.terms, lock or default)
         self._random = Random(start)  # noqa: S311 - repeatable choices, not secrets
         self._is_first = True
+        self._begun_at = 0.0
         self._machines: dict[tuple[Theme, ...], type[Explored]] = {}
 
     @seldom_collected()
@@ -114,14 +115,16 @@ class Exploration(Search):
                 verdict=ScenarioVerdict.NOT_APPLICABLE,
                 cause=f"tier: {self.terms.profile.tier.value} has no queue that could be explored",
             )
-        self._until = time.monotonic() + self._size.seconds
+        self._begun_at = time.monotonic()
         with suppress(Enough):
             while self._goes_on():
                 self._round()
         return self._summary()
 
     def _goes_on(self) -> bool:
-        most = self._size.sequences
+        most, minutes = self._size.sequences, self._size.minutes
+        if minutes is not None and time.monotonic() - self._begun_at >= 60 * minutes:
+            return False
         return (most is None or self.sequences < most) and super()._goes_on()
 
     def _round(self) -> None:

@@ -88,9 +88,6 @@ class Watch:
         """Return the prologue for this sequence; `None` to choose one at random."""
         return None
 
-    def asked(self, seconds: float) -> None:
-        """Take the time that an answer took, in seconds, including judging."""
-
     def waits(self, duration: int) -> None:
         """Let a duration of real time pass, in microseconds."""
         time.sleep(duration / v.MICROSECONDS)
@@ -136,14 +133,12 @@ class Sequence:
         if isinstance(command, v.AdvanceClock) and self.bus.clock is v.Clock.REAL:
             self.watch.waits(command.duration)
             return None
-        begun = time.perf_counter()
         try:
             event, violation = self.bus.ask(command, connection)
         except (AdapterError, RuntimeError) as error:
             self.over = True
             self.watch.broke(self, error)
             return None
-        self.watch.asked(time.perf_counter() - begun)
         self.events.append(event)
         if violation is None and not self.bus.exhausted:
             violation = self.bus.overdue(event)

@@ -16,7 +16,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
+from busproof.adapters.base import Adapter, Hearing
 from busproof.errors import AdapterError, ConformanceError
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import Watch
@@ -37,14 +37,8 @@ TIMES: Final = 3
 BREAKDOWNS: Final = 3
 """Breakdowns of the adapter that end the exploration."""
 
-MANY: Final = 10_000
-"""Most replays of a failure where requests are cheap; the time limit comes first."""
-
 KEPT: Final = 3_000
 """Sequences that an endless exploration records in full; later ones only if they do not pass."""
-
-DEAR: Final = 0.005
-"""Seconds per answer above which requests are expensive, and unnecessary replays are avoided."""
 
 
 class Enough(BaseException):
@@ -91,9 +85,7 @@ class Search(Watch):
         self._observability = declaration.observability
         self._size = size
         self._write = write
-        self._until = 0.0
         self._waited = 0.0
-        self._asking = 0.0
         self._breakdowns = 0
         self._failure: tuple[v.RuleId, tuple[v.Event, ...]] | None = None
         self._ending: Ended | None = None
@@ -103,13 +95,11 @@ class Search(Watch):
         self.found: list[Found] = [] if broken is None else broken
 
     def _goes_on(self) -> bool:
-        sound = self._breakdowns < BREAKDOWNS and len(self.found) < self._size.rules
-        return sound and time.monotonic() < self._until
+        return self._breakdowns < BREAKDOWNS and len(self.found) < self._size.rules
 
     @property
     def _is_dear(self) -> bool:
-        slow = self._asking > DEAR * max(1, self.commands)
-        return self._size.dear or self._real or slow
+        return self._size.dear or self._real or isinstance(self.adapter, Hearing)
 
     def _begun(self, started: Started) -> Run:
         """Start a sequence on an empty namespace, or a blank one if the adapter cannot start."""
@@ -146,10 +136,6 @@ class Search(Watch):
         pending, self._pending = self._pending, None
         for record in pending or ():
             self._write(record)
-
-    def asked(self, seconds: float) -> None:
-        """Add the seconds that an answer took."""
-        self._asking += seconds
 
     def waits(self, duration: int) -> None:
         """Wait on a real clock, up to the waiting time that the size allows."""
@@ -197,9 +183,9 @@ class Search(Watch):
         self.found.append(Found(rule=rule, commands=commands, again=again))
 
     def _shrunk(self, rule: v.RuleId, events: Sequence[v.Event]) -> tuple[RecordedCommand, ...]:
-        most = self._size.replays if self._is_dear else MANY
         trial = Trial(self.adapter, self.terms, rule)
-        trials = Trials(trial, most=most, seconds=self._size.shrinking)
+        replays = self._size.replays if self._is_dear else None
+        trials = Trials(trial, replays=replays, commands=self._size.shrinking)
         if self._is_dear:
             needed = off_the_wire(
                 events, rule, self.terms.profile, self._observability, self.terms.oracle

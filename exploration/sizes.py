@@ -13,56 +13,58 @@ __all__ = ["SIZES", "Size", "size_named"]
 class Size:
     """Limits of an exploration, and of the shrinking of a failure.
 
+    They are numbers of sequences, commands and replays, and never seconds of a clock, so that a
+    seed leads to the same commands on a fast and on a slow machine.
+
     Attributes:
         name: the value of `--profile`.
-        sequences: number of sequences to run; `None` for as many as the time allows.
+        sequences: number of sequences to run; `None` for as many as fit into `minutes`.
         steps: number of steps in a sequence; a step may send several commands.
-        seconds: time after the start when no further sequence begins, in seconds.
-        shrinking: time for shrinking one failure, in seconds.
+        elsewhere: maximum number of sequences of scenarios that are sent again elsewhere.
+        shrinking: maximum number of commands sent to shrink one failure.
         rules: number of broken rules that end the exploration.
         replays: maximum number of replays to shrink a failure if requests are expensive.
         waiting: total time to wait for timers of a bus on a real clock, in seconds.
         dear: whether each request is expensive: failures are then first shrunk without requests.
-        elsewhere: how often the sequence of a scenario is sent again elsewhere.
+        minutes: duration of a soak, the only size that a clock ends; `None` for all others.
     """
 
     name: str
     sequences: int | None
     steps: int
-    seconds: float
-    shrinking: float
+    elsewhere: int
+    shrinking: int
     rules: int = 3
     replays: int = 60
     waiting: float = 30.0
     dear: bool = False
-    elsewhere: int = 1
+    minutes: float | None = None
 
 
 SIZES: Final = {
     size.name: size
     for size in (
-        Size(name="quick", sequences=80, steps=40, seconds=20, shrinking=10, waiting=20),
-        Size(
-            name="ci",
-            sequences=1000,
-            steps=50,
-            seconds=300,
-            shrinking=30,
-            rules=5,
-            elsewhere=5,
-        ),
+        Size(name="quick", sequences=80, steps=40, elsewhere=400, shrinking=10_000, waiting=20),
+        Size(name="ci", sequences=1000, steps=50, elsewhere=4_000, shrinking=30_000, rules=5),
         Size(
             name="network",
             sequences=12,
             steps=40,
-            seconds=900,
-            shrinking=300,
+            elsewhere=0,
+            shrinking=3_000,
             rules=2,
             waiting=120,
             dear=True,
         ),
         Size(
-            name="soak", sequences=None, steps=60, seconds=600, shrinking=30, rules=20, waiting=1e9
+            name="soak",
+            sequences=None,
+            steps=60,
+            elsewhere=4_000,
+            shrinking=30_000,
+            rules=20,
+            waiting=1e9,
+            minutes=10,
         ),
     )
 }
@@ -90,7 +92,7 @@ def size_named(name: str, minutes: str | None = None) -> Size:
         number = 0.0
     if not 0 < number <= LONGEST:
         raise UsageError(f"--minutes is {minutes!r}; give a number above 0, and at most {LONGEST}")
-    return attrs.evolve(SIZES[name], seconds=60 * number)
+    return attrs.evolve(SIZES[name], minutes=number)
 
 
 SIZES["audit"] = attrs.evolve(SIZES["ci"], name="audit", rules=1)

@@ -1,6 +1,5 @@
 """Replays of a failure, to check whether its commands break the same rule before any other."""
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -86,18 +85,18 @@ class Trial(Watch):
 
 
 class Trials:
-    """Replays within limits of number and time, because each may be expensive.
+    """Replays within limits of their number and of their commands, because each takes a while.
 
     Args:
         trial: the trial that runs the replays.
-        most: maximum number of replays.
-        seconds: maximum time for all replays together, in seconds.
+        commands: maximum number of commands in all replays together.
+        replays: maximum number of replays; `None` if only the commands are limited.
     """
 
-    def __init__(self, trial: Trial, *, most: int, seconds: float) -> None:
+    def __init__(self, trial: Trial, *, commands: int, replays: int | None = None) -> None:
         self._trial = trial
-        self._left = most
-        self._until = time.monotonic() + seconds
+        self._commands = commands
+        self._replays = replays
 
     def fails(self, commands: Sequence[RecordedCommand]) -> bool:
         """Return whether these commands break the rule.
@@ -105,7 +104,9 @@ class Trials:
         Raises:
             Spent: a limit is reached.
         """
-        if self._left == 0 or time.monotonic() > self._until:
+        self._commands -= len(commands)
+        if self._commands < 0 or self._replays == 0:
             raise Spent
-        self._left -= 1
+        if self._replays is not None:
+            self._replays -= 1
         return self._trial.breaks(commands)

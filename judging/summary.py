@@ -12,7 +12,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.history.codec import structure, unstructure
 from busproof.history.conformance import Counterexample
-from busproof.history.records import AGAIN, EXPLORATION, REPEATED
+from busproof.history.records import AGAIN, ELSEWHERE, EXPLORATION, REPEATED
 from busproof.judging.coverage_goals import Met
 from busproof.judging.scenario_result import Heard, Part, joined
 
@@ -140,6 +140,7 @@ class Summary:
         events: how many events they had.
         sequences: how many of the scenarios were sequences of the exploration.
         explored: how many events these sequences had.
+        elsewhere: how many of the scenarios were sequences of others, sent elsewhere.
         endings: how each named scenario ended; sequences are not included.
         unnamed: each kind of ending with the number of unnamed scenarios that had it.
         first_unnamed: each kind of ending with the first place of such a scenario.
@@ -155,6 +156,7 @@ class Summary:
     events: int = 0
     sequences: int = 0
     explored: int = 0
+    elsewhere: int = 0
     endings: list[Ending] = attrs.field(factory=list)
     unnamed: dict[str, int] = attrs.field(factory=dict)
     first_unnamed: dict[str, int] = attrs.field(factory=dict)
@@ -185,6 +187,7 @@ class Summary:
         if heard.feature == EXPLORATION:
             self.sequences += 1
             self.explored += heard.events
+        self.elsewhere += heard.feature == ELSEWHERE
         self._end(place, heard)
         for rule, events in heard.evidence.items():
             self._rule(rule).decided(place, heard, events)
@@ -206,6 +209,7 @@ class Summary:
         self.events += other.events
         self.sequences += other.sequences
         self.explored += other.explored
+        self.elsewhere += other.elsewhere
         self.endings += other.endings
         self.goals.add(other.goals)
         self.cut = self.cut or other.cut

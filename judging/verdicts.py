@@ -127,6 +127,7 @@ def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None
         seed=header.seed,
         sequences=summary.sequences,
         events=summary.explored,
+        elsewhere=summary.elsewhere,
         goals=counted(summary.goals, terms),
     )
 

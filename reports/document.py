@@ -60,6 +60,7 @@ class _Explored:
     sequences: int
     events: int
     goals: Map[str, int]
+    elsewhere: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -238,6 +239,7 @@ def _explored(explored: _Explored | None) -> Explored | None:
         seed=explored.seed,
         sequences=explored.sequences,
         events=explored.events,
+        elsewhere=explored.elsewhere,
         goals=dict(explored.goals),
     )
 

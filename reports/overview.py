@@ -90,8 +90,10 @@ class Claim:
 
 
 def explored_words(explored: Explored) -> str:
-    """Return text such as `80 sequences, 4476 events, seed 17`."""
+    """Return text such as `80 sequences, 4476 events, 400 scenarios sent elsewhere, seed 17`."""
     words = f"{explored.sequences} sequences, {explored.events} events"
+    if explored.elsewhere:
+        words += f", {explored.elsewhere} scenarios sent elsewhere"
     return words if explored.seed is None else f"{words}, seed {explored.seed}"
 
 

@@ -47,7 +47,8 @@ def conformance_schema() -> Schema:
                 _with_optional(_object(_example()), _of_distilled()),
             ),
             "Explored": _described(
-                "What was explored, beside the scenarios.", _object(_explored())
+                "What was explored, beside the scenarios.",
+                _with_optional(_object(_explored()), _of_elsewhere()),
             ),
             **_event_definitions(),
         },
@@ -111,6 +112,16 @@ def _explored() -> Schema:
         "sequences": _COUNT,
         "events": _COUNT,
         "goals": _described("How often each situation arose, in the whole run.", _map(_COUNT)),
+    }
+
+
+def _of_elsewhere() -> Schema:
+    return {
+        "elsewhere": _described(
+            "How many sequences of scenarios were sent once more, in other places or manners; "
+            "missing in reports from before 2026-12.",
+            _COUNT,
+        )
     }
 
 

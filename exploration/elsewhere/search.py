@@ -1,8 +1,8 @@
 """Search for failures in sequences of scenarios that are sent again elsewhere."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from random import Random
 from typing import Final
 
@@ -56,11 +56,10 @@ class Elsewhere(Search):
 
     @seldom_collected()
     def run(self) -> None:
-        """Send each sequence elsewhere, as far as the time allows."""
+        """Send sequences elsewhere, as many as the size allows."""
         if self._real:
             return
-        self._until = time.monotonic() + self._size.seconds
-        for played, way in self._drawn():
+        for played, way in islice(self._drawn(), self._size.elsewhere):
             if not self._goes_on():
                 return
             with suppress(Enough):
@@ -70,13 +69,17 @@ class Elsewhere(Search):
                 self._failure = None
 
     def _drawn(self) -> Iterator[tuple[Played, Way]]:
-        """Yield each sequence with the way to send it, as often as `size` says."""
+        """Yield sequences with the ways to send them, until no way is new for any of them."""
         ways = Ways(self._random)
-        for _ in range(self._size.elsewhere):
-            for played in self._random.sample(self._played, len(self._played)):
+        left = list(self._played)
+        while left:
+            again = []
+            for played in self._random.sample(left, len(left)):
                 way = ways.chosen_for(played.events)
                 if way is not None:
+                    again.append(played)
                     yield played, way
+            left = again
 
     def _ask(self, played: Played, place: str, manner: str) -> None:
         name = f"{played.name}, {place}, {manner}"

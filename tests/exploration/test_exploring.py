@@ -1,5 +1,7 @@
 """Exploring: what is repeatable, what is a violation and what is not, what becomes of a failure."""
 
+import itertools
+
 import attrs
 import pytest
 from exploring import Spoiled, explored
@@ -201,12 +203,20 @@ def test_a_size_that_makes_no_sense_is_refused(name: str, minutes: str | None, s
         size_named(name, minutes)
 
 
+def test_slow_machine_sends_the_same_commands_as_a_fast_one(monkeypatch) -> None:
+    """The limits of an exploration are numbers; only a soak ends by the clock."""
+    commands = [event.command for event in explored(ModelAdapter()).events]
+    hours = itertools.count(0, 3_600)
+    monkeypatch.setattr("time.monotonic", lambda: float(next(hours)))
+    assert commands == [event.command for event in explored(ModelAdapter()).events]
+
+
 def test_a_soak_keeps_what_is_worth_keeping(monkeypatch) -> None:
     """The first sequences, and all that did not pass; a night of passes fills no disk."""
     monkeypatch.setattr("busproof.exploration.search.KEPT", 2)
-    found = explored(ModelAdapter(), size="soak", seconds=3, sequences=None)
+    found = explored(ModelAdapter(), size="soak", minutes=0.05, sequences=None)
     assert 2 == len(found.sequences) < found.exploration.sequences
-    broken = explored(make("property-lost"), size="soak", seconds=120, sequences=None, rules=1)
+    broken = explored(make("property-lost"), size="soak", minutes=2, sequences=None, rules=1)
     assert broken.exploration.found
     assert ScenarioVerdict.FAILED in {each.verdict for each in broken.endings}
     assert len(broken.sequences) <= 3
@@ -214,11 +224,11 @@ def test_a_soak_keeps_what_is_worth_keeping(monkeypatch) -> None:
 
 def test_a_soak_ends_when_its_time_is_over() -> None:
     """However many sequences that were."""
-    assert 90 == size_named("soak", "1.5").seconds
-    found = explored(ModelAdapter(), size="soak", seconds=0.5, sequences=None)
+    assert 1.5 == size_named("soak", "1.5").minutes
+    found = explored(ModelAdapter(), size="soak", minutes=0.01, sequences=None)
     assert found.ended is not None
     assert found.ended.verdict is ScenarioVerdict.PASSED
-    assert attrs.evolve(size_named("soak"), seconds=0).sequences is None
+    assert size_named("soak").sequences is None
 
 
 def test_time_passes_by_commands_where_the_clock_is_virtual() -> None:

@@ -113,7 +113,7 @@ def test_fault_that_only_one_way_meets_is_noticed(kind: type[ModelAdapter], way:
             return [(played, way)]
 
     records: list[Record] = []
-    size = attrs.evolve(SIZES["quick"], seconds=600, shrinking=0.1, rules=1)
+    size = attrs.evolve(SIZES["quick"], shrinking=100, rules=1)
     adapter = kind()
     search = OneWay(
         adapter, terms_of(adapter), size=size, start=0, played=[played], write=records.append

@@ -86,7 +86,7 @@ def explored(
     **size_changes: Any,
 ) -> Explored:
     """Explore an adapter; what was recorded until then is kept where it is interrupted."""
-    changes = {"seconds": 1e6, "sequences": 10, **size_changes}
+    changes = {"sequences": 10, **size_changes}
     records: list[Record] = []
     exploration = kind(
         adapter,
