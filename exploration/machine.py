@@ -141,7 +141,7 @@ class Sequence:
             return None
         self.events.append(event)
         if violation is None and not self.bus.exhausted:
-            violation = self.bus.overdue(event)
+            violation = self.bus.overdue
         if violation is not None:
             self.over = True
             self.watch.violated(self, violation)

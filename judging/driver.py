@@ -120,9 +120,10 @@ class Driver:
             f"  allowed: {instead}"
         )
 
-    def overdue(self, event: v.Event) -> Violation | None:
-        """Return the violation if something is overdue after the answers up to this one."""
-        return self._judge.overdue(event)
+    @property
+    def overdue(self) -> Violation | None:
+        """The violation if something was overdue after some answer so far."""
+        return self._judge.overdue
 
     @property
     def events(self) -> tuple[v.Event, ...]:

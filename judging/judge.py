@@ -7,9 +7,10 @@ import attrs
 from busproof import vocabulary as v
 from busproof.history.records import Oracle
 from busproof.judging.lagging import Lag
+from busproof.judging.linearization.decided import Decided
 from busproof.judging.liveness import Patience
 from busproof.oracle.state import Namespace, fresh_namespace
-from busproof.oracle.step import Acceptance, accept
+from busproof.oracle.step import accept
 from busproof.oracle.transition import Transition
 
 __all__ = ["STATES_LIMIT", "Judge", "Violation", "observability_for", "too_many_states"]
@@ -43,56 +44,53 @@ def observability_for(observability: v.Observability, oracle: Oracle) -> v.Obser
 
 
 class Judge:
-    """Judge of events in their order, from an empty namespace on.
+    """Judge of events in their order, from an empty namespace on; each event is judged once.
 
     Attributes:
-        evidence: rule to the number of events that it decided.
+        decided: for each event that was allowed, the rules that decided it.
         violation: the first event that is not allowed; no later event is judged.
+        overdue: the first event at which a message or a right description was overdue, although
+            each answer was allowed.
         exhausted: why judging stopped without a verdict; empty if it did not.
     """
 
     def __init__(self, profile: v.Profile, observability: v.Observability) -> None:
         self._possible: tuple[Namespace, ...] = (fresh_namespace(profile, observability),)
-        self._judged = 0
-        self.evidence: Counter[v.RuleId] = Counter()
-        self.violation: Violation | None = None
-        self.exhausted = ""
         self._patience = Patience()
         self._lag = Lag()
+        self.decided = Decided()
+        self.violation: Violation | None = None
+        self.overdue: Violation | None = None
+        self.exhausted = ""
+
+    @property
+    def evidence(self) -> Counter[v.RuleId]:
+        """Rule to the number of events that it decided."""
+        return self.decided.evidence()
 
     def saw(self, event: v.Event) -> Violation | None:
         """Judge the next event; return the violation if the event is one."""
         if self.violation is not None or self.exhausted:
             return None
         accepted = accept(self._possible, event)
+        index = len(self.decided)
         if not accepted.possible:
-            self.violation = Violation(
-                index=self._judged, rules=accepted.rules, allowed=accepted.allowed
-            )
-            return self.violation
-        self._take(accepted)
-        return None
+            self.violation = Violation(index=index, rules=accepted.rules, allowed=accepted.allowed)
+        elif len(accepted.possible) > STATES_LIMIT:
+            self.exhausted = too_many_states(index + 1)
+        else:
+            self.decided.append(accepted.rules)
+            self._possible = accepted.possible
+            self._look_for_overdue(event, index)
+        return self.violation
 
-    def overdue(self, event: v.Event) -> Violation | None:
-        """Return the violation if a message or a right description is overdue by now.
-
-        Call it for each event, after judging it.
-        """
-        if self.violation is not None or self.exhausted:
-            return None
+    def _look_for_overdue(self, event: v.Event, index: int) -> None:
+        if self.overdue is not None:
+            return
         waited = self._patience.saw(event, self._possible)
-        overdue = self._lag.saw(event, self._possible) or waited
-        if overdue is None:
-            return None
-        return Violation(index=self._judged - 1, rules=overdue.rules, allowed=(), why=overdue.why)
-
-    def _take(self, accepted: Acceptance) -> None:
-        for rule in accepted.rules:
-            self.evidence[rule] += 1
-        self._possible = accepted.possible
-        self._judged += 1
-        if len(self._possible) > STATES_LIMIT:
-            self.exhausted = too_many_states(self._judged)
+        late = self._lag.saw(event, self._possible) or waited
+        if late is not None:
+            self.overdue = Violation(index=index, rules=late.rules, allowed=(), why=late.why)
 
 
 def too_many_states(event: int) -> str:

@@ -28,7 +28,6 @@ from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.coverage_goals import Met, met
 from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part
-from busproof.judging.overdue import first_overdue
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 
@@ -192,7 +191,7 @@ class Checker:
         failed = scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED
         # A scenario that failed by waiting says which rule it is about.
         if not failed and judged.violation is None and not judged.exhausted:
-            overdue = first_overdue(events, profile, self._observability)
+            overdue = judged.overdue
             if overdue is not None:
                 order = range(overdue.index + 1)
                 judged = attrs.evolve(judged, violation=overdue, order=order)

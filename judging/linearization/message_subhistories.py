@@ -138,7 +138,7 @@ def _proof(
 
 def _searched(events: Sequence[v.Event], start: tuple[Namespace, ...]) -> Search | None:
     """Return the search if it proves that the events have no order; otherwise `None`."""
-    search = Search(events, start, ordered=False)
+    search = Search(events, start)
     steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(events)
     return search if search.run(steps, steps) is Ended.IMPOSSIBLE else None
 
@@ -159,7 +159,7 @@ def _most_to_blame(
             for index, event in enumerate(events)
             if index != suspect and not _settles(event, events[suspect])
         ]
-        search = Search([events[index] for index in others], start, ordered=False)
+        search = Search([events[index] for index in others], start)
         if search.run(STEPS_AT_LEAST, STEPS_AT_LEAST) is not Ended.FOUND:
             continue
         order = [others[place] for place in search.order]

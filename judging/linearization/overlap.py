@@ -9,13 +9,13 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.garbage import seldom_collected
-from busproof.judging.judge import Violation, too_many_states
+from busproof.judging.judge import Judge, Violation, too_many_states
 from busproof.judging.linearization.decompose import merged, parts
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.search import Ended, Search
 from busproof.oracle.state import fresh_namespace
 
-__all__ = ["Judged", "judged", "judged_part"]
+__all__ = ["Judged", "judged", "judged_part", "result_of"]
 
 STEPS_AN_EVENT: Final = 200
 STEPS_AT_LEAST: Final = 20_000
@@ -42,6 +42,8 @@ class Judged:
             show it, with the wrong one last.
         exhausted: why there is no verdict; empty if there is one.
         steps: how many events the search tried.
+        overdue: the first violation that only the time between allowed events shows; only on a
+            virtual clock.
     """
 
     evidence: Counter[v.RuleId]
@@ -50,6 +52,7 @@ class Judged:
     order: Sequence[int] = ()
     exhausted: str = ""
     steps: int = 0
+    overdue: Violation | None = None
 
 
 @seldom_collected()
@@ -101,8 +104,14 @@ def judged_part(
     events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
 ) -> Judged:
     """Judge the events as one part; for the events of a whole history call `judged`."""
-    ordered = observability.clock is v.Clock.VIRTUAL
-    search = Search(events, (fresh_namespace(profile, observability),), ordered=ordered)
+    if observability.clock is v.Clock.VIRTUAL:
+        judge = Judge(profile, observability)
+        for event in events:
+            judge.saw(event)
+            if judge.violation is not None or judge.exhausted:
+                break
+        return result_of(judge)
+    search = Search(events, (fresh_namespace(profile, observability),))
     steps = _allowed(len(events))
     ended = search.run(steps, PATIENCE)
     # If there was only one order, it has failed, and a subhistory could not show more.
@@ -118,7 +127,7 @@ def judged_part(
         return _failed(search)
     # A recorded order is a range, which takes no memory.
     taken = search.order
-    path = range(len(taken)) if ordered or _is_as_recorded(taken) else tuple(taken)
+    path = range(len(taken)) if _is_as_recorded(taken) else tuple(taken)
     # A search that gave up decides nothing, so the rules of its events are neither shown nor
     # broken.
     exhausted = "" if ended is Ended.FOUND else _too_many(search)
@@ -128,6 +137,24 @@ def judged_part(
         order=path,
         exhausted=exhausted,
         steps=search.spent,
+    )
+
+
+def result_of(judge: Judge) -> Judged:
+    """Return the result of a judge of events whose recorded order is the true one.
+
+    Args:
+        judge: the judge of all events, or of those up to a violation.
+    """
+    taken = len(judge.decided)
+    return Judged(
+        evidence=judge.evidence,
+        decided=judge.decided,
+        violation=judge.violation,
+        order=range(taken if judge.violation is None else taken + 1),
+        exhausted=judge.exhausted,
+        steps=taken,
+        overdue=judge.overdue,
     )
 
 

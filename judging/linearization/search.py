@@ -27,7 +27,7 @@ from busproof.judging.linearization.heuristics import Hints
 from busproof.oracle.state import NEVER, Namespace
 from busproof.oracle.step import Acceptance, accept
 
-__all__ = ["DeadEnd", "Ended", "Search"]
+__all__ = ["DeadEnd", "Ended", "Search", "follow_one_another"]
 
 RETRY_AFTER: Final = 150
 """Number of steps without progress before another strategy is tried."""
@@ -99,7 +99,6 @@ class Search:
     Args:
         events: the events, identified by their indices.
         start: the states that are possible before them.
-        ordered: whether the recorded order is the true one, as on a virtual clock.
 
     Attributes:
         order: the events taken on the current path.
@@ -108,11 +107,9 @@ class Search:
         wide: whether an order was left because too many states were possible in it.
     """
 
-    def __init__(
-        self, events: Sequence[v.Event], start: tuple[Namespace, ...], *, ordered: bool
-    ) -> None:
+    def __init__(self, events: Sequence[v.Event], start: tuple[Namespace, ...]) -> None:
         self._events = events
-        self._ordered = ordered = ordered or _follow_one_another(events)
+        self._ordered = ordered = follow_one_another(events)
         self._hints: Hints | None = None
         # If the order is known, the times are not needed.
         self._times = _Times(() if ordered else events)
@@ -268,7 +265,7 @@ class Search:
     def _candidates(self, first: int) -> list[int]:
         """Return the events that may come next, the most promising one last."""
         order, times, taken = self._order, self._times, self._taken
-        # On a virtual clock requests do not overlap, so the recorded order is the only one.
+        # If no requests overlap, the recorded order is the only one.
         if self._ordered:
             return list(order[first : first + 1])
         candidates: list[int] = []
@@ -310,7 +307,7 @@ class _Times:
             self.client.append(numbers.setdefault(event.client, len(numbers)))
 
 
-def _follow_one_another(events: Sequence[v.Event]) -> bool:
+def follow_one_another(events: Sequence[v.Event]) -> bool:
     """Return whether each event returned before the next one was called: one order is possible."""
     barrier = -NEVER
     for event in events:

@@ -45,10 +45,9 @@ def asked(
     recording = Recording(record=lambda _: None, sentence=str)
     bus = Driver(adapter, profile, Oracle.STRICT, recording)
     for command in (*commands, v.AdvanceClock(duration=wait), GET):
-        event, violation = bus.ask(command, "c1")
+        _, violation = bus.ask(command, "c1")
         assert violation is None
-        violation = bus.overdue(event)
-    return violation
+    return bus.overdue
 
 
 def test_count_that_is_wrong_after_two_minutes_is_a_violation() -> None:

@@ -11,7 +11,7 @@ from busproof.adapters.model import CAPABILITIES, ModelAdapter
 from busproof.history.records import Oracle, StepResult
 from busproof.judging.driver import Recording
 from busproof.judging.last_look import look_at_everything
-from busproof.judging.overdue import first_overdue
+from busproof.judging.linearization.overlap import judged
 from busproof.judging.scenario_outcome import NotConforming
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action
@@ -204,7 +204,7 @@ def test_last_look_waits_for_a_scheduled_message_that_does_not_come():
     for adapter, rule in ((ModelAdapter(), None), (ModelAdapter(rules=rules), "SCHED-02")):
         bus = asked("scheduled", adapter)
         look_at(bus)
-        overdue = first_overdue(bus.events, PROFILE, adapter.declaration.observability)
+        overdue = judged(bus.events, PROFILE, adapter.declaration.observability).overdue
         assert rule == (overdue and overdue.rules[0])
 
 

@@ -9,9 +9,9 @@ from busproof import vocabulary as v
 from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Header, Scenario
-from busproof.judging import overdue
 from busproof.judging.liveness import BOUND, PAUSE, TRIES
 from busproof.judging.scenario_result import Checker, Heard
+from busproof.oracle.step import Acceptance, accept
 from busproof.spec import load
 
 CATALOGUE = load()
@@ -135,9 +135,18 @@ def test_real_clock_is_not_judged_by_the_order_of_recording() -> None:
     assert heard.blamed == ()
 
 
-def test_nothing_is_judged_twice_if_nobody_has_waited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overdue, "Judge", None)
-    assert checked(QUEUE, SENT, GET, *WAITED[:4]).blamed == ()
+def test_each_event_is_judged_once_even_if_somebody_has_waited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged: list[v.Event] = []
+
+    def count(possible: object, event: v.Event) -> Acceptance:
+        judged.append(event)
+        return accept(possible, event)
+
+    monkeypatch.setattr("busproof.judging.judge.accept", count)
+    assert checked(*FORWARDED, *WAITED).blamed == ()
+    assert len(judged) == len((*FORWARDED, *WAITED))
 
 
 @pytest.mark.parametrize(

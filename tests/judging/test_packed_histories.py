@@ -51,7 +51,7 @@ def test_times_are_held_only_if_events_overlap_or_are_not_in_order(
         Event(command=CreateQueue(queue="q"), outcome=Done(), called=at, returned=at + 1)
         for at in called
     ]
-    assert len(Search(events, (), ordered=False)._times.called) == times
+    assert len(Search(events, ())._times.called) == times
 
 
 def test_history_of_one_part_is_judged_without_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,7 @@ class Bus:
             outcome=outcome,
         )
         assert self._judge.saw(event) is None
-        return self._judge.overdue(event)
+        return self._judge.overdue
 
     def empty(self, command: Receive = TAKE, pause: int = PAUSE) -> Violation | None:
         """What is objected to of a row of empty answers, as long as any patience lasts."""

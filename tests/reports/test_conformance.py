@@ -130,7 +130,9 @@ def test_the_head_says_who_was_held_to_what(conformance) -> None:
 
 
 def test_exploration_is_written_and_read(conformance, tmp_path) -> None:
-    explored = Explored(seed=7, sequences=80, events=4000, elsewhere=400, goals={"a dropped duplicate": 3})
+    explored = Explored(
+        seed=7, sequences=80, events=4000, elsewhere=400, goals={"a dropped duplicate": 3}
+    )
     write(attrs.evolve(conformance, explored=explored), tmp_path)
     assert read(tmp_path).explored == explored
     assert view(attrs.evolve(conformance, explored=explored))["explored"] == {

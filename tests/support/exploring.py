@@ -142,7 +142,7 @@ def accusation(found: Explored, events: list[Event], oracle: Oracle) -> str:
     observability = observability_for(exploration.adapter.declaration.observability, oracle)
     judge = Judge(exploration.terms.profile, observability)
     for number, event in enumerate(events):
-        violation = judge.saw(event) or judge.overdue(event)
+        violation = judge.saw(event) or judge.overdue
         if violation is not None:
             story = "\n".join(event_words(each) for each in events[: number + 1])
             return f"{violation}\n{story}"

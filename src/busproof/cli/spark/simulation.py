@@ -288,7 +288,7 @@ def _heard(
             outcome=observation.outcome,
             witness=observation.witness,
         )
-        violation = judge.saw(event) or judge.overdue(event)
+        violation = judge.saw(event) or judge.overdue
         if violation is not None or judge.exhausted:
             break
     return judge, violation, event
