@@ -1,0 +1,205 @@
+"""How much work something is, in units that are the same on every machine.
+
+No test holds a limit in seconds that the product must beat: a slow or busy machine would fail it.
+Which of these to use when:
+
+- `count_calls` counts the functions that are called, of Python and built in: the same number in
+  each run. It is for what is done in Python, and the first choice. It does not see how long one
+  built-in call is, such as a sort, a regular expression or a parser in C.
+- `measure_growth` says how many times as long something large takes as something small, measured
+  by turns: for "in linear time" and "the same however many there are".
+- `measure_passes` says how many passes of a calibration loop take as long as something does, and
+  `process_passes` the same of another process. It sees everything, and is not exact: the limit is
+  at least half more than what is usual, and `check` measures again before it fails.
+- `watch_loop` measures each callback and each iteration of an event loop in passes: for "others
+  have turns meanwhile". It counts the product's own slices of processor time in passes, too.
+
+One pass takes one millisecond on the machine of the documents (docs/security.md).
+A limit on time that only ends a hanging test is `PATIENCE`.
+"""
+
+import asyncio
+import cProfile
+import gc
+import os
+import struct
+import time
+from asyncio.base_events import BaseEventLoop
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import attrs
+import pytest
+
+__all__ = [
+    "PATIENCE",
+    "TURN",
+    "LoopWatch",
+    "check",
+    "count_calls",
+    "measure_growth",
+    "measure_pace",
+    "measure_passes",
+    "process_passes",
+    "seconds_of_process",
+    "watch_loop",
+]
+
+TURN: Final = 50
+"""Passes at most that one client's work takes before all others have a turn."""
+PATIENCE: Final = 60.0
+"""Seconds after which a test that hangs is ended."""
+TRIES: Final = 3
+THINGS: Final = 3_000
+MILLISECOND: Final = 0.001
+
+
+@attrs.define
+class _Thing:
+    number: int
+    body: bytes
+    seen: str | None = None
+
+    def look(self, table: dict[int, str]) -> str | None:
+        self.seen = table.get(self.number & 63)
+        return self.seen
+
+
+def _calibrate() -> int:
+    """One pass: objects, calls, dictionaries and bytes, as the broker has them."""
+    table = {number: str(number) for number in range(64)}
+    kept = []
+    for number in range(THINGS):
+        thing = _Thing(number, b"x" * (number & 31))
+        if thing.look(table) is not None:
+            kept.append(struct.pack(">BI", 1, number) + thing.body)
+    return len(b"".join(kept))
+
+
+def _seconds(act: Callable[[], object]) -> float:
+    """The processor time of this thread, without looks for garbage that others left."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        before = time.thread_time()
+        act()
+        return time.thread_time() - before
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def measure_pace() -> float:
+    """Return the seconds of processor time that a pass takes now."""
+    return min(_seconds(_calibrate) for _ in range(3))
+
+
+def measure_passes(act: Callable[[], object]) -> float:
+    """Return how many passes take as long as this does, by the slower of before and after."""
+    before = measure_pace()
+    seconds = _seconds(act)
+    return seconds / max(before, measure_pace())
+
+
+def check(most: float, measure: Callable[[], float]) -> None:
+    """Fail if none of three measurements is at most this; the first that is, is enough.
+
+    What the machine does besides makes a measurement larger, never smaller.
+    """
+    found: list[float] = []
+    while not found or (found[-1] > most and len(found) < TRIES):
+        found.append(measure())
+    assert found[-1] <= most, f"at most {most:,}, but {[round(each, 2) for each in found]}"
+
+
+def measure_growth(small: Callable[[], object], large: Callable[[], object]) -> float:
+    """Return how many times as long the large one takes: the best of each of three, by turns."""
+    taken = [(_seconds(small), _seconds(large)) for _ in range(TRIES)]
+    return min(each for _, each in taken) / max(min(each for each, _ in taken), 1e-6)
+
+
+def count_calls(act: Callable[[], object]) -> int:
+    """Return how many functions this thread calls, of Python and built in; resumptions count."""
+    profile = cProfile.Profile(subcalls=False)
+    profile.enable()
+    try:
+        act()
+    finally:
+        profile.disable()
+    return sum(each.callcount for each in profile.getstats())
+
+
+def seconds_of_process(process_id: int) -> float:
+    """Return the processor time that a process has used, in seconds."""
+    fields = Path(f"/proc/{process_id}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def process_passes(process_id: int, most: float) -> Iterator[None]:
+    """Fail if another process does more than this many passes within the block.
+
+    For what would otherwise go on without end: the limit is many times what is usual.
+    """
+    pace, before = measure_pace(), seconds_of_process(process_id)
+    yield
+    passes = (seconds_of_process(process_id) - before) / max(pace, measure_pace())
+    assert passes <= most, f"at most {most:,} passes, but {passes:,.0f}"
+
+
+@attrs.define
+class LoopWatch:
+    """The most that was done at a time, in passes, and by what."""
+
+    callback: float = 0.0
+    """By one callback."""
+    iteration: float = 0.0
+    """By all callbacks of an iteration: the longest that one who is not served yet waits."""
+    name: str = ""
+    """The dearest callback."""
+
+
+@contextmanager
+def watch_loop() -> Iterator[LoopWatch]:
+    """Watch the event loops of this thread; the product's turns are as long as in the documents."""
+    from busproof.broker import due_timers
+    from busproof.broker.amqp import turns
+
+    watch = LoopWatch()
+    run, run_once = asyncio.events.Handle._run, BaseEventLoop._run_once  # type: ignore[attr-defined]
+    pace = measure_pace()
+    within: list[tuple[float, asyncio.Handle]] = []
+
+    def timed(handle: asyncio.Handle) -> None:
+        before = time.thread_time()
+        run(handle)
+        within.append((time.thread_time() - before, handle))
+
+    def timed_once(loop: BaseEventLoop) -> None:
+        nonlocal pace
+        within.clear()
+        run_once(loop)
+        if not within:
+            return
+        seconds, dearest = max(within, key=lambda each: each[0])
+        together = sum(each for each, _ in within)
+        if seconds > watch.callback * pace or together > watch.iteration * pace:
+            # The machine may be slower than it was at the beginning.
+            now = max(pace, measure_pace())
+            if seconds / now > watch.callback:
+                watch.callback, watch.name = seconds / now, str(dearest)
+            watch.iteration = max(watch.iteration, together / now)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asyncio.events.Handle, "_run", timed)
+        patch.setattr(BaseEventLoop, "_run_once", timed_once)
+        patch.setattr(turns, "TURN", turns.TURN / MILLISECOND * pace)
+        patch.setattr(due_timers, "SLICE", due_timers.SLICE / MILLISECOND * pace)
+        gc.collect()
+        gc.disable()
+        try:
+            yield watch
+        finally:
+            gc.enable()
