@@ -20,6 +20,7 @@ A limit on time that only ends a hanging test is `PATIENCE`.
 
 import asyncio
 import cProfile
+import functools
 import gc
 import os
 import struct
@@ -39,6 +40,7 @@ __all__ = [
     "LoopWatch",
     "check",
     "count_calls",
+    "in_passes",
     "measure_growth",
     "measure_pace",
     "measure_passes",
@@ -52,6 +54,8 @@ TURN: Final = 50
 PATIENCE: Final = 60.0
 """Seconds after which a test that hangs is ended."""
 TRIES: Final = 3
+LITTLE: Final = 10
+"""Passes that are far from any limit."""
 THINGS: Final = 3_000
 MILLISECOND: Final = 0.001
 
@@ -96,11 +100,21 @@ def measure_pace() -> float:
     return min(_seconds(_calibrate) for _ in range(3))
 
 
+_first_pace: Final = functools.cache(measure_pace)
+
+
+def in_passes(seconds: float) -> float:
+    """Return how many passes take as long as what was measured just now.
+
+    What is not little is compared with a pass of now, too: the machine may have become slower.
+    """
+    pace = _first_pace()
+    return seconds / (pace if seconds < LITTLE * pace else max(pace, measure_pace()))
+
+
 def measure_passes(act: Callable[[], object]) -> float:
-    """Return how many passes take as long as this does, by the slower of before and after."""
-    before = measure_pace()
-    seconds = _seconds(act)
-    return seconds / max(before, measure_pace())
+    """Return how many passes take as long as this does."""
+    return in_passes(_seconds(act))
 
 
 def check(most: float, measure: Callable[[], float]) -> None:
@@ -143,9 +157,9 @@ def process_passes(process_id: int, most: float) -> Iterator[None]:
 
     For what would otherwise go on without end: the limit is many times what is usual.
     """
-    pace, before = measure_pace(), seconds_of_process(process_id)
+    before = seconds_of_process(process_id)
     yield
-    passes = (seconds_of_process(process_id) - before) / max(pace, measure_pace())
+    passes = in_passes(seconds_of_process(process_id) - before)
     assert passes <= most, f"at most {most:,} passes, but {passes:,.0f}"
 
 
@@ -160,6 +174,11 @@ class LoopWatch:
     name: str = ""
     """The dearest callback."""
 
+    def forget(self) -> None:
+        """Begin anew."""
+        self.callback = self.iteration = 0.0
+        self.name = ""
+
 
 @contextmanager
 def watch_loop() -> Iterator[LoopWatch]:
@@ -169,34 +188,31 @@ def watch_loop() -> Iterator[LoopWatch]:
 
     watch = LoopWatch()
     run, run_once = asyncio.events.Handle._run, BaseEventLoop._run_once  # type: ignore[attr-defined]
-    pace = measure_pace()
-    within: list[tuple[float, asyncio.Handle]] = []
+    each: list[tuple[float, asyncio.Handle]] = []
+    """The callbacks of this iteration."""
 
-    def timed(handle: asyncio.Handle) -> None:
+    def run_timed(handle: asyncio.Handle) -> None:
         before = time.thread_time()
         run(handle)
-        within.append((time.thread_time() - before, handle))
+        each.append((time.thread_time() - before, handle))
 
-    def timed_once(loop: BaseEventLoop) -> None:
-        nonlocal pace
-        within.clear()
+    def run_once_timed(loop: BaseEventLoop) -> None:
+        each.clear()
         run_once(loop)
-        if not within:
-            return
-        seconds, dearest = max(within, key=lambda each: each[0])
-        together = sum(each for each, _ in within)
-        if seconds > watch.callback * pace or together > watch.iteration * pace:
-            # The machine may be slower than it was at the beginning.
-            now = max(pace, measure_pace())
-            if seconds / now > watch.callback:
-                watch.callback, watch.name = seconds / now, str(dearest)
-            watch.iteration = max(watch.iteration, together / now)
+        if each:
+            seconds, dearest = max(each, key=lambda one: one[0])
+            together = sum(one for one, _ in each)
+            iteration = in_passes(together)
+            callback = iteration * seconds / together if together else 0.0
+            watch.iteration = max(watch.iteration, iteration)
+            if callback > watch.callback:
+                watch.callback, watch.name = callback, str(dearest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(asyncio.events.Handle, "_run", timed)
-        patch.setattr(BaseEventLoop, "_run_once", timed_once)
-        patch.setattr(turns, "TURN", turns.TURN / MILLISECOND * pace)
-        patch.setattr(due_timers, "SLICE", due_timers.SLICE / MILLISECOND * pace)
+        patch.setattr(asyncio.events.Handle, "_run", run_timed)
+        patch.setattr(BaseEventLoop, "_run_once", run_once_timed)
+        for module, name in ((turns, "TURN"), (due_timers, "SLICE")):
+            patch.setattr(module, name, getattr(module, name) / MILLISECOND * _first_pace())
         gc.collect()
         gc.disable()
         try:

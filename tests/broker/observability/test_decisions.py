@@ -1,8 +1,7 @@
 """Decisions that are kept: what they cost when there are many."""
 
-import time
-
 import pytest
+from work import check, measure_growth
 
 from busproof.broker.observability.decisions import Decisions
 from busproof.vocabulary.commands import Send
@@ -22,11 +21,12 @@ def kept(count: int) -> Decisions:
 
 
 def test_refusing_costs_the_same_however_many_decisions_are_kept() -> None:
-    decisions = kept(10_000)
-    begun = time.thread_time()
-    for _ in range(500):
-        decisions.refuse(decisions.count - 1, REFUSED)
-    assert time.thread_time() - begun < 0.5
+    def refuse(decisions: Decisions) -> None:
+        for _ in range(200):
+            decisions.refuse(decisions.count - 1, REFUSED)
+
+    few, many = kept(100), kept(10_000)
+    check(5, lambda: measure_growth(lambda: refuse(few), lambda: refuse(many)))
 
 
 def test_only_decisions_after_the_number_are_refused() -> None:
