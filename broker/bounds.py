@@ -57,6 +57,7 @@ NUMBERS: Final = {
     "com.microsoft:timeout": Bound(0, UINT),
     # Descriptions of entities, and the query of a list.
     "MaxDeliveryCount": Bound(1, INT),
+    "MaxMessageSizeInKilobytes": Bound(0, INT),
     "MaxSizeInMegabytes": Bound(1, INT),
     "$skip": Bound(0, INT),
     "$top": Bound(0, INT),

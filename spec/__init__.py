@@ -4,6 +4,7 @@ from busproof.spec.catalogue import Catalogue
 from busproof.spec.documents import verify_documents
 from busproof.spec.levels import Level, Levels, load_levels
 from busproof.spec.loading import load
+from busproof.spec.observed import Observation, Origin, load_observations, observed_about
 from busproof.spec.values import (
     Ambiguity,
     Change,
@@ -30,6 +31,8 @@ __all__ = [
     "Family",
     "Level",
     "Levels",
+    "Observation",
+    "Origin",
     "Release",
     "Rule",
     "Said",
@@ -38,6 +41,8 @@ __all__ = [
     "Statement",
     "load",
     "load_levels",
+    "load_observations",
+    "observed_about",
     "verify_documents",
     "view_ambiguity",
     "view_diff",

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 import yaml
 
@@ -196,6 +196,12 @@ class Fields:
         if field not in self._left:
             return None
         return Fields(f"{self.where}: {field}", self._take(field))
+
+    def raw(self, field: str) -> dict[str, Any]:
+        """Return a nested mapping of names to any values, as the file has it."""
+        value = self._take(field)
+        Fields(f"{self.where}: {field}", value)
+        return cast("dict[str, Any]", value)
 
     def named_texts(self, field: str) -> dict[str, str]:
         """Return a mapping of names to texts, in the file's order."""

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from busproof.spec.catalogue import Catalogue
+from busproof.spec.observed import observed_about
 from busproof.spec.values import Ambiguity, Citation, Diff, Rule
 
 __all__ = ["print_ambiguities", "print_changes", "print_diff", "print_rule", "print_rules"]
@@ -154,6 +155,7 @@ def print_rule(catalogue: Catalogue, rule: Rule, evidence: Mapping[str, Any]) ->
     for ambiguity in catalogue.concerning({rule.id}):
         open_questions.add_row(ambiguity.id, ambiguity.question, ambiguity.default)
     _print_part(console, "Left open by the documents", open_questions)
+    _print_observed(console, catalogue, rule)
     _print_part(console, "Shown by", _evidence(evidence))
     _print_part(console, "Shown by the TLA+ specs", _specified(evidence["tla"]))
 
@@ -167,6 +169,21 @@ def _print_addresses(console: Console, catalogue: Catalogue, rule: Rule) -> None
     for citation, address in read.items():
         if address is not None:
             console.print(f"{citation.source:{width}}  {address}", soft_wrap=True)
+
+
+def _print_observed(console: Console, catalogue: Catalogue, rule: Rule) -> None:
+    """Print what the real service was seen to do, with a link to each source on its own line."""
+    console.print()
+    console.print("Observed of the real service", style="bold")
+    observations = observed_about(catalogue, rule.id)
+    for observation in observations:
+        about = ", ".join(name for name in observation.about if name != rule.id)
+        on = f" [{about}]" if about else ""
+        console.print(f"{observation.id}  {observation.tier}: {observation.summary}{on}")
+        for source in observation.sources:
+            console.print(f"      {source.link}", soft_wrap=True)
+    if not observations:
+        console.print("nothing")
 
 
 def _print_part(console: Console, heading: str, table: Table) -> None:

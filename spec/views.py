@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 
 from busproof.spec.catalogue import Catalogue
+from busproof.spec.observed import Observation, observed_about
 from busproof.spec.values import Ambiguity, Citation, Diff, Release, Rule
 
 __all__ = ["view_ambiguity", "view_diff", "view_release", "view_rule"]
@@ -15,7 +16,7 @@ def view_rule(catalogue: Catalogue, rule: Rule) -> dict[str, Any]:
     """Return a rule with its citations; missing fields are `null`.
 
     `says` has the statements of the documents, in our words. Each citation has the address of an
-    English text.
+    English text. `observed` has what the real service was seen to do about it, with links.
     """
     citations = [
         attrs.asdict(citation) | {"english": catalogue.english(citation)}
@@ -24,6 +25,17 @@ def view_rule(catalogue: Catalogue, rule: Rule) -> dict[str, Any]:
     return attrs.asdict(rule) | {
         "citations": citations,
         "says": [say.says for say in catalogue.says(rule)],
+        "observed": [_view_observation(each) for each in observed_about(catalogue, rule.id)],
+    }
+
+
+def _view_observation(observation: Observation) -> dict[str, Any]:
+    return {
+        "id": observation.id,
+        "summary": observation.summary,
+        "tier": observation.tier,
+        "about": list(observation.about),
+        "links": [source.link for source in observation.sources],
     }
 
 

@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final
+from uuid import NAMESPACE_URL, uuid5
 from xml.etree import ElementTree as ET
+
+import attrs
 
 from busproof.broker.admin.parsing import parsed_xml
 from busproof.broker.configuration.durations import microseconds_in
@@ -13,13 +16,15 @@ __all__ = [
     "XSD",
     "XSI",
     "Description",
+    "Entry",
     "Unreadable",
     "as_written",
+    "counts_element",
     "element_of",
-    "entry",
     "error",
     "feed",
     "microseconds",
+    "public_feed",
     "read_description",
     "written",
 ]
@@ -97,22 +102,26 @@ def microseconds(text: str, name: str) -> int:
     return duration
 
 
-def written(
-    kind: str, properties: Mapping[str, str], counts: Mapping[str, int] | None
-) -> ET.Element:
-    """Return a description with its properties in the given order, and with the message counts.
+def written(kind: str, properties: Mapping[str, str | ET.Element]) -> ET.Element:
+    """Return a description with its properties in the given order.
 
-    The counts come after the property `MessageCount`. Names are written with the service's
-    prefixes, because some clients ignore namespaces.
+    Names are written with the service's prefixes, because some clients ignore namespaces.
     """
     element = ET.Element(kind, {"xmlns": SB, "xmlns:i": XSI})
-    for name, text in properties.items():
-        ET.SubElement(element, name).text = text
-        if name == "MessageCount" and counts is not None:
-            details = ET.SubElement(element, "CountDetails", {"xmlns:d2p1": COUNTS})
-            for label, number in counts.items():
-                ET.SubElement(details, f"d2p1:{label}").text = str(number)
+    for name, value in properties.items():
+        if isinstance(value, ET.Element):
+            element.append(value)
+        else:
+            ET.SubElement(element, name).text = value
     return element
+
+
+def counts_element(counts: Mapping[str, int]) -> ET.Element:
+    """Return the numbers of messages by their state as XML."""
+    details = ET.Element("CountDetails", {"xmlns:d2p1": COUNTS})
+    for label, number in counts.items():
+        ET.SubElement(details, f"d2p1:{label}").text = str(number)
+    return details
 
 
 def element_of(text: str) -> ET.Element:
@@ -133,42 +142,81 @@ def as_written(element: ET.Element) -> ET.Element:
     return copied
 
 
-def _entry(title: str, url: str, moment: str, description: ET.Element) -> ET.Element:
-    element = ET.Element("entry", {"xmlns": ATOM})
-    for name, text in (("id", url), ("title", title), ("published", moment), ("updated", moment)):
-        ET.SubElement(element, name).text = text
-    ET.SubElement(element, "link", {"rel": "self", "href": url})
-    content = ET.SubElement(element, "content", {"type": "application/xml"})
-    content.append(description)
-    return element
+@attrs.frozen(kw_only=True)
+class Entry:
+    """One description with what Atom puts around it; its elements are in the recorded order.
 
+    Attributes:
+        title: the name of what is described.
+        url: its address.
+        link: its address relative to that of the list, or `url`.
+        updated: when it was last changed.
+        description: the description.
+        published: when it was created; the answer to the update of a queue or topic has no such
+            time.
+        author: the name of the namespace; only queues, topics and the namespace have one.
+    """
 
-def entry(title: str, url: str, moment: str, description: ET.Element) -> bytes:
-    """Return one description as the body of an HTTP answer."""
-    return _bytes(_entry(title, url, moment, description))
+    title: str
+    url: str
+    link: str
+    updated: str
+    description: ET.Element
+    published: str | None = None
+    author: str | None = None
+
+    def element(self) -> ET.Element:
+        """Return the entry as XML."""
+        element = ET.Element("entry", {"xmlns": ATOM})
+        ET.SubElement(element, "id").text = self.url
+        _title(element, self.title)
+        if self.published is not None:
+            ET.SubElement(element, "published").text = self.published
+        ET.SubElement(element, "updated").text = self.updated
+        if self.author is not None:
+            ET.SubElement(ET.SubElement(element, "author"), "name").text = self.author
+        ET.SubElement(element, "link", {"rel": "self", "href": self.link})
+        content = ET.SubElement(element, "content", {"type": "application/xml"})
+        content.append(self.description)
+        return element
+
+    def body(self) -> bytes:
+        """Return the entry as the body of an HTTP answer."""
+        return _bytes(self.element())
 
 
 def feed(
-    title: str,
-    url: str,
-    moment: str,
-    entries: Iterable[tuple[str, str, ET.Element]],
-    following: str | None,
+    title: str, url: str, moment: str, entries: Iterable[Entry], following: str | None
 ) -> bytes:
     """Return a page of descriptions as the body of an HTTP answer.
 
-    `entries` are titles, addresses and descriptions. `following` is the address of the next page,
-    if any; most clients continue only if there is one.
+    `following` is the address of the next page, if any; most clients continue only if there is one.
     """
     element = ET.Element("feed", {"xmlns": ATOM})
-    for name, text in (("id", url), ("title", title), ("updated", moment)):
-        ET.SubElement(element, name).text = text
+    _title(element, title)
+    ET.SubElement(element, "id").text = url
+    ET.SubElement(element, "updated").text = moment
     ET.SubElement(element, "link", {"rel": "self", "href": url})
     if following is not None:
         ET.SubElement(element, "link", {"rel": "next", "href": following})
-    for entry_title, address, description in entries:
-        element.append(_entry(entry_title, address, moment, description))
+    element.extend(entry.element() for entry in entries)
     return _bytes(element)
+
+
+def public_feed(moment: str) -> bytes:
+    """Return the empty list that the service gives for an address where there is nothing."""
+    element = ET.Element("feed", {"xmlns": ATOM})
+    _title(element, "Publicly Listed Services")
+    subtitle = ET.SubElement(element, "subtitle", {"type": "text"})
+    subtitle.text = "The list of publicly listed services; there are none."
+    ET.SubElement(element, "id").text = f"uuid:{uuid5(NAMESPACE_URL, moment)};id=1"
+    ET.SubElement(element, "updated").text = moment
+    ET.SubElement(element, "generator").text = "Service Bus 1.1"
+    return _bytes(element)
+
+
+def _title(element: ET.Element, title: str) -> None:
+    ET.SubElement(element, "title", {"type": "text"}).text = title
 
 
 def error(status: int, detail: str) -> bytes:

@@ -1,6 +1,6 @@
 """Descriptions of entities, written for administration clients."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 from xml.etree import ElementTree as ET
 
@@ -9,26 +9,133 @@ import attrs
 from busproof import vocabulary as v
 from busproof.broker.admin import atom
 from busproof.broker.bus import Bus, Description
+from busproof.broker.client_descriptions import Written
+from busproof.broker.configuration.durations import duration_text, for_ever, microseconds_in
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind
 
-__all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
+__all__ = [
+    "DEFAULTS",
+    "GREATEST_MESSAGE",
+    "SINCE",
+    "Said",
+    "described",
+    "echoed",
+    "kind_of",
+    "normalized",
+    "settings_of",
+    "title",
+]
 
 Said = Mapping[str, str]
 """Properties of an entity as a client wrote them: name to text."""
 
 FOR_EVER: Final = "P10675199DT2H48M5.4775807S"
+NEVER: Final = "0001-01-01T00:00:00"
+"""The time of something that has not happened, as the service writes it."""
 DEFAULTS: Final = {
     "AutoDeleteOnIdle": FOR_EVER,
+    "DeadLetteringOnFilterEvaluationExceptions": "true",
     "EnableBatchedOperations": "true",
-    "Status": "Active",
-    "SupportOrdering": "true",
     "EnableExpress": "false",
+    "EnableSubscriptionPartitioning": "false",
     "EntityAvailabilityStatus": "Available",
+    "FilteringMessagesBeforePublishing": "false",
+    "IsAnonymousAccessible": "false",
+    "IsClientAffine": "false",
+    "Status": "Active",
 }
-"""Properties that clients expect of every entity but that the model does not have."""
-OF_SUBSCRIPTIONS: Final = {"DeadLetteringOnFilterEvaluationExceptions": "true"}
-"""Further properties of subscriptions; the JavaScript client requires them."""
+"""Properties that clients expect but that the model does not have."""
+GREATEST_MESSAGE: Final = {v.Tier.BASIC: 256, v.Tier.STANDARD: 256, v.Tier.PREMIUM: 1024}
+"""`MaxMessageSizeInKilobytes` of an entity whose creator did not set it."""
+
+FIELDS: Final = {
+    EntityKind.QUEUE: (
+        "LockDuration",
+        "MaxSizeInMegabytes",
+        "RequiresDuplicateDetection",
+        "RequiresSession",
+        "DefaultMessageTimeToLive",
+        "DeadLetteringOnMessageExpiration",
+        "DuplicateDetectionHistoryTimeWindow",
+        "MaxDeliveryCount",
+        "EnableBatchedOperations",
+        "SizeInBytes",
+        "MessageCount",
+        "IsAnonymousAccessible",
+        "AuthorizationRules",
+        "Status",
+        "CreatedAt",
+        "UpdatedAt",
+        "AccessedAt",
+        "UserMetadata",
+        "SupportOrdering",
+        "CountDetails",
+        "AutoDeleteOnIdle",
+        "EnablePartitioning",
+        "EntityAvailabilityStatus",
+        "EnableExpress",
+        "ForwardTo",
+        "ForwardDeadLetteredMessagesTo",
+        "MaxMessageSizeInKilobytes",
+    ),
+    EntityKind.TOPIC: (
+        "DefaultMessageTimeToLive",
+        "MaxSizeInMegabytes",
+        "RequiresDuplicateDetection",
+        "DuplicateDetectionHistoryTimeWindow",
+        "EnableBatchedOperations",
+        "SizeInBytes",
+        "FilteringMessagesBeforePublishing",
+        "IsAnonymousAccessible",
+        "AuthorizationRules",
+        "Status",
+        "CreatedAt",
+        "UpdatedAt",
+        "AccessedAt",
+        "UserMetadata",
+        "SupportOrdering",
+        "CountDetails",
+        "SubscriptionCount",
+        "AutoDeleteOnIdle",
+        "EnablePartitioning",
+        "EntityAvailabilityStatus",
+        "EnableSubscriptionPartitioning",
+        "EnableExpress",
+        "MaxMessageSizeInKilobytes",
+    ),
+    EntityKind.SUBSCRIPTION: (
+        "LockDuration",
+        "RequiresSession",
+        "DefaultMessageTimeToLive",
+        "DeadLetteringOnMessageExpiration",
+        "DeadLetteringOnFilterEvaluationExceptions",
+        "MessageCount",
+        "MaxDeliveryCount",
+        "EnableBatchedOperations",
+        "Status",
+        "ForwardTo",
+        "CreatedAt",
+        "UpdatedAt",
+        "AccessedAt",
+        "UserMetadata",
+        "CountDetails",
+        "ForwardDeadLetteredMessagesTo",
+        "AutoDeleteOnIdle",
+        "EntityAvailabilityStatus",
+        "IsClientAffine",
+    ),
+}
+"""The properties in a description, by kind of entity, in the order that was recorded."""
+COUNTED: Final = frozenset({"CountDetails", "SubscriptionCount"})
+"""Properties that only a request to read an entity is told, not one that creates or updates it."""
+SINCE: Final = {
+    "EnableExpress": "2013-10",
+    "EnablePartitioning": "2013-10",
+    "IsClientAffine": "2021-05",
+    "MaxMessageSizeInKilobytes": "2021-05",
+}
+"""The first api-version that knows a property; those of before leave it out of descriptions."""
 
 HTTP_NAMES: Final = {
     "partitioned": "EnablePartitioning",
@@ -48,6 +155,15 @@ HTTP_NAMES: Final = {
 FORWARDING: Final = ("ForwardTo", "ForwardDeadLetteredMessagesTo")
 """Properties that the service writes as addresses."""
 DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
+WRITTEN_DURATIONS: Final = frozenset(
+    {
+        "AutoDeleteOnIdle",
+        "DefaultMessageTimeToLive",
+        "DuplicateDetectionHistoryTimeWindow",
+        "LockDuration",
+    }
+)
+"""Properties that are durations, by their names in the administration API."""
 
 
 def kind_of(entity: Entity) -> str:
@@ -55,19 +171,30 @@ def kind_of(entity: Entity) -> str:
     return entity.kind.value.capitalize()
 
 
-def described(bus: Bus, path: str, written: Said, times: Said, host: str) -> ET.Element:
+def described(
+    bus: Bus,
+    path: str,
+    known: Written,
+    times: Said,
+    host: str,
+    *,
+    version: str | None = None,
+    counted: bool = True,
+) -> ET.Element:
     """Return the description of an entity as XML.
 
     Args:
         bus: the bus with the entity.
         path: the path of the entity.
-        written: the properties that a client wrote and the model does not have.
+        known: what clients wrote about the entity and the model does not have.
         times: when the entity was created, updated and accessed.
         host: the broker's host, as the client knows it.
+        version: the api-version of the request; older ones know fewer properties.
+        counted: whether the client reads the entity, and is told how many messages it has.
     """
     entity = bus.known(path)
     dead, stuck = entity.dead_letters, entity.transfers
-    kind, later = kind_of(entity), len(entity.scheduled)
+    later = len(entity.scheduled)
     letters = 0 if dead is None else len(dead.messages)
     counts = {
         "ActiveMessageCount": len(entity.messages),
@@ -76,8 +203,19 @@ def described(bus: Bus, path: str, written: Said, times: Said, host: str) -> ET.
         "TransferMessageCount": 0,
         "TransferDeadLetterMessageCount": 0 if stuck is None else len(stuck.messages),
     }
-    own = OF_SUBSCRIPTIONS if entity.kind is EntityKind.SUBSCRIPTION else {}
-    properties = {**DEFAULTS, **own, **written, **settings_of(bus, entity), **times}
+    properties: dict[str, str | ET.Element] = {
+        **DEFAULTS,
+        "SupportOrdering": _word(not entity.settings.partitioned),
+        "MaxMessageSizeInKilobytes": str(GREATEST_MESSAGE[bus.namespace.profile.tier]),
+        **normalized(known.said),
+        **settings_of(bus, entity),
+        **times,
+        "AuthorizationRules": _keys_element(known),
+    }
+    if not counted and entity.kind is EntityKind.SUBSCRIPTION:
+        properties["AccessedAt"] = NEVER
+    elif not counted:
+        del properties["AccessedAt"]
     for name in FORWARDING:
         if name in properties:
             properties[name] = f"sb://{host}/{properties[name]}"
@@ -85,16 +223,7 @@ def described(bus: Bus, path: str, written: Said, times: Said, host: str) -> ET.
         properties["EntityAvailabilityStatus"] = "Limited"
     properties["MessageCount"] = str(len(entity.messages) + letters + later)
     description = bus.described(path)
-    if entity.kind is EntityKind.TOPIC:
-        properties["SubscriptionCount"] = str(len(entity.subscriptions or ()))
-        filters = [
-            rule.filter
-            for subscription in entity.subscriptions or ()
-            for rule in subscription.rules
-        ]
-        correlations = sum(isinstance(condition, v.CorrelationFilter) for condition in filters)
-        properties["SqlFilterCount"] = str(len(filters) - correlations)
-        properties["CorrelationFilterCount"] = str(correlations)
+    properties["SubscriptionCount"] = str(len(entity.subscriptions or ()))
     properties |= _as_told(description)
     if isinstance(description, v.QueueDescription):
         undeliverable = description.transfer_dead_letters
@@ -102,7 +231,53 @@ def described(bus: Bus, path: str, written: Said, times: Said, host: str) -> ET.
         if description.message_count is not None:
             # Service Bus counts dead letters among an entity's messages; the model does not.
             properties["MessageCount"] = str(description.message_count + letters)
-    return atom.written(f"{kind}Description", properties, counts)
+    properties["CountDetails"] = atom.counts_element(counts)
+    names = [name for name in FIELDS[entity.kind] if counted or name not in COUNTED]
+    return _description(entity, names, properties, version)
+
+
+def echoed(
+    entity: Entity, description: atom.Description, keys: Written, version: str | None
+) -> ET.Element:
+    """Return the answer to the update of a queue or topic: what the client wrote.
+
+    It has no more than that, in the order of descriptions, and a time of the update that says
+    nothing.
+    """
+    properties: dict[str, str | ET.Element] = dict(normalized(description.said()))
+    properties["UpdatedAt"] = f"{NEVER}Z"
+    if description.child("AuthorizationRules") is not None:
+        properties["AuthorizationRules"] = _keys_element(keys)
+    return _description(entity, FIELDS[entity.kind], properties, version)
+
+
+def _description(
+    entity: Entity,
+    names: Iterable[str],
+    properties: Mapping[str, str | ET.Element],
+    version: str | None,
+) -> ET.Element:
+    """Return those of the properties that the api-version knows, in the order of their names."""
+    known = [name for name in names if version is None or version >= SINCE.get(name, "")]
+    told = {name: properties[name] for name in known if name in properties}
+    return atom.written(f"{kind_of(entity)}Description", told)
+
+
+def _keys_element(known: Written) -> ET.Element:
+    """Return the authorization rules of an entity as XML, an empty element if it has none."""
+    if known.keys:
+        return atom.as_written(atom.element_of(known.keys))
+    return ET.Element("AuthorizationRules")
+
+
+def normalized(said: Said) -> dict[str, str]:
+    """Return properties as the service writes them: durations in their shortest form."""
+    texts = dict(said)
+    for name in WRITTEN_DURATIONS & texts.keys():
+        duration = microseconds_in(texts[name])
+        if duration is not None:
+            texts[name] = FOR_EVER if for_ever(duration) else duration_text(duration)
+    return texts
 
 
 def _as_told(description: Description | None) -> dict[str, str]:
@@ -120,7 +295,7 @@ def _as_told(description: Description | None) -> dict[str, str]:
         elif isinstance(value, bool):
             properties[HTTP_NAMES[name]] = _word(value)
         elif name in DURATIONS:
-            properties[HTTP_NAMES[name]] = _written(value)
+            properties[HTTP_NAMES[name]] = duration_text(value)
         else:
             properties[HTTP_NAMES[name]] = value * 1024 if name == "max_size" else value
     return {name: str(value) for name, value in properties.items()}
@@ -132,12 +307,12 @@ def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
     size = sizes.greatest_size(bus.namespace, entity)
     life = settings.time_to_live
     properties = {
-        "LockDuration": _written(settings.lock_duration),
+        "LockDuration": duration_text(settings.lock_duration),
         "MaxSizeInMegabytes": str(1024 * size),
         "RequiresSession": _word(settings.requires_session),
         "RequiresDuplicateDetection": _word(settings.duplicate_detection),
-        "DuplicateDetectionHistoryTimeWindow": _written(settings.duplicate_window),
-        "DefaultMessageTimeToLive": FOR_EVER if life is None else _written(life),
+        "DuplicateDetectionHistoryTimeWindow": duration_text(settings.duplicate_window),
+        "DefaultMessageTimeToLive": FOR_EVER if life is None else duration_text(life),
         "DeadLetteringOnMessageExpiration": _word(settings.dead_letter_expired),
         "MaxDeliveryCount": str(settings.max_delivery_count),
         "EnablePartitioning": _word(settings.partitioned),
@@ -152,11 +327,6 @@ def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
 
 def _word(truth: bool) -> str:
     return "true" if truth else "false"
-
-
-def _written(duration: int) -> str:
-    seconds, rest = divmod(duration, 1_000_000)
-    return f"PT{seconds}S" if not rest else f"PT{seconds}.{rest:06}S"
 
 
 def title(path: str) -> str:

@@ -1,24 +1,33 @@
 """Administration of entities over HTTP: create, read, update, list and delete."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.broker.admin import atom
-from busproof.broker.admin.descriptions import DEFAULTS, described, kind_of, title
+from busproof.broker.admin.descriptions import (
+    DEFAULTS,
+    described,
+    echoed,
+    kind_of,
+    title,
+)
 from busproof.broker.admin.entity_requests import (
     APPLIED,
+    FORWARDING,
     creation,
+    destination,
     more_settings,
     page_of,
     update,
 )
 from busproof.broker.admin.http import Answer, Request
-from busproof.broker.admin.managed_namespace import ManagedNamespace
+from busproof.broker.admin.managed_namespace import NAMESPACE, ManagedNamespace, to_seconds
 from busproof.broker.admin.subscription_rules import (
     SubscriptionRules,
     first_rule_in,
@@ -35,11 +44,27 @@ from busproof.model.values import EntityKind
 __all__ = ["Entities"]
 
 KEYS: Final = "AuthorizationRules"
-XML: Final = "application/atom+xml;type=entry;charset=utf-8"
+VERSION: Final = "api-version"
+NOT_FOUND: Final = 404
+ENTRY: Final = "application/atom+xml;type=entry;charset=utf-8"
+FEED: Final = "application/atom+xml;type=feed;charset=utf-8"
+ERROR: Final = "application/xml;charset=utf-8"
+PHRASES: Final = {400: "Bad Request.", 403: "Forbidden.", 404: "Not Found.", 409: "Conflict."}
+"""Statuses of refusals that have a sub-code, which clients search for, and what follows it."""
+LONGEST_VALUE: Final = 80
+"""Maximum length of a property's value in a refusal, in characters."""
 KINDS: Final = {"QueueDescription", "TopicDescription", "SubscriptionDescription"}
+SUB_PATH: Final = re.compile(r"/subscriptions(?:/|$)|/\$deadletterqueue$", re.IGNORECASE)
+"""Where the path of a queue or topic ends in that of a part of it."""
 LONGEST_PATH: Final = 260
 """Maximum length of the name of a queue or topic, in characters."""
-HARMLESS: Final = {"UserMetadata", "EnableBatchedOperations", "Status", "SupportOrdering"}
+HARMLESS: Final = {
+    "EnableBatchedOperations",
+    "MaxMessageSizeInKilobytes",
+    "Status",
+    "SupportOrdering",
+    "UserMetadata",
+}
 READ_ONLY: Final = {
     "AccessedAt",
     "CreatedAt",
@@ -70,23 +95,32 @@ class Entities:
     def answer(self, request: Request) -> Answer:
         """Answer a request about entities or subscription rules."""
         url = urlsplit(request.target)
-        path, self._namespace.base = unquote(url.path).strip("/"), request.base
+        path = unquote(url.path).strip("/")
+        self._namespace.base, self._namespace.query = request.base, url.query
         if (refused := self.admit(request)) is not None:
             return refused
         try:
-            status, body = self._answered(request, path, dict(parse_qsl(url.query)))
+            return self._answered(request, path, dict(parse_qsl(url.query)))
         except Refusal as refusal:
-            status, body = refusal.status, atom.error(refusal.status, refusal.description)
+            return self._refused(request, path, refusal.status, refusal.description)
         except atom.Unreadable as problem:
-            status, body = problem.status, atom.error(problem.status, problem.sentence)
-        return Answer(status, body, XML)
+            return self._refused(request, path, problem.status, problem.sentence)
+
+    def _refused(self, request: Request, path: str, status: int, sentence: str) -> Answer:
+        """Return a refusal; those to create or update queues and topics have a sub-code."""
+        of_whole = request.method == "PUT" and v.SUBSCRIPTIONS not in path.lower()
+        if of_whole and status in PHRASES:
+            sentence = f"SubCode={status}00. {PHRASES[status]} {sentence}"
+        if request.method == "DELETE" and status == NOT_FOUND:
+            sentence = f"No service is hosted at the specified address. {sentence}"
+        return Answer(status, atom.error(status, sentence), ERROR)
 
     def admit(self, head: Request) -> Answer | None:
         """Refuse a request without a token that permits it; return `None` if the token does."""
         try:
             self._authorize(head, unquote(urlsplit(head.target).path).strip("/"))
         except atom.Unreadable as problem:
-            return Answer(problem.status, atom.error(problem.status, problem.sentence), XML)
+            return Answer(problem.status, atom.error(problem.status, problem.sentence), ERROR)
         return None
 
     def _authorize(self, request: Request, path: str) -> None:
@@ -98,31 +132,41 @@ class Entities:
         if "Manage" not in claim.rights:
             raise atom.Unreadable("The Manage claim is required for this operation.", 401)
 
-    def _answered(self, request: Request, path: str, query: Mapping[str, str]) -> tuple[int, bytes]:
+    def _answered(self, request: Request, path: str, query: Mapping[str, str]) -> Answer:
         parts = path.split("/")
         low = [part.lower() for part in parts]
+        if request.method == "GET" and self._is_vacant(path):
+            return Answer(200, atom.public_feed(self._namespace.second()), FEED)
         if len(parts) > 2 and low[-2] == "rules":
-            return self._rules.answer(request, "/".join(parts[:-2]), parts[-1])
+            return _entry(*self._rules.answer(request, "/".join(parts[:-2]), parts[-1]))
         if request.method == "PUT":
-            return self._put(request, path, query.get("api-version"))
+            return _entry(*self._put(request, path, query.get(VERSION)))
         if request.method == "GET":
-            return 200, self._told(path, query)
+            return self._told(path, query)
         if request.method == "DELETE":
-            return self._deleted(self._namespace.known(path))
+            return _entry(*self._deleted(self._namespace.known(path)))
         raise atom.Unreadable(f"{request.method} is not supported here.", 405)
 
-    def _told(self, path: str, query: Mapping[str, str]) -> bytes:
+    def _is_vacant(self, path: str) -> bool:
+        """Return whether neither the queue nor the topic exists to which the path belongs."""
+        name, bus = SUB_PATH.split(path, maxsplit=1)[0], self._hub.bus
+        return not name.startswith("$") and bus.entity(bus.path(name)) is None
+
+    def _told(self, path: str, query: Mapping[str, str]) -> Answer:
         above, _, last = path.rpartition("/")
         kind = last.lower()
         if not above and kind == "$namespaceinfo":
-            return self._namespace_info()
+            return _entry(200, self._namespace_info())
         if above.lower() == "$resources":
-            return self._listed(kind, query)
+            return Answer(200, self._listed(kind, query), FEED)
         if above and kind == "rules":
-            return self._rules.listed(above, query)
+            return Answer(200, self._rules.listed(above, query), FEED)
         if above and kind == "subscriptions":
-            return self._subscriptions(above, query)
-        return self._entry(self._namespace.known(path))
+            return Answer(200, self._subscriptions(above, query), FEED)
+        if path.lower().endswith(v.DEAD_LETTERS):
+            raise atom.Unreadable("The specified HTTP verb (GET) is not valid.")
+        known = self._namespace.known(path)
+        return _entry(200, self._entry(known, self._description(known, query.get(VERSION))))
 
     def _put(self, request: Request, path: str, version: str | None) -> tuple[int, bytes]:
         description = atom.read_description(request.body)
@@ -144,16 +188,18 @@ class Entities:
         if (v.SUBSCRIPTIONS in path.lower()) != (description.kind == "SubscriptionDescription"):
             raise atom.Unreadable(f"'{path}' is not the address of a {description.kind}.")
         if "if-match" in request.headers:
-            return self._updated(self._namespace.known(path), description)
+            return 200, self._updated(self._existing(path), description, version)
         self._check_room(path)
         command = creation(self._hub.bus, path, description.kind, properties, version)
         # Create the subscription and its first rule together, so that a refusal leaves neither.
         element, rule = description.child("DefaultRuleDescription"), None
+        commands: tuple[v.Command, ...]
         if isinstance(command, v.CreateSubscription) and element is not None and len(element):
             rule = first_rule_in(element)
-            self._namespace.ask(command, *replacing_default(command, rule))
+            commands = (command, *replacing_default(command, rule))
         else:
-            self._namespace.ask(command)
+            commands = (command,)
+        self._namespace.ask(*commands, given=_given(properties))
         self._hub.bus.known_as(path)
         moment = self._namespace.moment()
         self._hub.descriptions.change(path, created=moment, updated=moment)
@@ -163,7 +209,21 @@ class Entities:
         self._remember(path, description)
         if element is not None and rule is not None:
             self._rules.describe(path, rule, element)
-        return 201, self._entry(path)
+        return 201, self._entry(path, self._description(path, version, counted=False))
+
+    def _existing(self, path: str) -> str:
+        """Return the path of an entity to update.
+
+        Raises:
+            Unreadable: there is no such entity (status 404).
+        """
+        if v.SUBSCRIPTIONS in path and self._is_vacant(path):
+            raise atom.Unreadable(
+                f"The incoming request is not recognized as a namespace policy put request: there "
+                f"is no topic of '{path}'.",
+                404,
+            )
+        return self._namespace.known(path)
 
     def _check_room(self, path: str) -> None:
         """Check that the topic of a new subscription may have another subscription."""
@@ -184,6 +244,9 @@ class Entities:
         properties = description.said()
         ours = APPLIED[kind_of(self._hub.bus.known(path))] | READ_ONLY
         kept = {name: text for name, text in properties.items() if name not in ours}
+        entity = self._hub.bus.known(path)
+        if entity.settings.requires_session and FORWARDING in properties:
+            kept[FORWARDING] = destination(self._hub.bus, properties, FORWARDING) or ""
         keys = description.child(KEYS)
         text = "" if keys is None or not len(keys) else ET.tostring(keys, "unicode")
         self._hub.descriptions.change(path, said=Map(kept), keys=text)
@@ -199,16 +262,21 @@ class Entities:
         if idle:
             self._warn(f"{', '.join(sorted(idle))} of '{path}' has no effect here")
 
-    def _updated(self, path: str, description: atom.Description) -> tuple[int, bytes]:
+    def _updated(self, path: str, description: atom.Description, version: str | None) -> bytes:
         kind, properties = description.kind, description.said()
-        if kind != f"{kind_of(self._hub.bus.known(path))}Description":
+        entity = self._hub.bus.known(path)
+        if kind != f"{kind_of(entity)}Description":
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
         bus = self._hub.bus
-        command, more = update(bus, path, properties), more_settings(bus, path, properties)
-        self._namespace.insist(updated(bus, command, more), path)
+        command = update(bus, path, properties, version)
+        more = more_settings(bus, path, properties)
+        self._namespace.insist(updated(bus, command, more), path, _given(properties))
         self._hub.descriptions.change(path, updated=self._namespace.moment())
         self._remember(path, description)
-        return 200, self._entry(path)
+        if entity.kind is EntityKind.SUBSCRIPTION:
+            return self._entry(path, self._description(path, version, counted=False))
+        known = self._hub.descriptions.get(path)
+        return self._entry(path, echoed(entity, description, known, version), published=False)
 
     def _deleted(self, path: str) -> tuple[int, bytes]:
         self._manage(v.DeleteQueue(queue=path))
@@ -219,13 +287,27 @@ class Entities:
     def _manage(self, command: v.UpdateQueue | v.DeleteQueue) -> None:
         self._namespace.insist(managed(self._hub.bus, command), command.queue)
 
-    def _entry(self, path: str) -> bytes:
-        description = self._description(path)
-        return atom.entry(
-            title(path), self._namespace.url(path), self._namespace.moment(), description
+    def _entry(self, path: str, description: ET.Element, *, published: bool = True) -> bytes:
+        url = self._namespace.url(path, self._namespace.query)
+        return self._entry_of(path, description, url, url, published=published).body()
+
+    def _entry_of(
+        self, path: str, description: ET.Element, url: str, link: str, *, published: bool = True
+    ) -> atom.Entry:
+        known = self._hub.descriptions.get(path)
+        created, changed = known.created or self._begun, known.updated or self._begun
+        of_topic = v.SUBSCRIPTIONS in path
+        return atom.Entry(
+            title=title(path),
+            url=url,
+            link=link,
+            published=to_seconds(created) if published else None,
+            updated=to_seconds(changed),
+            author=None if of_topic else NAMESPACE,
+            description=description,
         )
 
-    def _description(self, path: str) -> ET.Element:
+    def _description(self, path: str, version: str | None, *, counted: bool = True) -> ET.Element:
         known = self._hub.descriptions.get(path)
         times = {
             "CreatedAt": known.created or self._begun,
@@ -233,20 +315,17 @@ class Entities:
             "AccessedAt": self._namespace.moment(),
         }
         host = urlsplit(self._namespace.base).netloc
-        element = described(self._hub.bus, path, known.said, times, host)
-        if known.keys:
-            element.append(atom.as_written(atom.element_of(known.keys)))
-        return element
+        return described(self._hub.bus, path, known, times, host, version=version, counted=counted)
 
     def _listed(self, what: str, query: Mapping[str, str]) -> bytes:
         bus = self._hub.bus
         if what == "topics":
-            return self._feed(what, bus.topics(), query)
+            return self._feed(f"$Resources/{what}", bus.topics(), query)
         if what != "queues":
             raise atom.Unreadable(f"There is no list of {what!r}.", 404)
         known = ((name, bus.entity(name)) for name in bus.names())
         names = [name for name, entity in known if entity and entity.kind is EntityKind.QUEUE]
-        return self._feed(what, names, query)
+        return self._feed(f"$Resources/{what}", names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
         known = self._namespace.known(path)
@@ -256,25 +335,50 @@ class Entities:
         return self._feed(f"{path}/Subscriptions", names, query)
 
     def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
-        url, (page, following) = f"{self._namespace.base}/{quote(what)}", page_of(names, query)
+        page, following = page_of(names, query)
+        namespace, version = self._namespace, query.get(VERSION)
         entries = [
-            (title(name), self._namespace.url(name), self._description(name)) for name in page
+            self._entry_of(
+                name,
+                self._description(name, version),
+                namespace.url(name, namespace.version),
+                namespace.link(name, namespace.version),
+            )
+            for name in page
         ]
-        return atom.feed(
-            what, url, self._namespace.moment(), entries, following and f"{url}?{following}"
-        )
+        heading = what.rpartition("/")[2].capitalize()
+        return namespace.feed(heading, what, entries, following)
 
     def _namespace_info(self) -> bytes:
         tier = self._hub.bus.namespace.profile.tier.value.capitalize()
         moment = self._namespace.moment()
-        properties = {
+        units = str(self._hub.bus.namespace.profile.messaging_units)
+        properties: dict[str, str | ET.Element] = {
             "CreatedTime": moment,
             "MessagingSKU": tier,
+            **({"MessagingUnits": units} if tier == "Premium" else {}),
             "ModifiedTime": moment,
-            "Name": "sbemulatorns",
+            "Name": NAMESPACE,
             "NamespaceType": "Messaging",
         }
-        if tier == "Premium":
-            properties["MessagingUnits"] = str(self._hub.bus.namespace.profile.messaging_units)
-        info = atom.written("NamespaceInfo", properties, None)
-        return atom.entry("sbemulatorns", self._namespace.url("$namespaceinfo"), moment, info)
+        info = atom.written("NamespaceInfo", properties)
+        url = self._namespace.url("$namespaceinfo", self._namespace.query)
+        entry = atom.Entry(
+            title=NAMESPACE,
+            url=url,
+            link=url,
+            updated=to_seconds(moment),
+            author=NAMESPACE,
+            description=info,
+        )
+        return entry.body()
+
+
+def _entry(status: int, body: bytes) -> Answer:
+    return Answer(status, body, ENTRY)
+
+
+def _given(properties: Mapping[str, str]) -> str:
+    """Return the properties that a client wrote, for the text of a refusal."""
+    texts = (f"{name}={text[:LONGEST_VALUE]}" for name, text in properties.items())
+    return f" Given: {', '.join(texts)}." if properties else ""

@@ -6,14 +6,29 @@ from urllib.parse import unquote, urlencode
 
 from busproof import vocabulary as v
 from busproof.broker.admin import atom
-from busproof.broker.admin.descriptions import Said, kind_of, settings_of
+from busproof.broker.admin.descriptions import (
+    GREATEST_MESSAGE,
+    SINCE,
+    Said,
+    kind_of,
+    settings_of,
+)
 from busproof.broker.bounds import number_in
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.durations import for_ever
 from busproof.broker.entity_status import status_of
 from busproof.model.values import EntitySettings
 
-__all__ = ["APPLIED", "creation", "more_settings", "page_of", "update", "whole"]
+__all__ = [
+    "APPLIED",
+    "FORWARDING",
+    "creation",
+    "destination",
+    "more_settings",
+    "page_of",
+    "update",
+    "whole",
+]
 
 LIFETIME: Final = "DefaultMessageTimeToLive"
 DEAD_LETTERING: Final = "DeadLetteringOnMessageExpiration"
@@ -46,6 +61,8 @@ APPLIED: Final = {
 """Properties that have an effect, by kind of entity."""
 
 MESSAGE_SIZE: Final = "MaxMessageSizeInKilobytes"
+LARGEST_MESSAGE: Final = 102_400
+"""The largest `MaxMessageSizeInKilobytes` of the Premium tier."""
 
 
 def creation(
@@ -63,7 +80,7 @@ def creation(
     Raises:
         Unreadable: no entity can have these properties.
     """
-    _check_message_size(bus, properties)
+    _check_message_size(bus, properties, version)
     named = version if version and version < TODAY else None
     if kind == "TopicDescription":
         return v.CreateTopic(
@@ -83,10 +100,10 @@ def creation(
             requires_session=_truth(properties, "RequiresSession"),
             lock_duration=_positive(properties.get("LockDuration", "PT1M"), "LockDuration"),
             max_delivery_count=_counted(properties.get("MaxDeliveryCount", "10")),
-            forward_to=_destination(bus, properties, FORWARDING),
+            forward_to=_target(bus, properties),
             time_to_live=_lifetime(properties),
             dead_letter_expired=_truth(properties, DEAD_LETTERING),
-            forward_dead_letters_to=_destination(bus, properties, BURYING),
+            forward_dead_letters_to=destination(bus, properties, BURYING),
         )
     return v.CreateQueue(
         queue=path,
@@ -98,14 +115,14 @@ def creation(
         lock_duration=_positive(properties.get("LockDuration", "PT1M"), "LockDuration"),
         max_delivery_count=_counted(properties.get("MaxDeliveryCount", "10")),
         max_size=_size(properties),
-        forward_to=_destination(bus, properties, FORWARDING),
+        forward_to=_target(bus, properties),
         time_to_live=_lifetime(properties),
         dead_letter_expired=_truth(properties, DEAD_LETTERING),
-        forward_dead_letters_to=_destination(bus, properties, BURYING),
+        forward_dead_letters_to=destination(bus, properties, BURYING),
     )
 
 
-def update(bus: Bus, path: str, properties: Said) -> v.UpdateQueue:
+def update(bus: Bus, path: str, properties: Said, version: str | None = None) -> v.UpdateQueue:
     """Return the command for an updated description; omitted properties keep their values.
 
     An exception is the forwarding target: omitting it ends forwarding, as in the service.
@@ -113,7 +130,7 @@ def update(bus: Bus, path: str, properties: Said) -> v.UpdateQueue:
     Raises:
         Unreadable: a property cannot be changed here, or cannot be parsed.
     """
-    _check_message_size(bus, properties)
+    _check_message_size(bus, properties, version)
     entity = bus.known(path)
     applied = APPLIED[kind_of(entity)]
     life = _lifetime(properties)
@@ -146,7 +163,7 @@ def more_settings(bus: Bus, path: str, properties: Said) -> dict[str, Any]:
     before, current = entity.settings, settings_of(bus, entity)
     applied, changes = APPLIED[kind_of(entity)], dict[str, Any]()
     if BURYING in applied:
-        changes["forward_dead_letters_to"] = _destination(bus, properties, BURYING)
+        changes["forward_dead_letters_to"] = destination(bus, properties, BURYING)
     if DEAD_LETTERING in applied and DEAD_LETTERING in properties:
         changes["dead_letter_expired"] = _truth(properties, DEAD_LETTERING)
     if (
@@ -173,22 +190,43 @@ def _is_read(bus: Bus, name: str, reading: str) -> bool:
     return reading == (namespace.readings.get(name) or namespace.profile.readings.get(name))
 
 
-def _check_message_size(bus: Bus, properties: Said) -> None:
-    """Check that only the Premium tier sets a maximum message size, as documented."""
-    if (
-        MESSAGE_SIZE in properties
-        and bus.namespace.profile.tier is not v.Tier.PREMIUM
-        and bus.is_trusted
-    ):
+def _check_message_size(bus: Bus, properties: Said, version: str | None) -> None:
+    """Check the maximum size of a message, which only the Premium tier sets."""
+    if MESSAGE_SIZE not in properties or not bus.is_trusted:
+        return
+    if version is not None and version < SINCE[MESSAGE_SIZE]:
         raise atom.Unreadable(
-            f"{MESSAGE_SIZE} can only be set in the Premium tier; leave it out, or serve a "
-            'namespace of "Tier": "premium".'
+            f"{MESSAGE_SIZE} is unknown to api-version '{version}'; use {SINCE[MESSAGE_SIZE]} or "
+            "later."
         )
+    tier, size = bus.namespace.profile.tier, whole(properties[MESSAGE_SIZE], MESSAGE_SIZE)
+    if tier is not v.Tier.PREMIUM and size != GREATEST_MESSAGE[tier]:
+        raise atom.Unreadable(
+            f"{MESSAGE_SIZE} is {size}, and can only be set in the Premium tier; leave it out, or "
+            'serve a namespace of "Tier": "premium".'
+        )
+    if tier is v.Tier.PREMIUM and not GREATEST_MESSAGE[tier] <= size <= LARGEST_MESSAGE:
+        raise atom.Unreadable(
+            f"{MESSAGE_SIZE} is {size}; it has to be from {GREATEST_MESSAGE[tier]} to "
+            f"{LARGEST_MESSAGE}."
+        )
+
+
+def _target(bus: Bus, properties: Said) -> str | None:
+    """Return where messages are forwarded; nowhere if the entity requires sessions.
+
+    The service takes a description that asks for both (FWD-25), and forwards nothing.
+    """
+    if bus.is_trusted and _truth(properties, "RequiresSession"):
+        return None
+    return destination(bus, properties, FORWARDING)
 
 
 def _redirected(bus: Bus, settings: EntitySettings, properties: Said) -> str | None:
     """Return the new forwarding target, empty to end forwarding; `None` if it is unchanged."""
-    wanted = _destination(bus, properties, FORWARDING) or ""
+    if bus.is_trusted and settings.requires_session:
+        return None
+    wanted = destination(bus, properties, FORWARDING) or ""
     return None if wanted == (settings.forward_to or "") else wanted
 
 
@@ -249,7 +287,7 @@ def _size(properties: Said) -> int | None:
     return size
 
 
-def _destination(bus: Bus, properties: Said, name: str) -> str | None:
+def destination(bus: Bus, properties: Said, name: str) -> str | None:
     """Return a forwarding target in the case that it was created with.
 
     Most clients write the target as an address with a host.

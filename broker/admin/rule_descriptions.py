@@ -144,6 +144,10 @@ def _moment(text: str) -> int:
     return (moment - EPOCH) // timedelta(milliseconds=1)
 
 
+WITH_EXPRESSION: Final = frozenset({"SqlFilter", "TrueFilter", "FalseFilter", "SqlRuleAction"})
+CONSTANT: Final = frozenset({"TrueFilter", "FalseFilter"})
+EXPRESSION: Final = ("SqlExpression", "CompatibilityLevel", "Parameters", "RequiresPreprocessing")
+"""The parts of a filter or an action with an expression, in the order that was recorded."""
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 VALUE_TYPES: Final[dict[str, Callable[[str], Any]]] = {
     "string": str,
@@ -168,10 +172,27 @@ def rule_element(
     element = ET.Element("RuleDescription", {"xmlns": SB, "xmlns:i": XSI})
     chosen = None if source is None else source.find(f"{{{SB}}}Filter")
     wanted = None if source is None else source.find(f"{{{SB}}}Action")
-    element.append(_filter_element(rule.filter) if chosen is None else as_written(chosen))
-    element.append(_action_element(rule.action) if wanted is None else as_written(wanted))
+    element.append(_filter_element(rule.filter) if chosen is None else _completed(chosen))
+    element.append(_action_element(rule.action) if wanted is None else _completed(wanted))
     ET.SubElement(element, "CreatedAt").text = created
     ET.SubElement(element, "Name").text = rule.name
+    return element
+
+
+def _completed(source: ET.Element) -> ET.Element:
+    """Return a client's filter or action as the service writes it: complete and in its order."""
+    element = as_written(source)
+    kind = element.get("i:type", "").rpartition(":")[2]
+    if kind not in WITH_EXPRESSION:
+        return element
+    parts = {child.tag: child for child in element}
+    level = ET.Element("CompatibilityLevel")
+    level.text = "20"
+    parts.setdefault("CompatibilityLevel", level)
+    names = [name for name in EXPRESSION if name in parts]
+    if kind in CONSTANT:
+        names = [name for name in names if name != "Parameters"]
+    element[:] = [parts[name] for name in names]
     return element
 
 

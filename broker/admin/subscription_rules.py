@@ -7,7 +7,7 @@ from busproof import vocabulary as v
 from busproof.broker.admin import atom
 from busproof.broker.admin.entity_requests import page_of
 from busproof.broker.admin.http import Request
-from busproof.broker.admin.managed_namespace import ManagedNamespace
+from busproof.broker.admin.managed_namespace import ManagedNamespace, to_seconds
 from busproof.broker.admin.rule_descriptions import action_of, filter_of, rule_element
 from busproof.broker.amqp.subscription_rules import check_expressions, check_room
 from busproof.broker.names import objection_to
@@ -34,12 +34,17 @@ class SubscriptionRules:
         rules = {rule.name: rule for rule in self._found_rules(path)}
         path = self._namespace.known(path)
         page, following = page_of(sorted(rules), query)
-        moment, url = self._namespace.moment(), f"{self._namespace.url(path)}/Rules"
+        version = self._namespace.version
         entries = [
-            (name, self._namespace.url(path, name), self._element(path, rules[name], moment))
+            self._entry(
+                path,
+                rules[name],
+                self._namespace.url(path, version, name),
+                self._namespace.link(path, version, name),
+            )
             for name in page
         ]
-        return atom.feed("rules", url, moment, entries, following and f"{url}?{following}")
+        return self._namespace.feed("Rules", f"{path}/Rules", entries, following)
 
     def answer(self, request: Request, path: str, name: str) -> tuple[int, bytes]:
         """Answer a request about one rule; return the status and the body.
@@ -62,7 +67,7 @@ class SubscriptionRules:
             addition = _addition(topic, subscription, rule)
             self._namespace.ask(*([removal] if changed else []), addition)
             self.describe(path, rule, element)
-            return 200 if changed else 201, self._entry(path, rule)
+            return 200 if changed else 201, self._body(path, rule)
         if name not in known:
             raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
         if request.method == "DELETE":
@@ -71,7 +76,7 @@ class SubscriptionRules:
             return 200, b""
         if request.method != "GET":
             raise atom.Unreadable(f"{request.method} is not supported here.", 405)
-        return 200, self._entry(path, known[name])
+        return 200, self._body(path, known[name])
 
     def describe(self, path: str, rule: v.SubscriptionRule, element: ET.Element) -> None:
         """Keep a client's own description of a rule, to return it unchanged."""
@@ -82,10 +87,20 @@ class SubscriptionRules:
         outcome = self._namespace.ask(v.ListRules(topic=topic, subscription=subscription)).outcome
         return outcome.rules if isinstance(outcome, v.RulesListed) else ()
 
-    def _entry(self, path: str, rule: v.SubscriptionRule) -> bytes:
+    def _body(self, path: str, rule: v.SubscriptionRule) -> bytes:
+        url = self._namespace.url(path, self._namespace.query, rule.name)
+        return self._entry(path, rule, url, url).body()
+
+    def _entry(self, path: str, rule: v.SubscriptionRule, url: str, link: str) -> atom.Entry:
         moment = self._namespace.moment()
-        element = self._element(path, rule, moment)
-        return atom.entry(rule.name, self._namespace.url(path, rule.name), moment, element)
+        return atom.Entry(
+            title=rule.name,
+            url=url,
+            link=link,
+            published=to_seconds(moment),
+            updated=to_seconds(moment),
+            description=self._element(path, rule, moment),
+        )
 
     def _element(self, path: str, rule: v.SubscriptionRule, moment: str) -> ET.Element:
         """Return a rule's description: the client's own XML if that still describes the rule."""

@@ -46,7 +46,7 @@ SENTENCES: Final[dict[v.Error, str]] = {
     v.Error.INVALID_OPERATION: "The operation is not allowed here",
     v.Error.UNAVAILABLE: "A partition that the request needs is unavailable",
     v.Error.NOT_FOUND: "The messaging entity could not be found",
-    v.Error.ALREADY_EXISTS: "An entity of this name exists already",
+    v.Error.ALREADY_EXISTS: "An entity of this name already exists",
     v.Error.LOCK_LOST: "The lock supplied is invalid: it expired, or the message was settled",
     v.Error.SESSION_CANNOT_BE_LOCKED: "The requested session cannot be accepted: another holds it",
     v.Error.SESSION_LOCK_LOST: "The session lock has expired; accept the session again",
@@ -56,10 +56,6 @@ SENTENCES: Final[dict[v.Error, str]] = {
     v.Error.ENTITY_DISABLED: "The entity is disabled",
     v.Error.OTHER: "The request was refused",
 }
-
-SUB_CODES: Final[dict[v.RuleId, str]] = {"PREM-15": "SubCode=40000. "}
-"""The service's sub-code of a refusal by rule, which clients search for (observed)."""
-
 
 LONGEST: Final = 1_000
 """Maximum length of a description, in characters."""
@@ -101,8 +97,7 @@ def _refusal(refused: v.Refused, shown: tuple[str, ...], about: str) -> Refusal:
     rules = f" ({'; '.join(named)})" if shown else ""
     place = f" '{about}'" if about else ""
     detail = f": {refused.detail}" if refused.detail else ""
-    code = "".join(SUB_CODES.get(rule, "") for rule in shown)
-    sentence = f"{code}{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}"
+    sentence = f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}"
     return Refusal(condition, sentence, status)
 
 

@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 from typing import Final
 
-__all__ = ["for_ever", "microseconds_in"]
+__all__ = ["duration_text", "for_ever", "microseconds_in"]
 
 DURATION: Final = re.compile(
     r"P(?:(?P<days>\d{1,15})D)?(?:T(?:(?P<hours>\d{1,15})H)?(?:(?P<minutes>\d{1,15})M)?"
@@ -27,3 +27,15 @@ def microseconds_in(text: str) -> int | None:
 def for_ever(duration: int) -> bool:
     """Return whether a duration in microseconds stands for an unlimited time."""
     return duration >= LONGEST
+
+
+def duration_text(duration: int) -> str:
+    """Return a duration in microseconds in its shortest form, as the service writes it: PT1M."""
+    days, rest = divmod(duration, 86_400_000_000)
+    hours, rest = divmod(rest, 3_600_000_000)
+    minutes, rest = divmod(rest, 60_000_000)
+    seconds = f"{rest / 1_000_000:.6f}".rstrip("0").rstrip(".")
+    parts = ((hours, "H"), (minutes, "M"), (seconds if rest else 0, "S"))
+    time = "".join(f"{number}{unit}" for number, unit in parts if number)
+    date = f"{days}D" if days else ""
+    return f"P{date}T{time}" if time else f"P{date or 'T0S'}"

@@ -152,7 +152,7 @@ def test_premium_option_and_keys_of_an_entity(
     admin: ServiceBusAdministrationClient, served: Served, name: str
 ) -> None:
     """The size of messages is refused in Standard; keys are described as they were written."""
-    with pytest.raises(HttpResponseError, match="MaxMessageSizeInKilobytes can only be set"):
+    with pytest.raises(HttpResponseError, match="can only be set in the Premium tier"):
         admin.create_queue(name, max_message_size_in_kilobytes=1024)
     key = base64.b64encode(bytes(32)).decode()
     rule = AuthorizationRule(
