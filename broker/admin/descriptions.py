@@ -103,6 +103,8 @@ FIELDS: Final = {
         "EnableSubscriptionPartitioning",
         "EnableExpress",
         "MaxMessageSizeInKilobytes",
+        "SqlFilterCount",
+        "CorrelationFilterCount",
     ),
     EntityKind.SUBSCRIPTION: (
         "LockDuration",
@@ -127,13 +129,17 @@ FIELDS: Final = {
     ),
 }
 """The properties in a description, by kind of entity, in the order that was recorded."""
-COUNTED: Final = frozenset({"CountDetails", "SubscriptionCount"})
+COUNTED: Final = frozenset(
+    {"CorrelationFilterCount", "CountDetails", "SqlFilterCount", "SubscriptionCount"}
+)
 """Properties that only a request to read an entity is told, not one that creates or updates it."""
 SINCE: Final = {
+    "CorrelationFilterCount": "2024-05",
     "EnableExpress": "2013-10",
     "EnablePartitioning": "2013-10",
     "IsClientAffine": "2021-05",
     "MaxMessageSizeInKilobytes": "2021-05",
+    "SqlFilterCount": "2024-05",
 }
 """The first api-version that knows a property; those of before leave it out of descriptions."""
 
@@ -223,7 +229,12 @@ def described(
         properties["EntityAvailabilityStatus"] = "Limited"
     properties["MessageCount"] = str(len(entity.messages) + letters + later)
     description = bus.described(path)
-    properties["SubscriptionCount"] = str(len(entity.subscriptions or ()))
+    subscriptions = entity.subscriptions or ()
+    properties["SubscriptionCount"] = str(len(subscriptions))
+    filters = [rule.filter for subscription in subscriptions for rule in subscription.rules]
+    correlations = sum(isinstance(condition, v.CorrelationFilter) for condition in filters)
+    properties["SqlFilterCount"] = str(len(filters) - correlations)
+    properties["CorrelationFilterCount"] = str(correlations)
     properties |= _as_told(description)
     if isinstance(description, v.QueueDescription):
         undeliverable = description.transfer_dead_letters

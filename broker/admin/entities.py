@@ -12,10 +12,8 @@ from busproof import vocabulary as v
 from busproof.broker.admin import atom
 from busproof.broker.admin.descriptions import (
     DEFAULTS,
-    described,
     echoed,
     kind_of,
-    title,
 )
 from busproof.broker.admin.entity_requests import (
     APPLIED,
@@ -23,17 +21,17 @@ from busproof.broker.admin.entity_requests import (
     creation,
     destination,
     more_settings,
-    page_of,
     update,
 )
 from busproof.broker.admin.http import Answer, Request
-from busproof.broker.admin.managed_namespace import NAMESPACE, ManagedNamespace, to_seconds
+from busproof.broker.admin.managed_namespace import ManagedNamespace
 from busproof.broker.admin.subscription_rules import (
     SubscriptionRules,
     first_rule_in,
     replacing_default,
 )
 from busproof.broker.admin.updates import managed, updated
+from busproof.broker.admin.written_entities import VERSION, WrittenEntities
 from busproof.broker.amqp.refusals import Refusal, too_many_of
 from busproof.broker.auth.tokens import TokenError
 from busproof.broker.core import Hub
@@ -44,7 +42,6 @@ from busproof.model.values import EntityKind
 __all__ = ["Entities"]
 
 KEYS: Final = "AuthorizationRules"
-VERSION: Final = "api-version"
 NOT_FOUND: Final = 404
 ENTRY: Final = "application/atom+xml;type=entry;charset=utf-8"
 FEED: Final = "application/atom+xml;type=feed;charset=utf-8"
@@ -90,7 +87,7 @@ class Entities:
         self._warn = warn
         self._namespace = ManagedNamespace(hub)
         self._rules = SubscriptionRules(self._namespace)
-        self._begun = self._namespace.moment()
+        self._written = WrittenEntities(self._namespace)
 
     def answer(self, request: Request) -> Answer:
         """Answer a request about entities or subscription rules."""
@@ -156,7 +153,7 @@ class Entities:
         above, _, last = path.rpartition("/")
         kind = last.lower()
         if not above and kind == "$namespaceinfo":
-            return _entry(200, self._namespace_info())
+            return _entry(200, self._written.namespace())
         if above.lower() == "$resources":
             return Answer(200, self._listed(kind, query), FEED)
         if above and kind == "rules":
@@ -166,7 +163,9 @@ class Entities:
         if path.lower().endswith(v.DEAD_LETTERS):
             raise atom.Unreadable("The specified HTTP verb (GET) is not valid.")
         known = self._namespace.known(path)
-        return _entry(200, self._entry(known, self._description(known, query.get(VERSION))))
+        return _entry(
+            200, self._written.entry(known, self._written.description(known, query.get(VERSION)))
+        )
 
     def _put(self, request: Request, path: str, version: str | None) -> tuple[int, bytes]:
         description = atom.read_description(request.body)
@@ -209,7 +208,9 @@ class Entities:
         self._remember(path, description)
         if element is not None and rule is not None:
             self._rules.describe(path, rule, element)
-        return 201, self._entry(path, self._description(path, version, counted=False))
+        return 201, self._written.entry(
+            path, self._written.description(path, version, counted=False)
+        )
 
     def _existing(self, path: str) -> str:
         """Return the path of an entity to update.
@@ -274,9 +275,13 @@ class Entities:
         self._hub.descriptions.change(path, updated=self._namespace.moment())
         self._remember(path, description)
         if entity.kind is EntityKind.SUBSCRIPTION:
-            return self._entry(path, self._description(path, version, counted=False))
+            return self._written.entry(
+                path, self._written.description(path, version, counted=False)
+            )
         known = self._hub.descriptions.get(path)
-        return self._entry(path, echoed(entity, description, known, version), published=False)
+        return self._written.entry(
+            path, echoed(entity, description, known, version), published=False
+        )
 
     def _deleted(self, path: str) -> tuple[int, bytes]:
         self._manage(v.DeleteQueue(queue=path))
@@ -287,91 +292,22 @@ class Entities:
     def _manage(self, command: v.UpdateQueue | v.DeleteQueue) -> None:
         self._namespace.insist(managed(self._hub.bus, command), command.queue)
 
-    def _entry(self, path: str, description: ET.Element, *, published: bool = True) -> bytes:
-        url = self._namespace.url(path, self._namespace.query)
-        return self._entry_of(path, description, url, url, published=published).body()
-
-    def _entry_of(
-        self, path: str, description: ET.Element, url: str, link: str, *, published: bool = True
-    ) -> atom.Entry:
-        known = self._hub.descriptions.get(path)
-        created, changed = known.created or self._begun, known.updated or self._begun
-        of_topic = v.SUBSCRIPTIONS in path
-        return atom.Entry(
-            title=title(path),
-            url=url,
-            link=link,
-            published=to_seconds(created) if published else None,
-            updated=to_seconds(changed),
-            author=None if of_topic else NAMESPACE,
-            description=description,
-        )
-
-    def _description(self, path: str, version: str | None, *, counted: bool = True) -> ET.Element:
-        known = self._hub.descriptions.get(path)
-        times = {
-            "CreatedAt": known.created or self._begun,
-            "UpdatedAt": known.updated or self._begun,
-            "AccessedAt": self._namespace.moment(),
-        }
-        host = urlsplit(self._namespace.base).netloc
-        return described(self._hub.bus, path, known, times, host, version=version, counted=counted)
-
     def _listed(self, what: str, query: Mapping[str, str]) -> bytes:
         bus = self._hub.bus
         if what == "topics":
-            return self._feed(f"$Resources/{what}", bus.topics(), query)
+            return self._written.page(f"$Resources/{what}", bus.topics(), query)
         if what != "queues":
             raise atom.Unreadable(f"There is no list of {what!r}.", 404)
         known = ((name, bus.entity(name)) for name in bus.names())
         names = [name for name, entity in known if entity and entity.kind is EntityKind.QUEUE]
-        return self._feed(f"$Resources/{what}", names, query)
+        return self._written.page(f"$Resources/{what}", names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
         known = self._namespace.known(path)
         if self._hub.bus.known(known).kind is not EntityKind.TOPIC:
             raise atom.Unreadable(f"Entity '{path}' is not a topic.", 404)
         names = self._hub.bus.subscriptions(known)
-        return self._feed(f"{path}/Subscriptions", names, query)
-
-    def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
-        page, following = page_of(names, query)
-        namespace, version = self._namespace, query.get(VERSION)
-        entries = [
-            self._entry_of(
-                name,
-                self._description(name, version),
-                namespace.url(name, namespace.version),
-                namespace.link(name, namespace.version),
-            )
-            for name in page
-        ]
-        heading = what.rpartition("/")[2].capitalize()
-        return namespace.feed(heading, what, entries, following)
-
-    def _namespace_info(self) -> bytes:
-        tier = self._hub.bus.namespace.profile.tier.value.capitalize()
-        moment = self._namespace.moment()
-        units = str(self._hub.bus.namespace.profile.messaging_units)
-        properties: dict[str, str | ET.Element] = {
-            "CreatedTime": moment,
-            "MessagingSKU": tier,
-            **({"MessagingUnits": units} if tier == "Premium" else {}),
-            "ModifiedTime": moment,
-            "Name": NAMESPACE,
-            "NamespaceType": "Messaging",
-        }
-        info = atom.written("NamespaceInfo", properties)
-        url = self._namespace.url("$namespaceinfo", self._namespace.query)
-        entry = atom.Entry(
-            title=NAMESPACE,
-            url=url,
-            link=url,
-            updated=to_seconds(moment),
-            author=NAMESPACE,
-            description=info,
-        )
-        return entry.body()
+        return self._written.page(f"{path}/Subscriptions", names, query)
 
 
 def _entry(status: int, body: bytes) -> Answer:

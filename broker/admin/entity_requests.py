@@ -1,6 +1,6 @@
 """Parsing of requests to create or update entities."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlencode
 
@@ -309,7 +309,7 @@ def _truth(properties: Said, name: str) -> bool:
     return text == "true"
 
 
-def page_of(names: list[str], query: Mapping[str, str]) -> tuple[list[str], str | None]:
+def page_of(names: Sequence[str], query: Mapping[str, str]) -> tuple[Sequence[str], str | None]:
     """Return the page of a list that a query selects, and the query for the next page, if any."""
     skip, top = whole(query.get("$skip", "0"), "$skip"), whole(query.get("$top", "100"), "$top")
     after = {**query, "$skip": str(skip + top), "$top": str(top)}
