@@ -47,7 +47,7 @@ def adapter_of(mutant: Mutant) -> Adapter:
     """Return a new adapter with the rules of a mutant."""
     library = _needs_library(mutant)
     kind = Careless if library else ModelAdapter
-    return kind(library=library, rules=mutant.rules)
+    return kind(library=library, families=mutant.families)
 
 
 def conforming(mutant: Mutant) -> str:

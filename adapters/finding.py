@@ -214,9 +214,9 @@ def _mutant(kind: str, identity: str) -> Adapter:
     if kind == "faulty":
         return cast(Adapter, importlib.import_module("busproof.adapters.faults").make(identity))
     from busproof.adapters.model import ModelAdapter
-    from busproof.mutants.by_machine.made import mutant_named, rules_of
+    from busproof.mutants.by_machine.made import families_of, mutant_named
 
-    return ModelAdapter(rules=rules_of(mutant_named(identity)))
+    return ModelAdapter(families=families_of(mutant_named(identity)))
 
 
 def _process(command: str, timeout: float) -> Adapter:

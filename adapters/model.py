@@ -18,7 +18,7 @@ from busproof.adapters.hostile import HOSTILE_SLACK, Ask, LostAnswers, WrongTime
 from busproof.errors import UsageError
 from busproof.model import Answer, Namespace, new_namespace, step
 from busproof.model.choices import Choices, HostileChoices, RandomChoices, RoundRobin
-from busproof.model.rules import RULES, Rules
+from busproof.model.rules import NO_FAULT, Families
 
 __all__ = ["CAPABILITIES", "HOSTILE_SLACK", "ModelAdapter"]
 
@@ -40,7 +40,7 @@ class ModelAdapter:
         seed: seed of the random and the hostile policy.
         clock: `virtual` or `real`.
         library: whether sends pass through a client library that assigns MessageIds (KEY-13).
-        rules: the rules of the model, or of a mutant.
+        families: families of rules with a fault.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class ModelAdapter:
         clock: str = v.Clock.VIRTUAL,
         *,
         library: bool = False,
-        rules: Rules = RULES,
+        families: Families = NO_FAULT,
     ) -> None:
         if policy not in POLICIES:
             raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
         self._policy = policy
         self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._library = library
-        self._rules = rules
+        self._families = families
         self._clock = v.Clock(clock)
         self._namespace: Namespace | None = None
         self._choices: Choices = RoundRobin()
@@ -80,7 +80,7 @@ class ModelAdapter:
 
     def start(self, profile: v.Profile) -> None:
         """Begin with an empty namespace."""
-        self._namespace = new_namespace(profile, self._rules)
+        self._namespace = new_namespace(profile, **self._families)
         kind = {"random": RandomChoices, "hostile": HostileChoices}.get(self._policy)
         self._choices = RoundRobin() if kind is None else kind(self._random)
         self._ask = self._step

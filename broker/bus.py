@@ -20,7 +20,7 @@ from busproof.errors import UsageError
 from busproof.model import Answer, Namespace, forget, new_namespace, step
 from busproof.model.journal import Change
 from busproof.model.life_cycle import ACTIVE
-from busproof.model.rules import RULES, Rules
+from busproof.model.rules import NO_FAULT, Families
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import EntityKind, EntitySettings
 
@@ -46,7 +46,7 @@ class Bus:
         seed: the seed of its choices.
         clock: real or virtual.
         monotonic: a function that returns the time of the real clock, in seconds.
-        rules: the rules of the model, or of a mutant.
+        families: families of rules with a fault.
     """
 
     is_trusted = True
@@ -59,7 +59,7 @@ class Bus:
         seed: int = 0,
         clock: str = v.Clock.REAL,
         monotonic: Callable[[], float] = time.monotonic,
-        rules: Rules = RULES,
+        families: Families = NO_FAULT,
     ) -> None:
         self._policy, self._seed = policy, seed
         random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
@@ -75,7 +75,7 @@ class Bus:
         punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
         hostile = policy == "hostile"
         self._timers = WrongTimers(self._step, random, punctual=punctual) if hostile else None
-        self.namespace = new_namespace(profile, rules)
+        self.namespace = new_namespace(profile, **families)
         self.namespace.choices = self._choices
         self.listeners: list[Heard] = []
         """Called with the changes of each step once no undo is possible."""
@@ -107,8 +107,8 @@ class Bus:
 
     def anew(self, profile: v.Profile) -> "Bus":
         """Return a bus with an empty namespace, the given profile, and the next seed."""
-        rules, seed = self.namespace.rules, self._seed + 1
-        return type(self)(profile, self._policy, seed, self.clock, self._monotonic, rules)
+        replaced, seed = self.namespace.replaced, self._seed + 1
+        return type(self)(profile, self._policy, seed, self.clock, self._monotonic, replaced)
 
     def resume(self, epoch: int) -> None:
         """Continue with a restored namespace, as if only time had passed since it was stored.

@@ -94,7 +94,7 @@ def listed(entity: Entity) -> Iterator[str | None]:
 def delete(namespace: Namespace, messages: Iterable[QueuedMessage]) -> None:
     """Delete messages as if they had been received and deleted."""
     for queued in messages:
-        namespace.rules.messages.consume(namespace, queued, Action.RECEIVE_AND_DELETE)
+        namespace.rules.messages.consume(queued, Action.RECEIVE_AND_DELETE)
 
 
 def locked_by(entity: Entity | None, token: str) -> QueuedMessage | None:
@@ -114,11 +114,11 @@ def check_change(namespace: Namespace, entity: Entity, after: EntitySettings) ->
         Refusal: the rules for creating an entity forbid the settings.
     """
     rules = namespace.rules
-    rules.forwarding.check_settings(namespace, after)
+    rules.forwarding.check_settings(after)
     if after.duplicate_window != entity.settings.duplicate_window:
-        rules.duplicates.check_window(namespace, after.duplicate_window)
+        rules.duplicates.check_window(after.duplicate_window)
     if after.max_size != entity.settings.max_size:
-        rules.sizes.granted_size(namespace, after.max_size)
+        rules.sizes.granted_size(after.max_size)
 
 
 def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
@@ -126,7 +126,7 @@ def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
     journal, sizes = namespace.journal, namespace.rules.sizes
     if after.max_size != entity.settings.max_size:
         partitioned = after.partitioned
-        capacity = sizes.capacity(namespace, partitioned=partitioned, size=after.max_size)
+        capacity = sizes.capacity(partitioned=partitioned, size=after.max_size)
         whole = (entity, *(entity.subscriptions or ()))
         for part in (part for owner in whole for part in _parts_of(owner)):
             journal.touch(part)
@@ -153,4 +153,4 @@ def give_back(namespace: Namespace, queued: QueuedMessage) -> None:
     namespace.journal.touch(queued)
     # Releasing a lock counts a failed delivery, but this message was never delivered.
     queued.failed -= 1
-    namespace.rules.locks.release(namespace, queued, Action.ABANDON)
+    namespace.rules.locks.release(queued, Action.ABANDON)

@@ -20,7 +20,7 @@ from busproof.broker.faulty import FaultyBus
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.listener import SPARE, SPARE_FOR_HTTP, guarded
 from busproof.errors import UsageError
-from busproof.model.rules import RULES, Rules
+from busproof.model.rules import NO_FAULT, Families
 from busproof.spec import load
 
 __all__ = [
@@ -51,7 +51,7 @@ def bus_for(
     policy: str = "round-robin",
     seed: int = 0,
     clock: str = "real",
-    rules: Rules = RULES,
+    families: Families = NO_FAULT,
 ) -> Bus:
     """Create a bus with the entities of a configuration.
 
@@ -60,7 +60,7 @@ def bus_for(
         policy: how the model chooses among permitted behaviours.
         seed: the seed of its choices.
         clock: real or virtual.
-        rules: the rules of the model, or of a mutant.
+        families: families of rules with a fault.
 
     Raises:
         UsageError: an edition, a reading or an entity is invalid.
@@ -75,8 +75,8 @@ def bus_for(
         messaging_units=configuration.messaging_units,
     )
     # A mutant has to decide everything, because its stored state would be read without the fault.
-    kind = Bus if rules is RULES else FaultyBus
-    bus = kind(profile, policy, seed, clock, rules=rules)
+    kind = Bus if families is NO_FAULT else FaultyBus
+    bus = kind(profile, policy, seed, clock, families=families)
     create(bus, configuration)
     return bus
 

@@ -6,19 +6,21 @@ Start reading with `state`, `step` and `life_cycle`; each other file has the rul
 
 from busproof.model.answers import Answer
 from busproof.model.choices import Choices, HostileChoices, RandomChoices, RoundRobin, Scripted
-from busproof.model.rules import RULES, Rules
-from busproof.model.state import Namespace
+from busproof.model.family import Family
+from busproof.model.rules import FAMILIES, NO_FAULT, Families, Namespace
 from busproof.model.step import forget, new_namespace, step, ways
 
 __all__ = [
-    "RULES",
+    "FAMILIES",
+    "NO_FAULT",
     "Answer",
     "Choices",
+    "Families",
+    "Family",
     "HostileChoices",
     "Namespace",
     "RandomChoices",
     "RoundRobin",
-    "Rules",
     "Scripted",
     "forget",
     "new_namespace",

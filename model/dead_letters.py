@@ -6,70 +6,56 @@ until a receiver removes it. Nothing can be sent to a dead-letter queue, and a d
 dead-lettered again. A message is never in both queues.
 """
 
-from collections.abc import Callable
-
-import attrs
-
 from busproof import vocabulary as v
-from busproof.model.state import Entity, Namespace, QueuedMessage
+from busproof.model.family import Family
+from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import DIRECT, InTransit, Refusal
 
 __all__ = ["DeadLetters"]
 
 
-def check_source(namespace: Namespace, entity: Entity) -> None:
-    """DLQ-10: refuse to dead-letter a message that is a dead letter already."""
-    if entity.dead_letters is None:
-        raise Refusal(v.Error.INVALID_OPERATION, "DLQ-10")
+class DeadLetters(Family):
+    """The rules of DLQ."""
 
+    def check_source(self, entity: Entity) -> None:
+        """DLQ-10: refuse to dead-letter a message that is a dead letter already."""
+        if entity.dead_letters is None:
+            raise Refusal(v.Error.INVALID_OPERATION, "DLQ-10")
 
-def has_failed_too_often(namespace: Namespace, queued: QueuedMessage) -> bool:
-    """DLQ-02, DLQ-03, DLQ-09: return whether a message has used up its deliveries.
+    def has_failed_too_often(self, queued: QueuedMessage) -> bool:
+        """DLQ-02, DLQ-03, DLQ-09: return whether a message has used up its deliveries.
 
-    MAX-DELIVERIES decides whether its entity's maximum must be reached or exceeded.
-    """
-    entity = queued.entity
-    if entity.dead_letters is None:
-        return False
-    most = entity.settings.max_delivery_count
-    if queued.failed == most:
-        return namespace.reading("MAX-DELIVERIES", "exactly", "one-more") == "exactly"
-    return queued.failed > most
+        MAX-DELIVERIES decides whether its entity's maximum must be reached or exceeded.
+        """
+        entity = queued.entity
+        if entity.dead_letters is None:
+            return False
+        most = entity.settings.max_delivery_count
+        if queued.failed == most:
+            return self.namespace.reading("MAX-DELIVERIES", "exactly", "one-more") == "exactly"
+        return queued.failed > most
 
+    def dead_letter(self, queued: QueuedMessage, reason: str) -> None:
+        """DLQ-05, DLQ-06, DLQ-14: move a message to the dead-letter queue of its entity.
 
-def dead_letter(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
-    """DLQ-05, DLQ-06, DLQ-14: move a message to the dead-letter queue of its entity.
+        DEAD-LETTER-COUNT decides whether the delivery count continues or starts again.
+        """
+        kept = self.namespace.reading("DEAD-LETTER-COUNT", "anew", "kept") == "kept"
+        transit = DIRECT._replace(reason=reason, failed=queued.failed if kept else 0)
+        self.rules.messages.remove(queued)  # first: never in both queues
+        self.enqueue(queued.entity, queued.message, queued.partition, transit)
 
-    DEAD-LETTER-COUNT decides whether the delivery count continues or starts again.
-    """
-    rules = namespace.rules
-    kept = namespace.reading("DEAD-LETTER-COUNT", "anew", "kept") == "kept"
-    transit = DIRECT._replace(reason=reason, failed=queued.failed if kept else 0)
-    rules.messages.remove(namespace, queued)  # first: never in both queues
-    rules.dead_letters.enqueue(namespace, queued.entity, queued.message, queued.partition, transit)
+    def enqueue(
+        self, entity: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        """DLQ-08, DLQ-13, FWD-35: add a message to the dead-letter queue, or forward it from there.
 
-
-def enqueue(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
-    """DLQ-08, DLQ-13, FWD-35: add a message to the dead-letter queue, or forward it from there.
-
-    DLQ-PARTITIONS decides whether it stays in its partition.
-    """
-    rules, dlq = namespace.rules, entity.dead_letters
-    if dlq is None:
-        raise AssertionError("only messages of queues and subscriptions are dead-lettered")
-    if dlq.settings.forward_to is not None:
-        rules.forwarding.forward_dead_letter(namespace, dlq, message, partition, transit)
-        return
-    rules.messages.enqueue(namespace, dlq, message, partition, transit)
-
-
-@attrs.frozen
-class DeadLetters:
-    """Functions that decide the DLQ rules; a mutant replaces one of them."""
-
-    check_source: Callable[[Namespace, Entity], None] = check_source
-    has_failed_too_often: Callable[[Namespace, QueuedMessage], bool] = has_failed_too_often
-    dead_letter: Callable[[Namespace, QueuedMessage, str], None] = dead_letter
-    enqueue: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = enqueue
+        DLQ-PARTITIONS decides whether it stays in its partition.
+        """
+        dlq = entity.dead_letters
+        if dlq is None:
+            raise AssertionError("only messages of queues and subscriptions are dead-lettered")
+        if dlq.settings.forward_to is not None:
+            self.rules.forwarding.forward_dead_letter(dlq, message, partition, transit)
+            return
+        self.rules.messages.enqueue(dlq, message, partition, transit)

@@ -6,63 +6,48 @@ the message is deferred as before. A request by numbers is for messages of one p
 all of them or none.
 """
 
-from collections.abc import Callable
-
-import attrs
-
 from busproof import vocabulary as v
 from busproof.model.answers import Answer, view_of
+from busproof.model.family import Family, handles
 from busproof.model.life_cycle import Action, State
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import Refusal
 
 __all__ = ["Deferral"]
 
 
-def receive_deferred(namespace: Namespace, command: v.ReceiveDeferred, connection: str) -> Answer:
-    """DEFER-02, DEFER-10 to DEFER-12: give all messages with these numbers, or none."""
-    rules = namespace.rules
-    entity = rules.topics.receivable(namespace, command.queue)
-    session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)
-    messages = [
-        rules.deferral.find(namespace, entity, number, session)
-        for number in dict.fromkeys(command.sequence_numbers)
-    ]
-    if len(messages) < len(command.sequence_numbers):
-        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
-    several = len({queued.partition for queued in messages}) > 1
-    if several and namespace.choices.pick("DEFER-10", ("refused", "given")) == "refused":
-        raise Refusal(v.Error.INVALID_OPERATION, "DEFER-10")
-    views = [rules.deferral.give(namespace, queued, command.mode) for queued in messages]
-    return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=("DEFER-02",))
+class Deferral(Family):
+    """The rules of DEFER."""
 
+    @handles(v.ReceiveDeferred)
+    def receive_deferred(self, command: v.ReceiveDeferred, connection: str) -> Answer:
+        """DEFER-02, DEFER-10 to DEFER-12: give all messages with these numbers, or none."""
+        entity = self.rules.topics.receivable(command.queue)
+        session = self.rules.sessions.of_receive(entity, command.session_id, connection)
+        messages = [
+            self.find(entity, number, session) for number in dict.fromkeys(command.sequence_numbers)
+        ]
+        if len(messages) < len(command.sequence_numbers):
+            raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
+        several = len({queued.partition for queued in messages}) > 1
+        if several and self.namespace.choices.pick("DEFER-10", ("refused", "given")) == "refused":
+            raise Refusal(v.Error.INVALID_OPERATION, "DEFER-10")
+        views = [self.give(queued, command.mode) for queued in messages]
+        return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=("DEFER-02",))
 
-def find(
-    namespace: Namespace, entity: Entity, number: int, session: Session | None
-) -> QueuedMessage:
-    """DEFER-03 to DEFER-05, DEFER-12: return the unlocked deferred message with this number."""
-    queued = entity.messages.get(number)
-    if queued is None or queued.state is not State.DEFERRED or queued.session is not session:
-        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
-    if queued.partition in entity.base.down:
-        raise namespace.rules.partitions.outage(namespace, "LIFE-11")
-    return queued
+    def find(self, entity: Entity, number: int, session: Session | None) -> QueuedMessage:
+        """DEFER-03 to DEFER-05, DEFER-12: return the unlocked deferred message with this number."""
+        queued = entity.messages.get(number)
+        if queued is None or queued.state is not State.DEFERRED or queued.session is not session:
+            raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
+        if queued.partition in entity.base.down:
+            raise self.rules.partitions.outage("LIFE-11")
+        return queued
 
-
-def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-    """DEFER-02: give a deferred message to a receiver, locked or removed."""
-    rules = namespace.rules
-    if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
-        rules.messages.consume(namespace, queued, Action.RECEIVE_DEFERRED_AND_DELETE)
-        return view_of(queued)
-    rules.locks.lock(namespace, queued, Action.RECEIVE_DEFERRED)
-    return view_of(queued, locked=True)
-
-
-@attrs.frozen
-class Deferral:
-    """Functions that decide the DEFER rules; a mutant replaces one of them."""
-
-    receive_deferred: Callable[[Namespace, v.ReceiveDeferred, str], Answer] = receive_deferred
-    find: Callable[[Namespace, Entity, int, Session | None], QueuedMessage] = find
-    give: Callable[[Namespace, QueuedMessage, v.ReceiveMode], v.MessageView] = give
+    def give(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+        """DEFER-02: give a deferred message to a receiver, locked or removed."""
+        if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
+            self.rules.messages.consume(queued, Action.RECEIVE_DEFERRED_AND_DELETE)
+            return view_of(queued)
+        self.rules.locks.lock(queued, Action.RECEIVE_DEFERRED)
+        return view_of(queued, locked=True)

@@ -6,13 +6,10 @@ released. A deferred message does not expire. An expired message is dropped or, 
 settings say so, dead-lettered. The documents do not say how soon; this model does it at once.
 """
 
-from collections.abc import Callable
-
-import attrs
-
 from busproof import vocabulary as v
+from busproof.model.family import Family
 from busproof.model.life_cycle import ACTIVE, Action
-from busproof.model.state import Entity, Namespace, QueuedMessage
+from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import InTransit
 
 __all__ = ["Expiry"]
@@ -20,38 +17,30 @@ __all__ = ["Expiry"]
 REASON = "TTLExpiredException"
 
 
-def expires_at(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
-    """TTL-03, TTL-04, DLQ-09: return when a message that arrives now expires; `None` if never.
+class Expiry(Family):
+    """The rules of TTL."""
 
-    A dead letter never expires.
-    """
-    own, lives = message.time_to_live, entity.settings.time_to_live
-    if entity.owner is not entity or (own is None and lives is None and transit.lifetime is None):
-        return None
-    since = namespace.now if transit.since is None else transit.since
-    return since + min(life for life in (own, lives, transit.lifetime) if life is not None)
+    def expires_at(self, entity: Entity, message: v.Message, transit: InTransit) -> int | None:
+        """TTL-03, TTL-04, DLQ-09: return when a message that arrives now expires; `None` if never.
 
+        A dead letter never expires.
+        """
+        own, lives = message.time_to_live, entity.settings.time_to_live
+        if entity.owner is not entity or (
+            own is None and lives is None and transit.lifetime is None
+        ):
+            return None
+        since = self.namespace.now if transit.since is None else transit.since
+        return since + min(life for life in (own, lives, transit.lifetime) if life is not None)
 
-def end(namespace: Namespace, queued: QueuedMessage) -> None:
-    """TTL-01, TTL-02, TTL-05, TTL-10: expire a message unless it is locked or deferred."""
-    if queued.state is ACTIVE and queued.is_there:
-        namespace.rules.expiry.expire(namespace, queued)
+    def end(self, queued: QueuedMessage) -> None:
+        """TTL-01, TTL-02, TTL-05, TTL-10: expire a message unless it is locked or deferred."""
+        if queued.state is ACTIVE and queued.is_there:
+            self.expire(queued)
 
-
-def expire(namespace: Namespace, queued: QueuedMessage) -> None:
-    """TTL-07, TTL-08: dead-letter an expired message if the entity says so, otherwise drop it."""
-    if queued.entity.settings.dead_letter_expired:
-        namespace.rules.dead_letters.dead_letter(namespace, queued, REASON)
-    else:
-        namespace.rules.messages.consume(namespace, queued, Action.EXPIRE)
-
-
-@attrs.frozen
-class Expiry:
-    """Functions that decide the TTL rules; a mutant replaces one of them."""
-
-    expires_at: Callable[[Namespace, Entity, v.Message, InTransit], int | None] = expires_at
-    end: Callable[[Namespace, QueuedMessage], None] = end
-    expire: Callable[[Namespace, QueuedMessage], None] = expire
+    def expire(self, queued: QueuedMessage) -> None:
+        """TTL-07, TTL-08: dead-letter an expired message, or drop it, as its entity says."""
+        if queued.entity.settings.dead_letter_expired:
+            self.rules.dead_letters.dead_letter(queued, REASON)
+        else:
+            self.rules.messages.consume(queued, Action.EXPIRE)

@@ -7,7 +7,7 @@ tables only, and then lets each restored record enter its indexes again. A durab
 write exactly the changes in the journal.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from operator import attrgetter
 from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
@@ -26,6 +26,7 @@ class Record:
     """A value that a journal can restore; `touched` is the epoch in which it was last saved."""
 
     touched: int = attrs.field(default=0, init=False)
+    apart: ClassVar[Set[str]] = {"touched"}
     names: ClassVar[tuple[str, ...]]
     values: ClassVar[Callable[[Any], tuple[Any, ...]]]
 
@@ -39,8 +40,9 @@ def record(*, indexes: Sequence[str] = ()) -> Callable[[type[Kind]], type[Kind]]
 
     def decorate(kind: type[Kind]) -> type[Kind]:
         made: Any = attrs.define(kind, eq=False, slots=True, repr=False)
-        apart = {"touched", *indexes}
-        made.names = tuple(field.name for field in attrs.fields(made) if field.name not in apart)
+        made.apart = {*made.apart, *indexes}
+        fields = (field.name for field in attrs.fields(made))
+        made.names = tuple(name for name in fields if name not in made.apart)
         made.values = attrgetter(*made.names, "touched")
         return made  # type: ignore[no-any-return]  # attrs says `Any`
 

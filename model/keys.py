@@ -6,13 +6,11 @@ partition. While that is down, the send is refused and not sent to another one. 
 key goes to any partition that is up and has room, in turn.
 """
 
-from collections.abc import Callable
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
-from busproof.model.state import Entity, Namespace
+from busproof.model.family import Family
+from busproof.model.state import Entity
 from busproof.model.values import Key, Refusal
 
 __all__ = ["Keys"]
@@ -24,135 +22,123 @@ SHORT_TIMEOUT: Final = 15 * v.MICROSECONDS
 """KEY-15, KEY-18: a timeout; only sends with a longer one must avoid a partition that is down."""
 
 
-def effective_key(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
-    """KEY-04, KEY-07, KEY-10, KEY-12: return the partition key; on a regular entity there is none.
+class Keys(Family):
+    """The rules of KEY."""
 
-    The documents do not say whether an empty text counts as a key (EMPTY-KEY).
-    """
-    settings = entity.settings
-    if not settings.partitioned:
-        return None
-    session_id, partition_key = message.session_id, message.partition_key
-    if session_id is not None and (session_id or _counts(namespace)):
-        return Key(SESSION_ID, session_id)
-    if partition_key is not None and (partition_key or _counts(namespace)):
-        return Key(PARTITION_KEY, partition_key)
-    message_id = message.message_id
-    if not settings.duplicate_detection or message_id is None:
-        return None
-    return Key(MESSAGE_ID, message_id) if message_id or _counts(namespace) else None
+    def effective_key(self, entity: Entity, message: v.Message) -> Key | None:
+        """KEY-04, KEY-07, KEY-10, KEY-12: return the partition key; regular entities have none.
 
+        The documents do not say whether an empty text counts as a key (EMPTY-KEY).
+        """
+        settings = entity.settings
+        if not settings.partitioned:
+            return None
+        session_id, partition_key = message.session_id, message.partition_key
+        if session_id is not None and (session_id or self._counts()):
+            return Key(SESSION_ID, session_id)
+        if partition_key is not None and (partition_key or self._counts()):
+            return Key(PARTITION_KEY, partition_key)
+        message_id = message.message_id
+        if not settings.duplicate_detection or message_id is None:
+            return None
+        return Key(MESSAGE_ID, message_id) if message_id or self._counts() else None
 
-def _counts(namespace: Namespace) -> bool:
-    """EMPTY-KEY: return whether a property that may be an empty text counts as a key."""
-    return namespace.reading("EMPTY-KEY", "set", "unset") == "set"
+    def _counts(self) -> bool:
+        """EMPTY-KEY: return whether a property that may be an empty text counts as a key."""
+        return self.namespace.reading("EMPTY-KEY", "set", "unset") == "set"
 
+    def check_agreement(self, entity: Entity, message: v.Message) -> None:
+        """KEY-08, KEY-09: check that SessionId and PartitionKey agree if both are set.
 
-def check_agreement(namespace: Namespace, entity: Entity, message: v.Message) -> None:
-    """KEY-08, KEY-09: check that SessionId and PartitionKey agree if both are set.
-
-    The documents do not say so for regular entities (REGULAR-KEYS); this bus then accepts the
-    message. While every partition is down, this error or the outage's may be returned
-    (ERROR-PRECEDENCE).
-    """
-    session_id, partition_key = message.session_id, message.partition_key
-    if session_id is None or partition_key is None or session_id == partition_key:
-        return
-    if "" in (session_id, partition_key) and not _counts(namespace):
-        return
-    if not entity.settings.partitioned:
-        if namespace.profile.readings.get("REGULAR-KEYS") != "refused":
+        The documents do not say so for regular entities (REGULAR-KEYS); this bus then accepts the
+        message. While every partition is down, this error or the outage's may be returned
+        (ERROR-PRECEDENCE).
+        """
+        session_id, partition_key = message.session_id, message.partition_key
+        if session_id is None or partition_key is None or session_id == partition_key:
             return
-    elif len(entity.base.down) == len(entity.partitions):
-        errors = ("key-first", "outage-first")
-        if namespace.may("ERROR-PRECEDENCE", "either", *errors) == "outage-first":
-            raise Refusal(v.Error.UNAVAILABLE, "KEY-03")
-    raise Refusal(v.Error.INVALID_OPERATION, "KEY-08")
+        if "" in (session_id, partition_key) and not self._counts():
+            return
+        if not entity.settings.partitioned:
+            if self.namespace.profile.readings.get("REGULAR-KEYS") != "refused":
+                return
+        elif len(entity.base.down) == len(entity.partitions):
+            errors = ("key-first", "outage-first")
+            if self.namespace.may("ERROR-PRECEDENCE", "either", *errors) == "outage-first":
+                raise Refusal(v.Error.UNAVAILABLE, "KEY-03")
+        raise Refusal(v.Error.INVALID_OPERATION, "KEY-08")
 
+    def home(self, entity: Entity, key: Key) -> int:
+        """KEY-02, KEY-20: return the partition that a key selects, always the same for one value.
 
-def home(namespace: Namespace, entity: Entity, key: Key) -> int:
-    """KEY-02, KEY-20: return the partition that a key selects, always the same for one value.
-
-    The hash is not published: unless the policy computes one, the partition is chosen once. Even a
-    refusal in an outage tells a client which one it is, so the choice is revealed.
-    """
-    base, choices = entity.base, namespace.choices
-    partition = choices.home(key.value, len(entity.partitions))
-    if partition is None:
-        partition = base.homes.get(key.value)
-    if partition is None:
-        partition = choices.partition("KEY-02", base.path, len(entity.partitions), None) or 0
-        namespace.journal.reveal(base.homes, key.value, partition)
-    return partition
-
-
-def place(namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int) -> int:
-    """KEY-01, KEY-03: return the partition for a message; refuse the message if there is none."""
-    rules = namespace.rules
-    if key is None:
-        return rules.keys.place_without_key(namespace, entity, size, timeout)
-    partition = rules.keys.home(namespace, entity, key)
-    if partition in entity.base.down:
-        raise rules.partitions.outage(namespace, "KEY-03")
-    if not rules.sizes.has_room(namespace, entity, partition, size):
-        raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-07")
-    return partition
-
-
-def place_without_key(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
-    """KEY-14, KEY-15, KEY-18, SIZE-09: return any partition that is up and has room.
-
-    The documents leave open whether an outage makes a send with a short timeout fail
-    (SHORT-TIMEOUT), and whether a message avoids a full partition (FULL-UNKEYED).
-    """
-    rules, down = namespace.rules, entity.base.down
-    if down and timeout <= SHORT_TIMEOUT and entity.settings.partitioned:
-        fails = namespace.may("SHORT-TIMEOUT", "may-fail", "goes-round", "must-fail") == "must-fail"
-        if fails:
-            raise rules.partitions.outage(namespace, "KEY-18")
-    partition = rules.keys.next_partition(namespace, entity, down)
-    if partition is None:
-        rule = "PART-03" if entity.settings.partitioned else "PART-01"
-        raise rules.partitions.outage(namespace, rule)
-    if rules.sizes.has_room(namespace, entity, partition, size):
+        The hash is not published: unless the policy computes one, the partition is chosen once.
+        Even a refusal in an outage tells a client which one it is, so the choice is revealed.
+        """
+        base, choices = entity.base, self.namespace.choices
+        partition = choices.home(key.value, len(entity.partitions))
+        if partition is None:
+            partition = base.homes.get(key.value)
+        if partition is None:
+            partition = choices.partition("KEY-02", base.path, len(entity.partitions), None) or 0
+            self.namespace.journal.reveal(base.homes, key.value, partition)
         return partition
-    if namespace.reading("FULL-UNKEYED", "goes-round", "refused") == "goes-round":
-        for number in range(len(entity.partitions)):
-            if number not in down and rules.sizes.has_room(namespace, entity, number, size):
-                return number
-    raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-09")
 
+    def place(self, entity: Entity, key: Key | None, size: int, timeout: int) -> int:
+        """KEY-01, KEY-03: return the partition for a message, or refuse the message."""
+        if key is None:
+            return self.place_without_key(entity, size, timeout)
+        partition = self.home(entity, key)
+        if partition in entity.base.down:
+            raise self.rules.partitions.outage("KEY-03")
+        if not self.rules.sizes.has_room(entity, partition, size):
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-07")
+        return partition
 
-def next_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
-    """KEY-14: return a partition that is up, in strict turn if ROUND-ROBIN requires that."""
-    if namespace.profile.readings.get("ROUND-ROBIN") != "strict" or len(entity.partitions) == 1:
-        return namespace.rules.keys.any_partition(namespace, entity, down)
-    base, count = entity.base, len(entity.partitions)
-    turns = ((base.last + ahead) % count for ahead in range(1, count + 1))
-    chosen = next((number for number in turns if number not in down), None)
-    if chosen is not None:
-        namespace.journal.touch(base)
-        base.last = chosen
-    return chosen
+    def place_without_key(self, entity: Entity, size: int, timeout: int) -> int:
+        """KEY-14, KEY-15, KEY-18, SIZE-09: return any partition that is up and has room.
 
+        The documents leave open whether an outage makes a send with a short timeout fail
+        (SHORT-TIMEOUT), and whether a message avoids a full partition (FULL-UNKEYED).
+        """
+        down = entity.base.down
+        if down and timeout <= SHORT_TIMEOUT and entity.settings.partitioned:
+            fails = (
+                self.namespace.may("SHORT-TIMEOUT", "may-fail", "goes-round", "must-fail")
+                == "must-fail"
+            )
+            if fails:
+                raise self.rules.partitions.outage("KEY-18")
+        partition = self.next_partition(entity, down)
+        if partition is None:
+            rule = "PART-03" if entity.settings.partitioned else "PART-01"
+            raise self.rules.partitions.outage(rule)
+        if self.rules.sizes.has_room(entity, partition, size):
+            return partition
+        if self.namespace.reading("FULL-UNKEYED", "goes-round", "refused") == "goes-round":
+            for number in range(len(entity.partitions)):
+                if number not in down and self.rules.sizes.has_room(entity, number, size):
+                    return number
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-09")
 
-def any_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
-    """KEY-14: return any partition that is up."""
-    count = len(entity.partitions)
-    if count == 1:
-        return None if down else 0
-    is_up = (lambda number: number not in down) if down else None
-    return namespace.choices.partition("KEY-14", entity.base.path, count, is_up)
+    def next_partition(self, entity: Entity, down: frozenset[int]) -> int | None:
+        """KEY-14: return a partition that is up, in strict turn if ROUND-ROBIN requires that."""
+        if (
+            self.namespace.profile.readings.get("ROUND-ROBIN") != "strict"
+            or len(entity.partitions) == 1
+        ):
+            return self.any_partition(entity, down)
+        base, count = entity.base, len(entity.partitions)
+        turns = ((base.last + ahead) % count for ahead in range(1, count + 1))
+        chosen = next((number for number in turns if number not in down), None)
+        if chosen is not None:
+            self.namespace.journal.touch(base)
+            base.last = chosen
+        return chosen
 
-
-@attrs.frozen
-class Keys:
-    """Functions that decide the KEY rules; a mutant replaces one of them."""
-
-    effective_key: Callable[[Namespace, Entity, v.Message], Key | None] = effective_key
-    check_agreement: Callable[[Namespace, Entity, v.Message], None] = check_agreement
-    home: Callable[[Namespace, Entity, Key], int] = home
-    place: Callable[[Namespace, Entity, Key | None, int, int], int] = place
-    place_without_key: Callable[[Namespace, Entity, int, int], int] = place_without_key
-    next_partition: Callable[[Namespace, Entity, frozenset[int]], int | None] = next_partition
-    any_partition: Callable[[Namespace, Entity, frozenset[int]], int | None] = any_partition
+    def any_partition(self, entity: Entity, down: frozenset[int]) -> int | None:
+        """KEY-14: return any partition that is up."""
+        count = len(entity.partitions)
+        if count == 1:
+            return None if down else 0
+        is_up = (lambda number: number not in down) if down else None
+        return self.namespace.choices.partition("KEY-14", entity.base.path, count, is_up)

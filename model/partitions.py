@@ -7,19 +7,18 @@ the same connection. A peek shows one partition after another; the documents do 
 answers first.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import chain, islice
 from operator import attrgetter
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer, view_of
+from busproof.model.family import Family, handles
 from busproof.model.indexes import by_number
 from busproof.model.life_cycle import Action, State
-from busproof.model.state import NO_PARTITIONS, Entity, Namespace, Partition, QueuedMessage
+from busproof.model.state import NO_PARTITIONS, Entity, Partition, QueuedMessage
 from busproof.model.values import EntityKind, Refusal
 
 __all__ = ["Partitions"]
@@ -28,203 +27,190 @@ TAKEN_ALONG: Final = (0, 1, 2)
 """LIFE-08: how many extra messages a front end may cache; the documents state no limit."""
 
 
-def outage(namespace: Namespace, *rules: v.RuleId) -> Refusal:
-    """KEY-03: return the refusal of a request that needs a partition that is down.
-
-    No edition names its error.
-    """
-    error = namespace.may("OUTAGE-ERROR", "any", "unavailable", "other")
-    return Refusal(v.Error.OTHER if error == "other" else v.Error.UNAVAILABLE, *rules)
-
-
-def check_up(
-    namespace: Namespace, entity: Entity, partition: int, rule: v.RuleId = "LIFE-11"
-) -> None:
-    """LIFE-11, SESS-25: refuse a request while its partition is down, or let it pass.
-
-    No edition says what happens to settlements, renewals and sessions in an outage.
-    """
-    is_down = partition in entity.base.down
-    if is_down and namespace.choices.pick(rule, ("done", "refused")) == "refused":
-        raise namespace.rules.partitions.outage(namespace, rule)
-
-
-def answer_of(namespace: Namespace, ambiguity: str, rule: v.RuleId, *answers: str) -> str:
-    """LIFE-11, MGMT-23, SESS-24: return one of the answers to a request in an outage, or refuse."""
-    answer = namespace.may(ambiguity, "either", *answers, "refused")
-    if answer == "refused":
-        raise namespace.rules.partitions.outage(namespace, rule)
-    return answer
-
-
-def switch(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
-) -> Answer:
-    """PART-02, PART-04, PART-05: take a partition of one entity down, or bring it up."""
-    entity, name = namespace.entities.get(command.queue), command.queue
-    if entity is not None:
-        if entity.kind is EntityKind.SUBSCRIPTION:
-            raise Refusal(v.Error.INVALID_OPERATION)
-        name = entity.base.path
-    most = namespace.profile.partitions if entity is None else len(entity.partitions)
-    if command.partition >= most:
-        raise Refusal(v.Error.NOT_FOUND)
-    journal, single = namespace.journal, {command.partition}
-    before = namespace.down.get(name, NO_PARTITIONS)
-    after = before | single if isinstance(command, v.TakePartitionDown) else before - single
-    journal.put(namespace.down, name, after)
-    if entity is not None:
-        journal.touch(entity.base)
-        entity.base.down = frozenset(number for number in after if number < most)
-    return Answer(DONE, rules=("PART-05",))
-
-
-def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection: str) -> None:
-    """PART-09, PART-10: lock some more messages of a partition for the front end's cache.
-
-    Their locks begin now (CACHE-LOCK). A cached message counts as delivered only when it is given
-    to a receiver, or when its lock ends (CACHE-DELIVERY-COUNT).
-    """
-    for _ in range(namespace.choices.pick("LIFE-08", TAKEN_ALONG)):
-        queued = entity.partitions[partition].line.first(entity.messages)
-        if queued is None:
-            return
-        for other, cached in list(entity.caches.items()):
-            # Connections are opened and closed often, and their front ends' caches go with them.
-            if not any(one.cached_by == other and one.is_there for one in cached):
-                del entity.caches[other]
-        namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
-        queued.failed -= 1  # not yet a delivery (CACHE-DELIVERY-COUNT)
-        queued.cached_by = connection
-        entity.caches.setdefault(connection, []).append(queued)
-
-
-def take_cached(namespace: Namespace, entity: Entity, connection: str) -> QueuedMessage | None:
-    """PART-09, TTL-14: return the first message in the cache of this connection's front end.
-
-    CACHE-EXPIRY decides whether an expired one is returned.
-    """
-    cached = [
-        queued
-        for queued in dict.fromkeys(entity.caches.get(connection, ()))
-        if queued.cached_by == connection and queued.state is State.LOCKED and queued.is_there
-    ]
-    entity.caches[connection] = cached
-    for queued in sorted(cached, key=by_number):
-        expired = queued.expires_at is not None and queued.expires_at <= namespace.now
-        readings = ("handed-out", "not-handed-out")
-        if not expired or namespace.reading("CACHE-EXPIRY", *readings) == "handed-out":
-            return queued
-    return None
-
-
-def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-    """PART-09, PART-10: give a receiver a message that its front end had cached.
-
-    Part of its lock time has passed, unless CACHE-LOCK says that the lock begins now.
-    """
-    namespace.journal.touch(queued)
-    queued.cached_by = None
-    if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
-        namespace.rules.messages.consume(namespace, queued, Action.COMPLETE)
-        return view_of(queued)
-    queued.failed += 1
-    if namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out":
-        namespace.rules.locks.prolong(namespace, queued)
-    return view_of(queued, locked=True)
-
-
-def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """LIFE-07, PART-19, PART-29: show up to the requested number of messages; change nothing."""
-    rules, start = namespace.rules, command.from_sequence_number
-    entity = rules.topics.readable(namespace, command.queue)
-    up = [partition for partition in entity.partitions if partition.number not in entity.base.down]
-    served = bool(up) and namespace.profile.readings.get("PEEK-IN-OUTAGE") == "served"
-    may_be_refused = entity.base.down and not served
-    if may_be_refused and namespace.choices.pick("LIFE-11", ("shown", "refused")) == "refused":
-        raise rules.partitions.outage(namespace, "LIFE-11")
-    if command.session_id is not None:
-        queued = rules.partitions.in_session(namespace, entity, up, command.session_id, start or 0)
-    elif start is not None:
-        views = islice(rules.partitions.onwards(entity, up, start), command.count)
-        return Answer(v.Peeked(messages=tuple(views)), rules=("PART-20", "LIFE-07"))
-    else:
-        up = rules.partitions.order(namespace, entity, up)
-        queued = chain.from_iterable(partition.line.behind(entity.messages, 0) for partition in up)
-    peeked = [shown(message) for message in islice(queued, command.count)]
-    if command.session_id is None:
-        peeked += islice(rules.partitions.scheduled(entity, up), command.count - len(peeked))
-    return Answer(v.Peeked(messages=tuple(peeked)), rules=("LIFE-07",))
-
-
-def onwards(entity: Entity, up: Iterable[Partition], start: int) -> Iterator[v.MessageView]:
-    """PART-20, SCHED-08: yield all messages from a number on, including scheduled ones."""
-    for partition in up:
-        queued = map(shown, partition.line.behind(entity.messages, start))
-        waiting = scheduled(entity, (partition,), start)
-        yield from merge(queued, waiting, key=attrgetter("sequence_number"))
-
-
-def in_session(
-    namespace: Namespace, entity: Entity, up: Iterable[Partition], session_id: str, start: int
-) -> Iterator[QueuedMessage]:
-    """SESS-23, FEAT-17: yield the messages of one session, locked or not."""
-    if entity.settings.requires_session:
-        session = entity.sessions.get(session_id)
-        if session is None or session.partition in entity.base.down:
-            return iter(())
-        return session.line.behind(entity.messages, start)
-    everything = chain.from_iterable(part.line.behind(entity.messages, start) for part in up)
-    return (queued for queued in everything if queued.message.session_id == session_id)
-
-
-def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Partition]:
-    """PART-14 to PART-16, PART-18, PART-21: return the partitions in the order of answering."""
-    filled = [partition for partition in up if partition.messages]
-    if len(entity.partitions) == 1 or not filled:
-        return up
-    if namespace.profile.readings.get("LIKE-REGULAR") == "identical":
-        oldest = min(filled, key=lambda part: next(part.line.behind(entity.messages, 0)).arrival)
-        return [oldest, *(partition for partition in up if partition is not oldest)]
-    if len(filled) < len(entity.partitions):
-        # If an empty partition answers first, the peek may end with it (PART-21, PEEK-EMPTY).
-        empty_first = namespace.choices.pick("PART-21", ("filled", "empty")) == "empty"
-        ends = ("PEEK-EMPTY", "either", "next-partition", "nothing")
-        if empty_first and namespace.may(*ends) == "nothing":
-            return []
-    first = namespace.choices.pick("PART-16", filled)
-    if namespace.choices.pick("PART-18", ("all", "one")) == "one":
-        return [first]
-    return [first, *(partition for partition in up if partition is not first)]
-
-
-def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterator[v.MessageView]:
-    """SCHED-08: yield the scheduled messages that are not due yet."""
-    waiting = chain.from_iterable(part.schedule.behind(entity.scheduled, start) for part in up)
-    state = v.MessageState.SCHEDULED
-    for entry in waiting:
-        yield v.MessageView.of(entry.message, sequence_number=entry.number, state=state)
-
-
 def shown(queued: QueuedMessage) -> v.MessageView:
     """DEFER-09: return a message as a peek shows it: with its state, and without its lock."""
     deferred = queued.state in (State.DEFERRED, State.DEFERRED_LOCKED)
     return view_of(queued, state=v.MessageState.DEFERRED if deferred else v.MessageState.ACTIVE)
 
 
-@attrs.frozen
-class Partitions:
-    """Functions that decide the PART rules; a mutant replaces one of them."""
+class Partitions(Family):
+    """The rules of PART."""
 
-    outage: Callable[..., Refusal] = outage
-    check_up: Callable[..., None] = check_up
-    answer_of: Callable[..., str] = answer_of
-    switch: Callable[..., Answer] = switch
-    fill_cache: Callable[[Namespace, Entity, int, str], None] = fill_cache
-    take_cached: Callable[[Namespace, Entity, str], QueuedMessage | None] = take_cached
-    hand_out: Callable[[Namespace, QueuedMessage, v.ReceiveMode], v.MessageView] = hand_out
-    peek: Callable[[Namespace, v.Peek, str], Answer] = peek
-    in_session: Callable[..., Iterator[QueuedMessage]] = in_session
-    order: Callable[[Namespace, Entity, list[Partition]], list[Partition]] = order
-    onwards: Callable[[Entity, Iterable[Partition], int], Iterator[v.MessageView]] = onwards
-    scheduled: Callable[..., Iterator[v.MessageView]] = scheduled
+    def outage(self, *rules: v.RuleId) -> Refusal:
+        """KEY-03: return the refusal of a request that needs a partition that is down.
+
+        No edition names its error.
+        """
+        error = self.namespace.may("OUTAGE-ERROR", "any", "unavailable", "other")
+        return Refusal(v.Error.OTHER if error == "other" else v.Error.UNAVAILABLE, *rules)
+
+    def check_up(self, entity: Entity, partition: int, rule: v.RuleId = "LIFE-11") -> None:
+        """LIFE-11, SESS-25: refuse a request while its partition is down, or let it pass.
+
+        No edition says what happens to settlements, renewals and sessions in an outage.
+        """
+        is_down = partition in entity.base.down
+        if is_down and self.namespace.choices.pick(rule, ("done", "refused")) == "refused":
+            raise self.outage(rule)
+
+    def answer_of(self, ambiguity: str, rule: v.RuleId, *answers: str) -> str:
+        """LIFE-11, MGMT-23, SESS-24: return one of the answers in an outage, or refuse."""
+        answer = self.namespace.may(ambiguity, "either", *answers, "refused")
+        if answer == "refused":
+            raise self.outage(rule)
+        return answer
+
+    @handles(v.TakePartitionDown, v.BringPartitionUp)
+    def switch(self, command: v.TakePartitionDown | v.BringPartitionUp, connection: str) -> Answer:
+        """PART-02, PART-04, PART-05: take a partition of one entity down, or bring it up."""
+        entity, name = self.namespace.entities.get(command.queue), command.queue
+        if entity is not None:
+            if entity.kind is EntityKind.SUBSCRIPTION:
+                raise Refusal(v.Error.INVALID_OPERATION)
+            name = entity.base.path
+        most = self.namespace.profile.partitions if entity is None else len(entity.partitions)
+        if command.partition >= most:
+            raise Refusal(v.Error.NOT_FOUND)
+        journal, single = self.namespace.journal, {command.partition}
+        before = self.namespace.down.get(name, NO_PARTITIONS)
+        after = before | single if isinstance(command, v.TakePartitionDown) else before - single
+        journal.put(self.namespace.down, name, after)
+        if entity is not None:
+            journal.touch(entity.base)
+            entity.base.down = frozenset(number for number in after if number < most)
+        return Answer(DONE, rules=("PART-05",))
+
+    def fill_cache(self, entity: Entity, partition: int, connection: str) -> None:
+        """PART-09, PART-10: lock some more messages of a partition for the front end's cache.
+
+        Their locks begin now (CACHE-LOCK). A cached message counts as delivered only when it is
+        given to a receiver, or when its lock ends (CACHE-DELIVERY-COUNT).
+        """
+        for _ in range(self.namespace.choices.pick("LIFE-08", TAKEN_ALONG)):
+            queued = entity.partitions[partition].line.first(entity.messages)
+            if queued is None:
+                return
+            for other, cached in list(entity.caches.items()):
+                # Connections are opened and closed often, and their front ends' caches go with
+                # them.
+                if not any(one.cached_by == other and one.is_there for one in cached):
+                    del entity.caches[other]
+            self.rules.locks.lock(queued, Action.RECEIVE)
+            queued.failed -= 1  # not yet a delivery (CACHE-DELIVERY-COUNT)
+            queued.cached_by = connection
+            entity.caches.setdefault(connection, []).append(queued)
+
+    def take_cached(self, entity: Entity, connection: str) -> QueuedMessage | None:
+        """PART-09, TTL-14: return the first message in the cache of this connection's front end.
+
+        CACHE-EXPIRY decides whether an expired one is returned.
+        """
+        cached = [
+            queued
+            for queued in dict.fromkeys(entity.caches.get(connection, ()))
+            if queued.cached_by == connection and queued.state is State.LOCKED and queued.is_there
+        ]
+        entity.caches[connection] = cached
+        for queued in sorted(cached, key=by_number):
+            expired = queued.expires_at is not None and queued.expires_at <= self.namespace.now
+            readings = ("handed-out", "not-handed-out")
+            if not expired or self.namespace.reading("CACHE-EXPIRY", *readings) == "handed-out":
+                return queued
+        return None
+
+    def hand_out(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+        """PART-09, PART-10: give a receiver a message that its front end had cached.
+
+        Part of its lock time has passed, unless CACHE-LOCK says that the lock begins now.
+        """
+        self.namespace.journal.touch(queued)
+        queued.cached_by = None
+        if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
+            self.rules.messages.consume(queued, Action.COMPLETE)
+            return view_of(queued)
+        queued.failed += 1
+        if self.namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out":
+            self.rules.locks.prolong(queued)
+        return view_of(queued, locked=True)
+
+    @handles(v.Peek)
+    def peek(self, command: v.Peek, connection: str) -> Answer:
+        """LIFE-07, PART-19, PART-29: show up to the requested number of messages."""
+        start = command.from_sequence_number
+        entity = self.rules.topics.readable(command.queue)
+        up = [
+            partition for partition in entity.partitions if partition.number not in entity.base.down
+        ]
+        served = bool(up) and self.namespace.profile.readings.get("PEEK-IN-OUTAGE") == "served"
+        may_be_refused = entity.base.down and not served
+        if (
+            may_be_refused
+            and self.namespace.choices.pick("LIFE-11", ("shown", "refused")) == "refused"
+        ):
+            raise self.outage("LIFE-11")
+        if command.session_id is not None:
+            queued = self.in_session(entity, up, command.session_id, start or 0)
+        elif start is not None:
+            views = islice(self.onwards(entity, up, start), command.count)
+            return Answer(v.Peeked(messages=tuple(views)), rules=("PART-20", "LIFE-07"))
+        else:
+            up = self.order(entity, up)
+            queued = chain.from_iterable(
+                partition.line.behind(entity.messages, 0) for partition in up
+            )
+        peeked = [shown(message) for message in islice(queued, command.count)]
+        if command.session_id is None:
+            peeked += islice(self.scheduled(entity, up), command.count - len(peeked))
+        return Answer(v.Peeked(messages=tuple(peeked)), rules=("LIFE-07",))
+
+    def onwards(
+        self, entity: Entity, up: Iterable[Partition], start: int
+    ) -> Iterator[v.MessageView]:
+        """PART-20, SCHED-08: yield all messages from a number on, including scheduled ones."""
+        for partition in up:
+            queued = map(shown, partition.line.behind(entity.messages, start))
+            waiting = self.scheduled(entity, (partition,), start)
+            yield from merge(queued, waiting, key=attrgetter("sequence_number"))
+
+    def in_session(
+        self, entity: Entity, up: Iterable[Partition], session_id: str, start: int
+    ) -> Iterator[QueuedMessage]:
+        """SESS-23, FEAT-17: yield the messages of one session, locked or not."""
+        if entity.settings.requires_session:
+            session = entity.sessions.get(session_id)
+            if session is None or session.partition in entity.base.down:
+                return iter(())
+            return session.line.behind(entity.messages, start)
+        everything = chain.from_iterable(part.line.behind(entity.messages, start) for part in up)
+        return (queued for queued in everything if queued.message.session_id == session_id)
+
+    def order(self, entity: Entity, up: list[Partition]) -> list[Partition]:
+        """PART-14 to PART-16, PART-18, PART-21: return the partitions in the order of answering."""
+        filled = [partition for partition in up if partition.messages]
+        if len(entity.partitions) == 1 or not filled:
+            return up
+        if self.namespace.profile.readings.get("LIKE-REGULAR") == "identical":
+            oldest = min(
+                filled, key=lambda part: next(part.line.behind(entity.messages, 0)).arrival
+            )
+            return [oldest, *(partition for partition in up if partition is not oldest)]
+        if len(filled) < len(entity.partitions):
+            # If an empty partition answers first, the peek may end with it (PART-21, PEEK-EMPTY).
+            empty_first = self.namespace.choices.pick("PART-21", ("filled", "empty")) == "empty"
+            ends = ("PEEK-EMPTY", "either", "next-partition", "nothing")
+            if empty_first and self.namespace.may(*ends) == "nothing":
+                return []
+        first = self.namespace.choices.pick("PART-16", filled)
+        if self.namespace.choices.pick("PART-18", ("all", "one")) == "one":
+            return [first]
+        return [first, *(partition for partition in up if partition is not first)]
+
+    @staticmethod
+    def scheduled(
+        entity: Entity, up: Iterable[Partition], start: int = 0
+    ) -> Iterator[v.MessageView]:
+        """SCHED-08: yield the scheduled messages that are not due yet."""
+        waiting = chain.from_iterable(part.schedule.behind(entity.scheduled, start) for part in up)
+        state = v.MessageState.SCHEDULED
+        for entry in waiting:
+            yield v.MessageView.of(entry.message, sequence_number=entry.number, state=state)

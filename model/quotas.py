@@ -7,13 +7,11 @@ decide whether queues and topics share the 100, whether a partitioned entity cou
 whether subscriptions count. Counters change with each creation and deletion.
 """
 
-from collections.abc import Callable
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
-from busproof.model.state import Entity, Namespace
+from busproof.model.family import Family
+from busproof.model.state import Entity
 from busproof.model.values import EntityKind, Refusal
 
 __all__ = ["Quotas"]
@@ -26,87 +24,74 @@ LEAST_DISPUTED: Final = 1_000
 """QUOTA-ENTITIES: the lower number that the page on quotas gives beside 10,000."""
 
 
-def check(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
-    """QUOTA-01 to QUOTA-15: check that one more entity of a kind can be created."""
-    quotas = namespace.rules.quotas
-    if namespace.profile.is_premium:
-        quotas.check_premium(namespace, kind, partitions)
-        return
-    if kind is not EntityKind.SUBSCRIPTION and partitions > 1:
-        quotas.check_partitioned(namespace, kind)
-    quotas.check_entities(namespace, kind, partitions)
+class Quotas(Family):
+    """The rules of QUOTA."""
 
-
-def check_premium(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
-    """QUOTA-11 to QUOTA-15: check the limits that QUOTA-PREMIUM gives a Premium namespace."""
-    counts, profile = namespace.counts, namespace.profile
-    reading = profile.readings.get("QUOTA-PREMIUM")
-    if reading == "counting" and partitions == 1 and counts.regular >= MOST_ENTITIES:
-        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-12")
-    there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
-    full = there >= A_UNIT * profile.messaging_units
-    if reading == "per-unit" and full and kind is not EntityKind.SUBSCRIPTION:
-        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-15")
-
-
-def check_partitioned(namespace: Namespace, kind: EntityKind) -> None:
-    """QUOTA-01 to QUOTA-05: check the limit of 100 partitioned queues and topics (QUOTA-SHARED)."""
-    counts = namespace.counts
-    queue = kind is EntityKind.QUEUE
-    there = counts.partitioned_queues if queue else counts.partitioned_topics
-    if counts.partitioned_queues + counts.partitioned_topics < MOST_PARTITIONED:
-        return
-    if there < MOST_PARTITIONED:
-        if namespace.reading("QUOTA-SHARED", "separate", "shared") == "separate":
+    def check(self, kind: EntityKind, partitions: int) -> None:
+        """QUOTA-01 to QUOTA-15: check that one more entity of a kind can be created."""
+        if self.namespace.profile.is_premium:
+            self.check_premium(kind, partitions)
             return
-        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-04")
-    raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-02" if queue else "QUOTA-03")
+        if kind is not EntityKind.SUBSCRIPTION and partitions > 1:
+            self.check_partitioned(kind)
+        self.check_entities(kind, partitions)
 
+    def check_premium(self, kind: EntityKind, partitions: int) -> None:
+        """QUOTA-11 to QUOTA-15: check the limits that QUOTA-PREMIUM gives a Premium namespace."""
+        counts, profile = self.namespace.counts, self.namespace.profile
+        reading = profile.readings.get("QUOTA-PREMIUM")
+        if reading == "counting" and partitions == 1 and counts.regular >= MOST_ENTITIES:
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-12")
+        there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
+        full = there >= A_UNIT * profile.messaging_units
+        if reading == "per-unit" and full and kind is not EntityKind.SUBSCRIPTION:
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-15")
 
-def check_entities(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
-    """QUOTA-07 to QUOTA-10: check the limit of 10,000 entities, by the readings that count them."""
-    counts = namespace.counts
-    subscription = kind is EntityKind.SUBSCRIPTION
-    there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
-    weight = 1
-    if namespace.reading("QUOTA-WEIGHT", "one", "per-partition") == "per-partition":
-        there, weight = counts.stores, partitions
-    most, name = MOST_ENTITIES, "QUOTA-ENTITIES"
-    disputed = there + counts.subscriptions + weight > LEAST_DISPUTED
-    if disputed and namespace.profile.readings.get(name) == "either":
-        # Two pages give two numbers, and the reading matters only between them.
-        early = namespace.reading(name, "ten-thousand", "thousand") == "thousand"
-        most = LEAST_DISPUTED if early else MOST_ENTITIES
-    if there + counts.subscriptions + weight <= most:
-        return
-    if namespace.reading("QUOTA-SUBSCRIPTIONS", "not-counted", "counted") == "counted":
-        there, subscription = there + counts.subscriptions, False
-    if not subscription and there + weight > most:
-        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-08")
+    def check_partitioned(self, kind: EntityKind) -> None:
+        """QUOTA-01 to QUOTA-05: check the limit of 100 partitioned entities (QUOTA-SHARED)."""
+        counts = self.namespace.counts
+        queue = kind is EntityKind.QUEUE
+        there = counts.partitioned_queues if queue else counts.partitioned_topics
+        if counts.partitioned_queues + counts.partitioned_topics < MOST_PARTITIONED:
+            return
+        if there < MOST_PARTITIONED:
+            if self.namespace.reading("QUOTA-SHARED", "separate", "shared") == "separate":
+                return
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-04")
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-02" if queue else "QUOTA-03")
 
+    def check_entities(self, kind: EntityKind, partitions: int) -> None:
+        """QUOTA-07 to QUOTA-10: check the limit of 10,000 entities, as the readings count them."""
+        counts = self.namespace.counts
+        subscription = kind is EntityKind.SUBSCRIPTION
+        there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
+        weight = 1
+        if self.namespace.reading("QUOTA-WEIGHT", "one", "per-partition") == "per-partition":
+            there, weight = counts.stores, partitions
+        most, name = MOST_ENTITIES, "QUOTA-ENTITIES"
+        disputed = there + counts.subscriptions + weight > LEAST_DISPUTED
+        if disputed and self.namespace.profile.readings.get(name) == "either":
+            # Two pages give two numbers, and the reading matters only between them.
+            early = self.namespace.reading(name, "ten-thousand", "thousand") == "thousand"
+            most = LEAST_DISPUTED if early else MOST_ENTITIES
+        if there + counts.subscriptions + weight <= most:
+            return
+        if self.namespace.reading("QUOTA-SUBSCRIPTIONS", "not-counted", "counted") == "counted":
+            there, subscription = there + counts.subscriptions, False
+        if not subscription and there + weight > most:
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-08")
 
-def count(namespace: Namespace, entity: Entity, one: int) -> None:
-    """QUOTA-05 to QUOTA-07: count an entity that was created (1) or deleted (-1)."""
-    counts = namespace.counts
-    namespace.journal.touch(counts)
-    if entity.kind is EntityKind.SUBSCRIPTION:
-        counts.subscriptions += one
-        return
-    counts.stores += one * len(entity.partitions)
-    if not entity.settings.partitioned:
-        counts.regular += one
-    elif entity.kind is EntityKind.QUEUE:
-        counts.partitioned_queues += one
-    else:
-        counts.partitioned_topics += one
-
-
-@attrs.frozen
-class Quotas:
-    """Functions that decide the QUOTA rules; a mutant replaces one of them."""
-
-    check: Callable[[Namespace, EntityKind, int], None] = check
-    check_premium: Callable[[Namespace, EntityKind, int], None] = check_premium
-    check_partitioned: Callable[[Namespace, EntityKind], None] = check_partitioned
-    check_entities: Callable[[Namespace, EntityKind, int], None] = check_entities
-    count: Callable[[Namespace, Entity, int], None] = count
+    def count(self, entity: Entity, one: int) -> None:
+        """QUOTA-05 to QUOTA-07: count an entity that was created (1) or deleted (-1)."""
+        counts = self.namespace.counts
+        self.namespace.journal.touch(counts)
+        if entity.kind is EntityKind.SUBSCRIPTION:
+            counts.subscriptions += one
+            return
+        counts.stores += one * len(entity.partitions)
+        if not entity.settings.partitioned:
+            counts.regular += one
+        elif entity.kind is EntityKind.QUEUE:
+            counts.partitioned_queues += one
+        else:
+            counts.partitioned_topics += one

@@ -1,20 +1,26 @@
-"""All rules by family, so that any of them can be replaced.
+"""All families of rules, and a namespace with the rules that apply in it.
 
-The functions of a family call each other, and those of other families, only through this record,
-which a namespace has. So a bus with one fault is `attrs.evolve(RULES, keys=attrs.evolve(RULES.keys,
-home=faulty_home))`. For the same reason no family imports functions of another.
+A bus with a fault has a subclass in the place of a family: `new_namespace(profile,
+sessions=ClosingCounts)`. Families call each other only through `Rules`, so that every call meets
+the subclass; for the same reason no family imports another's methods.
 """
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, Final, get_type_hints
 
 import attrs
 
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
 from busproof.model.batches import Batches
 from busproof.model.dead_letters import DeadLetters
 from busproof.model.deferral import Deferral
 from busproof.model.duplicates import Duplicates
 from busproof.model.expiry import Expiry
+from busproof.model.family import HANDLED, Family
 from busproof.model.forwarding import Forwarding
+from busproof.model.journal import record
 from busproof.model.keys import Keys
 from busproof.model.limits import Limits
 from busproof.model.locks import Locks
@@ -26,37 +32,86 @@ from busproof.model.quotas import Quotas
 from busproof.model.scheduling import Scheduling
 from busproof.model.sessions import Sessions
 from busproof.model.sizes import Sizes
+from busproof.model.state import NamespaceState
 from busproof.model.subscription_rules import SubscriptionRules
 from busproof.model.topics import Topics
 from busproof.model.transactions import Transactions
 
-__all__ = ["RULES", "Rules"]
+__all__ = ["FAMILIES", "HANDLERS", "NO_FAULT", "Families", "Namespace", "Rules"]
+
+Families = Mapping[str, type[Family]]
+"""Name of a family to its class."""
+
+NO_FAULT: Final[Families] = {}
+"""Replaces no family."""
+
+Decide = Callable[[Any, str], Answer]
+"""Decides a command of a connection."""
 
 
-@attrs.frozen
 class Rules:
-    """The functions of all families."""
+    """The families of one namespace."""
 
-    batches: Batches = attrs.field(factory=Batches)
-    dead_letters: DeadLetters = attrs.field(factory=DeadLetters)
-    deferral: Deferral = attrs.field(factory=Deferral)
-    duplicates: Duplicates = attrs.field(factory=Duplicates)
-    expiry: Expiry = attrs.field(factory=Expiry)
-    forwarding: Forwarding = attrs.field(factory=Forwarding)
-    keys: Keys = attrs.field(factory=Keys)
-    limits: Limits = attrs.field(factory=Limits)
-    locks: Locks = attrs.field(factory=Locks)
-    management: Management = attrs.field(factory=Management)
-    messages: Messages = attrs.field(factory=Messages)
-    partitions: Partitions = attrs.field(factory=Partitions)
-    premium: Premium = attrs.field(factory=Premium)
-    quotas: Quotas = attrs.field(factory=Quotas)
-    scheduling: Scheduling = attrs.field(factory=Scheduling)
-    sessions: Sessions = attrs.field(factory=Sessions)
-    sizes: Sizes = attrs.field(factory=Sizes)
-    subscription_rules: SubscriptionRules = attrs.field(factory=SubscriptionRules)
-    topics: Topics = attrs.field(factory=Topics)
-    transactions: Transactions = attrs.field(factory=Transactions)
+    batches: Batches
+    dead_letters: DeadLetters
+    deferral: Deferral
+    duplicates: Duplicates
+    expiry: Expiry
+    forwarding: Forwarding
+    keys: Keys
+    limits: Limits
+    locks: Locks
+    management: Management
+    messages: Messages
+    partitions: Partitions
+    premium: Premium
+    quotas: Quotas
+    scheduling: Scheduling
+    sessions: Sessions
+    sizes: Sizes
+    subscription_rules: SubscriptionRules
+    topics: Topics
+    transactions: Transactions
+
+    def __init__(self, namespace: NamespaceState, replaced: Families) -> None:
+        """Make each family of `FAMILIES`, or the class that replaces it.
+
+        Raises:
+            TypeError: there is no family of a name in `replaced`.
+        """
+        if unknown := sorted(replaced.keys() - FAMILIES.keys()):
+            raise TypeError(f"unknown families {unknown}; there are {', '.join(FAMILIES)}")
+        for name, kind in FAMILIES.items():
+            setattr(self, name, replaced.get(name, kind)(namespace, self))
 
 
-RULES: Final = Rules()
+FAMILIES: Final[Families] = get_type_hints(Rules)
+"""The model's own families."""
+
+HANDLERS: Final[Mapping[type[v.Command], str]] = {
+    kind: f"{name}.{method}"
+    for name, family in FAMILIES.items()
+    for method, function in vars(family).items()
+    for kind in getattr(function, HANDLED, ())
+}
+"""Kind of command to the method that decides it, as `family.method`."""
+
+
+@record(indexes=("replaced", "rules", "handlers"))
+class Namespace(NamespaceState):
+    """A namespace with its rules: the state of a bus, and all that decides what it does next.
+
+    Attributes:
+        replaced: the families that others replace, in a bus with a fault.
+        rules: all families.
+        handlers: kind of command to the method that decides it.
+    """
+
+    replaced: Families = NO_FAULT
+    rules: Rules = attrs.field(init=False)
+    handlers: dict[type, Decide] = attrs.field(init=False, factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.rules = Rules(self, self.replaced)
+        for kind, path in HANDLERS.items():
+            self.handlers[kind] = attrgetter(path)(self.rules)

@@ -6,157 +6,134 @@ new number. Its partition is selected when it is scheduled (SCHEDULE-PLACE). The
 say how late it may be enqueued; this model enqueues it on time.
 """
 
-from collections.abc import Callable
-
-import attrs
-
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
+from busproof.model.family import Family, handles
 from busproof.model.life_cycle import LIFE_CYCLE, Action
-from busproof.model.state import BufferedSend, Entity, Namespace, ScheduledMessage, Transaction
-from busproof.model.transactions import PLENTY, buffer, keys_of_sends, running
+from busproof.model.state import BufferedSend, Entity, ScheduledMessage, Transaction
+from busproof.model.transactions import PLENTY, keys_of_sends
 from busproof.model.values import DIRECT, Key, Refusal
 
 __all__ = ["Scheduling"]
 
 
-def schedule(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
-    """SCHED-01, SCHED-03, SCHED-12, SCHED-14: keep a message until it is due."""
-    rules, message = namespace.rules, command.message
-    entity = rules.topics.sendable(namespace, command.queue)
-    due = namespace.now + max(command.delay, 0)
-    if command.transaction is not None:
-        return rules.scheduling.schedule_in(namespace, entity, message, due, command.transaction)
-    rules.limits.check_message(namespace, message)
-    key = rules.messages.key_of(namespace, entity, message)
-    partition = rules.scheduling.place(namespace, entity, message, key)
-    scheduled = rules.scheduling.numbered(namespace, entity, message, key, partition, due)
-    rules.scheduling.plan(namespace, scheduled)
-    return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-03",))
+class Scheduling(Family):
+    """The rules of SCHED."""
 
+    @handles(v.Schedule)
+    def schedule(self, command: v.Schedule, connection: str) -> Answer:
+        """SCHED-01, SCHED-03, SCHED-12, SCHED-14: keep a message until it is due."""
+        message = command.message
+        entity = self.rules.topics.sendable(command.queue)
+        due = self.namespace.now + max(command.delay, 0)
+        if command.transaction is not None:
+            return self.schedule_in(entity, message, due, command.transaction)
+        self.rules.limits.check_message(message)
+        key = self.rules.messages.key_of(entity, message)
+        partition = self.place(entity, message, key)
+        scheduled = self.numbered(entity, message, key, partition, due)
+        self.plan(scheduled)
+        return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-03",))
 
-def place(namespace: Namespace, entity: Entity, message: v.Message, key: Key | None) -> int:
-    """SCHED-09, SCHED-10: return the partition of a scheduled message, selected now.
+    def place(self, entity: Entity, message: v.Message, key: Key | None) -> int:
+        """SCHED-09, SCHED-10: return the partition of a scheduled message, selected now.
 
-    A bus that selects it only when the message is due ignores an outage now. Then the message may
-    have to wait for its partition.
-    """
-    rules = namespace.rules
-    readings, down = ("when-scheduled", "when-due"), entity.base.down
-    if down and namespace.reading("SCHEDULE-PLACE", *readings) == "when-due":
-        if key is not None:
-            return rules.keys.home(namespace, entity, key)
-        return rules.keys.next_partition(namespace, entity, frozenset()) or 0
-    return rules.keys.place(namespace, entity, key, message.size or 0, PLENTY)
+        A bus that selects it only when the message is due ignores an outage now. Then the message
+        may have to wait for its partition.
+        """
+        readings, down = ("when-scheduled", "when-due"), entity.base.down
+        if down and self.namespace.reading("SCHEDULE-PLACE", *readings) == "when-due":
+            if key is not None:
+                return self.rules.keys.home(entity, key)
+            return self.rules.keys.next_partition(entity, frozenset()) or 0
+        return self.rules.keys.place(entity, key, message.size or 0, PLENTY)
 
+    def numbered(
+        self,
+        entity: Entity,
+        message: v.Message,
+        key: Key | None,
+        partition: int,
+        due: int,
+    ) -> ScheduledMessage:
+        """SCHED-03, SCHED-06: return a scheduled message with its number.
 
-def numbered(
-    namespace: Namespace,
-    entity: Entity,
-    message: v.Message,
-    key: Key | None,
-    partition: int,
-    due: int,
-) -> ScheduledMessage:
-    """SCHED-03, SCHED-06: return a scheduled message with its number.
+        The number is from the same sequence as those of enqueued messages, so that a peek can
+        continue after it (PART-20).
+        """
+        counters = entity.partitions[partition]
+        self.namespace.journal.touch(counters)
+        number = self.rules.messages.next_number(counters)
+        return ScheduledMessage(entity, number, partition, message, key, due)
 
-    The number is from the same sequence as those of enqueued messages, so that a peek can continue
-    after it (PART-20).
-    """
-    counters = entity.partitions[partition]
-    namespace.journal.touch(counters)
-    number = namespace.rules.messages.next_number(counters)
-    return ScheduledMessage(entity, number, partition, message, key, due)
+    def schedule_in(self, entity: Entity, message: v.Message, due: int, name: str) -> Answer:
+        """SCHED-15, LIMIT-21: schedule a message in a transaction, with effect from its commit.
 
+        TXN-OTHER-OPERATIONS decides whether the rules on keys in transactions apply.
+        """
+        self.rules.keys.check_agreement(entity, message)
 
-def schedule_in(
-    namespace: Namespace, entity: Entity, message: v.Message, due: int, name: str
-) -> Answer:
-    """SCHED-15, LIMIT-21: schedule a message in a transaction, with effect from its commit.
+        def attempt(transaction: Transaction) -> Answer:
+            self.rules.limits.check_message(message)
+            key = self.key_in(entity, transaction, message)
+            partition = self.rules.transactions.place(entity, transaction, message, key)
+            scheduled = self.numbered(entity, message, key, partition, due)
+            buffered = BufferedSend(entity, message, key, partition, self.namespace.now, scheduled)
+            self.rules.transactions.buffer(transaction, buffered)
+            return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-15",))
 
-    TXN-OTHER-OPERATIONS decides whether the rules on keys in transactions apply.
-    """
-    rules = namespace.rules
-    rules.keys.check_agreement(namespace, entity, message)
+        return self.rules.transactions.within(self.rules.transactions.running(name), attempt)
 
-    def attempt(transaction: Transaction) -> Answer:
-        rules.limits.check_message(namespace, message)
-        key = rules.scheduling.key_in(namespace, entity, transaction, message)
-        partition = rules.transactions.place(namespace, entity, transaction, message, key)
-        scheduled = rules.scheduling.numbered(namespace, entity, message, key, partition, due)
-        buffered = BufferedSend(entity, message, key, partition, namespace.now, scheduled)
-        buffer(namespace, transaction, buffered)
-        return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-15",))
+    def key_in(self, entity: Entity, transaction: Transaction, message: v.Message) -> Key | None:
+        """SCHED-15: return the key of a message scheduled in a transaction."""
+        if self.namespace.reading("TXN-OTHER-OPERATIONS", "sends-only", "all") == "all":
+            keyed = [other for other, _ in keys_of_sends(transaction)]
+            if entity.settings.partitioned and keyed and entity not in keyed:
+                raise Refusal(v.Error.INVALID_OPERATION, "SCHED-15")
+            return self.rules.transactions.key_of(entity, transaction, message)
+        self.rules.limits.check_count(len(transaction.sends))
+        return self.rules.keys.effective_key(entity, message)
 
-    return rules.transactions.within(namespace, running(namespace, name), attempt)
+    def plan(self, scheduled: ScheduledMessage) -> None:
+        """SCHED-01, DUP-04: store a scheduled message until it is due, unless it is a copy."""
+        entity = scheduled.entity
+        message = scheduled.message
+        if self.rules.duplicates.is_duplicate(entity, message, scheduled.key):
+            return
+        self.namespace.journal.put(entity.scheduled, scheduled.number, scheduled)
+        scheduled.index()
+        if message.size:
+            self.rules.sizes.charge(entity, scheduled.partition, message.size)
 
+    def activate(self, scheduled: ScheduledMessage) -> None:
+        """SCHED-02, SCHED-06, SCHED-07, TTL-12: enqueue a scheduled message that is due."""
+        entity = scheduled.entity
+        partition = scheduled.partition
+        if (
+            entity.scheduled.get(scheduled.number) is not scheduled
+            or scheduled.due > self.namespace.now
+        ):
+            return
+        self.drop(scheduled, Action.ACTIVATE)
+        self.rules.messages.arrive(entity, scheduled.message, partition, DIRECT)
 
-def key_in(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
-    """SCHED-15: return the key of a message scheduled in a transaction."""
-    rules = namespace.rules
-    if namespace.reading("TXN-OTHER-OPERATIONS", "sends-only", "all") == "all":
-        keyed = [other for other, _ in keys_of_sends(transaction)]
-        if entity.settings.partitioned and keyed and entity not in keyed:
-            raise Refusal(v.Error.INVALID_OPERATION, "SCHED-15")
-        return rules.transactions.key_of(namespace, entity, transaction, message)
-    rules.limits.check_count(namespace, len(transaction.sends))
-    return rules.keys.effective_key(namespace, entity, message)
+    def drop(self, scheduled: ScheduledMessage, action: Action) -> None:
+        """SCHED-04, SCHED-06: remove a scheduled message."""
+        entity, size = scheduled.entity, scheduled.message.size
+        self.namespace.journal.touch(scheduled)
+        scheduled.state = LIFE_CYCLE[scheduled.state, action]
+        self.namespace.journal.drop(entity.scheduled, scheduled.number)
+        entity.partitions[scheduled.partition].schedule.left(entity.scheduled)
+        if size:
+            self.rules.sizes.charge(entity, scheduled.partition, -size)
 
-
-def plan(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    """SCHED-01, DUP-04: store a scheduled message until it is due, unless it is a copy."""
-    rules, entity, message = namespace.rules, scheduled.entity, scheduled.message
-    if rules.duplicates.is_duplicate(namespace, entity, message, scheduled.key):
-        return
-    namespace.journal.put(entity.scheduled, scheduled.number, scheduled)
-    scheduled.index()
-    if message.size:
-        rules.sizes.charge(namespace, entity, scheduled.partition, message.size)
-
-
-def activate(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    """SCHED-02, SCHED-06, SCHED-07, TTL-12: enqueue a scheduled message that is due."""
-    rules, entity, partition = namespace.rules, scheduled.entity, scheduled.partition
-    if entity.scheduled.get(scheduled.number) is not scheduled or scheduled.due > namespace.now:
-        return
-    rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
-    rules.messages.arrive(namespace, entity, scheduled.message, partition, DIRECT)
-
-
-def drop(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
-    """SCHED-04, SCHED-06: remove a scheduled message."""
-    entity, size = scheduled.entity, scheduled.message.size
-    namespace.journal.touch(scheduled)
-    scheduled.state = LIFE_CYCLE[scheduled.state, action]
-    namespace.journal.drop(entity.scheduled, scheduled.number)
-    entity.partitions[scheduled.partition].schedule.left(entity.scheduled)
-    if size:
-        namespace.rules.sizes.charge(namespace, entity, scheduled.partition, -size)
-
-
-def cancel(namespace: Namespace, command: v.CancelScheduled, connection: str) -> Answer:
-    """SCHED-04, SCHED-05: cancel a scheduled message that is not due yet."""
-    entity = namespace.rules.topics.sendable(namespace, command.queue)
-    scheduled = entity.scheduled.get(command.sequence_number)
-    if scheduled is None:
-        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
-    namespace.timers.stale += 1
-    namespace.rules.scheduling.drop(namespace, scheduled, Action.CANCEL)
-    return Answer(DONE, rules=("SCHED-04",))
-
-
-@attrs.frozen
-class Scheduling:
-    """Functions that decide the SCHED rules; a mutant replaces one of them."""
-
-    schedule: Callable[[Namespace, v.Schedule, str], Answer] = schedule
-    place: Callable[[Namespace, Entity, v.Message, Key | None], int] = place
-    numbered: Callable[..., ScheduledMessage] = numbered
-    schedule_in: Callable[[Namespace, Entity, v.Message, int, str], Answer] = schedule_in
-    key_in: Callable[[Namespace, Entity, Transaction, v.Message], Key | None] = key_in
-    plan: Callable[[Namespace, ScheduledMessage], None] = plan
-    activate: Callable[[Namespace, ScheduledMessage], None] = activate
-    drop: Callable[[Namespace, ScheduledMessage, Action], None] = drop
-    cancel: Callable[[Namespace, v.CancelScheduled, str], Answer] = cancel
+    @handles(v.CancelScheduled)
+    def cancel(self, command: v.CancelScheduled, connection: str) -> Answer:
+        """SCHED-04, SCHED-05: cancel a scheduled message that is not due yet."""
+        entity = self.rules.topics.sendable(command.queue)
+        scheduled = entity.scheduled.get(command.sequence_number)
+        if scheduled is None:
+            raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
+        self.namespace.timers.stale += 1
+        self.drop(scheduled, Action.CANCEL)
+        return Answer(DONE, rules=("SCHED-04",))

@@ -7,8 +7,7 @@ fields that are indexes, which may have stale entries (see `indexes`).
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
@@ -19,9 +18,6 @@ from busproof.model.journal import Journal, Record, record
 from busproof.model.life_cycle import LOCKED_STATES, Action, State
 from busproof.model.values import EntityKind, EntitySettings, Key
 
-if TYPE_CHECKING:
-    from busproof.model.rules import Rules
-
 __all__ = [
     "NO_PARTITIONS",
     "BufferedRuleChange",
@@ -30,7 +26,7 @@ __all__ = [
     "EnlistedSettlement",
     "Entity",
     "EntityCounts",
-    "Namespace",
+    "NamespaceState",
     "Partition",
     "QueuedMessage",
     "ScheduledMessage",
@@ -192,7 +188,7 @@ class Entity(Record):
         free_sessions: an index of sessions that may be free.
     """
 
-    namespace: "Namespace"
+    namespace: "NamespaceState"
     path: str
     kind: EntityKind
     settings: EntitySettings
@@ -272,9 +268,9 @@ class EntityCounts(Record):
     stores: int = 0
 
 
-@record(indexes=("rules", "journal", "timers", "arrivals", "choices", "handlers"))
-class Namespace(Record):
-    """A namespace; `choices` is the policy of the current step.
+@record(indexes=("journal", "timers", "arrivals", "choices"))
+class NamespaceState(Record):
+    """What a namespace stores; `choices` is the policy of the current step.
 
     Attributes:
         entities: path to entity, including dead-letter queues.
@@ -284,7 +280,6 @@ class Namespace(Record):
     """
 
     profile: v.Profile
-    rules: "Rules"
     now: int = 0
     entities: dict[str, Entity] = attrs.field(factory=dict)
     down: dict[str, frozenset[int]] = attrs.field(factory=dict)
@@ -295,7 +290,6 @@ class Namespace(Record):
     timers: Timers = attrs.field(factory=Timers)
     arrivals: int = 0
     choices: Choices = attrs.field(factory=RoundRobin)
-    handlers: dict[Any, Callable[..., Any]] = attrs.field(factory=dict)
 
     def reading(self, name: str, *options: str) -> str:
         """Return the reading of an ambiguity: the profile's, or the one that this bus has chosen.

@@ -7,18 +7,16 @@ every script of choices, and undoes it in between.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from heapq import heappop
 from operator import attrgetter
-from typing import Final, get_args
-
-import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.choices import Choices, Scripted
+from busproof.model.family import Family
 from busproof.model.indexes import TIDY_FROM, Timer
-from busproof.model.rules import RULES, Rules
-from busproof.model.state import Namespace
+from busproof.model.rules import Namespace
 from busproof.model.values import Refusal
 
 __all__ = ["Way", "forget", "new_namespace", "step", "ways"]
@@ -27,26 +25,15 @@ Way = tuple[tuple[str, int], ...]
 """The choices of a way: the name of each, and the position of the chosen candidate."""
 
 
-def _handlers() -> Iterator[tuple[type, str]]:
-    """Yield each kind of command with the path of its rule, found by the type of `command`."""
-    for family, record in attrs.asdict(RULES).items():
-        for name, rule in record.items():
-            hints = rule.__annotations__
-            if hints.keys() >= {"command", "connection"}:
-                for kind in get_args(hints["command"]) or (hints["command"],):
-                    yield kind, f"{family}.{name}"
+def new_namespace(profile: v.Profile, **replaced: type[Family]) -> Namespace:
+    """Return an empty namespace, at time 0.
 
-
-HANDLERS: Final = dict(_handlers())
-"""Kind of command to the path of its rule; a test checks that every kind has one."""
-
-
-def new_namespace(profile: v.Profile, rules: Rules = RULES) -> Namespace:
-    """Return an empty namespace, at time 0."""
-    namespace = Namespace(profile, rules)
-    for kind, path in HANDLERS.items():
-        namespace.handlers[kind] = attrgetter(path)(rules)
-    namespace.handlers[v.AdvanceClock] = advance
+    Args:
+        profile: the edition, the tier and the readings that it follows.
+        replaced: by the name of a family, a subclass that takes its place.
+    """
+    namespace = Namespace(profile, replaced=replaced)
+    namespace.handlers[v.AdvanceClock] = partial(advance, namespace)
     return namespace
 
 
@@ -82,7 +69,7 @@ def step(
         run_timers(namespace, namespace.now)
         mark = journal.mark()
     try:
-        answer: Answer = namespace.handlers[type(command)](namespace, command, connection)
+        answer: Answer = namespace.handlers[type(command)](command, connection)
     except Refusal as refusal:
         journal.refuse(mark)
         answer = Answer(v.Refused(error=refusal.error), rules=refusal.rules)
@@ -97,7 +84,7 @@ def forget(namespace: Namespace) -> None:
         namespace.timers.tidy(is_live)
 
 
-def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> Answer:
+def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> Answer:  # noqa: ARG001 - as all handlers
     """Advance the clock, and process everything that becomes due until then."""
     until = namespace.now + command.duration
     run_timers(namespace, until)
@@ -118,7 +105,7 @@ def run_timers(namespace: Namespace, until: int) -> None:
             namespace.now = moment
         entity = thing.entity
         if namespace.entities.get(entity.path) is entity:  # it may be deleted by now
-            attrgetter(rule)(namespace.rules)(namespace, thing)
+            attrgetter(rule)(namespace.rules)(thing)
 
 
 def is_live(timer: Timer) -> bool:

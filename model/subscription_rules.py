@@ -6,8 +6,6 @@ changed properties. A change of the rules applies to messages that are sent late
 actions are evaluated by `busproof.filters`; this bus refuses those that the documents leave open.
 """
 
-from collections.abc import Callable
-
 import attrs
 
 from busproof import vocabulary as v
@@ -15,8 +13,8 @@ from busproof.filters.actions import RULE_NAME, changed, is_plain, parsed_action
 from busproof.filters.matching import takes
 from busproof.filters.parser import Outside, parsed
 from busproof.model.answers import DONE, Answer
-from busproof.model.state import BufferedRuleChange, Entity, Namespace, Transaction
-from busproof.model.transactions import running
+from busproof.model.family import Family, handles
+from busproof.model.state import BufferedRuleChange, Entity, Transaction
 from busproof.model.values import EntityKind, Refusal
 
 __all__ = ["SubscriptionRules"]
@@ -24,128 +22,110 @@ __all__ = ["SubscriptionRules"]
 RuleChange = v.AddRule | v.RemoveRule
 
 
-def find(namespace: Namespace, command: RuleChange | v.ListRules) -> Entity:
-    """MGMT-10: return the subscription that a command about rules names."""
-    path = v.subscription_path(command.topic, command.subscription)
-    subscription = namespace.entities.get(path)
-    if subscription is None or subscription.kind is not EntityKind.SUBSCRIPTION:
-        raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
-    return subscription
+class SubscriptionRules(Family):
+    """The rules of FILTER."""
 
+    def find(self, command: RuleChange | v.ListRules) -> Entity:
+        """MGMT-10: return the subscription that a command about rules names."""
+        path = v.subscription_path(command.topic, command.subscription)
+        subscription = self.namespace.entities.get(path)
+        if subscription is None or subscription.kind is not EntityKind.SUBSCRIPTION:
+            raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
+        return subscription
 
-def ask_change(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
-    """FILTER-07, FEAT-01 to FEAT-04, FEAT-18: change the rules, now or with a commit."""
-    rules = namespace.rules
-    subscription = find(namespace, command)
-    if command.transaction is not None:
+    @handles(v.AddRule, v.RemoveRule)
+    def ask_change(self, command: RuleChange, connection: str) -> Answer:
+        """FILTER-07, FEAT-01 to FEAT-04, FEAT-18: change the rules, now or with a commit."""
+        subscription = self.find(command)
+        if command.transaction is not None:
 
-        def attempt(transaction: Transaction) -> Answer:
-            return rules.subscription_rules.buffer(namespace, subscription, command, transaction)
+            def attempt(transaction: Transaction) -> Answer:
+                return self.buffer(subscription, command, transaction)
 
-        transaction = running(namespace, command.transaction)
-        return rules.transactions.within(namespace, transaction, attempt)
-    rules.subscription_rules.change(namespace, subscription, command)
-    return Answer(DONE, rules=("FILTER-07",))
+            transaction = self.rules.transactions.running(command.transaction)
+            return self.rules.transactions.within(transaction, attempt)
+        self.change(subscription, command)
+        return Answer(DONE, rules=("FILTER-07",))
 
+    def buffer(self, subscription: Entity, command: RuleChange, transaction: Transaction) -> Answer:
+        """FEAT-03, FEAT-18, FEAT-19: keep a change, if it is possible, until the commit."""
+        mark = self.namespace.journal.mark()
+        outside = self.is_outside(subscription)
+        self.change(subscription, command)
+        if not outside:
+            self.namespace.journal.undo(mark)
+            self.namespace.journal.touch(transaction)
+            transaction.rule_changes += (BufferedRuleChange(subscription, command),)
+        return Answer(DONE, rules=("FEAT-18",))
 
-def buffer(
-    namespace: Namespace, subscription: Entity, command: RuleChange, transaction: Transaction
-) -> Answer:
-    """FEAT-03, FEAT-18, FEAT-19: keep a change, if it is possible, until the commit."""
-    rules, mark = namespace.rules.subscription_rules, namespace.journal.mark()
-    outside = rules.is_outside(namespace, subscription)
-    rules.change(namespace, subscription, command)
-    if not outside:
-        namespace.journal.undo(mark)
-        namespace.journal.touch(transaction)
-        transaction.rule_changes += (BufferedRuleChange(subscription, command),)
-    return Answer(DONE, rules=("FEAT-18",))
+    def is_outside(self, subscription: Entity) -> bool:
+        """FEAT-03: return whether a change in a transaction is made at once, outside of it.
 
+        On a partitioned topic it is refused or made at once (RULE-IN-TRANSACTION), elsewhere it
+        waits.
+        """
+        if not subscription.settings.partitioned:
+            return False
+        if self.namespace.reading("RULE-IN-TRANSACTION", "refused", "ignored") == "refused":
+            raise Refusal(v.Error.INVALID_OPERATION, "FEAT-03")
+        return True
 
-def is_outside(namespace: Namespace, subscription: Entity) -> bool:
-    """FEAT-03: return whether a change in a transaction is made at once, outside of it.
+    def change(self, subscription: Entity, command: RuleChange) -> None:
+        """FILTER-07 to FILTER-09: add or remove a rule."""
+        others = tuple(rule for rule in subscription.rules if rule.name != command.rule)
+        exists = len(others) < len(subscription.rules)
+        if isinstance(command, v.AddRule):
+            self.check(command)
+            if exists:
+                raise Refusal(v.Error.ALREADY_EXISTS, "FILTER-08")
+            rule = v.SubscriptionRule(
+                name=command.rule, filter=command.filter, action=command.action
+            )
+            others = (*others, rule)
+        elif not exists:
+            raise Refusal(v.Error.NOT_FOUND, "FILTER-09")
+        self.namespace.journal.touch(subscription)
+        subscription.rules = others
 
-    On a partitioned topic it is refused or made at once (RULE-IN-TRANSACTION), elsewhere it waits.
-    """
-    if not subscription.settings.partitioned:
-        return False
-    if namespace.reading("RULE-IN-TRANSACTION", "refused", "ignored") == "refused":
-        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-03")
-    return True
+    def check(self, command: v.AddRule) -> None:
+        """FILTER-19, FILTER-21, FILTER-25, FILTER-27: check that a rule can be added.
 
+        This bus refuses an action that sets a key, as it may (ACTION-KEYS).
+        """
+        self.rules.limits.check_short_name(command.rule, "FILTER-27")
+        wanted = command.filter
+        if isinstance(wanted, v.SqlFilter) and isinstance(parsed(wanted.expression), Outside):
+            raise Refusal(v.Error.INVALID_OPERATION, "FILTER-19")
+        if command.action is None:
+            return
+        statements = parsed_action(command.action)
+        if isinstance(statements, Outside):
+            raise Refusal(v.Error.INVALID_OPERATION, "FILTER-25")
+        if sets_a_key(statements) or not is_plain(statements):
+            raise Refusal(v.Error.INVALID_OPERATION, "FILTER-21")
 
-def change(namespace: Namespace, subscription: Entity, command: RuleChange) -> None:
-    """FILTER-07 to FILTER-09: add or remove a rule."""
-    others = tuple(rule for rule in subscription.rules if rule.name != command.rule)
-    exists = len(others) < len(subscription.rules)
-    if isinstance(command, v.AddRule):
-        namespace.rules.subscription_rules.check(namespace, command)
-        if exists:
-            raise Refusal(v.Error.ALREADY_EXISTS, "FILTER-08")
-        rule = v.SubscriptionRule(name=command.rule, filter=command.filter, action=command.action)
-        others = (*others, rule)
-    elif not exists:
-        raise Refusal(v.Error.NOT_FOUND, "FILTER-09")
-    namespace.journal.touch(subscription)
-    subscription.rules = others
+    def copies(self, subscription: Entity, message: v.Message) -> tuple[v.Message, ...]:
+        """FILTER-01 to FILTER-06, FILTER-20, FILTER-22: return the copies for a subscription."""
+        taking = [rule for rule in subscription.rules if self.takes(rule.filter, message)]
+        plain = any(rule.action is None for rule in taking)
+        acting = [rule for rule in taking if rule.action is not None]
+        return (*((message,) if plain else ()), *(self.act(rule, message) for rule in acting))
 
+    @staticmethod
+    def takes(wanted: v.Filter, message: v.Message) -> bool:
+        """FILTER-02 to FILTER-04, FILTER-11 to FILTER-18: whether a filter matches a message."""
+        return takes(wanted, message) is True
 
-def check(namespace: Namespace, command: v.AddRule) -> None:
-    """FILTER-19, FILTER-21, FILTER-25, FILTER-27: check that a rule can be added.
+    @staticmethod
+    def act(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+        """FILTER-21, FILTER-23, FILTER-24: return the copy that a rule with an action makes."""
+        statements = parsed_action(rule.action or "")
+        if isinstance(statements, Outside):
+            raise AssertionError("only plain actions are added")  # noqa: TRY004 - no input gets here
+        after = changed(statements, message) or message
+        return attrs.evolve(after, properties=after.properties.set(RULE_NAME, rule.name))
 
-    This bus refuses an action that sets a key, as it may (ACTION-KEYS).
-    """
-    namespace.rules.limits.check_short_name(namespace, command.rule, "FILTER-27")
-    wanted = command.filter
-    if isinstance(wanted, v.SqlFilter) and isinstance(parsed(wanted.expression), Outside):
-        raise Refusal(v.Error.INVALID_OPERATION, "FILTER-19")
-    if command.action is None:
-        return
-    statements = parsed_action(command.action)
-    if isinstance(statements, Outside):
-        raise Refusal(v.Error.INVALID_OPERATION, "FILTER-25")
-    if sets_a_key(statements) or not is_plain(statements):
-        raise Refusal(v.Error.INVALID_OPERATION, "FILTER-21")
-
-
-def copies(namespace: Namespace, subscription: Entity, message: v.Message) -> tuple[v.Message, ...]:
-    """FILTER-01 to FILTER-06, FILTER-20, FILTER-22: return the copies that a subscription gets."""
-    rules = namespace.rules.subscription_rules
-    taking = [rule for rule in subscription.rules if rules.takes(rule.filter, message)]
-    plain = any(rule.action is None for rule in taking)
-    acting = [rule for rule in taking if rule.action is not None]
-    return (*((message,) if plain else ()), *(rules.act(rule, message) for rule in acting))
-
-
-def is_taken(wanted: v.Filter, message: v.Message) -> bool:
-    """FILTER-02 to FILTER-04, FILTER-11 to FILTER-18: return whether a filter matches a message."""
-    return takes(wanted, message) is True
-
-
-def act(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
-    """FILTER-21, FILTER-23, FILTER-24: return the copy that a rule with an action makes."""
-    statements = parsed_action(rule.action or "")
-    if isinstance(statements, Outside):
-        raise AssertionError("only plain actions are added")  # noqa: TRY004 - no input gets here
-    after = changed(statements, message) or message
-    return attrs.evolve(after, properties=after.properties.set(RULE_NAME, rule.name))
-
-
-def list_rules(namespace: Namespace, command: v.ListRules, connection: str) -> Answer:
-    """FILTER-10: return each rule of a subscription with its filter and its action."""
-    return Answer(v.RulesListed(rules=find(namespace, command).rules), rules=("FILTER-10",))
-
-
-@attrs.frozen
-class SubscriptionRules:
-    """Functions that decide the FILTER and FEAT rules; a mutant replaces one of them."""
-
-    ask_change: Callable[[Namespace, RuleChange, str], Answer] = ask_change
-    buffer: Callable[[Namespace, Entity, RuleChange, Transaction], Answer] = buffer
-    is_outside: Callable[[Namespace, Entity], bool] = is_outside
-    change: Callable[[Namespace, Entity, RuleChange], None] = change
-    check: Callable[[Namespace, v.AddRule], None] = check
-    copies: Callable[[Namespace, Entity, v.Message], tuple[v.Message, ...]] = copies
-    takes: Callable[[v.Filter, v.Message], bool] = is_taken
-    act: Callable[[v.SubscriptionRule, v.Message], v.Message] = act
-    list_rules: Callable[[Namespace, v.ListRules, str], Answer] = list_rules
+    @handles(v.ListRules)
+    def list_rules(self, command: v.ListRules, connection: str) -> Answer:
+        """FILTER-10: return each rule of a subscription with its filter and its action."""
+        return Answer(v.RulesListed(rules=self.find(command).rules), rules=("FILTER-10",))

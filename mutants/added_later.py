@@ -3,7 +3,8 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import Key
 from busproof.mutants.entities import is_partitioned, once_locked
 from busproof.mutants.mutant import mutant, run
@@ -61,7 +62,7 @@ def numbers_of_first_partition_known(number: int) -> bool:
 @mutant("FEAT-09", "partitions.peek", (*SENT, v.Peek(queue=QUEUE)), refuses("FEAT-09"))
 def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek) -> bool:
     """Partitioned queues cannot be peeked."""
-    entity = namespace.rules.topics.readable(namespace, command.queue)
+    entity = namespace.rules.topics.readable(command.queue)
     return command.session_id is None and entity.settings.partitioned
 
 

@@ -7,10 +7,11 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity
 from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import QUEUE, Run, create, down, home, receive, send
 from busproof.mutants.wrappers import afterwards, asks, instead, refuses
 
@@ -90,12 +91,12 @@ def refused_batch_stays_in_part(namespace: Namespace, command: v.SendBatch, *res
     """A batch is refused, but the messages before the wrong one arrive."""
     if command.transaction is not None or not command.messages:
         return RULES.batches.send_batch(namespace, command, *rest)
-    namespace.rules.limits.check_batch(namespace, command.messages)
+    namespace.rules.limits.check_batch(command.messages)
     for message in command.messages:
         one = v.Send(queue=command.queue, message=message, timeout=command.timeout)
         mark = namespace.journal.mark()
         try:
-            answer = namespace.rules.messages.send(namespace, one, *rest)
+            answer = namespace.rules.messages.send(one, *rest)
         except Refusal as refusal:
             namespace.journal.refuse(mark)
             return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
@@ -141,7 +142,7 @@ def two_keys_half_acknowledged(
     namespace: Namespace, command: v.SendBatch, connection: str
 ) -> Answer:
     """A batch with two keys is accepted, and only the messages with the first key arrive."""
-    entity = namespace.rules.topics.sendable(namespace, command.queue)
+    entity = namespace.rules.topics.sendable(command.queue)
     keys = [RULES.keys.effective_key(namespace, entity, message) for message in command.messages]
     pairs = zip(command.messages, keys, strict=True)
     first = [message for message, key in pairs if key == keys[0]]
@@ -171,13 +172,13 @@ def rolled_back_batch_leaves_one(namespace: Namespace, command: v.SendBatch, *re
     """The last message of a batch sent in a transaction arrives at once."""
     if command.transaction is not None:
         last = v.Send(queue=command.queue, message=command.messages[-1])
-        namespace.rules.messages.send(namespace, last, *rest)
+        namespace.rules.messages.send(last, *rest)
 
 
 @mutant("BATCH-09", "batches.send_batch", COPY_OF_FIRST, instead)
 def batch_dropped_for_a_copy(namespace: Namespace, command: v.SendBatch) -> Answer | None:
     """A whole batch is dropped if it has a copy of an earlier message."""
-    entity = namespace.rules.topics.sendable(namespace, command.queue)
+    entity = namespace.rules.topics.sendable(command.queue)
     for message in command.messages:
         key = RULES.keys.effective_key(namespace, entity, message)
         if (key, message.message_id) in entity.duplicates:

@@ -7,11 +7,12 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action, State
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import Refusal
 from busproof.mutants.batches import KEY, TAKE, TWO
 from busproof.mutants.mutant import beside, memory, mutant
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import QUEUE, Run, complete, create, receive, send
 from busproof.mutants.views import Views
 from busproof.mutants.wrappers import alters, asks, beforehand, tells
@@ -85,14 +86,14 @@ def settling_one_settles_all(
 @mutant("FEAT-06", "batches.send_batch", (create(), TWO), beforehand)
 def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch) -> None:
     """A partitioned queue refuses batches."""
-    if namespace.rules.topics.sendable(namespace, command.queue).settings.partitioned:
+    if namespace.rules.topics.sendable(command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
 
 
 @mutant("FEAT-07", RECEIVE, (*SENT, several(2)), beforehand)
 def partitioned_gives_nothing_at_once(namespace: Namespace, command: v.ReceiveBatch) -> None:
     """A batch receive from a partitioned queue is refused."""
-    if namespace.rules.topics.receivable(namespace, command.queue).settings.partitioned:
+    if namespace.rules.topics.receivable(command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
 
 
@@ -113,9 +114,9 @@ def one_more_deleted(command: v.DeleteBatch) -> v.DeleteBatch:
 @mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(3), receive()))
 def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch) -> Answer:
     """A request reports deleted messages, and deletes none."""
-    entity = namespace.rules.topics.receivable(namespace, command.queue)
-    namespace.rules.batches.check_deletion(namespace, entity, command.count)
-    deletable = namespace.rules.batches.deletable(namespace, entity, command.age)
+    entity = namespace.rules.topics.receivable(command.queue)
+    namespace.rules.batches.check_deletion(entity, command.count)
+    deletable = namespace.rules.batches.deletable(entity, command.age)
     return Answer(v.Deleted(count=min(command.count, len(deletable))), rules=("BATCH-15",))
 
 

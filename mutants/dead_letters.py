@@ -7,11 +7,12 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import DIRECT, EntityKind, InTransit, Refusal
 from busproof.mutants.entities import Switch, held, once_locked, switched
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     DEAD,
     PARTITIONS,
@@ -132,7 +133,7 @@ def dead_letter_stays(namespace: Namespace, queued: QueuedMessage, reason: str) 
     """A message that is dead-lettered can be received again."""
     entity, message, partition = queued.entity, queued.message, queued.partition
     transit = DIRECT._replace(reason=reason)
-    namespace.rules.dead_letters.enqueue(namespace, entity, message, partition, transit)
+    namespace.rules.dead_letters.enqueue(entity, message, partition, transit)
     queued.state = State.ACTIVE
     queued.line.give_back(queued)
 
@@ -222,13 +223,13 @@ def dead_lettered_again(queued: QueuedMessage, action: Action) -> Action:
 
 def _sent_anywhere(namespace: Namespace, command: v.Send) -> Answer:
     """Accept a message that is sent to a dead-letter queue."""
-    entity, message = namespace.rules.topics.readable(namespace, command.queue), command.message
+    entity, message = namespace.rules.topics.readable(command.queue), command.message
     rules = namespace.rules
     if command.transaction is not None:
-        return rules.transactions.send(namespace, entity, (message,), command.transaction)
-    key = rules.keys.effective_key(namespace, entity, message)
-    partition = rules.keys.place(namespace, entity, key, message.size or 0, command.timeout)
-    rules.messages.enqueue(namespace, entity, message, partition, DIRECT)
+        return rules.transactions.send(entity, (message,), command.transaction)
+    key = rules.keys.effective_key(entity, message)
+    partition = rules.keys.place(entity, key, message.size or 0, command.timeout)
+    rules.messages.enqueue(entity, message, partition, DIRECT)
     return Answer(DONE, partition)
 
 
@@ -290,4 +291,4 @@ def refused_and_buried(namespace: Namespace, command: v.Settlement) -> None:
     if queued is not None and isinstance(command, v.DeadLetter) and queued.entity.dead_letters:
         transit = DIRECT._replace(reason=command.reason)
         enqueue = namespace.rules.dead_letters.enqueue
-        enqueue(namespace, queued.entity, queued.message, queued.partition, transit)
+        enqueue(queued.entity, queued.message, queued.partition, transit)

@@ -7,12 +7,13 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import ACTIVE, Action, State
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import DIRECT, Refusal
 from busproof.mutants.entities import Switch, held, once_locked, switched
 from busproof.mutants.locks import has_run_out
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -78,7 +79,7 @@ def deferred_given(
 ) -> v.MessageView | None:
     """A deferred message is given to the next receive."""
     for queued in _aside(entity, session):
-        return namespace.rules.deferral.give(namespace, queued, mode)
+        return namespace.rules.deferral.give(queued, mode)
     return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
@@ -103,7 +104,7 @@ def deferred_given_elsewhere(
     by = memory(namespace, dict[tuple[str, int], str])
     for queued in _aside(entity, session):
         if by.get((entity.path, queued.number), connection) != connection:
-            return namespace.rules.deferral.give(namespace, queued, mode)
+            return namespace.rules.deferral.give(queued, mode)
     return RULES.messages.give_next(namespace, entity, session, mode, connection)
 
 
@@ -127,7 +128,7 @@ def unknown_number_empty(namespace: Namespace, command: v.ReceiveDeferred, *rest
 
 def _give_any(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
     if queued.state is ACTIVE:
-        return namespace.rules.messages.give(namespace, queued, mode)
+        return namespace.rules.messages.give(queued, mode)
     return RULES.deferral.give(namespace, queued, mode)
 
 
@@ -191,7 +192,7 @@ def deferred_dead_lettered_stays(
     RULES.dead_letters.check_source(namespace, entity)
     transit = DIRECT._replace(reason=reason)
     rules, message = namespace.rules, queued.message
-    rules.dead_letters.enqueue(namespace, entity, message, queued.partition, transit)
+    rules.dead_letters.enqueue(entity, message, queued.partition, transit)
     return Action.DEFER
 
 
@@ -234,14 +235,14 @@ def deferred_given_outside_session(
     namespace: Namespace, command: v.ReceiveDeferred, connection: str
 ) -> Answer:
     """A deferred message of a session is given to a connection without the session."""
-    entity = namespace.rules.topics.receivable(namespace, command.queue)
+    entity = namespace.rules.topics.receivable(command.queue)
     if command.session_id is not None or not entity.settings.requires_session:
         return RULES.deferral.receive_deferred(namespace, command, connection)
     deferred = [
         deferred_given_in_other_session(namespace, entity, number, None)
         for number in command.sequence_numbers
     ]
-    views = [namespace.rules.deferral.give(namespace, queued, command.mode) for queued in deferred]
+    views = [namespace.rules.deferral.give(queued, command.mode) for queued in deferred]
     return Answer(v.ReceivedSeveral(messages=tuple(views)))
 
 
@@ -251,4 +252,4 @@ def deferred_forgotten_in_outage(namespace: Namespace, command: Switch) -> None:
     for entity in switched(namespace, command):
         for queued in tuple(held(entity, command.partition)):
             if queued.state in (State.DEFERRED, State.DEFERRED_LOCKED):
-                namespace.rules.messages.remove(namespace, queued)
+                namespace.rules.messages.remove(queued)

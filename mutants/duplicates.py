@@ -5,11 +5,12 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action
-from busproof.model.rules import RULES
-from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import DuplicateEntry, Entity, QueuedMessage
 from busproof.model.values import EntityKind, Key
 from busproof.mutants.entities import Switch
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run, complete, create, down, home, receive, send, up, wait
 from busproof.mutants.wrappers import afterwards, alters, beforehand, refuses_yet, with_other
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from busproof import vocabulary as v
-from busproof.model.state import Entity, Namespace, Partition, QueuedMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, Partition, QueuedMessage
 from busproof.model.values import EntityKind
 
 Switch = v.TakePartitionDown | v.BringPartitionUp

@@ -4,10 +4,11 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.life_cycle import Action, State
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
 from busproof.mutants.entities import is_subscription
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,

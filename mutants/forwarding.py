@@ -7,11 +7,12 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.keys import MESSAGE_ID
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity
 from busproof.model.values import InTransit, Key
 from busproof.mutants.entities import is_subscription, siblings
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, receive, send
 from busproof.mutants.wrappers import afterwards, alters, beforehand, does, only_where, with_other
 
@@ -83,7 +84,7 @@ def _joins(namespace: Namespace, source: Entity, *, partitioned: tuple[bool, boo
 
 def keep(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -> None:
     """Store a message in the entity that should forward it."""
-    namespace.rules.messages.enqueue(namespace, source, message, *rest)
+    namespace.rules.messages.enqueue(source, message, *rest)
 
 
 @mutant("FWD-01", FORWARD, (REGULAR_END, source(), *SENT), only_where, literal=True)

@@ -8,9 +8,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.rules import RULES
-from busproof.model.state import BufferedSend, Entity, Namespace, QueuedMessage
-from busproof.model.transactions import running
+from busproof.model.rules import Namespace
+from busproof.model.state import BufferedSend, Entity, QueuedMessage
 from busproof.model.values import DIRECT, EntitySettings, InTransit, Key
 from busproof.mutants.entities import siblings
 from busproof.mutants.forwarding import (
@@ -31,6 +30,7 @@ from busproof.mutants.forwarding import (
     take,
 )
 from busproof.mutants.mutant import beside, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.partitions import ALL_DOWN, ALL_UP
 from busproof.mutants.runs import (
     DEAD,
@@ -133,7 +133,7 @@ def forwarded_before_commit(
     namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
 ) -> Answer:
     """Messages sent to a source in a transaction are forwarded before the commit."""
-    transaction = running(namespace, name)
+    transaction = namespace.rules.transactions.running(name)
     before = len(transaction.sends)
     answer = RULES.transactions.send(namespace, entity, messages, name)
     _forward_now(namespace, transaction.sends[before:])
@@ -144,7 +144,7 @@ def forwarded_before_commit(
 @run(*PAIR, BEGIN, BUFFERED, ROLL_BACK, TAKE)
 def forwarded_though_rolled_back(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """Messages sent to a source in a transaction are forwarded after its rollback."""
-    _forward_now(namespace, running(namespace, command.transaction).sends)
+    _forward_now(namespace, namespace.rules.transactions.running(command.transaction).sends)
 
 
 @mutant("FWD-34", "transactions.key_of", (*SESSIONS_END, BEGIN, BUFFERED), refuses("FWD-34"))

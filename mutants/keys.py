@@ -7,11 +7,12 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.model.keys import MESSAGE_ID, PARTITION_KEY, SESSION_ID
 from busproof.model.life_cycle import Action
-from busproof.model.rules import RULES
-from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage, Session
+from busproof.model.rules import Namespace
+from busproof.model.state import DuplicateEntry, Entity, QueuedMessage, Session
 from busproof.model.values import DIRECT, InTransit, Key, Refusal
 from busproof.mutants.entities import Switch
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import QUEUE, Run, abandon, create, down, home, receive, send, up, wait
 from busproof.mutants.wrappers import (
     afterwards,
@@ -113,7 +114,7 @@ def mismatch_wrong_error() -> None:
 @mutant("KEY-08", "messages.send", (*MISMATCH, receive()), refuses_yet("KEY-08"))
 def mismatch_refused_yet_stored(namespace: Namespace, command: v.Send) -> None:
     """Messages with different keys are refused, but enqueued anyway."""
-    entity = namespace.rules.topics.sendable(namespace, command.queue)
+    entity = namespace.rules.topics.sendable(command.queue)
     key = RULES.keys.effective_key(namespace, entity, command.message)
     RULES.messages.accept(namespace, entity, command.message, key, 0, DIRECT)
 
@@ -187,7 +188,7 @@ def session_out_of_order(
     offered = () if session is None else tuple(session.line.available(entity.messages))
     if session is None or session.partition in entity.base.down or not offered:
         return RULES.messages.give_next(namespace, entity, session, mode, *rest)
-    return namespace.rules.messages.give(namespace, offered[-1], mode)
+    return namespace.rules.messages.give(offered[-1], mode)
 
 
 @beside("locks.apply", afterwards)
@@ -210,7 +211,7 @@ def session_out_of_order_after_abandon(
     if session is None or session.partition in entity.base.down:
         return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     queued = _abandoned_last(namespace, session.line.available(entity.messages))
-    return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
+    return None if queued is None else namespace.rules.messages.give(queued, mode)
 
 
 NEXT: Final = "messages.next_available"

@@ -5,12 +5,13 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.keys import SHORT_TIMEOUT
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity
 from busproof.model.values import DIRECT, Key
 from busproof.mutants.entities import Switch
 from busproof.mutants.keys import HOME, RECEIVE_TWO, message_id
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import PARTITIONS, Run, create, down, home, send, up
 from busproof.mutants.wrappers import (
     alters,
@@ -39,7 +40,7 @@ KEY_RECOVERED: Final[Run] = (*IN_OUTAGE, up(HOME), send("m3", partition_key="a")
 @mutant("KEY-03", "keys.place", IN_OUTAGE, instead)
 def dead_partition_stores(namespace: Namespace, entity: Entity, key: Key | None) -> int | None:
     """A message whose partition is down is accepted and stored there."""
-    return None if key is None else namespace.rules.keys.home(namespace, entity, key)
+    return None if key is None else namespace.rules.keys.home(entity, key)
 
 
 @beside("messages.arrive", only_where)
@@ -57,7 +58,7 @@ def dead_partition_swallows(namespace: Namespace, entity: Entity, key: Key | Non
 @run(*IN_OUTAGE, up(HOME), *RECEIVE_TWO)
 def dead_partition_refuses_yet_stores(namespace: Namespace, command: v.Send) -> None:
     """A message whose partition is down is refused, and appears after the outage."""
-    entity = namespace.rules.topics.sendable(namespace, command.queue)
+    entity = namespace.rules.topics.sendable(command.queue)
     key = RULES.keys.effective_key(namespace, entity, command.message)
     if key is not None:
         partition = RULES.keys.home(namespace, entity, key)
@@ -117,7 +118,7 @@ def rerouted_with_key(namespace: Namespace, entity: Entity, key: Key | None) -> 
     """A message with a key goes to another partition while its own is down."""
     down = entity.base.down
     others = [number for number in range(len(entity.partitions)) if number not in down]
-    is_down = key is not None and namespace.rules.keys.home(namespace, entity, key) in down
+    is_down = key is not None and namespace.rules.keys.home(entity, key) in down
     return others[-1] if others and is_down else None
 
 

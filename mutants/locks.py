@@ -7,11 +7,12 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
-from busproof.model.rules import RULES
-from busproof.model.state import Namespace, QueuedMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import QueuedMessage
 from busproof.model.values import EntitySettings
 from busproof.mutants.entities import message_of, once_locked
 from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     Run,
     abandon,
@@ -166,7 +167,7 @@ def refused_is_lost(namespace: Namespace, command: v.Settlement) -> None:
     """A settlement that comes too late is refused, and the message is lost."""
     queued = once_locked(namespace, command)
     if queued is not None and queued.token is None:
-        namespace.rules.messages.remove(namespace, queued)
+        namespace.rules.messages.remove(queued)
 
 
 @mutant("LOCK-10", "locks.apply", (*TWO, complete(0), complete(1)), afterwards)
@@ -174,7 +175,7 @@ def settling_frees_others(namespace: Namespace, queued: QueuedMessage, action: A
     """Completing a message ends the locks of all other messages."""
     for other in tuple(queued.entity.messages.values()) if action is Action.COMPLETE else ():
         if other.token is not None:
-            namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
+            namespace.rules.locks.release(other, Action.LOCK_ENDS)
 
 
 @mutant("LOCK-10", "locks.renew", (*TWO, renew(0), complete(1)), afterwards, deep=True)
@@ -185,7 +186,7 @@ def renewing_ends_others(namespace: Namespace, command: v.RenewLock) -> None:
     for other in tuple(namespace.entities[command.queue].messages.values()):
         alike = key is not None and other is not queued and other.message.partition_key == key
         if alike and other.token is not None:
-            namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
+            namespace.rules.locks.release(other, Action.LOCK_ENDS)
 
 
 RENEWED_TOGETHER: Final[Run] = (*TWO, wait(40), renew_together(0, 1), wait(40), complete(1))

@@ -7,12 +7,12 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action
-from busproof.model.rules import RULES
-from busproof.model.state import EnlistedSettlement, Entity, Namespace, QueuedMessage, Transaction
-from busproof.model.transactions import running
+from busproof.model.rules import Namespace
+from busproof.model.state import EnlistedSettlement, Entity, QueuedMessage, Transaction
 from busproof.mutants.entities import message_of
 from busproof.mutants.locks import LOCKED, TWO
 from busproof.mutants.mutant import beside, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run, abandon, complete, over, receive, send, wait
 from busproof.mutants.wrappers import alters, beforehand
 
@@ -37,7 +37,7 @@ def settled_before_the_commit(
     namespace: Namespace, entity: Entity, command: v.Settlement, name: str
 ) -> Answer:
     """A settlement in a transaction takes effect at once, even if the transaction rolls back."""
-    running(namespace, name)
+    namespace.rules.transactions.running(name)
     return RULES.locks.settle(namespace, attrs.evolve(command, transaction=None), "")
 
 
@@ -89,21 +89,22 @@ def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, Qu
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)), beforehand)
 def rollback_settles(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A rollback applies the settlements of its transaction."""
-    for settlement, queued in _still_locked(running(namespace, command.transaction)):
-        namespace.rules.locks.apply(namespace, queued, settlement.action, settlement.reason)
+    transaction = namespace.rules.transactions.running(command.transaction)
+    for settlement, queued in _still_locked(transaction):
+        namespace.rules.locks.apply(queued, settlement.action, settlement.reason)
 
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()), beforehand)
 def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A rollback ends the locks of the messages settled in its transaction."""
-    for _, queued in _still_locked(running(namespace, command.transaction)):
-        namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
+    for _, queued in _still_locked(namespace.rules.transactions.running(command.transaction)):
+        namespace.rules.locks.release(queued, Action.LOCK_ENDS)
 
 
 @mutant("LOCK-12", "transactions.roll_back", GIVEN_BACK, beforehand, deep=True)
 def rollback_counts_a_delivery(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A rollback counts one more delivery of the messages settled in its transaction."""
-    for _, queued in _still_locked(running(namespace, command.transaction)):
+    for _, queued in _still_locked(namespace.rules.transactions.running(command.transaction)):
         namespace.journal.touch(queued)
         queued.failed += 1
 
@@ -142,5 +143,5 @@ def refused_commit_sends(
         if buffered.scheduled is None:
             RULES.transactions.deliver(namespace, buffered)
         else:
-            namespace.rules.scheduling.plan(namespace, buffered.scheduled)
+            namespace.rules.scheduling.plan(buffered.scheduled)
     return usual

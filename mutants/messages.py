@@ -8,11 +8,12 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import ACTIVE, Action, State
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.mutants.entities import once_locked, partitions_up
 from busproof.mutants.locks import has_run_out, lock_again
 from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     PARTITIONS,
     QUEUE,
@@ -78,7 +79,7 @@ def locked_given_again(
         if locked and queued.partition not in entity.base.down:
             RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
             queued.line.give_back(queued)
-            return namespace.rules.messages.give(namespace, queued, mode)
+            return namespace.rules.messages.give(queued, mode)
     return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
@@ -109,7 +110,7 @@ def expired_is_lost(namespace: Namespace, queued: QueuedMessage, action: Action)
     if action is not Action.LOCK_ENDS or not has_run_out(namespace, queued):
         return None
     RULES.locks.unlock(namespace, queued, Action.COMPLETE)
-    namespace.rules.messages.remove(namespace, queued)
+    namespace.rules.messages.remove(queued)
     return True
 
 
@@ -147,7 +148,7 @@ def _peeked_messages(namespace: Namespace, command: v.Peek, answer: Answer) -> l
 def peek_removes(usual: Answer, namespace: Namespace, command: v.Peek) -> Answer:
     """A peek removes the messages that it shows."""
     for queued in _peeked_messages(namespace, command, usual):
-        namespace.rules.messages.remove(namespace, queued)
+        namespace.rules.messages.remove(queued)
     return usual
 
 
@@ -156,7 +157,7 @@ def peek_locks(usual: Answer, namespace: Namespace, command: v.Peek) -> Answer:
     """A peek locks the messages that it shows."""
     for queued in _peeked_messages(namespace, command, usual):
         if queued.state is ACTIVE:
-            namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
+            namespace.rules.locks.lock(queued, Action.RECEIVE)
     return usual
 
 
@@ -186,7 +187,7 @@ def cache_never_expires(
         cached.setdefault((entity.path, queued.number), connection)
     mine = (queued for queued in offered if cached[entity.path, queued.number] == connection)
     first = next(mine, None)
-    return None if first is None else namespace.rules.messages.give(namespace, first, mode)
+    return None if first is None else namespace.rules.messages.give(first, mode)
 
 
 @mutant("LIFE-09", "messages.next_available", ONE_EACH)

@@ -10,8 +10,9 @@ from weakref import WeakKeyDictionary
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.rules import RULES, Rules
-from busproof.model.state import Namespace
+from busproof.model import FAMILIES, Families
+from busproof.model.state import NamespaceState
+from busproof.mutants.own_rules import as_method, own_rule
 from busproof.mutants.runs import Request, Run
 from busproof.mutants.wrappers import USUAL, Wrapper
 
@@ -31,7 +32,7 @@ class Mutant:
         rule: the id of the rule that it breaks; a scenario of this rule must kill it.
         summary: the fault, in a sentence.
         family: the name of its module.
-        rules: the model's rules with the fault.
+        families: the families with the fault, in the place of the model's.
         run: the shortest run that shows the fault, in a namespace of `runs.PARTITIONS` partitions.
         readings: the readings that the judge needs to see the fault in `run`, beside the defaults.
         needs: the capabilities that the mutant declares and the model does not.
@@ -45,7 +46,7 @@ class Mutant:
     rule: v.RuleId
     summary: str
     family: str
-    rules: Rules
+    families: Families
     run: Run
     readings: Mapping[str, str] = AS_USUAL
     needs: frozenset[v.Capability] = frozenset()
@@ -104,7 +105,7 @@ def mutant(
             rule=rule,
             summary=function.__doc__ or "",
             family=module.rpartition(".")[2],
-            rules=replaced({**places, **(also or {})}),
+            families=replaced({**places, **(also or {})}),
             run=run or _RUNS.pop(function, ()),
             **more,
         )
@@ -132,7 +133,7 @@ def mutants_of(*modules: ModuleType) -> tuple[Mutant, ...]:
 def _replacement(place: str, function: Rule, how: Wrapper | None) -> Rule:
     """Return the function that replaces one of the model's rules."""
     family, _, name = place.partition(".")
-    usual = getattr(getattr(RULES, family), name)
+    usual = own_rule(family, name)
     named = _by_name(place, list(inspect.signature(usual).parameters), function)
     return named if how is None else how(usual, named)
 
@@ -159,20 +160,22 @@ def _by_name(place: str, names: list[str], function: Rule) -> Rule:
     return call
 
 
-def replaced(places: Mapping[str, Callable[..., Any]]) -> Rules:
-    """Return the model's rules with these functions replaced."""
-    rules = RULES
+def replaced(places: Mapping[str, Rule]) -> Families:
+    """Return the families of these rules, as subclasses that have these functions instead."""
+    methods: dict[str, dict[str, Any]] = {}
     for place, function in places.items():
         family, _, name = place.partition(".")
-        changed = attrs.evolve(getattr(rules, family), **{name: function})
-        rules = attrs.evolve(rules, **{family: changed})
-    return rules
+        methods.setdefault(family, {})[name] = as_method(family, name, function)
+    return {
+        family: type(FAMILIES[family].__name__, (FAMILIES[family],), members)
+        for family, members in methods.items()
+    }
 
 
-_MEMORIES: Final[WeakKeyDictionary[Namespace, Any]] = WeakKeyDictionary()
+_MEMORIES: Final[WeakKeyDictionary[NamespaceState, Any]] = WeakKeyDictionary()
 
 
-def memory(namespace: Namespace, kind: Callable[[], Kept]) -> Kept:
+def memory(namespace: NamespaceState, kind: Callable[[], Kept]) -> Kept:
     """Return a mutant's extra state, which is new in each namespace.
 
     A refusal does not undo it.

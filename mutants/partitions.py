@@ -8,11 +8,12 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.life_cycle import Action
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import DIRECT, EntityKind, Key, Refusal
 from busproof.mutants.entities import Switch, held, partitions_up
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     PARTITIONS,
     Run,
@@ -78,7 +79,7 @@ def regular_is_read_in_its_outage(
         return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     line = entity.partitions[0].line if session is None else session.line
     queued = line.first(entity.messages)
-    return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
+    return None if queued is None else namespace.rules.messages.give(queued, mode)
 
 
 @mutant("PART-02", "keys.place", how=refuses("KEY-03", v.Error.UNAVAILABLE))
@@ -101,7 +102,7 @@ def outage_stops_the_next_partition(namespace: Namespace, entity: Entity, key: K
     """After four outages, messages for the partition after one that is down are refused, too."""
     if key is None or memory(namespace, Counter[str])[""] <= 4:
         return False
-    before = namespace.rules.keys.home(namespace, entity, key) - 1
+    before = namespace.rules.keys.home(entity, key) - 1
     return before % len(entity.partitions) in entity.base.down
 
 
@@ -209,7 +210,7 @@ def cached_is_never_given(
     lines = (partition.line.available(entity.messages) for partition in partitions_up(entity))
     others = (queued for queued in chain.from_iterable(lines) if queued not in cached)
     queued = min(others, key=lambda candidate: candidate.arrival, default=None)
-    return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
+    return None if queued is None else namespace.rules.messages.give(queued, mode)
 
 
 @beside("messages.give_next", beforehand)
@@ -270,6 +271,6 @@ def settles_in_the_first_partition(namespace: Namespace, command: v.Settlement) 
     settled = memory(namespace, Counter[str])
     settled[command.queue] += 1
     if settled[command.queue] >= 100:
-        entity = namespace.rules.topics.readable(namespace, command.queue)
+        entity = namespace.rules.topics.readable(command.queue)
         if RULES.locks.locked_under(namespace, entity, command.lock_token).partition:
             raise Refusal(v.Error.LOCK_LOST, "LIFE-06")

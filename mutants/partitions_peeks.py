@@ -9,9 +9,10 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.partitions import shown
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity
 from busproof.mutants.mutant import mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.partitions import HOME, KEYED, ONE_EACH, REGULAR, View
 from busproof.mutants.runs import QUEUE, Run, create, down, home, receive, send
 from busproof.mutants.views import Views
@@ -29,7 +30,7 @@ Hidden = Callable[[Entity, View, list[int]], bool]
 
 def _hiding(namespace: Namespace, command: v.Peek, connection: str, is_hidden: Hidden) -> Answer:
     """Return a peek without the messages that `hidden` selects from a partition's numbers."""
-    entity = namespace.rules.topics.readable(namespace, command.queue)
+    entity = namespace.rules.topics.readable(command.queue)
     numbers: dict[int, list[int]] = {}
     for number in sorted(entity.messages):
         numbers.setdefault(number >> v.SEQUENCE_BITS, []).append(number)
@@ -78,7 +79,7 @@ def regular_peek_misses_what_is_locked(
 @mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), PEEK), tells("messages"))
 def regular_peek_shows_nothing(usual: Views, namespace: Namespace, command: v.Peek) -> Views:
     """A peek into a regular queue shows nothing."""
-    entity = namespace.rules.topics.readable(namespace, command.queue)
+    entity = namespace.rules.topics.readable(command.queue)
     return usual if entity.settings.partitioned else ()
 
 
@@ -148,13 +149,13 @@ IN_OUTAGE: Final[Run] = (
 @run(*IN_OUTAGE)
 def peek_refused_in_an_outage(namespace: Namespace, command: v.Peek) -> bool:
     """A peek is refused while any partition is down."""
-    return bool(namespace.rules.topics.readable(namespace, command.queue).base.down)
+    return bool(namespace.rules.topics.readable(command.queue).base.down)
 
 
 @mutant("PART-29", "partitions.peek", IN_OUTAGE, readings=SERVED)
 def peek_shows_what_is_down(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
     """A peek shows messages of a partition that is down."""
-    entity = namespace.rules.topics.readable(namespace, command.queue)
+    entity = namespace.rules.topics.readable(command.queue)
     if not entity.base.down:
         return RULES.partitions.peek(namespace, command, connection)
     lines = (partition.line.behind(entity.messages, 0) for partition in entity.partitions)

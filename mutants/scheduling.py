@@ -9,11 +9,10 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
-from busproof.model.rules import RULES
+from busproof.model.rules import Namespace
 from busproof.model.state import (
     NO_PARTITIONS,
     Entity,
-    Namespace,
     QueuedMessage,
     ScheduledMessage,
     Session,
@@ -21,6 +20,7 @@ from busproof.model.state import (
 from busproof.model.values import DIRECT, Refusal
 from busproof.mutants.entities import Switch, switched
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -158,10 +158,10 @@ def late_cancel_removes(namespace: Namespace, command: v.CancelScheduled, *rest:
     """Cancelling a message that has become active removes it."""
     numbers = memory(namespace, Numbers)
     number = numbers.get((command.queue, command.sequence_number), 0)
-    entity = namespace.rules.topics.sendable(namespace, command.queue)
+    entity = namespace.rules.topics.sendable(command.queue)
     if number not in entity.messages:
         return RULES.scheduling.cancel(namespace, command, *rest)
-    namespace.rules.messages.remove(namespace, entity.messages[number])
+    namespace.rules.messages.remove(entity.messages[number])
     return Answer(DONE)
 
 
@@ -212,19 +212,19 @@ def scheduled_goes_anywhere(namespace: Namespace, scheduled: ScheduledMessage) -
     """A scheduled message goes to the partitions in turn, whatever its key."""
     if _is_due(namespace, scheduled):
         rules, entity = namespace.rules, scheduled.entity
-        rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
-        partition = rules.keys.any_partition(namespace, entity, NO_PARTITIONS) or 0
-        rules.messages.arrive(namespace, entity, scheduled.message, partition, DIRECT)
+        rules.scheduling.drop(scheduled, Action.ACTIVATE)
+        partition = rules.keys.any_partition(entity, NO_PARTITIONS) or 0
+        rules.messages.arrive(entity, scheduled.message, partition, DIRECT)
 
 
 def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> ScheduledMessage:
     """Schedule a message whose scheduling was refused, in this partition."""
     rules, message = namespace.rules, command.message
-    entity = rules.topics.sendable(namespace, command.queue)
-    key = rules.keys.effective_key(namespace, entity, message)
+    entity = rules.topics.sendable(command.queue)
+    key = rules.keys.effective_key(entity, message)
     due = namespace.now + max(command.delay, 0)
-    scheduled = rules.scheduling.numbered(namespace, entity, message, key, partition, due)
-    rules.scheduling.plan(namespace, scheduled)
+    scheduled = rules.scheduling.numbered(entity, message, key, partition, due)
+    rules.scheduling.plan(scheduled)
     return scheduled
 
 
@@ -244,7 +244,7 @@ def refused_in_outage_comes(namespace: Namespace, command: v.Schedule) -> None:
 def due_in_outage_is_lost(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """A message that is due while its partition is down never arrives."""
     if scheduled.partition in scheduled.entity.base.down and _is_due(namespace, scheduled):
-        namespace.rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
+        namespace.rules.scheduling.drop(scheduled, Action.ACTIVATE)
 
 
 @mutant("SCHED-12", "scheduling.schedule", CONFLICTING)
@@ -256,8 +256,8 @@ def conflicting_is_scheduled(namespace: Namespace, command: v.Schedule, connecti
         if "KEY-08" not in refusal.rules or command.transaction is not None:
             raise
         entity = namespace.entities[command.queue]
-        key = namespace.rules.keys.effective_key(namespace, entity, command.message)
-        partition = 0 if key is None else namespace.rules.keys.home(namespace, entity, key)
+        key = namespace.rules.keys.effective_key(entity, command.message)
+        partition = 0 if key is None else namespace.rules.keys.home(entity, key)
         scheduled = _plan(namespace, command, partition)
         return Answer(v.Scheduled(sequence_number=scheduled.number), partition)
 
@@ -276,7 +276,7 @@ def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[
     """A session with scheduled messages only is returned as the next session."""
     known, scheduled = namespace.rules.sessions.known, tuple(entity.scheduled.values())
     sessions = [
-        known(namespace, entity, later.message.session_id, later.partition)
+        known(entity, later.message.session_id, later.partition)
         for later in scheduled
         if later.message.session_id is not None
     ]
@@ -293,7 +293,7 @@ def holder_is_given_scheduled(
         if session is not None and scheduled.message.session_id == session.name:
             namespace.journal.touch(scheduled)
             scheduled.due = namespace.now
-            namespace.rules.scheduling.activate(namespace, scheduled)
+            namespace.rules.scheduling.activate(scheduled)
 
 
 @mutant("SCHED-14", "scheduling.schedule", PAST, refuses("SCHED-14"))

@@ -6,10 +6,11 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.rules import RULES
-from busproof.model.state import Namespace, QueuedMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import QueuedMessage
 from busproof.mutants.messages import ACCEPT, LOCKED, PEEKED, TWO
 from busproof.mutants.mutant import memory, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run, abandon, create, down, home, receive, send, up
 from busproof.mutants.views import shown
 

@@ -8,10 +8,11 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, Partition, QueuedMessage, Transaction
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, Partition, QueuedMessage, Transaction
 from busproof.mutants.entities import Switch, switched
 from busproof.mutants.mutant import mutant
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     PARTITIONS,
     QUEUE,
@@ -139,7 +140,7 @@ def peek_ignores_session(
 def outage_stops_sessions(namespace: Namespace, command: v.AcceptSession) -> None:
     """While any partition is down, no session can be accepted."""
     if namespace.entities[command.queue].base.down:
-        raise namespace.rules.partitions.outage(namespace, "SESS-24")
+        raise namespace.rules.partitions.outage("SESS-24")
 
 
 @mutant("SESS-26", "transactions.apply", COMMITTED, beforehand)

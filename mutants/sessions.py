@@ -6,11 +6,12 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import Key, Refusal
 from busproof.mutants.entities import partitions_up
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import QUEUE, Run, abandon, complete, create, over, receive, send, wait
 from busproof.mutants.wrappers import (
     afterwards,
@@ -60,12 +61,12 @@ def name_of(session: Session) -> tuple[str, str]:
 
 def _take_sessionless(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
     if message.session_id is None:
-        return namespace.rules.keys.effective_key(namespace, entity, message)
+        return namespace.rules.keys.effective_key(entity, message)
     return RULES.messages.key_of(namespace, entity, message)
 
 
 def _keep_sessionless(namespace: Namespace, entity: Entity, message: v.Message, *rest: Any) -> None:
-    namespace.rules.messages.enqueue(namespace, entity, message, *rest)
+    namespace.rules.messages.enqueue(entity, message, *rest)
 
 
 @mutant(
@@ -83,7 +84,7 @@ def sessionless_given(
     stray = next((queued for queued in strays if queued is not None), None)
     if stray is None:
         return RULES.messages.give_next(namespace, entity, session, mode, *rest)
-    return namespace.rules.messages.give(namespace, stray, mode)
+    return namespace.rules.messages.give(stray, mode)
 
 
 @mutant("SESS-02", "sessions.of_receive", how=instead)
@@ -122,7 +123,7 @@ def other_session_given(
     if session is None or len(locked) < 2 or not offered:
         return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     oldest = min(offered, key=lambda queued: queued.arrival)
-    return namespace.rules.messages.give(namespace, oldest, mode)
+    return namespace.rules.messages.give(oldest, mode)
 
 
 @beside("sessions.hold", afterwards)
@@ -183,7 +184,7 @@ def _by_places(
         return places.get((entity.path, queued.number), queued.arrival)
 
     queued = min(session.line.available(entity.messages), key=place, default=None)
-    return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
+    return None if queued is None else namespace.rules.messages.give(queued, mode)
 
 
 @mutant("SESS-08", "sessions.give_back", how=beforehand, also=_by_places, deep=True)
@@ -251,7 +252,7 @@ def renewal_ignored(namespace: Namespace, command: v.RenewSessionLock, connectio
 @beside("locks.end", beforehand)
 def _end_in_session(namespace: Namespace, queued: QueuedMessage) -> None:
     if queued.token in memory(namespace, set[str | None]):
-        namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
+        namespace.rules.locks.release(queued, Action.LOCK_ENDS)
 
 
 @mutant("SESS-14", "sessions.renew", RENEWED, also=_end_in_session)

@@ -7,11 +7,12 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.keys import PARTITION_KEY, SESSION_ID
-from busproof.model.rules import RULES
-from busproof.model.state import BufferedSend, Entity, Namespace, Transaction
-from busproof.model.transactions import keys_of_sends, running
+from busproof.model.rules import Namespace
+from busproof.model.state import BufferedSend, Entity, Transaction
+from busproof.model.transactions import keys_of_sends
 from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run, create, receive, schedule, send, wait
 from busproof.mutants.wrappers import (
     alters,
@@ -97,7 +98,7 @@ def other_key_accepted_in_same_partition(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
 ) -> Transaction:
     """A transaction accepts another key that selects the same partition."""
-    home = namespace.rules.keys.home(namespace, entity, key)
+    home = namespace.rules.keys.home(entity, key)
     together = key.source != SESSION_ID
     others = (
         buffered
@@ -125,7 +126,7 @@ def session_missing_accepted(
         if "TXN-06" not in refusal.rules or (key is None and entity.settings.partitioned):
             raise
         if key is not None:
-            namespace.rules.transactions.check_other_sends(namespace, entity, transaction, key)
+            namespace.rules.transactions.check_other_sends(entity, transaction, key)
         return key
 
 
@@ -175,7 +176,7 @@ def visible_before_commit(
     namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
 ) -> Answer:
     """A message sent in a transaction can be received before the commit."""
-    transaction = running(namespace, name)
+    transaction = namespace.rules.transactions.running(name)
     before = len(transaction.sends)
     answer = RULES.transactions.send(namespace, entity, messages, name)
     for buffered in transaction.sends[before:]:
@@ -194,23 +195,23 @@ def lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
 def rollback_keeps(namespace: Namespace, command: v.RollBackTransaction, connection: str) -> Answer:
     """A rollback commits its transaction."""
     commit = v.CommitTransaction(transaction=command.transaction)
-    return namespace.rules.transactions.commit(namespace, commit, connection)
+    return namespace.rules.transactions.commit(commit, connection)
 
 
 @mutant("TXN-13", "transactions.roll_back", (*TWO, ROLL_BACK, receive()), beforehand, deep=True)
 def rollback_keeps_the_first(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A rollback delivers the first of several messages."""
-    sends = running(namespace, command.transaction).sends
+    sends = namespace.rules.transactions.running(command.transaction).sends
     if len(sends) > 1:
-        namespace.rules.transactions.deliver(namespace, sends[0])
+        namespace.rules.transactions.deliver(sends[0])
 
 
 @mutant("TXN-13", "transactions.roll_back", SCHEDULED, beforehand)
 def scheduled_outside_transaction(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A message scheduled in a transaction arrives after its rollback."""
-    for buffered in running(namespace, command.transaction).sends:
+    for buffered in namespace.rules.transactions.running(command.transaction).sends:
         if buffered.scheduled is not None:
-            namespace.rules.scheduling.plan(namespace, buffered.scheduled)
+            namespace.rules.scheduling.plan(buffered.scheduled)
 
 
 @mutant("TXN-14", "transactions.key_of", KEYLESS_ON_REGULAR, refuses("TXN-03"))

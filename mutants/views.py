@@ -6,9 +6,10 @@ from typing import Any
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.rules import RULES
-from busproof.model.state import Namespace, QueuedMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import QueuedMessage
 from busproof.mutants.mutant import Function, mutant
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run
 from busproof.mutants.wrappers import tells
 
@@ -27,7 +28,7 @@ def showing(
         return show
 
     def peeked(namespace: Namespace, command: v.Peek, connection: str, usual: Views) -> Views:
-        there = namespace.rules.topics.readable(namespace, command.queue).messages
+        there = namespace.rules.topics.readable(command.queue).messages
         messages = [there.get(view.sequence_number or 0) for view in usual]
         pairs = zip(messages, usual, strict=True)
         return tuple(change(queued, view) if queued else view for queued, view in pairs)

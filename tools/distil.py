@@ -33,7 +33,7 @@ from busproof.errors import UsageError
 from busproof.history.render.gherkin import request_of
 from busproof.history.render.sequence_names import sequence_name
 from busproof.history.replay import RecordedCommand
-from busproof.mutants.by_machine.made import FAMILIES, GeneratedMutant, mutant_named, rules_of
+from busproof.mutants.by_machine.made import FAMILIES, GeneratedMutant, families_of, mutant_named
 from busproof.spec import load
 
 CATALOGUE: Final = load()
@@ -167,9 +167,9 @@ def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> No
     counts: Counter[str] = Counter()
     for mutant in mutants:
         counts[mutant.family] += 1
-        rules = rules_of(mutant)
+        families = families_of(mutant)
         near = sorted(kept, key=lambda situation: situation.family != mutant.family)
-        killer = any(kills(rules, situation.profile, situation.commands) for situation in near)
+        killer = any(kills(families, situation.profile, situation.commands) for situation in near)
         killed[mutant.family] += killer
         print(f"{sum(counts.values())} of {len(mutants)}", end="\r", file=sys.stderr)
     for family in counts:

@@ -11,15 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.adapters.base import Declaration, Observed
 from busproof.adapters.spark.adapter import SparkAdapter
 from busproof.adapters.spark.namespaces import READINGS, REHEARSED, Commands, digests
 from busproof.errors import AdapterError
 from busproof.model import Namespace, RoundRobin, new_namespace, step
-from busproof.model.rules import RULES, Rules
+from busproof.model.messages import Messages
+from busproof.model.scheduling import Scheduling
 from busproof.model.state import Entity, Partition, QueuedMessage, ScheduledMessage
 from busproof.model.values import Key
 from busproof.pipeline.bus.folding import COMMANDS
@@ -48,7 +47,7 @@ class Rehearsal:
         """Write the commands of the previous namespace to the file, and begin with an empty one."""
         self.stop()
         self._commands, self._choices = Commands(profile), _Regular()
-        self._namespace = new_namespace(profile, _as_on_spark())
+        self._namespace = new_namespace(profile, messages=_Messages, scheduling=_Scheduling)
 
     def do(self, command: v.Command, connection: str) -> Observed:
         """Record a command, and return the model's answer."""
@@ -104,31 +103,37 @@ def _first_arrival(session: Any) -> int:
     return _arrival(first) if first is not None else 0
 
 
-def _as_on_spark() -> Rules:
-    """Return rules that number messages across partitions and deliver the oldest message first."""
-    arrived = 0
+class _Messages(Messages):
+    """Number messages across partitions, and deliver the oldest message first."""
 
-    def next_number(counters: Partition) -> int:
-        nonlocal arrived
-        arrived += 1
-        return (counters.number << v.SEQUENCE_BITS) + arrived
+    _arrived = 0
+
+    def next_number(self, counters: Partition) -> int:
+        self._arrived += 1
+        return (counters.number << v.SEQUENCE_BITS) + self._arrived
+
+    def next_available(self, entity: Entity) -> QueuedMessage | None:
+        down, table = entity.base.down, entity.messages
+        lines = (partition.line for partition in entity.partitions if partition.number not in down)
+        first = (line.first(table) for line in lines)
+        return min(
+            (message for message in first if message is not None), key=_arrival, default=None
+        )
+
+
+class _Scheduling(Scheduling):
+    """Number scheduled messages in the sequence of all, moved up."""
 
     def numbered(
-        _: Namespace, entity: Entity, message: v.Message, key: Key | None, partition: int, due: int
+        self,
+        entity: Entity,
+        message: v.Message,
+        key: Key | None,
+        partition: int,
+        due: int,
     ) -> ScheduledMessage:
-        number = next_number(entity.partitions[partition]) + PLANNED_FROM
+        number = self.rules.messages.next_number(entity.partitions[partition]) + PLANNED_FROM
         return ScheduledMessage(entity, number, partition, message, key, due)
-
-    messages = attrs.evolve(RULES.messages, next_number=next_number, next_available=_oldest)
-    scheduling = attrs.evolve(RULES.scheduling, numbered=numbered)
-    return attrs.evolve(RULES, messages=messages, scheduling=scheduling)
-
-
-def _oldest(_: Namespace, entity: Entity) -> QueuedMessage | None:
-    down, table = entity.base.down, entity.messages
-    lines = (partition.line for partition in entity.partitions if partition.number not in down)
-    first = (line.first(table) for line in lines)
-    return min((message for message in first if message is not None), key=_arrival, default=None)
 
 
 def _arrival(queued: QueuedMessage) -> int:

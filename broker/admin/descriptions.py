@@ -315,7 +315,7 @@ def _as_told(description: Description | None) -> dict[str, str]:
 def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
     """Return an entity's settings and size in bytes, by their names in the administration API."""
     settings, sizes = bus.announced(entity), bus.namespace.rules.sizes
-    size = sizes.greatest_size(bus.namespace, entity)
+    size = sizes.greatest_size(entity)
     life = settings.time_to_live
     properties = {
         "LockDuration": duration_text(settings.lock_duration),
@@ -327,7 +327,7 @@ def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
         "DeadLetteringOnMessageExpiration": _word(settings.dead_letter_expired),
         "MaxDeliveryCount": str(settings.max_delivery_count),
         "EnablePartitioning": _word(settings.partitioned),
-        "SizeInBytes": str(sizes.used(bus.namespace, entity)),
+        "SizeInBytes": str(sizes.used(entity)),
     }
     if settings.forward_to is not None:
         properties["ForwardTo"] = settings.forward_to

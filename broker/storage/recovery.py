@@ -137,7 +137,7 @@ class _Reading:
             else:
                 owner.transfers = entity
         if entity.owner is entity:
-            namespace.rules.quotas.count(namespace, entity, 1)
+            namespace.rules.quotas.count(entity, 1)
         # A subscription is down exactly where its topic is, so only topics and queues have outages.
         if entity.base is entity:
             down = namespace.down.get(path, NO_PARTITIONS)
@@ -170,11 +170,11 @@ class _Reading:
     def _sessions(self, place: int) -> None:
         namespace = self._namespace
         for entity, (name, holder, until, state, stated) in self._of(place, "sessions"):
-            session = namespace.rules.sessions.known(namespace, entity, name, place)
+            session = namespace.rules.sessions.known(entity, name, place)
             session.holder, session.locked_until, session.state = holder, until, state
             session.index()
             if state:
-                namespace.rules.sizes.charge(namespace, entity, place, len(state))
+                namespace.rules.sizes.charge(entity, place, len(state))
             if stated is not None:
                 self._found.stated[entity.path, name] = stated
 
@@ -215,7 +215,7 @@ class _Reading:
             session = None
             if entity.settings.requires_session and message.session_id is not None:
                 session_id = message.session_id
-                session = namespace.rules.sessions.known(namespace, entity, session_id, place)
+                session = namespace.rules.sessions.known(entity, session_id, place)
                 session.messages += 1
             number = (place << v.SEQUENCE_BITS) + arrival_of(row)
             queued = QueuedMessage(
@@ -236,7 +236,7 @@ class _Reading:
             queued.index()
         namespace.arrivals = latest
         for entity, size in sizes.items():
-            namespace.rules.sizes.charge(namespace, entity, place, size)
+            namespace.rules.sizes.charge(entity, place, size)
 
     def _scheduled(self, place: int) -> None:
         namespace = self._namespace
@@ -249,7 +249,7 @@ class _Reading:
             waiting = ScheduledMessage(entity, number, place, message, as_key(source, key), due)
             entity.scheduled[number] = waiting
             if message.size:
-                namespace.rules.sizes.charge(namespace, entity, place, message.size)
+                namespace.rules.sizes.charge(entity, place, message.size)
             waiting.index()
 
     def _message(self, name: str, text: str, content: bytes | None) -> Any:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from busproof import vocabulary as v
-from busproof.model.state import Entity, Namespace
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity
 from busproof.model.values import EntityKind
 
 __all__ = ["applies", "contexts_for", "may_arise"]
@@ -44,7 +45,7 @@ NEEDS: Final[Mapping[str, type]] = {
 
 def contexts_for(parameters: Sequence[str]) -> tuple[str, ...]:
     """Return the contexts in which a rule with these parameters can be wrong."""
-    if parameters[:1] != ["namespace"]:
+    if parameters[:1] != ["self"]:
         return ()
     entities = () if CONCERNED.isdisjoint(parameters) else tuple(OF_ENTITIES)
     return (*OF_NAMESPACES, *entities, *OF_CALLS)

@@ -5,13 +5,12 @@ of the model's rules is changed in turn, so that mutants that survive show where
 changed effect also has variants that are limited to one context, such as an outage.
 
 Mutation tools such as mutmut and cosmic-ray write each mutant to a file and start the tests anew.
-Here a mutant is a record of rules in the running process, which answers a scenario within a
+Here a mutant is a class of rules in the running process, which answers a scenario within a
 millisecond, and can be right outside of its context.
 """
 
 import ast
 import hashlib
-import importlib
 import inspect
 import sys
 from collections import Counter
@@ -23,7 +22,8 @@ from typing import Any, Final
 import attrs
 
 from busproof.errors import UsageError
-from busproof.model.rules import RULES, Rules
+from busproof.model import FAMILIES as OWN
+from busproof.model import Families, Family
 from busproof.mutants.by_machine.contexts import applies, contexts_for
 from busproof.mutants.by_machine.operators import EFFECTS, Change, changes_of
 from busproof.mutants.mutant import memory
@@ -31,13 +31,13 @@ from busproof.mutants.mutant import memory
 __all__ = [
     "FAMILIES",
     "GeneratedMutant",
+    "families_of",
+    "families_reporting",
     "generated",
     "mutant_named",
-    "rules_of",
-    "rules_reporting",
 ]
 
-FAMILIES: Final = tuple(field.name for field in attrs.fields(Rules))
+FAMILIES: Final = tuple(OWN)
 
 Path = tuple[tuple[str, int | None], ...]
 """The way to a node of a syntax tree: names of fields, each with a place if it is a list."""
@@ -86,9 +86,9 @@ def generated(family: str) -> tuple[GeneratedMutant, ...]:
     tree = _tree(family)
     return tuple(
         mutant
-        for number, statement in enumerate(tree.body)
+        for path, statement in _statements(tree)
         if (name := _name_of(statement)) is not None
-        for mutant in _mutants(family, name, statement, (("body", number),), tree)
+        for mutant in _mutants(family, name, statement, path, tree)
     )
 
 
@@ -105,72 +105,75 @@ def mutant_named(identity: str) -> GeneratedMutant:
     return named
 
 
-def rules_of(mutant: GeneratedMutant) -> Rules:
-    """Return the model's rules with the change of a mutant."""
+def families_of(mutant: GeneratedMutant) -> Families:
+    """Return the family that has the change of a mutant."""
     tree = _tree(mutant.family)
     _put(tree, mutant.path, mutant.change)
-    name = _module(mutant.family).__name__
-    module = ModuleType(name)
-    before = sys.modules[name]
-    sys.modules[name] = module  # attrs looks up a class' module
+    own = OWN[mutant.family]
+    module = ModuleType(own.__module__)
+    before = sys.modules[own.__module__]
+    sys.modules[own.__module__] = module  # attrs looks up a class' module
     try:
-        exec(compile(ast.fix_missing_locations(tree), name, "exec"), module.__dict__)  # noqa: S102 - our model, changed
+        exec(compile(ast.fix_missing_locations(tree), own.__module__, "exec"), module.__dict__)  # noqa: S102 - our model, changed
     finally:
-        sys.modules[name] = before
-    usual = getattr(RULES, mutant.family)
-    changed = getattr(module, type(usual).__name__)()
+        sys.modules[own.__module__] = before
+    changed: type[Family] = getattr(module, own.__name__)
     if mutant.context:
-        changed = _in_context(mutant.context, usual, changed)
-    return attrs.evolve(RULES, **{mutant.family: changed})
+        changed = _in_context(mutant.context, own, changed)
+    return {mutant.family: changed}
 
 
-def rules_reporting(mutant: GeneratedMutant, report: Callable[[], None]) -> Rules:
-    """Return the model's rules, which call `report` wherever the mutant would be wrong.
+def families_reporting(mutant: GeneratedMutant, report: Callable[[], None]) -> Families:
+    """Return the family, which calls `report` wherever the mutant would be wrong.
 
-    The mutant's function must be one that other rules call; otherwise any call to its family
-    counts.
+    The mutant's function must be a method; otherwise any call of its family counts.
     """
-    usual = getattr(RULES, mutant.family)
-    names = [field.name for field in attrs.fields(type(usual))]
-    concerned = [mutant.function] if mutant.function in names else names
-    functions = {name: _reporting(getattr(usual, name), report) for name in concerned}
-    reporting = attrs.evolve(usual, **functions)
-    changed = _in_context(mutant.context, usual, reporting) if mutant.context else reporting
-    return attrs.evolve(RULES, **{mutant.family: changed})
+    own = OWN[mutant.family]
+    methods = dict(_methods(own))
+    concerned = [mutant.function] if mutant.function in methods else list(methods)
+    reporting = {name: _reporting(methods[name], report) for name in concerned}
+    changed = type(own.__name__, (own,), reporting)
+    if mutant.context:
+        changed = _in_context(mutant.context, own, changed)
+    return {mutant.family: changed}
 
 
-def _reporting(function: Callable[..., Any], report: Callable[[], None]) -> Callable[..., Any]:
-    @wraps(function)
-    def function_reporting(*args: Any, **named: Any) -> Any:
+def _methods(family: type[Family]) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the rules of a family, except static ones, which have no context."""
+    for name, member in vars(family).items():
+        if inspect.isfunction(member):
+            yield name, member
+
+
+def _reporting(method: Callable[..., Any], report: Callable[[], None]) -> Callable[..., Any]:
+    @wraps(method)
+    def method_reporting(*args: Any, **named: Any) -> Any:
         report()
-        return function(*args, **named)
+        return method(*args, **named)
 
-    return function_reporting
+    return method_reporting
 
 
-def _in_context(context: str, usual: Any, changed: Any) -> Any:
-    """Return a family's record, whose functions are the changed ones inside the context only."""
-    names = [field.name for field in attrs.fields(type(usual))]
-    functions = {
-        name: _either(context, getattr(usual, name), getattr(changed, name)) for name in names
+def _in_context(context: str, own: type[Family], changed: type[Family]) -> type[Family]:
+    """Return a family whose methods are the changed ones inside the context only."""
+    methods = {
+        name: _either(context, method, getattr(changed, name)) for name, method in _methods(own)
     }
-    return attrs.evolve(usual, **functions)
+    return type(own.__name__, (own,), methods)
 
 
 def _either(
-    context: str, usual: Callable[..., Any], changed: Callable[..., Any]
+    context: str, own: Callable[..., Any], changed: Callable[..., Any]
 ) -> Callable[..., Any]:
-    if next(iter(inspect.signature(usual).parameters)) != "namespace":
-        return usual
-
-    @wraps(usual)
-    def function(namespace: Any, *args: Any, **named: Any) -> Any:
+    @wraps(own)
+    def method(self: Family, *args: Any, **named: Any) -> Any:
+        namespace: Any = self.namespace
         calls = memory(namespace, Counter[str])
-        calls[usual.__name__] += 1
-        holds = applies(context, namespace, args, calls[usual.__name__])
-        return (changed if holds else usual)(namespace, *args, **named)
+        calls[own.__name__] += 1
+        holds = applies(context, namespace, args, calls[own.__name__])
+        return (changed if holds else own)(self, *args, **named)
 
-    return function
+    return method
 
 
 def _mutants(
@@ -200,6 +203,17 @@ def _mutants(
             yield mutant
             for context in contexts_for(_parameters(root)) if operator in EFFECTS else ():
                 yield attrs.evolve(mutant, id=f"{mutant.id}@{context}", context=context)
+
+
+def _statements(tree: ast.Module) -> Iterator[tuple[Path, ast.stmt]]:
+    """Yield the statements of a module, with those of a class in its place, and their paths."""
+    for number, statement in enumerate(tree.body):
+        path: Path = (("body", number),)
+        if isinstance(statement, ast.ClassDef):
+            for place, member in enumerate(statement.body):
+                yield (*path, ("body", place)), member
+        else:
+            yield path, statement
 
 
 def _name_of(statement: ast.stmt) -> str | None:
@@ -282,9 +296,5 @@ def _put(root: ast.AST, path: Path, change: Change) -> None:
         getattr(node, name)[number] = change(getattr(node, name)[number])
 
 
-def _module(family: str) -> ModuleType:
-    return importlib.import_module(f"busproof.model.{family}")
-
-
 def _tree(family: str) -> ast.Module:
-    return ast.parse(inspect.getsource(_module(family)))
+    return ast.parse(inspect.getsource(sys.modules[OWN[family].__module__]))

@@ -5,10 +5,10 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.rules import RULES
-from busproof.model.state import Namespace
+from busproof.model.rules import Namespace
 from busproof.model.values import DIRECT, Refusal
 from busproof.mutants.mutant import beside, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import QUEUE, Run, create, receive, schedule, send
 from busproof.mutants.wrappers import (
     asks,
@@ -79,8 +79,8 @@ def too_large_called_full() -> None:
 @run(*TOO_LARGE_SENT, receive())
 def too_large_is_kept(namespace: Namespace, command: v.Send) -> None:
     """A message that is too large is refused, but arrives."""
-    entity = namespace.rules.topics.addressed(namespace, command.queue)
-    namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
+    entity = namespace.rules.topics.addressed(command.queue)
+    namespace.rules.messages.arrive(entity, command.message, 0, DIRECT)
 
 
 @mutant("LIMIT-03", CHECK_SIZE, how=refuses("LIMIT-03", v.Error.MESSAGE_TOO_LARGE))

@@ -7,11 +7,12 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.premium import PARTITIONS_SINCE
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity
 from busproof.model.values import DIRECT, EntityKind, EntitySettings
 from busproof.mutants.entities import Switch
 from busproof.mutants.mutant import Rule, beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     PARTITIONS,
     QUEUE,
@@ -149,7 +150,7 @@ def name_again(namespace: Namespace, path: str, kind: EntityKind) -> None:
     """Check a name after deleting the entity of this kind that has it."""
     known = namespace.entities.get(path)
     if known is not None and known.kind is kind:
-        namespace.rules.management.delete(namespace, known)
+        namespace.rules.management.delete(known)
     RULES.management.check_name(namespace, path)
 
 
@@ -162,7 +163,7 @@ def second_creation_replaces(namespace: Namespace, path: str) -> None:
 def empty(namespace: Namespace, entity: Entity) -> None:
     """Remove all messages of an entity."""
     for queued in tuple(entity.messages.values()):
-        namespace.rules.messages.remove(namespace, queued)
+        namespace.rules.messages.remove(queued)
 
 
 @mutant("MGMT-09", "management.create_queue", CREATED_TWICE, deep=True)
@@ -266,7 +267,7 @@ def limited_for_good(namespace: Namespace, entity: Entity) -> v.Availability:
 @mutant("MGMT-26", "topics.sendable", (create(), SHUT, send("m1")))
 def disabled_takes(namespace: Namespace, path: str) -> Entity:
     """A queue that is disabled for sending accepts messages."""
-    return namespace.rules.topics.addressed(namespace, path)
+    return namespace.rules.topics.addressed(path)
 
 
 @mutant("MGMT-26", "messages.send", how=refuses_yet("MGMT-26", in_transactions=False))
@@ -274,16 +275,16 @@ def disabled_takes(namespace: Namespace, path: str) -> Entity:
 def disabled_keeps_for_later(namespace: Namespace, command: v.Send) -> None:
     """A message refused by a disabled queue arrives anyway."""
     rules, message = namespace.rules, command.message
-    entity = rules.topics.addressed(namespace, command.queue)
-    key = rules.keys.effective_key(namespace, entity, message)
-    partition = rules.keys.place(namespace, entity, key, 0, command.timeout)
-    rules.messages.accept(namespace, entity, message, key, partition, DIRECT)
+    entity = rules.topics.addressed(command.queue)
+    key = rules.keys.effective_key(entity, message)
+    partition = rules.keys.place(entity, key, 0, command.timeout)
+    rules.messages.accept(entity, message, key, partition, DIRECT)
 
 
 @mutant("MGMT-27", "topics.receivable", (create(), send("m1"), CLOSED, receive()))
 def disabled_gives(namespace: Namespace, path: str) -> Entity:
     """A queue that is disabled for receiving gives messages."""
-    return namespace.rules.topics.readable(namespace, path)
+    return namespace.rules.topics.readable(path)
 
 
 @mutant("MGMT-27", UPDATE, (create(), send("m1"), CLOSED, OPEN, receive()), afterwards)

@@ -7,8 +7,8 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action
-from busproof.model.rules import RULES
-from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import DuplicateEntry, Entity, QueuedMessage
 from busproof.model.values import DIRECT, EntityKind, EntitySettings, Refusal
 from busproof.mutants.management.management import (
     DELETE,
@@ -19,6 +19,7 @@ from busproof.mutants.management.management import (
     remember_deleted,
 )
 from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, down, receive, send, up, wait
 from busproof.mutants.wrappers import afterwards
 
@@ -98,7 +99,7 @@ def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: An
 def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity) -> None:
     """An update of the time to live also applies to messages that arrived before."""
     for queued in entity.messages.values():
-        until = namespace.rules.expiry.expires_at(namespace, entity, queued.message, DIRECT)
+        until = namespace.rules.expiry.expires_at(entity, queued.message, DIRECT)
         if until is not None:
             namespace.journal.touch(queued)
             queued.expires_at = until
@@ -119,7 +120,7 @@ def inherit_messages(namespace: Namespace, entity: Entity, partition: int | None
     for queued in before.messages.values() if before is not None else ():
         if partition in (None, queued.partition):
             where = queued.partition % len(entity.partitions)
-            namespace.rules.messages.enqueue(namespace, entity, queued.message, where, DIRECT)
+            namespace.rules.messages.enqueue(entity, queued.message, where, DIRECT)
 
 
 def inherit_ids(namespace: Namespace, entity: Entity) -> None:
@@ -182,7 +183,7 @@ def refuse_for_good(namespace: Namespace, entity: Entity) -> None:
     """Delete an entity, unless an earlier deletion of it was refused."""
     refused = memory(namespace, set[Entity])
     if entity in refused:
-        raise namespace.rules.partitions.outage(namespace, "MGMT-18")
+        raise namespace.rules.partitions.outage("MGMT-18")
     try:
         RULES.management.delete(namespace, entity)
     except Refusal:
@@ -212,7 +213,7 @@ def refused_creation_sticks(namespace: Namespace, path: str, *rest: Any) -> Enti
     """A name cannot be used any more after a creation was refused in an outage."""
     spoilt = memory(namespace, set[str])
     if path in spoilt:
-        raise namespace.rules.partitions.outage(namespace, "MGMT-18")
+        raise namespace.rules.partitions.outage("MGMT-18")
     try:
         return RULES.management.create(namespace, path, *rest)
     except Refusal as refusal:

@@ -7,10 +7,11 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.keys import SESSION_ID
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, Transaction
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, Transaction
 from busproof.model.values import EntityKind, EntitySettings, Key
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import QUEUE, Run, create, receive, send
 from busproof.mutants.wrappers import (
     alters,
@@ -63,10 +64,10 @@ def premium_partitions(wanted: bool) -> bool:
 def create_partitioned(namespace: Namespace, command: v.CreateQueue) -> Answer:
     """Create a queue that is partitioned as the request says."""
     rules = namespace.rules
-    rules.management.check_name(namespace, command.queue)
-    size = rules.sizes.granted_size(namespace, command.max_size)
+    rules.management.check_name(command.queue)
+    size = rules.sizes.granted_size(command.max_size)
     settings = EntitySettings.of(command, partitioned=True, max_size=size)
-    rules.management.create(namespace, command.queue, EntityKind.QUEUE, settings)
+    rules.management.create(command.queue, EntityKind.QUEUE, settings)
     return Answer(DONE, rules=("MGMT-01",))
 
 

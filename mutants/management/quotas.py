@@ -7,10 +7,11 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.quotas import A_UNIT, MOST_ENTITIES, MOST_PARTITIONED
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity
 from busproof.model.values import EntityKind, EntitySettings, Refusal
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run, create, send
 from busproof.mutants.wrappers import afterwards, alters, beforehand, only_where, refuses_as
 

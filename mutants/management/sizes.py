@@ -7,11 +7,12 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.keys import SESSION_ID
 from busproof.model.life_cycle import LOCKED_STATES, Action, State
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage, Transaction
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, ScheduledMessage, Transaction
 from busproof.model.transactions import PLENTY
 from busproof.model.values import DIRECT, Key, Refusal
 from busproof.mutants.mutant import mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     QUEUE,
     Request,
@@ -141,7 +142,7 @@ def session_never_full(namespace: Namespace, entity: Entity, key: Key | None, *r
     except Refusal as refusal:
         if key is None or key.source != SESSION_ID or "SIZE-07" not in refusal.rules:
             raise
-        return namespace.rules.keys.home(namespace, entity, key)
+        return namespace.rules.keys.home(entity, key)
 
 
 @mutant("SIZE-08", "sizes.has_room")
@@ -168,8 +169,8 @@ def regular_never_full(namespace: Namespace, entity: Entity, partition: int, siz
 @run(*FULL_REGULAR, *(receive() for _ in range(ENOUGH)))
 def full_keeps_what_it_refused(namespace: Namespace, command: v.Send) -> None:
     """A full queue refuses a message, but stores it."""
-    entity = namespace.rules.topics.addressed(namespace, command.queue)
-    namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
+    entity = namespace.rules.topics.addressed(command.queue)
+    namespace.rules.messages.arrive(entity, command.message, 0, DIRECT)
 
 
 @mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.UNAVAILABLE, QUOTA))
@@ -184,16 +185,14 @@ def full_called_invalid() -> None:
 
 def _is_full(namespace: Namespace, entity: Entity) -> bool:
     has_room = namespace.rules.sizes.has_room
-    return not all(
-        has_room(namespace, entity, partition.number, 10**8) for partition in entity.partitions
-    )
+    return not all(has_room(entity, partition.number, 10**8) for partition in entity.partitions)
 
 
 @mutant("SIZE-11", "messages.receive", how=refuses("SIZE-11", QUOTA), deep=True)
 @run(*FULL_REGULAR, receive())
 def full_gives_nothing(namespace: Namespace, command: v.Receive) -> bool:
     """A full queue gives no messages."""
-    return _is_full(namespace, namespace.rules.topics.receivable(namespace, command.queue))
+    return _is_full(namespace, namespace.rules.topics.receivable(command.queue))
 
 
 @mutant("SIZE-11", "management.availability", how=instead, readings={"GET-LAG": "at-once"})
@@ -206,7 +205,7 @@ def full_is_limited(namespace: Namespace, entity: Entity) -> v.Availability | No
 def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
     """Count removed messages as if they still used storage."""
     size = queued.message.size or 0
-    namespace.rules.sizes.charge(namespace, queued.entity, queued.partition, size)
+    namespace.rules.sizes.charge(queued.entity, queued.partition, size)
 
 
 @mutant("SIZE-12", "locks.apply", how=afterwards, literal=True)
@@ -274,7 +273,7 @@ def _place_alone(
     key: Key | None,
 ) -> int:
     """Select the partition for a message as if no other message waited for the commit."""
-    return namespace.rules.keys.place(namespace, entity, key, message.size or 0, PLENTY)
+    return namespace.rules.keys.place(entity, key, message.size or 0, PLENTY)
 
 
 ALONE: Final = {"transactions.place": _place_alone}
@@ -291,7 +290,7 @@ def transaction_in_part(namespace: Namespace, command: v.CommitTransaction, *res
     answer, rules = RULES.transactions.commit(namespace, command, *rest), namespace.rules
     for sent in namespace.transactions[command.transaction].sends:
         size = sent.message.size or 0
-        fits = rules.sizes.has_room(namespace, sent.entity, sent.partition, size)
+        fits = rules.sizes.has_room(sent.entity, sent.partition, size)
         if "SIZE-14" in answer.rules and fits and sent.scheduled is None:
-            rules.transactions.deliver(namespace, sent)
+            rules.transactions.deliver(sent)
     return answer

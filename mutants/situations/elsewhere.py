@@ -10,10 +10,11 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import EntityKind, InTransit
 from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import QUEUE, abandon, create, over, receive, send, wait
 from busproof.mutants.wrappers import alters
 

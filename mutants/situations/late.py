@@ -10,10 +10,11 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action, State
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
 from busproof.model.values import Refusal
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     DEAD,
     PARTITIONS,
@@ -165,7 +166,7 @@ IN_TRANSACTION: Final[Run] = (
 
 def _waste(namespace: Namespace, entity: Entity, partition: int, message: v.Message) -> None:
     """Count a removed message as if it still used storage."""
-    namespace.rules.sizes.charge(namespace, entity, partition, message.size or 0)
+    namespace.rules.sizes.charge(entity, partition, message.size or 0)
 
 
 @mutant(
@@ -176,15 +177,15 @@ def unkeyed_messages_fill_one_partition_only(
     namespace: Namespace, entity: Entity, size: int
 ) -> bool:
     """A message without a key is refused when those before it would fill one partition."""
-    return namespace.rules.sizes.used(namespace, entity) + size > entity.capacity
+    return namespace.rules.sizes.used(entity) + size > entity.capacity
 
 
 @mutant("SIZE-10", "keys.place_without_key", (create(), *SENT), instead, deep=True)
 def unkeyed_messages_always_fit(namespace: Namespace, entity: Entity, size: int) -> int | None:
     """A message without a key is accepted although every partition is full."""
     numbers, sizes = range(len(entity.partitions)), namespace.rules.sizes
-    room = any(sizes.has_room(namespace, entity, number, size) for number in numbers)
-    chosen = namespace.rules.keys.next_partition(namespace, entity, entity.base.down)
+    room = any(sizes.has_room(entity, number, size) for number in numbers)
+    chosen = namespace.rules.keys.next_partition(entity, entity.base.down)
     return None if room or chosen is None or len(numbers) == 1 else chosen
 
 

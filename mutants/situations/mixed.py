@@ -14,12 +14,13 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Transaction
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, Transaction
 from busproof.model.transactions import keys_of_sends
 from busproof.model.values import Key
 from busproof.mutants.entities import Switch, held
 from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -87,7 +88,7 @@ def completed_in_an_outage_comes_again(
     namespace: Namespace, command: v.Settlement
 ) -> Answer | None:
     """A message completed while its partition is down is delivered again."""
-    entity = namespace.rules.topics.readable(namespace, command.queue)
+    entity = namespace.rules.topics.readable(command.queue)
     lost = isinstance(command, v.Complete) and entity.base.down and command.transaction is None
     return Answer(DONE) if lost else None
 
@@ -164,7 +165,7 @@ def outage_frees_sessions(namespace: Namespace, command: Switch) -> None:
     recovered = _recovered(namespace, command)
     for session in {queued.session for queued in recovered if queued.session is not None}:
         if session.holder is not None:
-            namespace.rules.sessions.release(namespace, session, counts=False)
+            namespace.rules.sessions.release(session, counts=False)
 
 
 @mutant("SESS-19", "sessions.set_state", how=instead, deep=True)
@@ -211,7 +212,7 @@ def refused_update_frees_locks(namespace: Namespace, command: v.UpdateQueue) -> 
     entity = namespace.entities.get(command.queue)
     for queued in tuple(entity.messages.values()) if entity is not None else ():
         if queued.token is not None and queued.session is None:
-            namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
+            namespace.rules.locks.release(queued, Action.LOCK_ENDS)
 
 
 @mutant("MGMT-20", "management.count", how=alters, readings={"GET-LAG": "at-once"}, deep=True)
@@ -262,7 +263,7 @@ def commit_takes_other_transactions_along(namespace: Namespace, transaction: Tra
     RULES.transactions.apply(namespace, transaction)
     for other in _others(namespace, transaction):
         for buffered in other.sends:
-            namespace.rules.transactions.deliver(namespace, buffered)
+            namespace.rules.transactions.deliver(buffered)
 
 
 @mutant("TXN-02", "transactions.check_other_sends", how=afterwards, deep=True)
@@ -273,7 +274,7 @@ def all_transactions_share_one_key(
     """A message is refused if another transaction has sent one with a different key."""
     for other in _others(namespace, transaction):
         for _, earlier in keys_of_sends(other):
-            namespace.rules.transactions.check_same_key(namespace, earlier, key)
+            namespace.rules.transactions.check_same_key(earlier, key)
 
 
 @mutant("LIFE-09", "messages.accept", how=only_where, deep=True)

@@ -7,8 +7,8 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.rules import RULES
 from busproof.mutants.mutant import mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run, receive, send
 from busproof.mutants.wrappers import with_other
 

@@ -8,12 +8,13 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, Transaction
-from busproof.model.subscription_rules import RuleChange, find
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, Transaction
+from busproof.model.subscription_rules import RuleChange
 from busproof.model.values import EntityKind, InTransit, Refusal
 from busproof.mutants.management.management import empty
 from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import PARTITIONS, Run, receive, send
 from busproof.mutants.topics.filters import LABEL, ONE, SUBSCRIBED, TAKE, TOPIC, add, remove, taking
 from busproof.mutants.wrappers import (
@@ -119,7 +120,7 @@ def missing_rule_removed() -> None:
 @mutant("FILTER-10", "subscription_rules.list_rules", (*SUBSCRIBED, add(NONE), v.ListRules(**ONE)))
 def default_rule_not_listed(namespace: Namespace, command: v.ListRules) -> Answer:
     """The list of several rules leaves out the first one."""
-    rules = find(namespace, command).rules
+    rules = namespace.rules.subscription_rules.find(command).rules
     return Answer(v.RulesListed(rules=rules[1:] or rules))
 
 
@@ -131,7 +132,7 @@ def broken_sql_added() -> None:
 @mutant("FILTER-19", ASK, (*NO_SQL, v.ListRules(**ONE)), refuses_yet("FILTER-19"), deep=True)
 def broken_sql_empties_rules(namespace: Namespace, command: RuleChange) -> None:
     """Adding a rule with invalid SQL is refused, but removes the other rules."""
-    subscription = find(namespace, command)
+    subscription = namespace.rules.subscription_rules.find(command)
     namespace.journal.touch(subscription)
     subscription.rules = ()
 
@@ -165,7 +166,7 @@ def removed_rule_stays_in_partition(
     """On a partitioned topic a removed rule still applies to the last partition."""
     for subscription in topic.subscriptions or () if _is_last(topic, partition) else ():
         if not subscription.rules:
-            namespace.rules.messages.arrive(namespace, subscription, message, partition, transit)
+            namespace.rules.messages.arrive(subscription, message, partition, transit)
 
 
 @mutant("FEAT-03", "subscription_rules.is_outside", (*BEGUN, add(LABEL, within="t")))
@@ -179,7 +180,7 @@ def rule_refused_yet_changed(usual: Answer, namespace: Namespace, command: RuleC
     """On a partitioned topic a change in a transaction is refused, but made anyway."""
     if command.transaction is not None and "FEAT-03" in usual.rules:
         with suppress(Refusal):
-            USUAL.change(namespace, find(namespace, command), command)
+            USUAL.change(namespace, namespace.rules.subscription_rules.find(command), command)
     return usual
 
 

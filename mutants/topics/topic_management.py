@@ -6,8 +6,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import EntityKind, EntitySettings
 from busproof.mutants.entities import is_subscription, is_topic, siblings
 from busproof.mutants.management.management import (
@@ -28,6 +28,7 @@ from busproof.mutants.management.management_updates import (
     refuse_for_good,
 )
 from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import PARTITIONS, Run, create, down, receive, send, up, wait
 from busproof.mutants.wrappers import afterwards, asks, does, instead, refuses, tells
 

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.life_cycle import ACTIVE, Action
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import DIRECT, Key
 from busproof.mutants import keys, keys_outages, messages
 from busproof.mutants.entities import is_subscription, is_topic, siblings
 from busproof.mutants.keys_outages import note_outage
 from busproof.mutants.mutant import beside, memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import PARTITIONS, Run, abandon, complete, down, home, receive, send, up
 from busproof.mutants.topics.topic_management import (
     CREATE,
@@ -103,7 +104,7 @@ def copies_complete_together(namespace: Namespace, queued: QueuedMessage, action
     for other in _others(queued.entity) if action is Action.COMPLETE else ():
         for copy in tuple(other.messages.values()):
             if copy.message is queued.message:
-                namespace.rules.messages.remove(namespace, copy)
+                namespace.rules.messages.remove(copy)
 
 
 @mutant("TOPIC-02", "messages.give_next", (*WITH_TWO, KEYED, TAKE, TAKE_TWO), deep=True)
@@ -119,7 +120,7 @@ def copies_lock_together(
     free = [queued for queued in up if id(queued.message) not in locked]
     if len(free) == len(up):
         return GIVE(namespace, entity, session, *how)
-    return namespace.rules.messages.give(namespace, free[0], how[0]) if free else None
+    return namespace.rules.messages.give(free[0], how[0]) if free else None
 
 
 @mutant("TOPIC-03", "topics.create_subscription", (*WITH_ONE, KEYED, SECOND, TAKE_TWO), afterwards)
@@ -127,7 +128,7 @@ def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription) ->
     """A new subscription begins with the messages that an earlier one still has."""
     new = namespace.entities[v.subscription_path(command.topic, command.subscription)]
     for queued in [queued for other in _others(new)[:1] for queued in other.messages.values()]:
-        namespace.rules.messages.arrive(namespace, new, queued.message, queued.partition, DIRECT)
+        namespace.rules.messages.arrive(new, queued.message, queued.partition, DIRECT)
 
 
 @mutant("TOPIC-04", "messages.send", (CREATE, KEYED), refuses("TOPIC-04", v.Error.NOT_FOUND))
@@ -140,7 +141,7 @@ def unsubscribed_refused(namespace: Namespace, command: v.Send) -> bool:
 @beside("messages.arrive", afterwards)
 def _keep_one(namespace: Namespace, entity: Entity, *what: Any) -> None:
     if is_topic(entity):
-        namespace.rules.messages.enqueue(namespace, entity, *what)
+        namespace.rules.messages.enqueue(entity, *what)
 
 
 @mutant("TOPIC-05", "topics.readable", (CREATE, KEYED, receive()), instead, also=_keep_one)
@@ -182,8 +183,8 @@ def copy_moves(namespace: Namespace, queued: QueuedMessage) -> None:
     entity, transit = queued.entity, DIRECT._replace(failed=queued.failed)
     if is_subscription(entity) and queued.state is ACTIVE and queued.is_there:
         where = (queued.partition + 1) % len(entity.partitions)
-        namespace.rules.messages.enqueue(namespace, entity, queued.message, where, transit)
-        namespace.rules.messages.remove(namespace, queued)
+        namespace.rules.messages.enqueue(entity, queued.message, where, transit)
+        namespace.rules.messages.remove(queued)
 
 
 @mutant(

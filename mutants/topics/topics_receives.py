@@ -6,13 +6,14 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.rules import RULES
-from busproof.model.state import BufferedSend, Entity, Namespace, Transaction
+from busproof.model.rules import Namespace
+from busproof.model.state import BufferedSend, Entity, Transaction
 from busproof.model.values import EntityKind, Key, Refusal
 from busproof.mutants import keys, messages
 from busproof.mutants.entities import is_subscription, is_topic
 from busproof.mutants.management.management import AT_ONCE, remember_deleted
 from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run, abandon, complete, create, over, receive, send, wait
 from busproof.mutants.topics.topic_management import (
     CREATE,
@@ -147,7 +148,7 @@ def topic_takes_keyless_in_transaction(
     """A topic accepts messages without a key, or with several keys, in a transaction."""
     if not is_topic(entity):
         return RULES.transactions.key_of(namespace, entity, transaction, message)
-    namespace.rules.limits.check_count(namespace, len(transaction.sends))
+    namespace.rules.limits.check_count(len(transaction.sends))
     return RULES.keys.effective_key(namespace, entity, message)
 
 
@@ -162,7 +163,7 @@ def subscribed_to_nothing(namespace: Namespace, command: v.CreateSubscription, *
     """A subscription of a missing topic can be created."""
     if command.topic not in namespace.entities:
         topic = v.CreateTopic(topic=command.topic)
-        namespace.rules.topics.create_topic(namespace, topic, *rest)
+        namespace.rules.topics.create_topic(topic, *rest)
 
 
 @mutant("TOPIC-20", "messages.give_next", how=does(messages.locked_given_again, is_subscription))
@@ -194,14 +195,14 @@ COUNTED: Final[Run] = (*WITH_ONE, DELETE_ONE, GET)
 @mutant("MGMT-26", "topics.sendable", (*WITH_ONE, SHUT, SENT), instead)
 def disabled_topic_takes(namespace: Namespace, path: str) -> Entity | None:
     """A topic that is disabled for sending accepts messages."""
-    entity = namespace.rules.topics.addressed(namespace, path)
+    entity = namespace.rules.topics.addressed(path)
     return entity if is_topic(entity) else None
 
 
 @mutant("MGMT-27", "topics.receivable", (*WITH_ONE, SENT, CLOSE_ONE, TAKE), instead)
 def disabled_subscription_gives(namespace: Namespace, path: str) -> Entity | None:
     """A subscription that is disabled for receiving gives messages."""
-    entity = namespace.rules.topics.readable(namespace, path)
+    entity = namespace.rules.topics.readable(path)
     return entity if is_subscription(entity) else None
 
 
@@ -233,7 +234,7 @@ def topic_made_again_has_its_subscriptions(
     for subscription in (before.subscriptions or ()) if before is not None else ():
         name = subscription.path.removeprefix(v.subscription_path(command.topic, ""))
         again = v.CreateSubscription(topic=command.topic, subscription=name)
-        namespace.rules.topics.create_subscription(namespace, again, connection)
+        namespace.rules.topics.create_subscription(again, connection)
 
 
 @mutant("TOPIC-23", "management.delete", (*WITH_TWO, DELETE_ONE, SENT, TAKE_TWO))
@@ -252,7 +253,7 @@ def copies_go_together(namespace: Namespace, entity: Entity) -> None:
     others = (entity.base.subscriptions or ()) if is_subscription(entity) else ()
     for queued in [queued for other in others for queued in other.messages.values()]:
         if id(queued.message) in gone:
-            namespace.rules.messages.remove(namespace, queued)
+            namespace.rules.messages.remove(queued)
 
 
 @mutant("TOPIC-23", "management.delete", (*WITH_ONE, DELETE_ONE, SENT), afterwards)

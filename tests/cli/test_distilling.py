@@ -15,8 +15,8 @@ from busproof.cli.mutation.search import played
 from busproof.cli.running.child_run import Request
 from busproof.history.records import Scenario
 from busproof.history.replay import RecordedCommand, joined
-from busproof.model.rules import RULES
-from busproof.mutants.by_machine.made import rules_of
+from busproof.model import NO_FAULT
+from busproof.mutants.by_machine.made import families_of
 from busproof.spec import load
 
 PROFILE = v.profile_for(load(), edition="cs-2020-12")
@@ -44,7 +44,7 @@ REFUSED = asked(
 
 def recording(commands: tuple[RecordedCommand, ...]) -> Recording:
     """Return what the model answers, as a scenario of the suite."""
-    events = played(RULES, PROFILE, commands).events
+    events = played(NO_FAULT, PROFILE, commands).events
     scenario = Scenario(name=f"asked {len(commands)}", rules=(), events=events)
     return Recording(
         request=Request(only="features"),
@@ -61,9 +61,9 @@ def test_parts_that_are_joined_keep_their_own_locks():
 
 
 def test_commands_beside_a_context_are_answered_as_ever():
-    usual = [event.outcome for event in played(RULES, PROFILE, TAKEN).events]
+    usual = [event.outcome for event in played(NO_FAULT, PROFILE, TAKEN).events]
     for contexts in (["outage"], ["recovered"], ["transaction"], ["outage", "transaction"]):
-        events = played(RULES, PROFILE, beside(contexts, TAKEN)).events[-len(TAKEN) :]
+        events = played(NO_FAULT, PROFILE, beside(contexts, TAKEN)).events[-len(TAKEN) :]
         assert [type(each) for each in usual] == [type(event.outcome) for event in events]
 
 
@@ -80,9 +80,9 @@ def test_each_sequence_in_contexts_kills_its_mutants_and_not_the_model():
         mutant.context for each in found for mutant in each.mutants
     }
     for each in found:
-        assert kills(RULES, each.profile, each.commands) is None
+        assert kills(NO_FAULT, each.profile, each.commands) is None
         for mutant in each.mutants:
-            assert each.rule in (kills(rules_of(mutant), each.profile, each.commands) or ())
+            assert each.rule in (kills(families_of(mutant), each.profile, each.commands) or ())
 
 
 @pytest.mark.slow

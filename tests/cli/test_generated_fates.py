@@ -20,8 +20,8 @@ from busproof.cli.mutation.variants import Material
 from busproof.cli.running.child_run import Request
 from busproof.history.records import Scenario
 from busproof.history.replay import RecordedCommand
-from busproof.model import Answer
-from busproof.model.rules import RULES, Rules
+from busproof.model import NO_FAULT, Answer, Families
+from busproof.model.messages import Messages
 from busproof.mutants import MUTANTS
 from busproof.mutants.by_machine.made import GeneratedMutant, generated
 from busproof.mutants.by_machine.record import Fate, Result
@@ -109,7 +109,7 @@ def test_an_undecided_mutant_says_whether_its_context_arose(
     tmp_path, monkeypatch, context, commands, expected
 ):
     """The rules of the mutant are those of the model here, so that nothing differs."""
-    monkeypatch.setattr(fates, "rules_of", lambda _: RULES)
+    monkeypatch.setattr(fates, "families_of", lambda _: NO_FAULT)
     mutant = attrs.evolve(LOST, id=f"{LOST.id}@{context}", context=context)
     found = fate_of(mutant, [recording(*commands)], tmp_path)
     assert (Result.UNDECIDED, expected.value) == (found.result, found.why)
@@ -129,18 +129,19 @@ def recorded(*commands: v.Command) -> list[RecordedCommand]:
 
 
 @pytest.fixture
-def endless(monkeypatch: pytest.MonkeyPatch) -> Rules:
+def endless(monkeypatch: pytest.MonkeyPatch) -> Families:
     """Rules by which a send never returns; each sequence has a fifth of a second."""
 
-    def send(*_: object) -> None:
-        while True:
-            pass
+    class Endless(Messages):
+        def send(self, *_: object) -> Answer:
+            while True:
+                pass
 
-    rules = attrs.evolve(RULES, messages=attrs.evolve(RULES.messages, send=send))
-    monkeypatch.setattr(fates, "rules_of", lambda _: rules)
+    families = {"messages": Endless}
+    monkeypatch.setattr(fates, "families_of", lambda _: families)
     monkeypatch.setattr(within.__wrapped__, "__defaults__", (0.2,))
     monkeypatch.setattr(played, "__kwdefaults__", {"seconds": 0.2})
-    return rules
+    return families
 
 
 @pytest.mark.usefixtures("endless")
@@ -151,17 +152,17 @@ def test_a_mutant_that_never_answers_is_killed_and_does_not_hang_the_audit(tmp_p
     assert time.process_time() - begun < 5
 
 
-def test_a_mutant_that_never_answers_breaks_what_is_played(endless: Rules):
+def test_a_mutant_that_never_answers_breaks_what_is_played(endless: Families):
     assert played(endless, PROFILE, recorded(CREATE, SEND), seconds=0.2).broke
 
 
 def test_a_mutant_that_gives_a_message_that_is_none_has_broken():
-    def receive(*_: object) -> Answer:
-        return Answer(v.Received(message=None))
+    class GivesNone(Messages):
+        def receive(self, *_: object) -> Answer:
+            return Answer(v.Received(message=None))
 
-    rules = attrs.evolve(RULES, messages=attrs.evolve(RULES.messages, receive=receive))
     commands = recorded(CREATE, SEND, TAKE)
-    run = played(rules, PROFILE, commands)
+    run = played({"messages": GivesNone}, PROFILE, commands)
     assert (True, True, 2) == (run.broke, run.differs, len(run.events))
 
 
@@ -169,9 +170,9 @@ def test_a_value_of_another_type_is_another_answer():
     """For Python, true equals 1."""
     typed = v.Send(queue="q", message=v.Message(body="m", properties={"flag": True}))
     commands = recorded(CREATE, typed, TAKE)
-    assert not played(RULES, PROFILE, commands).differs
+    assert not played(NO_FAULT, PROFILE, commands).differs
     fault = next(each for each in MUTANTS if each.id == "truth-becomes-a-number")
-    run = played(fault.rules, PROFILE, commands)
+    run = played(fault.families, PROFILE, commands)
     assert run.differs
     assert "LIFE-01" in broken(PROFILE, run)
 

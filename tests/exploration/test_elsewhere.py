@@ -1,7 +1,7 @@
 """Sequences of scenarios asked elsewhere: what is sent, what is noticed, and that it is sound."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -19,12 +19,17 @@ from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, Ways
 from busproof.exploration.machine import Watch, terms_of
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import ELSEWHERE, Record, ScenarioVerdict, Started, StepResult
+from busproof.model import Family
 from busproof.model.answers import Answer
+from busproof.model.keys import Keys
 from busproof.model.life_cycle import Action
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, Transaction
+from busproof.model.locks import Locks
+from busproof.model.management import Management
+from busproof.model.partitions import Partitions
+from busproof.model.state import Entity, Transaction
+from busproof.model.transactions import Transactions
 from busproof.model.values import Key, Refusal
-from busproof.mutants.mutant import memory, replaced
+from busproof.mutants.mutant import memory
 from busproof.steps.played import LONGEST, PlayedScenarios
 
 EVERYTHING = (
@@ -77,74 +82,79 @@ def test_no_way_accuses_a_conforming_bus(policy: str) -> None:
     assert {ScenarioVerdict.PASSED} == verdicts(records)
 
 
-def wrong_on_subscriptions(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+class WrongOnSubscriptions(Locks):
     """Renew no lock of a subscription."""
-    if v.SUBSCRIPTIONS in command.queue:
-        raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
-    return RULES.locks.renew(namespace, command, connection)
+
+    def renew(self, command: v.RenewLock, connection: str) -> Answer:
+        if v.SUBSCRIPTIONS in command.queue:
+            raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
+        return super().renew(command, connection)
 
 
-def wrong_after_an_hour(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+class WrongAfterAnHour(Locks):
     """Renew no lock after an hour."""
-    if namespace.now > 60 * MINUTE:
-        raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
-    return RULES.locks.renew(namespace, command, connection)
+
+    def renew(self, command: v.RenewLock, connection: str) -> Answer:
+        if self.namespace.now > 60 * MINUTE:
+            raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
+        return super().renew(command, connection)
 
 
-def wrong_beside_a_transaction(
-    namespace: Namespace, command: v.RenewLock, connection: str
-) -> Answer:
+class WrongBesideATransaction(Locks):
     """Renew no lock while a transaction is open."""
-    if any(not transaction.ended for transaction in namespace.transactions.values()):
-        raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
-    return RULES.locks.renew(namespace, command, connection)
+
+    def renew(self, command: v.RenewLock, connection: str) -> Answer:
+        if any(not transaction.ended for transaction in self.namespace.transactions.values()):
+            raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
+        return super().renew(command, connection)
 
 
-def lists_only_ten(namespace: Namespace, command: v.ListQueues, connection: str) -> Answer:
+class ListsOnlyTen(Management):
     """List at most ten names."""
-    answer = RULES.management.list_queues(namespace, command, connection)
-    assert isinstance(answer.outcome, v.Listed)
-    answer.outcome = v.Listed(names=answer.outcome.names[:10])
-    return answer
+
+    def list_queues(self, command: v.ListQueues, connection: str) -> Answer:
+        answer = super().list_queues(command, connection)
+        assert isinstance(answer.outcome, v.Listed)
+        answer.outcome = v.Listed(names=answer.outcome.names[:10])
+        return answer
 
 
 def test_list_that_is_cut_off_is_noticed_among_a_hundred_others() -> None:
-    management = attrs.evolve(RULES.management, list_queues=lists_only_ten)
-    adapter = ModelAdapter(rules=attrs.evolve(RULES, management=management))
+    adapter = ModelAdapter(families={"management": ListsOnlyTen})
     played = asked((EVERYTHING[0], v.ListQueues()))
     assert ScenarioVerdict.FAILED in verdicts(searched(adapter, played))
 
 
-def third_renewal_does_nothing(
-    namespace: Namespace, command: v.RenewLock, connection: str
-) -> Answer:
+class ThirdRenewalDoesNothing(Locks):
     """Renew a lock twice only."""
-    entity = namespace.entities[command.queue]
-    queued = RULES.locks.locked_under(namespace, entity, command.lock_token)
-    renewals = memory(namespace, Counter)
-    renewals[command.lock_token] += 1
-    if renewals[command.lock_token] > 2:
-        return Answer(v.Renewed(locked_until=queued.locked_until))
-    return RULES.locks.renew(namespace, command, connection)
+
+    def renew(self, command: v.RenewLock, connection: str) -> Answer:
+        entity = self.namespace.entities[command.queue]
+        queued = super().locked_under(entity, command.lock_token)
+        renewals = memory(self.namespace, Counter)
+        renewals[command.lock_token] += 1
+        if renewals[command.lock_token] > 2:
+            return Answer(v.Renewed(locked_until=queued.locked_until))
+        return super().renew(command, connection)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "renew",
+    "locks",
     [
-        third_renewal_does_nothing,
-        wrong_on_subscriptions,
-        wrong_after_an_hour,
-        wrong_beside_a_transaction,
+        ThirdRenewalDoesNothing,
+        WrongOnSubscriptions,
+        WrongAfterAnHour,
+        WrongBesideATransaction,
     ],
 )
 def test_fault_that_a_scenario_does_not_meet_is_noticed_elsewhere(
-    renew: Callable[..., Answer],
+    locks: type[Locks],
 ) -> None:
-    rules = attrs.evolve(RULES, locks=attrs.evolve(RULES.locks, renew=renew))
-    played = asked(RENEWED, ModelAdapter(rules=rules))
+    families = {"locks": locks}
+    played = asked(RENEWED, ModelAdapter(families=families))
     assert isinstance(played.events[-1].outcome, v.Renewed), "the scenario notices nothing"
-    records = searched(ModelAdapter(rules=rules), played)
+    records = searched(ModelAdapter(families=families), played)
     assert ScenarioVerdict.FAILED in verdicts(records)
 
 
@@ -158,55 +168,59 @@ HELD = (
 )
 
 
-def released(entity: Entity) -> None:
+def released(locks: Locks, entity: Entity) -> None:
     """Release all messages of an entity as if their locks had ended."""
     for queued in list(entity.messages.values()):
         if queued.token is not None:
-            RULES.locks.release(entity.namespace, queued, Action.LOCK_ENDS)
+            locks.release(queued, Action.LOCK_ENDS)
 
 
-def update_releases(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
-    RULES.management.apply_update(namespace, entity, command)
-    released(entity)
+class UpdateReleases(Management):
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        super().apply_update(entity, command)
+        released(self.rules.locks, entity)
 
 
-def recovery_releases(namespace: Namespace, command: Any, connection: str) -> Answer:
-    answer = RULES.partitions.switch(namespace, command, connection)
-    entity = namespace.entities.get(command.queue)
-    if entity is not None and isinstance(command, v.BringPartitionUp):
-        released(entity)
-    return answer
+class RecoveryReleases(Partitions):
+    def switch(self, command: v.TakePartitionDown | v.BringPartitionUp, connection: str) -> Answer:
+        answer = super().switch(command, connection)
+        entity = self.namespace.entities.get(command.queue)
+        if entity is not None and isinstance(command, v.BringPartitionUp):
+            released(self.rules.locks, entity)
+        return answer
 
 
-def key_moves_after_half_a_day(namespace: Namespace, entity: Entity, key: Key) -> int:
-    partition = RULES.keys.home(namespace, entity, key)
-    late = namespace.now > LATER + 12 * 60 * MINUTE
-    return (partition + 1) % len(entity.partitions) if late else partition
+class KeyMovesAfterHalfADay(Keys):
+    def home(self, entity: Entity, key: Key) -> int:
+        partition = super().home(entity, key)
+        late = self.namespace.now > LATER + 12 * 60 * MINUTE
+        return (partition + 1) % len(entity.partitions) if late else partition
 
 
-def twelfth_send_is_lost(namespace: Namespace, transaction: Transaction) -> None:
-    namespace.journal.touch(transaction)
-    transaction.sends = transaction.sends[:11]
-    RULES.transactions.apply(namespace, transaction)
+class TwelfthSendIsLost(Transactions):
+    def apply(self, transaction: Transaction) -> None:
+        self.namespace.journal.touch(transaction)
+        transaction.sends = transaction.sends[:11]
+        super().apply(transaction)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("place", "function"),
+    ("name", "family"),
     [
-        ("management.apply_update", update_releases),
-        ("partitions.switch", recovery_releases),
-        ("keys.home", key_moves_after_half_a_day),
-        ("transactions.apply", twelfth_send_is_lost),
+        ("management", UpdateReleases),
+        ("partitions", RecoveryReleases),
+        ("keys", KeyMovesAfterHalfADay),
+        ("transactions", TwelfthSendIsLost),
     ],
     ids=["amid updates", "amid outages", "with pauses", "in transactions"],
 )
 def test_fault_of_updates_outages_pauses_or_many_sends_is_noticed_elsewhere(
-    place: str, function: Callable[..., Any]
+    name: str, family: type[Family]
 ) -> None:
     played = asked(HELD)
     assert set() == verdicts(searched(ModelAdapter(), played)) - {ScenarioVerdict.PASSED}
-    records = searched(ModelAdapter(rules=replaced({place: function})), played)
+    records = searched(ModelAdapter(families={name: family}), played)
     assert ScenarioVerdict.FAILED in verdicts(records)
 
 

@@ -1,8 +1,5 @@
 """Descriptions that are still wrong after two minutes, and those that may lag (GET-LAG)."""
 
-from collections.abc import Callable
-
-import attrs
 import pytest
 
 from busproof import vocabulary as v
@@ -11,8 +8,9 @@ from busproof.history.records import Oracle
 from busproof.judging.driver import Driver, Recording
 from busproof.judging.judge import Violation
 from busproof.judging.liveness import BOUND
-from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace
+from busproof.model import Family
+from busproof.model.management import Management
+from busproof.model.state import Entity
 from busproof.spec import load
 
 CATALOGUE = load()
@@ -20,27 +18,27 @@ MINUTE = 60 * v.MICROSECONDS
 QUEUE = v.CreateQueue(queue="q", lock_duration=MINUTE)
 SENT = v.Send(queue="q", message=v.Message(body="m", partition_key="k"))
 GET = v.GetQueue(queue="q")
-COUNT = RULES.management.count
 
 
-def one_too_few(namespace: Namespace, entity: Entity) -> int:
-    return max(0, COUNT(namespace, entity) - 1)
+class OneTooFew(Management):
+    def count(self, entity: Entity) -> int:
+        return max(0, super().count(entity) - 1)
 
 
-def none_for_a_minute(namespace: Namespace, entity: Entity) -> int:
-    return 0 if namespace.now < MINUTE else COUNT(namespace, entity)
+class NoneForAMinute(Management):
+    def count(self, entity: Entity) -> int:
+        return 0 if self.namespace.now < MINUTE else super().count(entity)
 
 
 def asked(
     *commands: v.Command,
     wait: int = BOUND,
     readings: dict[str, str] | None = None,
-    **wrong: Callable[..., object],
+    management: type[Family] = Management,
 ) -> Violation | None:
     """Return what is wrong with a description some time after these commands."""
-    rules = attrs.evolve(RULES, management=attrs.evolve(RULES.management, **wrong))
     profile = v.profile_for(CATALOGUE, readings=readings or {})
-    adapter = ModelAdapter(rules=rules)
+    adapter = ModelAdapter(families={"management": management})
     adapter.start(profile)
     recording = Recording(record=lambda _: None, sentence=str)
     bus = Driver(adapter, profile, Oracle.STRICT, recording)
@@ -51,7 +49,7 @@ def asked(
 
 
 def test_count_that_is_wrong_after_two_minutes_is_a_violation() -> None:
-    violation = asked(QUEUE, SENT, count=one_too_few)
+    violation = asked(QUEUE, SENT, management=OneTooFew)
     assert violation is not None
     assert "MGMT-20" in violation.rules
 
@@ -61,16 +59,16 @@ def test_count_may_be_old_for_less_than_two_minutes_or_longer_without_a_bound(
     readings: dict[str, str],
 ) -> None:
     wait = BOUND if readings else BOUND - 1
-    assert asked(QUEUE, SENT, wait=wait, readings=readings, count=one_too_few) is None
+    assert asked(QUEUE, SENT, wait=wait, readings=readings, management=OneTooFew) is None
 
 
 def test_count_that_becomes_right_is_no_violation() -> None:
-    assert asked(QUEUE, SENT, count=none_for_a_minute) is None
+    assert asked(QUEUE, SENT, management=NoneForAMinute) is None
 
 
 def test_count_is_right_though_a_lock_has_ended_meanwhile() -> None:
     assert asked(QUEUE, SENT, v.Receive(queue="q")) is None
-    assert asked(QUEUE, SENT, v.Receive(queue="q"), count=one_too_few) is not None
+    assert asked(QUEUE, SENT, v.Receive(queue="q"), management=OneTooFew) is not None
 
 
 @pytest.mark.parametrize(
@@ -82,4 +80,4 @@ def test_count_is_right_though_a_lock_has_ended_meanwhile() -> None:
     ids=["a message has expired", "a message has become due"],
 )
 def test_count_may_be_that_of_before_a_message_expired_or_became_due(last: v.Command) -> None:
-    assert asked(QUEUE, SENT, last, count=one_too_few) is None
+    assert asked(QUEUE, SENT, last, management=OneTooFew) is None

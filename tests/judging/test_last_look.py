@@ -1,6 +1,6 @@
 """What a last look asks for, and the faults that only it shows."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -14,9 +14,13 @@ from busproof.judging.last_look import look_at_everything
 from busproof.judging.linearization.overlap import judged
 from busproof.judging.scenario_outcome import NotConforming
 from busproof.model.answers import Answer
+from busproof.model.keys import Keys
 from busproof.model.life_cycle import Action
-from busproof.model.rules import RULES, Rules
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session, Transaction
+from busproof.model.locks import Locks
+from busproof.model.management import Management
+from busproof.model.sessions import Sessions
+from busproof.model.state import Entity, QueuedMessage, Session, Transaction
+from busproof.model.transactions import Transactions
 from busproof.model.values import Key
 from busproof.spec import load
 from busproof.steps.bus import Bus
@@ -43,109 +47,111 @@ def bus_after(commands: Sequence[v.Command], adapter: ModelAdapter) -> Bus:
     return bus
 
 
-def with_fault(**families: dict[str, Callable[..., object]]) -> Rules:
-    """Return the model's rules with these functions replaced."""
-    replaced = {name: attrs.evolve(getattr(RULES, name), **of) for name, of in families.items()}
-    return attrs.evolve(RULES, **replaced)
-
-
-def takes_any_token(namespace: Namespace, entity: Entity, token: str) -> QueuedMessage:
+class TakesAnyToken(Locks):
     """Take a token of whichever delivery, where the message is locked."""
-    queued = entity.messages.get(int(token.partition("/")[0]))
-    if queued is not None and queued.token is not None:
-        return queued
-    return RULES.locks.locked_under(namespace, entity, token)
+
+    def locked_under(self, entity: Entity, token: str) -> QueuedMessage:
+        queued = entity.messages.get(int(token.partition("/")[0]))
+        if queued is not None and queued.token is not None:
+            return queued
+        return super().locked_under(entity, token)
 
 
-def forgets_the_delivery_count(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
-    RULES.management.apply_update(namespace, entity, command)
-    entity.settings = attrs.evolve(entity.settings, max_delivery_count=10)
+class ForgetsTheDeliveryCount(Management):
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        super().apply_update(entity, command)
+        entity.settings = attrs.evolve(entity.settings, max_delivery_count=10)
 
 
-def rollback_releases(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+class RollbackReleases(Transactions):
     """Release the messages that were settled, if they are several."""
-    transaction = namespace.transactions[command.transaction]
-    answer = RULES.transactions.roll_back(namespace, command, connection)
-    for enlisted in transaction.settlements[1:]:
-        queued = RULES.locks.locked_under(namespace, enlisted.entity, enlisted.token)
-        RULES.locks.release(namespace, queued, Action.LOCK_ENDS)
-    return answer
+
+    def roll_back(self, command: v.RollBackTransaction, connection: str) -> Answer:
+        transaction = self.namespace.transactions[command.transaction]
+        answer = super().roll_back(command, connection)
+        for enlisted in transaction.settlements[1:]:
+            queued = self.rules.locks.locked_under(enlisted.entity, enlisted.token)
+            self.rules.locks.release(queued, Action.LOCK_ENDS)
+        return answer
 
 
-def commit_forgets_the_second(namespace: Namespace, transaction: Transaction) -> None:
-    namespace.journal.touch(transaction)
-    transaction.settlements = transaction.settlements[:1]
-    RULES.transactions.apply(namespace, transaction)
+class CommitForgetsTheSecond(Transactions):
+    def apply(self, transaction: Transaction) -> None:
+        self.namespace.journal.touch(transaction)
+        transaction.settlements = transaction.settlements[:1]
+        super().apply(transaction)
 
 
-def update_forgets_copies(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
-    RULES.management.apply_update(namespace, entity, command)
-    entity.duplicates.clear()
+class UpdateForgetsCopies(Management):
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        super().apply_update(entity, command)
+        entity.duplicates.clear()
 
 
-def keys_move(namespace: Namespace, entity: Entity, key: Key) -> int:
+class KeysMove(Keys):
     """Return another partition after an update."""
-    moved = entity.settings.lock_duration == FORGOTTEN_COUNT.lock_duration
-    return (RULES.keys.home(namespace, entity, key) + moved) % len(entity.partitions)
+
+    def home(self, entity: Entity, key: Key) -> int:
+        moved = entity.settings.lock_duration == FORGOTTEN_COUNT.lock_duration
+        return (super().home(entity, key) + moved) % len(entity.partitions)
 
 
-def defers_any(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+class DefersAny(Locks):
     """Accept each deferral, even with an old token."""
-    if isinstance(command, v.Defer):
-        return Answer(v.Done())
-    return RULES.locks.settle(namespace, command, connection)
+
+    def settle(self, command: v.Settlement, connection: str) -> Answer:
+        if isinstance(command, v.Defer):
+            return Answer(v.Done())
+        return super().settle(command, connection)
 
 
-def update_drops_what_is_scheduled(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
-    RULES.management.apply_update(namespace, entity, command)
-    for scheduled in list(entity.scheduled.values()):
-        RULES.scheduling.drop(namespace, scheduled, Action.CANCEL)
+class UpdateDropsWhatIsScheduled(Management):
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        super().apply_update(entity, command)
+        for scheduled in list(entity.scheduled.values()):
+            self.rules.scheduling.drop(scheduled, Action.CANCEL)
 
 
-def offers_no_session_again(namespace: Namespace, entity: Entity) -> Iterator[Session]:
+class OffersNoSessionAgain(Sessions):
     """Yield no session with a message that was delivered twice."""
-    for session in RULES.sessions.free(namespace, entity):
-        first = session.line.first(entity.messages)
-        if first is not None and first.deliveries < 2:
-            yield session
+
+    def free(self, entity: Entity) -> Iterator[Session]:
+        for session in super().free(entity):
+            first = session.line.first(entity.messages)
+            if first is not None and first.deliveries < 2:
+                yield session
 
 
 FAULTS = {
-    "an old token": (with_fault(locks={"locked_under": takes_any_token}), "deferred", "LIFE-06"),
+    "an old token": ({"locks": TakesAnyToken}, "deferred", "LIFE-06"),
     "an update": (
-        with_fault(management={"apply_update": forgets_the_delivery_count}),
+        {"management": ForgetsTheDeliveryCount},
         "updated",
         "MGMT-1",
     ),
     "a rollback": (
-        with_fault(transactions={"roll_back": rollback_releases}),
+        {"transactions": RollbackReleases},
         "several",
         "LIFE-06|LOCK-12",
     ),
     "a commit": (
-        with_fault(transactions={"apply": commit_forgets_the_second}),
+        {"transactions": CommitForgetsTheSecond},
         "several",
         "LIFE|LOCK|MGMT|TXN",
     ),
     "a copy": (
-        with_fault(management={"apply_update": update_forgets_copies}),
+        {"management": UpdateForgetsCopies},
         "copied",
         "MGMT-20",
     ),
-    "a key": (with_fault(keys={"home": keys_move}), "keyed", "KEY-07"),
+    "a key": ({"keys": KeysMove}, "keyed", "KEY-07"),
     "an old token of a deferral": (
-        with_fault(locks={"settle": defers_any}),
+        {"locks": DefersAny},
         "settled",
         "LOCK-06",
     ),
     "a session": (
-        with_fault(sessions={"free": offers_no_session_again}),
+        {"sessions": OffersNoSessionAgain},
         "in a session",
         "SESS-06",
     ),
@@ -187,8 +193,8 @@ def asked(kind: str, adapter: ModelAdapter) -> Bus:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_last_look_shows_what_no_command_before_it_shows(fault: str):
-    rules, kind, rule = FAULTS[fault]
-    bus = asked(kind, ModelAdapter(rules=rules))
+    families, kind, rule = FAULTS[fault]
+    bus = asked(kind, ModelAdapter(families=families))
     with pytest.raises(NotConforming, match=rule):
         look_at(bus)
 
@@ -200,8 +206,8 @@ def test_last_look_accuses_no_conforming_bus(kind: str, policy: str):
 
 
 def test_last_look_waits_for_a_scheduled_message_that_does_not_come():
-    rules = with_fault(management={"apply_update": update_drops_what_is_scheduled})
-    for adapter, rule in ((ModelAdapter(), None), (ModelAdapter(rules=rules), "SCHED-02")):
+    families = {"management": UpdateDropsWhatIsScheduled}
+    for adapter, rule in ((ModelAdapter(), None), (ModelAdapter(families=families), "SCHED-02")):
         bus = asked("scheduled", adapter)
         look_at(bus)
         overdue = judged(bus.events, PROFILE, adapter.declaration.observability).overdue
@@ -250,7 +256,7 @@ def test_real_clock_gets_no_last_look():
 
 def test_run_has_no_more_last_looks_after_some_that_failed():
     """The others would repeat the same; steps and scenarios go on."""
-    adapter = ModelAdapter(rules=FAULTS["an update"][0])
+    adapter = ModelAdapter(families=FAULTS["an update"][0])
     looks = LastLooks(adapter, explores=True)
     for _ in range(MOST_FAILED):
         steps: list[StepResult] = []
@@ -270,7 +276,7 @@ def test_run_has_no_more_last_looks_after_some_that_failed():
     ids=["a run that does not explore", "nothing was updated", "a step has failed"],
 )
 def test_scenario_without_a_last_look(explores: bool, commands: tuple[v.Command, ...], result: str):
-    adapter = ModelAdapter(rules=FAULTS["an update"][0])
+    adapter = ModelAdapter(families=FAULTS["an update"][0])
     bus = bus_after(commands, adapter)
     before = len(bus.events)
     step = StepResult(keyword="When", text="the last one", result=result)

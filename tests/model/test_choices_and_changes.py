@@ -2,14 +2,15 @@
 
 from random import Random
 
-import attrs
+import pytest
 from model_driver import SECOND, Bus, changed, profile, state_of
 
 from busproof import vocabulary as v
 from busproof.broker.direct_actions import act
-from busproof.model import RULES, HostileChoices, RandomChoices, RoundRobin, Scripted, ways
+from busproof.model import HostileChoices, RandomChoices, RoundRobin, Scripted, ways
+from busproof.model.keys import Keys
 from busproof.model.life_cycle import Action
-from busproof.model.state import Namespace
+from busproof.model.rules import Namespace
 
 
 def test_act_does_by_rules_what_no_command_asks_for(bus: Bus) -> None:
@@ -19,7 +20,7 @@ def test_act_does_by_rules_what_no_command_asks_for(bus: Bus) -> None:
     (queued,) = bus.namespace.entities["q"].messages.values()
 
     def release(namespace: Namespace) -> None:
-        namespace.rules.locks.release(namespace, queued, Action.ABANDON)
+        namespace.rules.locks.release(queued, Action.ABANDON)
 
     changes = act(bus.namespace, bus.choices, release)
     assert [(queued, None)] == changed(changes)
@@ -96,10 +97,18 @@ def test_a_refused_command_changes_nothing() -> None:
 
 
 def test_a_rule_can_be_replaced() -> None:
-    keys = attrs.evolve(RULES.keys, home=lambda *_: 2)
-    faulty = Bus(rules=attrs.evolve(RULES, keys=keys))
+    class SecondHome(Keys):
+        def home(self, *_: object) -> int:
+            return 2
+
+    faulty = Bus(keys=SecondHome)
     faulty.create()
     assert {2} == {faulty.send(f"m{number}", partition_key=f"k{number}") for number in range(5)}
+
+
+def test_unknown_family_cannot_be_replaced() -> None:
+    with pytest.raises(TypeError, match=r"unknown families \['key'\]; there are batches, "):
+        Bus(key=Keys)
 
 
 def test_stale_timers_and_lines_are_tidied_up(bus: Bus) -> None:

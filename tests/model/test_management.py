@@ -10,7 +10,7 @@ from busproof import vocabulary as v
 from busproof.model import new_namespace, step, ways
 from busproof.model.choices import RoundRobin
 from busproof.model.life_cycle import LIFE_CYCLE
-from busproof.model.step import HANDLERS
+from busproof.model.rules import HANDLERS
 
 
 def test_every_command_has_a_handler() -> None:

@@ -3,24 +3,26 @@
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from busproof import mutants
 from busproof.model.answers import Answer
-from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity
 from busproof.mutants import MUTANTS
 from busproof.mutants.mutant import beside, mutant, mutants_of, run
+from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import create, receive
 from busproof.mutants.wrappers import alters, does, tells, with_other
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Empty, Listed, Outcome
 
 
-def rules_of_the_latest() -> Rules:
-    """Return the rules of the mutant that this module has collected last."""
-    return mutants_of(sys.modules[__name__])[-1].rules
+def family_of_the_latest(name: str) -> Any:
+    """Return a family of the mutant that this module has collected last."""
+    families = mutants_of(sys.modules[__name__])[-1].families
+    return families[name](None, None)
 
 
 def test_function_gets_only_the_arguments_that_it_names():
@@ -29,7 +31,7 @@ def test_function_gets_only_the_arguments_that_it_names():
         """The body of a message is its key."""
         return message.body
 
-    assert "m1" == rules_of_the_latest().keys.effective_key(None, None, Message(body="m1"))
+    assert "m1" == family_of_the_latest("keys").effective_key(None, Message(body="m1"))
 
 
 def test_wrapped_function_gets_the_usual_answer_by_name():
@@ -38,7 +40,7 @@ def test_wrapped_function_gets_the_usual_answer_by_name():
         """A name has another letter."""
         return f"{usual}x"
 
-    assert "namex" == rules_of_the_latest().topics.folded("Name")
+    assert "namex" == family_of_the_latest("topics").folded("Name")
 
 
 def test_other_argument_is_put_in_the_place_of_its_name():
@@ -47,7 +49,7 @@ def test_other_argument_is_put_in_the_place_of_its_name():
         """A name is read backwards."""
         return name[::-1]
 
-    assert RULES.topics.folded("eman") == rules_of_the_latest().topics.folded("name")
+    assert RULES.topics.folded("eman") == family_of_the_latest("topics").folded("name")
 
 
 def test_run_of_its_own_decorator_is_the_run_of_the_mutant():
@@ -69,9 +71,11 @@ def test_second_function_is_replaced_beside_the_first():
     def keys_are_ignored() -> None:
         """No message has a key."""
 
-    rules = rules_of_the_latest()
-    assert "namex" == rules.topics.folded("Name")
-    assert rules.keys.effective_key(None, None, Message(body="m1", partition_key="a")) is None
+    assert "namex" == family_of_the_latest("topics").folded("Name")
+    assert (
+        family_of_the_latest("keys").effective_key(None, Message(body="m1", partition_key="a"))
+        is None
+    )
 
 
 def test_other_function_stands_in_for_entities_of_its_kind_only():

@@ -1,7 +1,6 @@
 """Conforming buses that are late with what they do by themselves: no document says by when."""
 
 from collections.abc import Callable
-from functools import partial
 
 import attrs
 
@@ -10,10 +9,13 @@ from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.broker.direct_actions import act
 from busproof.model import Answer, Namespace, RoundRobin
-from busproof.model.rules import RULES
+from busproof.model.dead_letters import DeadLetters
+from busproof.model.forwarding import Forwarding
+from busproof.model.management import Management
+from busproof.model.scheduling import Scheduling
 from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
 from busproof.model.values import DIRECT, InTransit
-from busproof.mutants.mutant import memory, replaced
+from busproof.mutants.mutant import memory
 
 __all__ = [
     "LateCounts",
@@ -48,97 +50,104 @@ class LateBus(ModelAdapter):
         return observed
 
 
-def activate_late(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    moment = scheduled.due + LATE
-    if namespace.now < moment:
-        scheduled.entity.look_at("scheduling.activate", moment, scheduled, scheduled.number)
-    else:
-        RULES.scheduling.activate(namespace, scheduled)
+class ActivatesLate(Scheduling):
+    def activate(self, scheduled: ScheduledMessage) -> None:
+        moment = scheduled.due + LATE
+        if self.namespace.now < moment:
+            scheduled.entity.look_at("scheduling.activate", moment, scheduled, scheduled.number)
+        else:
+            super().activate(scheduled)
 
 
 class LateSchedules(ModelAdapter):
     """Scheduled messages become active a minute after they are due."""
 
     def __init__(self) -> None:
-        super().__init__(rules=replaced({"scheduling.activate": activate_late}))
+        super().__init__(families={"scheduling": ActivatesLate})
 
 
-def forward_late(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
-    work = partial(
-        RULES.forwarding.forward,
-        source=source,
-        message=message,
-        partition=partition,
-        transit=transit,
-    )
-    later(namespace, work, LATE // 2)
+class ForwardsLate(Forwarding):
+    def forward(
+        self, source: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        forward = super().forward
+        later(self.namespace, lambda _: forward(source, message, partition, transit), LATE // 2)
 
 
 class LateForwarding(LateBus):
     """Messages are forwarded half a minute after they came; three hops take less than two."""
 
     def __init__(self) -> None:
-        super().__init__(rules=replaced({"forwarding.forward": forward_late}))
+        super().__init__(families={"forwarding": ForwardsLate})
 
 
-def dead_letter_late(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
-    if reason not in ("MaxDeliveryCountExceeded", "TTLExpiredException"):
-        RULES.dead_letters.dead_letter(namespace, queued, reason)
-        return
-    entity = queued.entity
-    namespace.rules.messages.remove(namespace, queued)
+class BuriesLate(DeadLetters):
+    def dead_letter(self, queued: QueuedMessage, reason: str) -> None:
+        if reason not in ("MaxDeliveryCountExceeded", "TTLExpiredException"):
+            super().dead_letter(queued, reason)
+            return
+        entity = queued.entity
+        self.rules.messages.remove(queued)
 
-    def bury(namespace: Namespace) -> None:
-        if namespace.entities.get(entity.path) is entity:
-            transit = DIRECT._replace(reason=reason)
-            RULES.dead_letters.enqueue(namespace, entity, queued.message, queued.partition, transit)
+        def bury(namespace: Namespace) -> None:
+            if namespace.entities.get(entity.path) is entity:
+                transit = DIRECT._replace(reason=reason)
+                namespace.rules.dead_letters.enqueue(
+                    entity, queued.message, queued.partition, transit
+                )
 
-    later(namespace, bury)
+        later(self.namespace, bury)
 
 
 class LateDeadLetters(LateBus):
     """Messages become dead letters a minute after their last delivery, or after they died."""
 
     def __init__(self) -> None:
-        super().__init__(rules=replaced({"dead_letters.dead_letter": dead_letter_late}))
+        super().__init__(families={"dead_letters": BuriesLate})
 
 
-def count_late(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
-    answer = RULES.management.get_queue(namespace, command, connection)
-    description, earlier = answer.outcome.description, memory(namespace, Counts)
-    entity = namespace.entities[command.queue]
-    when, old = earlier.get(entity, (namespace.now - LATE, description))
-    if when + LATE <= namespace.now:
-        earlier[entity] = (namespace.now, description)
+class CountsLate(Management):
+    def get_queue(self, command: v.GetQueue, connection: str) -> Answer:
+        answer = super().get_queue(command, connection)
+        namespace = self.namespace
+        description, earlier = answer.outcome.description, memory(namespace, Counts)
+        entity = namespace.entities[command.queue]
+        when, old = earlier.get(entity, (namespace.now - LATE, description))
+        if when + LATE <= namespace.now:
+            earlier[entity] = (namespace.now, description)
+            return answer
+        counts = {"message_count", "transfer_dead_letters"}
+        late = {name: getattr(old, name) for name in counts}
+        answer.outcome = v.Described(description=attrs.evolve(description, **late))
         return answer
-    counts = {"message_count", "transfer_dead_letters"}
-    late = {name: getattr(old, name) for name in counts}
-    answer.outcome = v.Described(description=attrs.evolve(description, **late))
-    return answer
 
 
 class LateCounts(ModelAdapter):
     """Counts that are got of a queue are those of up to a minute ago."""
 
     def __init__(self) -> None:
-        super().__init__(rules=replaced({"management.get_queue": count_late}))
+        super().__init__(families={"management": CountsLate})
 
 
-def never(*_: object, **__: object) -> None:
-    pass
+class NeverActivates(Scheduling):
+    def activate(self, scheduled: ScheduledMessage) -> None:
+        pass
 
 
 class NeverSchedules(ModelAdapter):
     """Nothing that is scheduled becomes active."""
 
     def __init__(self) -> None:
-        super().__init__(rules=replaced({"scheduling.activate": never}))
+        super().__init__(families={"scheduling": NeverActivates})
+
+
+class ForwardsNothing(Forwarding):
+    def forward(self, *_: object) -> None:
+        pass
 
 
 class NeverForwards(ModelAdapter):
     """Nothing that is forwarded arrives."""
 
     def __init__(self) -> None:
-        super().__init__(rules=replaced({"forwarding.forward": never}))
+        super().__init__(families={"forwarding": ForwardsNothing})

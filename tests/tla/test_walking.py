@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import attrs
 import pytest
 
 from busproof.errors import SpecificationError
-from busproof.model.rules import RULES, Rules
-from busproof.model.state import Namespace, QueuedMessage
+from busproof.model import NO_FAULT, Families
+from busproof.model.messages import Messages
 from busproof.tla.graphs.comparison import Comparison
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.graphs.walk import walked
@@ -47,17 +46,20 @@ def configuration(module: str = "RegularEntity", **setting: Any) -> Configuratio
 
 def walk(
     edges: list[tuple[str, str, str, str]],
-    rules: Rules = RULES,
+    families: Families = NO_FAULT,
     **setting: Any,
 ) -> Comparison:
     graph = Graph()
     for command, reply, state, target in edges:
         graph.take(f'"E~{command}~{reply}~{state}~{target}"')
-    return walked(graph, configuration(**setting), rules=rules)
+    return walked(graph, configuration(**setting), families=families)
 
 
-def keeps_nothing(namespace: Namespace, queued: QueuedMessage, action: object) -> None:
+class KeepsNothing(Messages):
     """A message that is received and deleted stays."""
+
+    def consume(self, *_: object) -> None:
+        pass
 
 
 def test_spec_and_model_agree_in_every_state_and_edge() -> None:
@@ -67,8 +69,7 @@ def test_spec_and_model_agree_in_every_state_and_edge() -> None:
 
 
 def test_model_with_one_replaced_rule_is_found_out(capsys: pytest.CaptureFixture[str]) -> None:
-    faulty = attrs.evolve(RULES, messages=attrs.evolve(RULES.messages, consume=keeps_nothing))
-    found = walk(EDGES, faulty)
+    found = walk(EDGES, {"messages": KeepsNothing})
     print_ran(Ran(configuration=configuration(), comparison=found), trace=False)
     text = capsys.readouterr().out
     assert 1 == found.disagreeing

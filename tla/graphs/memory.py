@@ -13,9 +13,9 @@ from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.model.life_cycle import LOCKED_STATES
+from busproof.model.rules import Namespace
 from busproof.model.state import (
     BufferedSend,
-    Namespace,
     QueuedMessage,
     ScheduledMessage,
     Session,

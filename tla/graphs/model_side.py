@@ -11,7 +11,7 @@ from busproof.model.answers import Answer
 from busproof.model.choices import RoundRobin, Scripted
 from busproof.model.indexes import TIDY_FROM, Line
 from busproof.model.life_cycle import State
-from busproof.model.rules import RULES, Rules
+from busproof.model.rules import NO_FAULT, Families
 from busproof.model.state import Partition, QueuedMessage, Session
 from busproof.model.step import is_live, run_timers
 from busproof.spec import load as load_catalogue
@@ -64,16 +64,18 @@ class Model:
     Args:
         setting: the setting of the configuration.
         commands: all commands of the graph.
-        rules: the rules of the model.
+        families: families of rules with a fault.
     """
 
-    def __init__(self, setting: Setting, commands: Sequence[Spoken], rules: Rules = RULES) -> None:
+    def __init__(
+        self, setting: Setting, commands: Sequence[Spoken], families: Families = NO_FAULT
+    ) -> None:
         self.setting = setting
         self._pinned = {name: pin.to for name, pin in setting.pinned.items()}
         profile = v.profile_for(
             load_catalogue(), readings=dict(setting.readings), partitions=setting.partitions
         )
-        self.namespace = new_namespace(profile, rules)
+        self.namespace = new_namespace(profile, **families)
         for creation in creations(setting, iter(commands)):
             step(self.namespace, creation, "c1", RoundRobin())
             places = {**setting.places, **setting.elsewhere.get(creation.queue, {})}

@@ -7,7 +7,8 @@ import attrs
 from immutables import Map
 
 from busproof.model.life_cycle import LOCKED_STATES
-from busproof.model.state import Entity, Namespace, QueuedMessage
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage
 from busproof.tla.graphs.command_mapping import NONE, QUEUE, tick_of
 from busproof.tla.graphs.memory import Held, Memory, Sent
 from busproof.tla.manifest import Setting

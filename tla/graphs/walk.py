@@ -17,7 +17,7 @@ from typing import Final
 import attrs
 
 from busproof.errors import SpecificationError
-from busproof.model.rules import RULES, Rules
+from busproof.model.rules import NO_FAULT, Families
 from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.graphs.memory import NOTHING, Memory
@@ -64,7 +64,7 @@ def walked(
     progress: Callable[[int], None] | None = None,
     *,
     first: bool = False,
-    rules: Rules = RULES,
+    families: Families = NO_FAULT,
 ) -> Comparison:
     """Compare a graph with the model, as the setting of its configuration says.
 
@@ -73,7 +73,7 @@ def walked(
         configuration: the configuration, with its setting.
         progress: called from time to time with the number of compared edges.
         first: whether to stop at the first state with a disagreement.
-        rules: the rules of the model.
+        families: families of rules with a fault.
 
     Raises:
         SpecificationError: the vocabulary lacks a command of the graph, or there is no projection
@@ -82,7 +82,7 @@ def walked(
     setting = configuration.graph
     if setting is None:
         raise SpecificationError(f"{configuration.name} has nothing to compare the model with")
-    return _Walk(graph, configuration.module, setting, rules, progress).run(first=first)
+    return _Walk(graph, configuration.module, setting, families, progress).run(first=first)
 
 
 class _Walk:
@@ -91,7 +91,7 @@ class _Walk:
         graph: Graph,
         module: str,
         setting: Setting,
-        rules: Rules,
+        families: Families,
         progress: Callable[[int], None] | None,
     ) -> None:
         self._projection = projection_of(module)
@@ -99,7 +99,7 @@ class _Walk:
         self._first = graph.states.record(graph.initial)
         self._setting = setting
         self._model = Model(
-            setting, [command for command in self._graph.commands if command], rules
+            setting, [command for command in self._graph.commands if command], families
         )
         self._progress = progress
         self._found = Comparison()

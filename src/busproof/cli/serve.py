@@ -12,7 +12,7 @@ import attrs
 from busproof import __version__
 from busproof.cli.console import say, write_aside
 from busproof.cli.frame import Command, Options
-from busproof.cli.serving.options import FAULTY, NO_FAULT, OPTIONS
+from busproof.cli.serving.options import FAULTY, OPTIONS
 from busproof.cli.serving.security import Protection
 from busproof.errors import UsageError
 from busproof.extras import need
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from busproof.broker.limits import Limits
     from busproof.broker.server import Broker
     from busproof.broker.storage.startup import Keeping
-    from busproof.model.rules import Rules
+    from busproof.model import Families
 
 __all__ = ["COMMAND", "run"]
 
@@ -43,23 +43,23 @@ def _check_store(args: Options) -> None:
         raise UsageError("--store keeps no wrong timers; choose another --policy than hostile")
 
 
-def _rules(args: Options) -> "Rules":
-    """Return the rules of the model or of the served mutant."""
-    from busproof.model.rules import RULES
+def _families(args: Options) -> "Families":
+    """Return the families with the fault of the served mutant; none for the model."""
+    from busproof.model import NO_FAULT
 
     if args.adapter == "model":
-        return RULES
+        return NO_FAULT
     if not args.adapter.startswith(FAULTY):
         raise UsageError(f"--adapter is {args.adapter!r}; it can be model or {FAULTY}FAULT-ID")
     if args.policy != "round-robin":
         raise UsageError("--policy is the model's; a seeded fault has none")
     named = args.adapter.removeprefix(FAULTY)
     if named == NO_FAULT:
-        return attrs.evolve(RULES)
+        return {}  # not `NO_FAULT`: it is served like a mutant, without a store
     # Import the mutants only here, because they make the start of a broker half as long again.
     from busproof.adapters.faults import fault
 
-    return fault(named).rules
+    return fault(named).families
 
 
 def run(args: Options) -> int:
@@ -97,12 +97,12 @@ async def _serve(args: Options) -> int:
     configuration = attrs.evolve(configuration, **_namespace(args))
     protection = Protection(args, configuration)
     limits = _limits(args.limit)
-    rules = _rules(args)
+    families = _families(args)
     log = Silent() if args.log is None else journal(_named(args.log), sys.stdout, say)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
     def configured() -> Bus:
-        return bus_for(configuration, **chosen, rules=rules)
+        return bus_for(configuration, **chosen, families=families)
 
     ended = asyncio.Event()
     kept = None if args.store is None else _kept(args)

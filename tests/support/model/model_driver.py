@@ -9,7 +9,7 @@ import attrs
 
 from busproof import spec
 from busproof import vocabulary as v
-from busproof.model import Answer, Choices, RoundRobin, new_namespace, step
+from busproof.model import Answer, Choices, Family, RoundRobin, new_namespace, step
 from busproof.model.journal import Change, Record
 from busproof.model.state import Entity
 
@@ -58,9 +58,9 @@ class Bus:
         self,
         held_to: v.Profile = DEFAULT_PROFILE,
         choices: Choices | None = None,
-        **rules: Any,
+        **families: type[Family],
     ) -> None:
-        self.namespace = new_namespace(held_to, **rules)
+        self.namespace = new_namespace(held_to, **families)
         self.choices = choices or RoundRobin()
 
     def ask(self, command: v.Command, connection: str = "c1") -> Answer:

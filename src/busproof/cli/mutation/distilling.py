@@ -26,9 +26,9 @@ from busproof.history.render.wrong_answers import what_is_wrong
 from busproof.history.replay import RecordedCommand, commands_of, numbered
 from busproof.judging.replay_check import same_outcome
 from busproof.judging.shrinking import minimised, simplified
-from busproof.model.rules import RULES, Rules
+from busproof.model.rules import NO_FAULT, Families
 from busproof.mutants.by_machine.contexts import may_arise
-from busproof.mutants.by_machine.made import GeneratedMutant, generated, rules_of
+from busproof.mutants.by_machine.made import GeneratedMutant, families_of, generated
 from busproof.mutants.by_machine.operators import EFFECTS
 from busproof.spec import load
 
@@ -87,8 +87,8 @@ class Found:
         """Return the wrong answer, and the rule that it breaks, in a sentence."""
         if self.description:
             return self.description
-        wrong = played(rules_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
-        right = played(RULES, self.profile, self.commands)
+        wrong = played(families_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
+        right = played(NO_FAULT, self.profile, self.commands)
         place = len(wrong.usual) - 1
         if same_outcome(wrong.events[place].outcome, right.events[place].outcome):
             # Only its partition differs.
@@ -99,11 +99,11 @@ class Found:
 
 
 def kills(
-    rules: Rules, profile: v.Profile, commands: Sequence[RecordedCommand]
+    families: Families, profile: v.Profile, commands: Sequence[RecordedCommand]
 ) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks in a sequence; `None` if the mutant survives."""
     try:
-        run = played(rules, profile, commands, seconds=SECONDS)
+        run = played(families, profile, commands, seconds=SECONDS)
     except ModelBroke:
         return None
     if not run.differs:
@@ -115,17 +115,19 @@ def distilled(
     mutant: GeneratedMutant, recorded: Sequence[Recording], material: Material, terms: Terms
 ) -> Found | None:
     """Return the shortest sequence found that kills a mutant; `None` if none was found."""
-    rules = rules_of(mutant)
+    families = families_of(mutant)
     there = _there(mutant, recorded)
-    recorded_one = _by_recording(mutant, rules, there)
+    recorded_one = _by_recording(mutant, families, there)
     if recorded_one is not None or not there:
         return recorded_one
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
     bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
-    variant = search(rules, bases, material, tries=terms.tries, random=random)
+    variant = search(families, bases, material, tries=terms.tries, random=random)
     if not isinstance(variant, Difference) or not variant.rules:
         return None
-    return _shortest(mutant, rules, variant.profile, commands_of(variant.events), variant.rules[0])
+    return _shortest(
+        mutant, families, variant.profile, commands_of(variant.events), variant.rules[0]
+    )
 
 
 def _there(mutant: GeneratedMutant, recorded: Sequence[Recording]) -> list[Recording]:
@@ -144,26 +146,26 @@ def _there(mutant: GeneratedMutant, recorded: Sequence[Recording]) -> list[Recor
 
 
 def _by_recording(
-    mutant: GeneratedMutant, rules: Rules, there: Sequence[Recording]
+    mutant: GeneratedMutant, families: Families, there: Sequence[Recording]
 ) -> Found | None:
     """Return the shortest sequence from a few recordings that kills a mutant, if any does."""
     for recording in there[:MOST]:
         commands = commands_of(recording.scenario.events)
-        charged = kills(rules, recording.profile, commands)
+        charged = kills(families, recording.profile, commands)
         if charged:
-            return _shortest(mutant, rules, recording.profile, commands, charged[0])
+            return _shortest(mutant, families, recording.profile, commands, charged[0])
     return None
 
 
 def _shortest(
     mutant: GeneratedMutant,
-    rules: Rules,
+    families: Families,
     profile: v.Profile,
     commands: Sequence[RecordedCommand],
     rule: str,
 ) -> Found | None:
     def fails(candidate: Sequence[RecordedCommand]) -> bool:
-        return rule in (kills(rules, profile, candidate) or ())
+        return rule in (kills(families, profile, candidate) or ())
 
     if not fails(commands):
         return None
@@ -193,7 +195,7 @@ def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
         missed = [
             variant for variant in variants if variant is not None and not _killed(variant, near)
         ]
-        plain = missed and _by_recording(mutant, rules_of(mutant), _there(mutant, recorded))
+        plain = missed and _by_recording(mutant, families_of(mutant), _there(mutant, recorded))
         if not plain:
             continue
         sequence = attrs.evolve(plain, commands=thrice(plain.commands))
@@ -206,16 +208,16 @@ def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
 
 def _lines(sequence: Found) -> frozenset[Line]:
     """Return the lines of the model that a sequence executes."""
-    events = played(RULES, sequence.profile, sequence.commands).events
+    events = played(NO_FAULT, sequence.profile, sequence.commands).events
     return lines_of(sequence.profile, Scenario(name="", rules=(), events=events))
 
 
 def _killed(mutant: GeneratedMutant, kept: Sequence[Found]) -> bool:
     if not kept:  # compiling its rules takes longer than a sequence
         return False
-    rules = rules_of(mutant)
+    families = families_of(mutant)
     return any(
-        sequence.rule in (kills(rules, sequence.profile, sequence.commands) or ())
+        sequence.rule in (kills(families, sequence.profile, sequence.commands) or ())
         for sequence in kept
     )
 

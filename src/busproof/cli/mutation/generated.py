@@ -31,15 +31,15 @@ from busproof.cli.mutation.variants import Material
 from busproof.history.render.gherkin import sentence
 from busproof.history.replay import commands_of
 from busproof.judging.replay_check import answers_alike
-from busproof.model.rules import Rules
+from busproof.model.rules import Families
 from busproof.mutants.by_machine.contexts import may_arise
 from busproof.mutants.by_machine.made import (
     FAMILIES,
     GeneratedMutant,
+    families_of,
+    families_reporting,
     generated,
     mutant_named,
-    rules_of,
-    rules_reporting,
 )
 from busproof.mutants.by_machine.record import Fate, Result, equivalents
 
@@ -166,21 +166,21 @@ def fate(
         part: [recording for recording in there if recording.part == part]
         for part in ("features", "distilled", "exploration")
     }
-    rules = rules_of(mutant)
+    families = families_of(mutant)
     otherwise: list[Recording] = []
     others: list[Recording] = []
     return (
-        _noticed(mutant, rules, parts["features"], otherwise)
+        _noticed(mutant, families, parts["features"], otherwise)
         or _killed_apart(mutant, otherwise, scratch)
-        or _noticed(mutant, rules, parts["distilled"], others)
-        or _noticed(mutant, rules, parts["exploration"], others)
-        or _searched(mutant, rules, there, material, terms, answered=bool(otherwise or others))
+        or _noticed(mutant, families, parts["distilled"], others)
+        or _noticed(mutant, families, parts["exploration"], others)
+        or _searched(mutant, families, there, material, terms, answered=bool(otherwise or others))
     )
 
 
 def _noticed(
     mutant: GeneratedMutant,
-    rules: Rules,
+    families: Families,
     part: Sequence[Recording],
     otherwise: list[Recording],
 ) -> Fate | None:
@@ -188,14 +188,14 @@ def _noticed(
 
     Args:
         mutant: the mutant.
-        rules: the rules of the mutant.
+        families: families of rules with the fault.
         part: recordings of one part of the suite.
         otherwise: list that gets the recordings whose answers differ but are allowed.
     """
     for recording in part:
-        if not _may_matter(mutant, recording) or _alike(rules, recording):
+        if not _may_matter(mutant, recording) or _alike(families, recording):
             continue
-        broke = _broken(rules, recording)
+        broke = _broken(families, recording)
         if broke is None:
             otherwise.append(recording)
             continue
@@ -228,7 +228,7 @@ def _killed_apart(
 
 def _searched(
     mutant: GeneratedMutant,
-    rules: Rules,
+    families: Families,
     there: Sequence[Recording],
     material: Material,
     terms: Terms,
@@ -239,7 +239,7 @@ def _searched(
 
     Args:
         mutant: the mutant.
-        rules: the rules of the mutant.
+        families: families of rules with the fault.
         there: recordings that execute the mutated lines.
         material: commands and values for the variants.
         terms: the limits of the audit.
@@ -247,7 +247,7 @@ def _searched(
     """
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
     bases = [recording.base() for recording in random.sample(there, min(BASES, len(there)))]
-    outcome = search(rules, bases, material, tries=terms.tries, random=random)
+    outcome = search(families, bases, material, tries=terms.tries, random=random)
     if isinstance(outcome, Difference):
         commands = tuple(sentence(recorded) for recorded in commands_of(outcome.events))
         return Fate(
@@ -265,10 +265,10 @@ def _searched(
 def _arises(mutant: GeneratedMutant, there: Sequence[Recording]) -> bool:
     """Return whether one of the recordings runs the mutated lines in the mutant's context."""
     calls: list[None] = []
-    rules = rules_reporting(mutant, lambda: calls.append(None))
+    families = families_reporting(mutant, lambda: calls.append(None))
     for recording in there:
         if _may_matter(mutant, recording):
-            answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
+            answers_alike(ModelAdapter(families=families), recording.profile, recording.scenario)
         if calls:
             return True
     return False
@@ -279,14 +279,14 @@ def _may_matter(mutant: GeneratedMutant, recording: Recording) -> bool:
     return may_arise(mutant.context, (event.command for event in recording.scenario.events))
 
 
-def _alike(rules: Rules, recording: Recording) -> bool:
+def _alike(families: Families, recording: Recording) -> bool:
     with within():  # a mutant that runs out of time counts as not answering
-        return answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
+        return answers_alike(ModelAdapter(families=families), recording.profile, recording.scenario)
 
 
-def _broken(rules: Rules, recording: Recording) -> tuple[str, ...] | None:
+def _broken(families: Families, recording: Recording) -> tuple[str, ...] | None:
     commands = commands_of(recording.scenario.events)
     try:
-        return broken(recording.profile, played(rules, recording.profile, commands))
+        return broken(recording.profile, played(families, recording.profile, commands))
     except ModelBroke:
         return None

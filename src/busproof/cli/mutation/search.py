@@ -20,7 +20,7 @@ from busproof.history.replay import RecordedCommand, resolved
 from busproof.judging.judge import Judge
 from busproof.judging.replay_check import same_outcome
 from busproof.model import Answer, Namespace, RoundRobin, new_namespace, step
-from busproof.model.rules import RULES, Rules
+from busproof.model.rules import NO_FAULT, Families
 
 __all__ = ["Base", "Difference", "Played", "Reached", "broken", "played", "search"]
 
@@ -78,14 +78,14 @@ class Reached(StrEnum):
 
 
 def search(
-    rules: Rules, bases: Sequence[Base], material: Material, *, tries: int, random: Random
+    families: Families, bases: Sequence[Base], material: Material, *, tries: int, random: Random
 ) -> Difference | Reached:
     """Return commands to which the judge accepts the model's answers, but not the mutant's.
 
     If no variant has such answers, return how far the fault came in any of them.
 
     Args:
-        rules: the rules of the mutant.
+        families: families of rules with the fault.
         bases: sequences that execute the mutated lines, or come near them.
         material: commands and values for variants.
         tries: maximum number of variants.
@@ -98,7 +98,7 @@ def search(
         base = random.choice(infected if further else bases)
         commands = varied(base.commands[:LONGEST], base.partitions, material, random)
         try:
-            run = played(rules, base.profile, commands)
+            run = played(families, base.profile, commands)
         except ModelBroke:
             continue
         if run.differs:
@@ -118,7 +118,7 @@ class ModelBroke(Exception):
 
 
 def played(
-    rules: Rules,
+    families: Families,
     profile: v.Profile,
     commands: Sequence[RecordedCommand],
     *,
@@ -132,7 +132,7 @@ def played(
     Raises:
         ModelBroke: the model raised an exception.
     """
-    mutant, model = _bus(profile, rules), _bus(profile, RULES)
+    mutant, model = _bus(profile, families), _bus(profile, NO_FAULT)
     events: list[v.Event] = []
     usual: list[v.Event] = []
     tokens: dict[int, str] = {}
@@ -193,8 +193,8 @@ def _rejected(profile: v.Profile, events: Sequence[v.Event]) -> tuple[str, ...] 
     return None
 
 
-def _bus(profile: v.Profile, rules: Rules) -> Callable[[v.Command, str], Answer]:
-    namespace: Namespace = new_namespace(profile, rules)
+def _bus(profile: v.Profile, families: Families) -> Callable[[v.Command, str], Answer]:
+    namespace: Namespace = new_namespace(profile, **families)
     choices = RoundRobin()
     return lambda command, connection: step(namespace, command, connection, choices)
 
