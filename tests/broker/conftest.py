@@ -21,6 +21,7 @@ from azure.servicebus._pyamqp import client as client_module
 from azure.servicebus._pyamqp.aio import _client_async as client_async_module
 from azure.servicebus.management import ServiceBusAdministrationClient
 from preloaded import popen
+from work import PATIENCE
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 
@@ -112,7 +113,7 @@ class Served:
         data = json.dumps(body).encode() if body else None
         request = urllib.request.Request(f"{self.admin}{path}", data=data)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
@@ -204,7 +205,7 @@ def start(config: Path) -> Iterator[Start]:
     yield started
     for process in processes:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session")

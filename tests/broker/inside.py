@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 from azure.servicebus import ServiceBusClient
+from work import PATIENCE
 
 from busproof.broker.admin.endpoint import Administration
 from busproof.broker.admin.http import served
@@ -71,10 +72,10 @@ def inside(*queues: CreateQueue, policy: str = "round-robin", **limits: int) -> 
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
-    assert ready.wait(60)
+    assert ready.wait(PATIENCE)
     broker, loop = running[0]
     try:
         yield Inside(broker)
     finally:
         loop.call_soon_threadsafe(ended.set)
-        thread.join(60)
+        thread.join(PATIENCE)

@@ -12,6 +12,7 @@ from urllib.parse import quote_plus
 
 from proton import Message
 from proton.utils import BlockingConnection
+from work import PATIENCE
 
 __all__ = [
     "AMQP",
@@ -55,7 +56,7 @@ def token(resource: str, name: str, key: str, seconds: float = 600) -> str:
 @contextmanager
 def connected(port: int, **options: Any) -> Iterator[BlockingConnection]:
     """A connection, by a rule's name and key if they are given."""
-    connection = BlockingConnection(f"amqp://127.0.0.1:{port}", timeout=20, **options)
+    connection = BlockingConnection(f"amqp://127.0.0.1:{port}", timeout=PATIENCE, **options)
     try:
         yield connection
     finally:
@@ -79,7 +80,7 @@ def put_token(
         "name": audience,
     }
     sender.send(Message(body=text, properties=properties, id="asked"))
-    reply = receiver.receive(timeout=20)
+    reply = receiver.receive(timeout=PATIENCE)
     assert "asked" == reply.correlation_id
     sender.close()
     receiver.close()
@@ -95,12 +96,12 @@ def claimed(connection: BlockingConnection, path: str, name: str, key: str, **mo
 
 def silent(port: int) -> socket.socket:
     """A socket whose client says nothing at all."""
-    return socket.create_connection(("127.0.0.1", port), timeout=20)
+    return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
 
 
 def greeted(port: int) -> socket.socket:
     """A socket whose client was let in by SASL, opens a connection, and says nothing from then."""
-    client = socket.create_connection(("127.0.0.1", port), timeout=20)
+    client = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     client.sendall(SASL + ANONYMOUS)
     said = b""
     while OUTCOME not in said:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 from proton import Delivery, Described, Message, symbol, timestamp, ulong
 from proton.utils import BlockingConnection, BlockingSender
-from work import in_passes, seconds_of_process
+from work import PATIENCE, in_passes, seconds_of_process
 
 from busproof.broker.bounds import LAST_MOMENT, NUMBERS, bounded, number_in
 
@@ -41,7 +41,7 @@ def durable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     process = launched("--port", "0", "--admin-port", "0", "--control", *options)
     yield running(process)
     process.kill()
-    process.wait(20)
+    process.wait(PATIENCE)
 
 
 def rejection(sender: BlockingSender, message: Message) -> str | None:
@@ -77,7 +77,7 @@ class Asker:
 
     def reply(self) -> Message:
         """The next answer."""
-        return self._receiver.receive(timeout=60)
+        return self._receiver.receive(timeout=PATIENCE)
 
     def answer(self) -> tuple[int, str]:
         """The status and the sentence of the next answer."""
@@ -232,5 +232,5 @@ def _streamed(connection: BlockingConnection, sender: Any, data: bytes) -> bool:
     delivery = sender.link.delivery(str(next(TAGS)))
     sender.link.stream(data)
     sender.link.advance()
-    connection.wait(lambda: delivery.remote_state != 0 or delivery.settled, timeout=20)
+    connection.wait(lambda: delivery.remote_state != 0 or delivery.settled, timeout=PATIENCE)
     return bool(delivery.remote_state == Delivery.REJECTED)

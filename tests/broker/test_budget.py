@@ -8,10 +8,12 @@ from typing import Final
 
 import pytest
 from proton import Message
+from work import PATIENCE
 
 from . import raw
 from .conftest import Served, launched, running
 from .fuzz.frames import (
+    FLOW,
     NULL,
     Peer,
     attach,
@@ -58,7 +60,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
             sender.close()
     yield broker
     process.kill()
-    process.wait(20)
+    process.wait(PATIENCE)
 
 
 def asked(number: int, body: bytes = b"", operation: str = "peek-message", count: int = 1) -> bytes:
@@ -80,7 +82,7 @@ def serves(served: Served) -> None:
     with raw.connected(served.port, **LOGIN) as connection:
         connection.create_sender("q").send(Message(b"still there", inferred=True))
         receiver = connection.create_receiver("q", credit=1)
-        assert receiver.receive(20).body == b"still there"
+        assert receiver.receive(PATIENCE).body == b"still there"
         receiver.accept()
 
 
@@ -141,7 +143,7 @@ def transactions(client: Peer) -> None:
     """Messages of transactions that never end."""
     coordinator = described(0x30, listed())
     client.say(begin(), attach("c", 0, target=coordinator), attach("out", 1, sends="txn"))
-    client.read(seconds=1)
+    client.read(bytes((0, 0x53, FLOW)))
     for number in range(20):
         client.said = b""
         client.say(transfer(number * 100, described(0x77, described(0x31, listed()))))
@@ -158,7 +160,7 @@ def transactions(client: Peer) -> None:
 def unfinished(client: Peer) -> None:
     """Messages whose end never comes."""
     client.say(begin(), attach("out", 0, sends="q"))
-    client.read(seconds=0.2)
+    client.read(bytes((0, 0x53, FLOW)))
     for _ in range(18):
         client.say(transfer(0, b"x" * BODY, more=True))
 

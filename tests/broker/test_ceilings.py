@@ -8,6 +8,7 @@ import pytest
 from proton import symbol
 from proton.reactor import Filter
 from proton.utils import LinkDetached
+from work import PATIENCE
 
 from . import raw
 from .conftest import Served, launched, running
@@ -32,7 +33,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     process = launched("--port", "0", "--admin-port", "0", "--config", str(config), *limits)
     yield running(process)
     process.kill()
-    process.wait(20)
+    process.wait(PATIENCE)
 
 
 def test_rules_of_a_topic_have_a_ceiling(served: Served) -> None:

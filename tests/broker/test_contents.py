@@ -8,6 +8,7 @@ import attrs
 import pytest
 from proton import Delivery, Message, symbol, timestamp
 from proton.utils import BlockingConnection
+from work import PATIENCE
 
 from busproof import vocabulary as v
 from busproof.broker.amqp.encoding import check
@@ -107,7 +108,7 @@ def _refused(connection: BlockingConnection, sender: Any, data: bytes) -> bool:
     delivery = sender.link.delivery("1")
     sender.link.stream(data)
     sender.link.advance()
-    connection.wait(lambda: delivery.settled, timeout=60)
+    connection.wait(lambda: delivery.settled, timeout=PATIENCE)
     delivery.settle()
     return bool(delivery.remote_state == Delivery.REJECTED)
 

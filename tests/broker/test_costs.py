@@ -51,7 +51,7 @@ def costly(folder: Path) -> Iterator[Served]:
     process = launched("--port", "0", "--admin-port", "0", *options)
     yield running(process)
     process.kill()
-    process.wait(20)
+    process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def rule(name: str, expression: str, action: str = "") -> dict[str, Any]:
 
 
 def healthy(served: Served) -> bool:
-    with urllib.request.urlopen(f"{served.admin}/health", timeout=20) as answer:
+    with urllib.request.urlopen(f"{served.admin}/health", timeout=PATIENCE) as answer:
         return bool(answer.status == 200)
 
 
@@ -128,7 +128,7 @@ def test_expression_beyond_the_bounds_is_refused(
         headers={"Authorization": raw.token("http://127.0.0.1/", *KEY)},
     )
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=20)
+        urllib.request.urlopen(request, timeout=PATIENCE)
     with refused.value as answer:
         assert answer.code == 400
         assert b"at most 1,024" in answer.read()
@@ -179,7 +179,7 @@ def test_refused_sends_are_freed(served: Served, kind: str, data: bytes) -> None
             delivery = sender.link.delivery(str(number))
             sender.link.stream(data)
             sender.link.advance()
-            connection.wait(lambda waiting=delivery: waiting.settled, timeout=20)
+            connection.wait(lambda waiting=delivery: waiting.settled, timeout=PATIENCE)
             assert delivery.remote_state == Delivery.REJECTED, kind
             delivery.settle()
             before = before or (memory(served) if number == 9 else 0)
@@ -228,10 +228,10 @@ def test_message_of_many_parts_costs_linear_time(served: Served, kind: str) -> N
         delivery = sender.link.delivery("1")
         sender.link.stream(MANY[kind])
         sender.link.advance()
-        connection.wait(lambda: delivery.settled, timeout=120)
+        connection.wait(lambda: delivery.settled, timeout=PATIENCE)
         if delivery.remote_state == Delivery.ACCEPTED:
             receiver = connection.create_receiver("q", credit=1)
-            connection.wait(lambda: receiver.fetcher.has_message, timeout=120)
+            connection.wait(lambda: receiver.fetcher.has_message, timeout=PATIENCE)
 
 
 def test_message_in_many_tiny_transfers_costs_linear_time() -> None:

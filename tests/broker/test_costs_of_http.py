@@ -30,7 +30,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def exchanged(served: Served, sent: Iterable[bytes], most: int = 200_000) -> bytes:
     """What is answered to bytes that are sent one piece after another, as far as they are taken."""
     port = urlsplit(served.admin).port or 0
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
         with suppress(ConnectionError):
             for piece in sent:
                 client.sendall(piece)

@@ -4,7 +4,6 @@ import json
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -13,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from proton import Message
-from work import process_passes
+from work import PATIENCE, process_passes, until
 
 from . import raw
 from .conftest import Served, running
@@ -49,11 +48,11 @@ def started(soft: int, hard: int, folder: Path) -> Iterator[Served]:
         yield running(process)
     finally:
         process.kill()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
 def healthy(served: Served) -> bool:
-    with urllib.request.urlopen(f"{served.admin}/health", timeout=20) as answer:
+    with urllib.request.urlopen(f"{served.admin}/health", timeout=PATIENCE) as answer:
         return bool(answer.status == 200)
 
 
@@ -67,14 +66,14 @@ def test_many_idle_connections_leave_files_for_everything_else(tmp_path: Path) -
                 for _ in range(200):
                     with suppress(OSError):
                         address = ("127.0.0.1", served.port)
-                        crowd.enter_context(socket.create_connection(address, timeout=20))
+                        crowd.enter_context(socket.create_connection(address, timeout=PATIENCE))
                 for _ in range(5):
                     assert healthy(served)
                     sender.send(Message(b"stored", inferred=True))
             with raw.connected(served.port, **LOGIN) as connection:
                 connection.create_sender("q").send(Message(b"again", inferred=True))
         served.process.terminate()
-        _, said = served.process.communicate(timeout=60)
+        _, said = served.process.communicate(timeout=PATIENCE)
         assert 1 <= said.count("connections are refused") <= 5, said
         assert len(said.splitlines()) < 20, said
 
@@ -91,16 +90,17 @@ def test_idle_http_connections_leave_files_too(tmp_path: Path) -> None:
             for _ in range(200):
                 with suppress(OSError):
                     address = ("127.0.0.1", port)
-                    crowd.enter_context(socket.create_connection(address, timeout=20))
+                    crowd.enter_context(socket.create_connection(address, timeout=PATIENCE))
             for _ in range(5):
                 sender.send(Message(b"stored", inferred=True))
-        for _ in range(100):
+
+        def is_answered() -> bool:
             # The broker may not have noticed yet that they are gone.
             with suppress(OSError):
-                assert healthy(served)
-                break
-            time.sleep(0.1)
-        assert healthy(served)
+                return healthy(served)
+            return False
+
+        assert until(is_answered)
 
 
 @pytest.mark.needs("many-files")

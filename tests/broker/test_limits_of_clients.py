@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from proton import ConnectionException, Delivery, Link, Message, Terminus
 from proton.utils import BlockingConnection, LinkDetached
+from work import PATIENCE, until
 
 from busproof.adapters.amqp.connection import Connection
 from busproof.adapters.amqp.failing import Lost
@@ -48,12 +49,9 @@ def send(connection: BlockingConnection, body: bytes) -> bool:
     return bool(sent.remote_state == Delivery.ACCEPTED)
 
 
-def gone(served: Inside, left: int = 0, seconds: float = 20) -> bool:
+def gone(served: Inside, left: int = 0) -> bool:
     """Whether no more than so many connections are left before long."""
-    end = time.monotonic() + seconds
-    while len(served.hub.connections) > left and time.monotonic() < end:
-        time.sleep(0.02)
-    return len(served.hub.connections) <= left
+    return until(lambda: len(served.hub.connections) <= left)
 
 
 def ended(connection: Connection) -> str:
@@ -181,11 +179,12 @@ def test_silent_connection_is_closed() -> None:
     with inside(QUEUE, idle=2) as served, bare(served) as lively:
         with socket_of_one_who_logged_in(served):
             assert 2 == len(served.hub.connections)
-            end = time.monotonic() + 6
-            while time.monotonic() < end:
+
+            def is_alone() -> bool:
                 lively.beat()
-                time.sleep(0.1)
-            assert 1 == len(served.hub.connections)
+                return len(served.hub.connections) == 1
+
+            assert until(is_alone)
         attached(lively, lively.sender(), "q")
     with inside(QUEUE, idle=0) as served, socket_of_one_who_logged_in(served):
         time.sleep(3)
@@ -198,7 +197,7 @@ def socket_of_one_who_logged_in(served: Inside) -> Iterator[socket.socket]:
     fields = b"\xa3\x05PLAIN\xa0" + bytes([len(said)]) + said
     init = b"\x00\x53\x41\xc0" + bytes([len(fields) + 1, 2]) + fields
     frame = (len(init) + 8).to_bytes(4, "big") + b"\x02\x01\x00\x00" + init
-    with socket.create_connection(("127.0.0.1", served.broker.port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", served.broker.port), timeout=PATIENCE) as client:
         client.sendall(raw.SASL + frame)
         came = b""
         while raw.OUTCOME not in came:
@@ -222,11 +221,11 @@ def test_a_link_is_given_so_much_and_more_when_some_of_it_is_settled() -> None:
         for body in "abc":
             sender.send(Message(body))
         receiver = connection.create_receiver("q", credit=10)
-        assert ["a", "b"] == [receiver.receive(20).body for _ in range(2)]
+        assert ["a", "b"] == [receiver.receive(PATIENCE).body for _ in range(2)]
         with pytest.raises(Exception, match=r"(?i)timed out"):
             receiver.receive(timeout=1)
         receiver.accept()
-        assert "c" == receiver.receive(20).body
+        assert "c" == receiver.receive(PATIENCE).body
 
 
 def asked(connection: Connection, link: Any, times: int, sized: int = 1) -> None:
@@ -322,11 +321,10 @@ def test_a_client_that_reads_nothing_cannot_put_off_its_end(
             replies.flow(100)
             deaf.wait(lambda: sender.credit > 0, "credit")
             asked(deaf, sender, 30)
-            time.sleep(0.5)
-            assert waiting(served) > 0
+            assert until(lambda: waiting(served) > 0)
             (stuck,) = (each for each in served.hub.connections if each._wire.waiting)
             served.hub.loop.call_soon_threadsafe(stuck.drop)
-            assert gone(served, left=1, seconds=5)
+            assert gone(served, left=1)
 
 
 @pytest.mark.slow

@@ -2,13 +2,13 @@
 
 import contextlib
 import socket
-import time
 from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from proton import uint
+from work import PATIENCE, until
 
 from busproof.broker.amqp.framing import BATCH_FORMAT
 from busproof.broker.limits import MEANINGS, Limits, limits_in
@@ -88,12 +88,12 @@ def test_a_request_or_a_batch_has_so_many_things_and_no_more(count: int) -> None
 
 
 def spoken(served: Inside, data: bytes, *, more: Callable[[], bytes] | None = None) -> bytes:
-    """What is said over HTTP, until the broker ends the connection or waits for more."""
+    """What is said over HTTP, until the broker ends the connection or has answered."""
     place = ("127.0.0.1", served.broker.admin_port)
     said = b""
-    with socket.create_connection(place, timeout=10) as client:
+    with socket.create_connection(place, timeout=PATIENCE) as client:
         client.sendall(data)
-        with contextlib.suppress(TimeoutError, ConnectionResetError):
+        with contextlib.suppress(ConnectionResetError):
             while piece := client.recv(65_536):
                 said += piece
                 if more is None and b"\r\n\r\n" in said:
@@ -118,15 +118,12 @@ def test_http_has_its_limits_too() -> None:
         assert b" 415 " in spoken(served, head + b"Content-Encoding: gzip\r\n" + fits)
         assert b" 400 " in spoken(served, head + b"Content-Encoding: identity\r\n" + fits)
         assert b" 400 " in spoken(served, b"GET //[ HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        began = time.monotonic()
         assert b"" == spoken(served, head + b"Content-Length: 9\r\n\r\n", more=bytes)
-        assert 1 < time.monotonic() - began < 8
         place = ("127.0.0.1", served.broker.admin_port)
         health = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
         with socket.create_connection(place) as first, socket.create_connection(place):
             assert b" 200 " in spoken(served, health)
-            first.settimeout(10)
+            first.settimeout(PATIENCE)
             with contextlib.suppress(ConnectionError):
                 assert first.recv(1) == b""
-        time.sleep(0.2)
-        assert b" 200 " in spoken(served, health)
+        assert until(lambda: b" 200 " in spoken(served, health))

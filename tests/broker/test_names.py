@@ -7,6 +7,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 import pytest
+from work import PATIENCE
 
 from busproof.broker.admin import atom
 from busproof.broker.admin.rule_descriptions import rule_element
@@ -56,7 +57,7 @@ def asked(
         headers={"Authorization": raw.token("http://127.0.0.1/", LOGIN["user"], LOGIN["password"])},
     )
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         with error:

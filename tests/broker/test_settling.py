@@ -10,6 +10,7 @@ from proton import Array, Data, Delivery, Message, int32, symbol, timestamp
 from proton.handlers import MessagingHandler, TransactionHandler
 from proton.reactor import Container
 from proton.utils import BlockingConnection, LinkDetached
+from work import PATIENCE
 
 from busproof.broker.auth import cbs
 from busproof.vocabulary.commands import CreateQueue
@@ -91,7 +92,7 @@ def test_settlements_take_effect_with_their_transaction(timeless: Served, end: s
     container = Container(handler)
     container.timeout = 0.5
     container.start()
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + PATIENCE
     while container.process() and time.monotonic() < limit:
         pass
     container.stop()
@@ -114,7 +115,7 @@ def managed(
     asked = Message(body, id=1, reply_to=f"{path}/$management", properties=properties)
     asked.annotations = notes
     sender.send(asked)
-    answer = receiver.receive(timeout=20)
+    answer = receiver.receive(timeout=PATIENCE)
     sender.close()
     receiver.close()
     return answer
@@ -229,7 +230,7 @@ def test_a_link_ends_with_the_token_that_it_needs(served: Served) -> None:
         ending = connection.create_receiver("plain", credit=1)
         lasting = connection.create_sender("hasty")
         with pytest.raises(LinkDetached, match="unauthorized-access"):
-            ending.receive(timeout=20)
+            ending.receive(timeout=PATIENCE)
         assert Delivery.ACCEPTED == lasting.send(Message(b"goes on", inferred=True)).remote_state
     assert ["goes on"] == emptied(served, "hasty")
 
@@ -245,7 +246,7 @@ def put(connection: BlockingConnection, path: str, expiry: int) -> None:
         "name": resource,
     }
     sender.send(Message(given, id=1, properties=properties))
-    assert 202 == receiver.receive(timeout=20).properties["status-code"]
+    assert 202 == receiver.receive(timeout=PATIENCE).properties["status-code"]
     sender.close()
     receiver.close()
 
@@ -255,8 +256,8 @@ def test_client_without_a_token_is_disconnected(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(cbs, "TIME_TO_CLAIM", 0.5)
     with inside(CreateQueue(queue="q")) as broker:
         connection = BlockingConnection(
-            f"amqp://127.0.0.1:{broker.broker.port}", timeout=20, allowed_mechs="ANONYMOUS"
+            f"amqp://127.0.0.1:{broker.broker.port}", timeout=PATIENCE, allowed_mechs="ANONYMOUS"
         )
         with pytest.raises(Exception, match="No token was put"):
-            connection.wait(lambda: False, timeout=20)
+            connection.wait(lambda: False, timeout=PATIENCE)
         assert symbol("amqp:unauthorized-access") == connection.conn.remote_condition.name

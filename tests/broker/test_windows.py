@@ -5,6 +5,7 @@ import time
 
 import pytest
 from azure.servicebus import ServiceBusMessage
+from work import PATIENCE
 
 from busproof.broker.amqp.framing import AMQP_HEADER, Frames
 from busproof.broker.amqp.numbering import Numbering
@@ -32,7 +33,7 @@ def test_receiver_with_the_greatest_credit_is_given_messages(punctual: Served) -
     link.flow(2**31 - 1)
     with raw.silent(served.port) as client:
         client.settimeout(0.2)
-        end = time.monotonic() + 20
+        end = time.monotonic() + PATIENCE
         while link.current is None and time.monotonic() < end:
             if (waiting := engine.pending()) > 0:
                 data = bytes(engine.peek(waiting) or b"")

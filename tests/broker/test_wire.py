@@ -1,6 +1,7 @@
 """What only a raw client can ask: PLAIN, drain, transactions; and what is no AMQP at all."""
 
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from proton import ConnectionException, Delivery, Message, symbol
 from proton.handlers import MessagingHandler, TransactionHandler
 from proton.reactor import Container, LinkOption
 from proton.utils import BlockingConnection, LinkDetached
+from work import PATIENCE
 
 from .conftest import Served
 from .test_sdk_queues import emptied, sent
@@ -28,7 +30,7 @@ LOGIN = {
 @contextmanager
 def connected(served: Served, **options: Any) -> Iterator[BlockingConnection]:
     connection = BlockingConnection(
-        f"amqp://127.0.0.1:{served.port}", timeout=20, **{**LOGIN, **options}
+        f"amqp://127.0.0.1:{served.port}", timeout=PATIENCE, **{**LOGIN, **options}
     )
     try:
         yield connection
@@ -71,7 +73,7 @@ def test_a_drained_link_has_no_credit_left(served: Served) -> None:
     with connected(served) as connection:
         receiver = connection.create_receiver("plain", credit=0)
         receiver.link.drain(5)
-        connection.wait(lambda: not receiver.link.draining(), timeout=10)
+        connection.wait(lambda: not receiver.link.draining(), timeout=PATIENCE)
         assert 0 == receiver.link.credit
 
 
@@ -250,9 +252,9 @@ def transacted(served: Served, keys: list[str | None], end: str) -> InTransactio
     container = Container(handler)
     container.timeout = 0.5
     container.start()
-    for _ in range(60):
-        if not container.process():
-            break
+    end = time.monotonic() + PATIENCE
+    while container.process() and time.monotonic() < end:
+        pass
     container.stop()
     return handler
 
@@ -276,7 +278,7 @@ def test_a_transaction_with_two_keys_is_refused(served: Served, name: str) -> No
 
 def raw(served: Served, data: bytes) -> bytes:
     """What comes back on a connection over which this is sent."""
-    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as client:
         client.sendall(data)
         client.shutdown(socket.SHUT_WR)
         found = b""
@@ -334,7 +336,7 @@ def test_a_message_that_is_none_is_rejected(served: Served) -> None:
         delivery = sender.link.delivery("1")
         sender.link.stream(b"\x00\x53\x75\xa0\xff cut off")
         sender.link.advance()
-        connection.wait(lambda: delivery.settled or delivery.remote_state, timeout=10)
+        connection.wait(lambda: delivery.settled or delivery.remote_state, timeout=PATIENCE)
         assert Delivery.REJECTED == delivery.remote_state
         assert "amqp:decode-error" == delivery.remote.condition.name
     sent(served, "plain", SdkMessage("goes on"))

@@ -15,6 +15,8 @@ Which of these to use when:
   have turns meanwhile". It counts the product's own slices of processor time in passes, too.
 
 One pass takes one millisecond on the machine of the documents (docs/security.md).
+
+What another thread or process does at some time is waited for with `until`, never slept for.
 A limit on time that only ends a hanging test is `PATIENCE`.
 """
 
@@ -46,6 +48,7 @@ __all__ = [
     "measure_passes",
     "process_passes",
     "seconds_of_process",
+    "until",
     "watch_loop",
 ]
 
@@ -115,6 +118,14 @@ def in_passes(seconds: float) -> float:
 def measure_passes(act: Callable[[], object]) -> float:
     """Return how many passes take as long as this does."""
     return in_passes(_seconds(act))
+
+
+def until(is_so: Callable[[], bool]) -> bool:
+    """Wait until something is so, and return whether it is; who waits for ever fails."""
+    end = time.monotonic() + PATIENCE
+    while not (found := is_so()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
 
 
 def check(most: float, measure: Callable[[], float]) -> None:

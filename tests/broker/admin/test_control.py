@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import attrs
 import pytest
+from work import PATIENCE
 
 from busproof.broker.admin.access import Control, is_local
 from busproof.broker.admin.http import Request
@@ -22,7 +23,7 @@ FREE = ("--port", "0", "--admin-port", "0")
 def asked(served: Served, path: str, **headers: str) -> int:
     """The number that a request is answered with."""
     host = urlsplit(served.admin)
-    connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=20)
+    connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=PATIENCE)
     try:
         connection.request("GET", path, headers=headers)
         return connection.getresponse().status
@@ -34,7 +35,7 @@ def begun(*options: str) -> Iterator[Served]:
     served = running(launched(*FREE, *options))
     yield served
     served.process.kill()
-    served.process.communicate(timeout=20)
+    served.process.communicate(timeout=PATIENCE)
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_its_own_page_is_answered_and_shown_in_no_other(local: Served) -> None:
     assert 200 == asked(local, "/busproof/overview", Origin=f"http://{host}")
     for origin in ("http://127.0.0.1", f"http://localhost:{host.split(':')[1]}", "null", "file://"):
         assert 403 == asked(local, "/busproof/overview", Origin=origin)
-    with urllib.request.urlopen(f"{local.admin}/busproof/", timeout=20) as answer:
+    with urllib.request.urlopen(f"{local.admin}/busproof/", timeout=PATIENCE) as answer:
         policy, text = answer.headers["Content-Security-Policy"], answer.read().decode()
     assert "frame-ancestors 'none'" in policy
     assert "default-src 'none'" in policy
@@ -119,7 +120,7 @@ def test_control_endpoint_requires_the_token(token: Served) -> None:
         assert 401 == asked(token, "/busproof/state", Authorization=shown)
     assert 401 == asked(token, "/busproof/state")
     token.process.terminate()
-    assert "open-sesame" not in token.said + token.process.communicate(timeout=20)[1]
+    assert "open-sesame" not in token.said + token.process.communicate(timeout=PATIENCE)[1]
 
 
 @pytest.mark.parametrize(

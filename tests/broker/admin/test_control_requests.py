@@ -4,6 +4,7 @@ import urllib.request
 
 import pytest
 from azure.servicebus import ServiceBusMessage as Message
+from work import PATIENCE
 
 from ..conftest import Served, Start, anew
 from ..test_sdk_queues import sent
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 def test_health_and_state(served: Served) -> None:
     """What the emulator says, and what is held where."""
-    with urllib.request.urlopen(f"{served.admin}/health", timeout=10) as answer:
+    with urllib.request.urlopen(f"{served.admin}/health", timeout=PATIENCE) as answer:
         assert 200 == answer.status
     assert "healthy" == served.ask("/health")["status"]
     state = served.ask("/busproof/state")

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from azure.servicebus import ServiceBusMessage
 from azure.servicebus.exceptions import ServiceBusAuthenticationError, ServiceBusAuthorizationError
 from proton import ConnectionException, Delivery, Message
 from proton.utils import LinkDetached
+from work import PATIENCE, until
 
 from busproof.broker.auth import cbs
 from busproof.broker.auth.tokens import Key
@@ -21,14 +21,6 @@ from .. import raw
 from ..conftest import SETTINGS, Served, launched, running
 from ..inside import inside
 from .test_keys import LISTEN, RULES, SEND
-
-
-def outlasted(check: Callable[[], bool], seconds: float = 20) -> bool:
-    """Whether something becomes true in time."""
-    end = time.monotonic() + seconds
-    while not check() and time.monotonic() < end:
-        time.sleep(0.02)
-    return check()
 
 
 @pytest.mark.slow
@@ -44,7 +36,7 @@ def test_a_link_ends_with_the_token_that_it_needs() -> None:
         short, long = connection.create_sender("q"), connection.create_sender("r")
         assert Delivery.ACCEPTED == short.send(Message("in time")).remote_state
         with pytest.raises(LinkDetached, match="'Send' claim is required"):
-            connection.wait(lambda: False, timeout=20)
+            connection.wait(lambda: False, timeout=PATIENCE)
         assert Delivery.ACCEPTED == long.send(Message("goes on")).remote_state
         with pytest.raises(LinkDetached, match="unauthorized-access"):
             connection.create_receiver("q")
@@ -70,7 +62,7 @@ def test_links_for_management_end_with_their_token_too() -> None:
             connection.create_sender("q")
         for _ in range(2):
             with pytest.raises(LinkDetached, match="claim is required"):
-                connection.wait(lambda: False, timeout=20)
+                connection.wait(lambda: False, timeout=PATIENCE)
 
 
 @pytest.mark.slow
@@ -127,7 +119,7 @@ def test_a_token_permits_what_its_rule_does_where_it_is_for() -> None:
                 with pytest.raises(LinkDetached, match="unauthorized-access"):
                     attach(path)
             raw.claimed(connection, "", "ears", "e")
-            assert "sent" == connection.create_receiver("q").receive(timeout=20).body
+            assert "sent" == connection.create_receiver("q").receive(timeout=PATIENCE).body
             connection.create_receiver("r")
             with pytest.raises(LinkDetached, match="'Send' claim is required"):
                 connection.create_sender("r")
@@ -151,8 +143,8 @@ def test_client_that_never_authenticates_is_disconnected(
     ):
         connect = raw.greeted if opens else raw.silent
         with connect(served.broker.port):
-            assert outlasted(lambda: 2 == len(served.hub.connections))
-            assert outlasted(lambda: 1 == len(served.hub.connections))
+            assert until(lambda: 2 == len(served.hub.connections))
+            assert until(lambda: 1 == len(served.hub.connections))
         assert Delivery.ACCEPTED == other.create_sender("q").send(Message("x")).remote_state
 
 
@@ -180,7 +172,7 @@ def begin(config: Path) -> Iterator[Begin]:
     yield launch
     for each in started:
         each.process.kill()
-        each.process.wait(20)
+        each.process.wait(PATIENCE)
 
 
 def said_by(served: Served, *, until: str) -> str:
@@ -245,7 +237,7 @@ def test_keys_are_changed_while_it_runs_and_never_shown(begin: Begin, keys: Path
         assert {} == served.ask("/busproof/keys/renew", really=True)
         send(served, "mouth", "mouth-new")
     served.process.terminate()
-    said += served.process.communicate(timeout=30)[1]
+    said += served.process.communicate(timeout=PATIENCE)[1]
     for secret in (
         "first",
         "second",
@@ -263,7 +255,7 @@ def test_without_keys_of_ones_own_only_this_machine_is_served(begin: Begin, keys
     """And it says so; with keys, or on one's word, others are served too."""
     everywhere = ("--host", "0.0.0.0")  # noqa: S104 - what the test is about
     refused = launched("--port", "0", "--admin-port", "0", *everywhere)
-    said = refused.communicate(timeout=60)[1]
+    said = refused.communicate(timeout=PATIENCE)[1]
     assert 2 == refused.returncode
     assert "everybody knows; give keys of your own by --keys" in said
     assert 1 == said.count("\n")

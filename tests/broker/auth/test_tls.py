@@ -19,6 +19,7 @@ from azure.servicebus.exceptions import ServiceBusError
 from cryptography.hazmat.primitives import serialization
 from proton import Message, SSLDomain
 from proton.utils import BlockingConnection
+from work import PATIENCE
 
 from busproof.broker.auth.certificates import Certificate
 from busproof.errors import UsageError
@@ -70,7 +71,7 @@ def begun(files: Files, config: Path, *more: str) -> Iterator[Secured]:
     served = running(launched(*ports, *own, *more, "--config", str(config)))
     yield Secured(served, served.port)
     served.process.kill()
-    served.process.communicate(timeout=20)
+    served.process.communicate(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -125,18 +126,18 @@ def test_a_certificate_is_made_for_everything_that_speaks_tls(
         trusting = ssl.create_default_context(cafile=str(authority))
         for port in (served.port, int(found[1]), int(served.admin.rpartition(":")[2])):
             with (
-                socket.create_connection(("127.0.0.1", port), timeout=20) as plain,
+                socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as plain,
                 trusting.wrap_socket(plain, server_hostname=name),
             ):
                 pass
         with (
-            socket.create_connection(("127.0.0.1", served.port), timeout=20) as plain,
+            socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as plain,
             pytest.raises(ssl.SSLCertVerificationError),
         ):
             trusting.wrap_socket(plain, server_hostname="elsewhere.example")
     finally:
         served.process.kill()
-        served.process.communicate(timeout=20)
+        served.process.communicate(timeout=PATIENCE)
 
 
 @pytest.mark.slow
@@ -147,14 +148,14 @@ def test_another_client_logs_in_by_tls(secured: Secured, files: Files) -> None:
     domain.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
     connection = BlockingConnection(
         f"amqps://localhost:{secured.port}",
-        timeout=20,
+        timeout=PATIENCE,
         ssl_domain=domain,
         user="RootManageSharedAccessKey",
         password="SAS_KEY_VALUE",
         allowed_mechs="PLAIN",
     )
     connection.create_sender("plain").send(Message("by TLS"))
-    assert "by TLS" == connection.create_receiver("plain").receive(timeout=20).body
+    assert "by TLS" == connection.create_receiver("plain").receive(timeout=PATIENCE).body
     connection.close()
 
 
@@ -163,15 +164,15 @@ def test_nothing_is_spoken_without_it(secured: Secured, files: Files) -> None:
     """Neither AMQP nor HTTP; and by HTTPS what HTTP would say."""
     assert "AMQP on" not in secured.served.said
     assert "UseDevelopmentEmulator" not in secured.served.connection_string
-    with socket.create_connection(("127.0.0.1", secured.port), timeout=20) as plain:
+    with socket.create_connection(("127.0.0.1", secured.port), timeout=PATIENCE) as plain:
         plain.sendall(b"AMQP\x03\x01\x00\x00")
         assert not plain.recv(100).startswith(b"AMQP")
     port = secured.served.admin.rpartition(":")[2]
     with pytest.raises((urllib.error.URLError, OSError)):
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=20)
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=PATIENCE)
     context = ssl.create_default_context(cafile=str(files.authority))
     with urllib.request.urlopen(
-        f"https://localhost:{port}/health", timeout=20, context=context
+        f"https://localhost:{port}/health", timeout=PATIENCE, context=context
     ) as answer:
         assert 200 == answer.status
 
@@ -185,7 +186,7 @@ def test_addresses_of_entities_begin_as_the_client_asked(secured: Secured, files
         f"https://localhost:{port}/plain", headers={"Authorization": token}
     )
     context = ssl.create_default_context(cafile=str(files.authority))
-    with urllib.request.urlopen(request, timeout=20, context=context) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE, context=context) as answer:
         assert f"<id>https://localhost:{port}/plain</id>" in answer.read().decode()
 
 
@@ -204,7 +205,7 @@ def test_tls_below_1_2_is_refused(
     context = ssl.create_default_context(cafile=str(files.authority))
     context.set_ciphers("ALL:@SECLEVEL=0")
     context.minimum_version = context.maximum_version = version
-    with socket.create_connection(("localhost", secured.port), timeout=20) as plain:
+    with socket.create_connection(("localhost", secured.port), timeout=PATIENCE) as plain:
         if not comes:
             with pytest.raises(ssl.SSLError, match=r"(?i)version|alert|protocol"):
                 context.wrap_socket(plain, server_hostname="localhost")
@@ -225,7 +226,7 @@ def test_a_certificate_is_renewed_while_it_runs(config: Path, tmp_path: Path) ->
         def trusts(authority: str, port: int = secured.port) -> bool:
             context = ssl.create_default_context(cadata=authority)
             try:
-                with socket.create_connection(("localhost", port), timeout=20) as plain:
+                with socket.create_connection(("localhost", port), timeout=PATIENCE) as plain:
                     context.wrap_socket(plain, server_hostname="localhost").close()
             except ssl.SSLCertVerificationError:
                 return False

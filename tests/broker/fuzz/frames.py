@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
+from work import PATIENCE
+
 from .. import raw
 from .fuzzing import KEY, NAME
 
@@ -169,7 +171,7 @@ class Peer:
     """A client that sends just these bytes, and reads only on request."""
 
     def __init__(self, port: int, first: bytes = b"") -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=5)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         self.said = b""
         self.is_over = False
         self.say(login() + opening() + first)
@@ -183,7 +185,7 @@ class Peer:
         except (ConnectionError, TimeoutError):
             self.is_over = True
 
-    def read(self, wanted: bytes = b"", seconds: float = 20) -> bool:
+    def read(self, wanted: bytes = b"", seconds: float = PATIENCE) -> bool:
         """Read until these bytes came, or the connection has ended; whether they came."""
         end = time.monotonic() + seconds
         while wanted not in self.said or not wanted:
@@ -201,7 +203,14 @@ class Peer:
         self.socket.settimeout(5)
         return wanted in self.said
 
-    def read_all(self, seconds: float = 20) -> None:
+    def read_some(self) -> None:
+        """Read what comes next, or that the connection has ended."""
+        self.socket.settimeout(PATIENCE)
+        came = self.socket.recv(1_048_576)
+        self.is_over = not came
+        self.said += came
+
+    def read_all(self, seconds: float = PATIENCE) -> None:
         """Read and forget until nothing comes for a while, or the connection has ended."""
         self.socket.settimeout(seconds)
         with suppress(TimeoutError, ConnectionError):

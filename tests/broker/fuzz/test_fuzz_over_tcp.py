@@ -10,7 +10,6 @@ import random
 import socket
 import struct
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ import attrs
 import pytest
 from proton import Message
 from proton.utils import BlockingConnection
+from work import PATIENCE, until
 
 from busproof.broker.admin.http import Request
 from busproof.broker.auth.tokens import Keys
@@ -40,8 +40,6 @@ LEFT: Final = 100
 """So many clients stay for good, of whom most never read."""
 MOST_GROWTH: Final = 8.0
 """In MB of memory, between the first two thirds of the cases and their end."""
-PATIENCE: Final = 20
-"""Seconds for the broker to let go of one who has said that no more will come."""
 RESET: Final = struct.pack("ii", 1, 0)
 QUEUES: Final = {
     "UserConfig": {
@@ -79,7 +77,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     process = launched("--port", "0", "--admin-port", "0", "--control", "--config", str(config))
     yield running(process)
     process.terminate()
-    process.wait(20)
+    process.wait(PATIENCE)
 
 
 @attrs.define
@@ -248,11 +246,11 @@ def serves(served: Served) -> None:
     """A client that does all right is served: the broker has taken no harm."""
     served.ask("/busproof/namespace", configured=True)
     connection = BlockingConnection(
-        f"amqp://127.0.0.1:{served.port}", timeout=20, allow_insecure_mechs=True, **LOGIN
+        f"amqp://127.0.0.1:{served.port}", timeout=PATIENCE, allow_insecure_mechs=True, **LOGIN
     )
     connection.create_sender("q").send(Message(b"still there", inferred=True))
     receiver = connection.create_receiver("q", credit=1)
-    assert b"still there" == receiver.receive(20).body
+    assert b"still there" == receiver.receive(PATIENCE).body
     receiver.accept()
     connection.close()
 
@@ -274,22 +272,19 @@ def test_a_broker_outlives_its_clients(served: Served, say) -> None:
     serves(served)  # with all who stay and never read
     crowd.leave()
     assert emptied(served) < began + MOST_GROWTH
-    end = time.monotonic() + 20
-    while files(served.process) > before and time.monotonic() < end:
-        time.sleep(0.1)
-    assert files(served.process) <= before
+    assert until(lambda: files(served.process) <= before)
     assert len(crowd.read) > first // 2
     if say is without_a_key:
         assert [] == [each for each in crowd.read if b"Accepted" in each or b"body" in each]
     served.process.terminate()
-    _, said = served.process.communicate(timeout=20)
+    _, said = served.process.communicate(timeout=PATIENCE)
     assert "" == said.replace("busproof: stopped", "").strip()
 
 
 def test_head_request_gets_no_body(served: Served) -> None:
     """Found as a traceback, and as one for whoever came after on the same connection."""
     where = ("127.0.0.1", int(served.admin.rpartition(":")[2]))
-    with socket.create_connection(where, timeout=20) as client:
+    with socket.create_connection(where, timeout=PATIENCE) as client:
         client.sendall(b"HEAD /health HTTP/1.1\r\nhost: localhost\r\n\r\nno request\r\n\r\n")
         came = b""
         while some := client.recv(4_096):

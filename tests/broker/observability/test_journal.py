@@ -17,6 +17,7 @@ from azure.servicebus.exceptions import (
     ServiceBusError,
 )
 from embedded_clients import client as embedded_client
+from work import PATIENCE
 
 from busproof.broker.embedding import embedded
 from busproof.broker.observability.event_log import LONGEST, journal
@@ -38,7 +39,7 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 def ended(served: Served) -> None:
     served.process.send_signal(signal.SIGTERM)
-    served.process.communicate(timeout=20)
+    served.process.communicate(timeout=PATIENCE)
 
 
 def use(served: Served) -> None:
@@ -116,7 +117,7 @@ def test_the_output_has_nothing_but_lines(config: Path) -> None:
     )
     running(process)
     process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert ["started", "stopped"] == [each["event"] for each in lines(output)]
 
 
@@ -132,7 +133,7 @@ def test_a_log_that_cannot_be_written_stops_nobody(start: Start) -> None:
     # Some of it may have been read ahead, which `communicate` would not know.
     said = served.said + served.process.stderr.read()
     assert 1 == said.count("the log cannot be written")
-    assert 0 == served.process.wait(20)
+    assert 0 == served.process.wait(PATIENCE)
 
 
 def test_a_log_that_cannot_be_opened_is_named(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families as openmetrics_families,
 )
 from prometheus_client.parser import text_string_to_metric_families
+from work import PATIENCE
 
 from busproof.broker.bus import Bus
 from busproof.broker.observability.metrics import MOST_TOLD
@@ -56,14 +57,14 @@ class Told:
 
 
 def look(served: Served) -> Told:
-    with urllib.request.urlopen(f"{served.admin}/metrics", timeout=20) as answer:
+    with urllib.request.urlopen(f"{served.admin}/metrics", timeout=PATIENCE) as answer:
         return Told(answer.read().decode())
 
 
 def asked(served: Served, path: str, **headers: str) -> tuple[int, str, str]:
     """How a request is answered: the number, of which type, and with what."""
     host = urlsplit(served.admin)
-    connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=20)
+    connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=PATIENCE)
     try:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
@@ -164,7 +165,7 @@ def guarded(tmp_path: Path) -> Iterator[Served]:
     served = running(launched(*FREE, "--metrics-token", str(path)))
     yield served
     served.process.kill()
-    served.process.communicate(timeout=20)
+    served.process.communicate(timeout=PATIENCE)
 
 
 @pytest.mark.slow
@@ -207,7 +208,7 @@ def test_metrics_list_the_first_entities_and_count_the_rest(tmp_path: Path) -> N
         metrics = look(served)
     finally:
         served.process.kill()
-        served.process.communicate(timeout=20)
+        served.process.communicate(timeout=PATIENCE)
     assert 507 == metrics.of("busproof_entities")
     assert 7 == metrics.of("busproof_entities_left_out")
     assert [1.0] == metrics.every("busproof_partition_up", entity="q0499")

@@ -8,6 +8,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from work import PATIENCE
 
 from busproof.cli.main import main
 
@@ -52,7 +53,7 @@ def test_its_command_serves_and_its_check_finds_that(tmp_path: Path) -> None:
             assert 200 == answer.status
     finally:
         served.process.terminate()
-        served.process.communicate(timeout=20)
+        served.process.communicate(timeout=PATIENCE)
     failed = subprocess.run(asked, check=False, capture_output=True)
     assert 0 != failed.returncode
 

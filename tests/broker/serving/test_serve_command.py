@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from azure.servicebus import ServiceBusMessage
 from azure.servicebus.management import ServiceBusAdministrationClient
+from work import PATIENCE
 
 from busproof.cli.main import main
 
@@ -120,7 +121,7 @@ def test_broker_ends_on_a_signal(number: signal.Signals) -> None:
     served = running(process)
     with socket.create_connection(("127.0.0.1", served.port)):
         process.send_signal(number)
-        assert 0 == process.wait(30)
+        assert 0 == process.wait(PATIENCE)
 
 
 def test_broker_ends_quietly_with_an_open_http_connection() -> None:
@@ -132,7 +133,7 @@ def test_broker_ends_quietly_with_an_open_http_connection() -> None:
     connection.request("GET", "/health")
     assert 200 == connection.getresponse().status
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert (0, "") == (process.returncode, said)
     connection.close()
 
@@ -144,7 +145,11 @@ def test_without_the_extra_it_says_how_to_get_it() -> None:
         "sys.exit(main(['serve']))"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert 2 == ended.returncode
     assert "pip install 'busproof[amqp]'" in ended.stderr
@@ -168,7 +173,7 @@ def test_with_a_certificate_administration_is_by_https(
         assert "plain" in [each.name for each in client.list_queues()]
     context = ssl.create_default_context(cafile=str(trusted))
     with urllib.request.urlopen(
-        f"https://localhost:{port}/health", timeout=20, context=context
+        f"https://localhost:{port}/health", timeout=PATIENCE, context=context
     ) as answer:
         assert "healthy" == json.load(answer)["status"]
 
@@ -201,5 +206,5 @@ def test_keys_without_effect_are_named_at_the_start(tmp_path: Path) -> None:
     path.write_text(f'{{"UserConfig": {{"Namespaces": [{{"Queues": [{queue}]}}]}}}}')
     served = running(launched("--port", "0", "--admin-port", "0", "--config", str(path)))
     served.process.terminate()
-    served.process.communicate(timeout=20)
+    served.process.communicate(timeout=PATIENCE)
     assert f"busproof: {path}:1: AutoDeleteOnIdle has no effect here\n" in served.said

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import attrs
+from work import PATIENCE
 
 from busproof.adapters.amqp.clients import Clients
 from busproof.adapters.amqp.entities import Entities
@@ -47,8 +48,6 @@ __all__ = ["LOCK", "Round", "Victim", "dying", "moments"]
 LOCK: Final = 1.0
 """How long a message stays locked, in seconds."""
 TIMEOUT: Final = 10.0
-PATIENCE: Final = 60.0
-"""How long a round waits for its answers, in seconds."""
 
 
 class Victim:
@@ -76,7 +75,7 @@ class Victim:
     def kill(self) -> None:
         """End it without a warning, if it has not ended by itself."""
         self.served.process.send_signal(signal.SIGKILL)
-        self.served.process.wait(20)
+        self.served.process.wait(PATIENCE)
 
     def start(self, launch: "Callable[..., subprocess.Popen[str]] | None" = None) -> None:
         """Start it anew, on what its store has."""
@@ -91,7 +90,7 @@ class Victim:
     def stop(self) -> None:
         """End it."""
         self.served.process.terminate()
-        self.served.process.wait(20)
+        self.served.process.wait(PATIENCE)
 
     def _started(self) -> Served:
         return running(self._launch(*self._options))
@@ -283,7 +282,7 @@ class Round:
         kill()
         self._over.set()
         for each in threads:
-            each.join(60)
+            each.join(PATIENCE)
             assert not each.is_alive()
 
     def look(self) -> None:

@@ -15,6 +15,7 @@ from azure.servicebus import ServiceBusMessage, ServiceBusReceiveMode
 from azure.servicebus.exceptions import ServiceBusQuotaExceededError
 from azure.servicebus.management import AccessRights, AuthorizationRule, SqlRuleFilter
 from proton.utils import BlockingConnection
+from work import PATIENCE, until
 
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
@@ -47,14 +48,14 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
     def started(*options: str) -> Served:
         for each in processes:
             each.kill()
-            each.wait(20)
+            each.wait(PATIENCE)
         processes.append(launched(*FREE, "--store", str(tmp_path / "store"), *options))
         return running(processes[-1])
 
     yield started
     for each in processes:
         each.kill()
-        each.wait(20)
+        each.wait(PATIENCE)
 
 
 def send(served: Served, queue: str, *bodies: str, **said: str) -> None:
@@ -216,7 +217,7 @@ def test_more_than_may_wait_for_the_disk_comes_in_turn(begin: Begin, config: Pat
     found = set()
     for _ in bodies:
         # Its body is gone with it.
-        message = receiver.receive(timeout=10)
+        message = receiver.receive(timeout=PATIENCE)
         found.add(bytes(message.body).decode())
     connection.close()
     assert bodies == found
@@ -312,7 +313,7 @@ def refused(*options: str) -> str:
         [sys.executable, "-m", "busproof", "serve", *FREE, *options],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert 2 == ended.returncode
@@ -350,7 +351,7 @@ def test_a_full_disk_refuses_sends_and_goes_on_serving_receives(
         assert sent_again(served)
     finally:
         process.kill()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
 def filled(served: Served) -> int:
@@ -374,11 +375,12 @@ def filled(served: Served) -> int:
 
 def sent_again(served: Served) -> bool:
     """Whether a message is taken once the broker has looked for room."""
-    for _ in range(50):
+
+    def is_taken() -> bool:
         try:
             send(served, "parted", "again")
         except ServiceBusQuotaExceededError:
-            time.sleep(0.2)
-        else:
-            return True
-    return False
+            return False
+        return True
+
+    return until(is_taken)

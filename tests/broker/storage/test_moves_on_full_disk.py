@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from work import PATIENCE
 
 SMALL: Final = 32
 """Megabytes of the disk: those of the reserve, and some more."""
@@ -66,7 +67,7 @@ def test_move_is_removed_by_a_commit_that_found_no_room_at_first(tmp_path: Path)
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert ended.stderr == ""

@@ -103,7 +103,8 @@ def test_full_disk_delays_answers_until_there_is_space(
         hub.warn = said.append
         send(hub, "a")
         hub.tell(lambda: heard.append("a"))
-        await asyncio.sleep(0.05)
+        while not saver.is_full:
+            await asyncio.sleep(0.01)
         assert [] == heard
         with pytest.raises(Refusal, match="disk of the store is full"):
             hub.check_room()
