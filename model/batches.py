@@ -10,6 +10,7 @@ requested, and none that are locked.
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import BatchKeys, DeletePartitioned
 from busproof.model.answers import DONE, EMPTY, Answer
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import Action
@@ -57,7 +58,7 @@ class Batches(Family):
             return
         self.rules.premium.check_batch(messages)
         keys = {self.rules.keys.effective_key(entity, message) for message in messages}
-        if len(keys) > 1 and self.namespace.reading("BATCH-KEYS", "refused", "split") == "refused":
+        if len(keys) > 1 and self.namespace.reading(BatchKeys) is BatchKeys.REFUSED:
             raise Refusal(v.Error.INVALID_OPERATION, "BATCH-05")
 
     @handles(v.ReceiveBatch)
@@ -100,8 +101,10 @@ class Batches(Family):
         settings = entity.settings
         if settings.requires_session:
             raise Refusal(v.Error.INVALID_OPERATION)
-        choice = ("DELETE-PARTITIONED", "refused", "deleted")
-        if settings.partitioned and self.namespace.reading(*choice) == "refused":
+        if (
+            settings.partitioned
+            and self.namespace.reading(DeletePartitioned) is DeletePartitioned.REFUSED
+        ):
             raise Refusal(v.Error.INVALID_OPERATION, "BATCH-19")
         most = MOST_DELETED_PREMIUM if self.namespace.profile.is_premium else MOST_DELETED
         if (

@@ -1,9 +1,30 @@
-"""Choices of the bus, and the policies that make them.
+"""What the rules leave undetermined, and the policies that determine it.
 
-The documents leave some behaviour to the bus: the partition of a message without a key, the message
-that a receive returns, whether a send with a short timeout gives up. Each such freedom is a choice
-with the name of the rule or ambiguity of `spec/` that grants it, and only a policy makes it. A
-policy is a small class that knows no rules; the first candidate is what a regular bus would take.
+A rule meets something undetermined in one of two ways.
+
+1. *The documents are clear that a bus is free*: which partition takes a message without a key,
+   which message a receive returns. Or they are silent: is a settlement refused in an outage? Then a
+   conforming bus may answer so today and otherwise tomorrow, and the rule asks for a **choice**:
+   `choices.pick("KEY-16", candidates)`. Its name is the rule, or the ambiguity, that leaves the bus
+   free. Each request chooses anew.
+2. *The documents can be read in several ways*: an empty MessageId counts as set, or does not. A bus
+   was written with one reading in mind and follows it always; a bus that changed its mind would
+   conform to no reading. So the rule asks for a **reading**: `namespace.reading(EmptyKey)`. The
+   profile may name it. Otherwise it is one choice, made when it first matters and kept
+   (`ambiguities`, `NamespaceState.reading`).
+
+Some ambiguities have a reading that says "either, each time": the profile then restricts a freedom
+of the first kind, and the rule combines both. There is no third way: a rule never asks for random
+numbers, and never depends on the order of a set or on an address in memory. So a sequence of
+choices determines an execution, `step.ways` finds every execution, and a judge can replay one.
+
+Only a policy makes choices. It is a small class that knows no rules. Of the candidates, the first
+is what a regular bus takes: a policy that always takes the first one answers as an unsurprising bus
+would, and the last one is often the least expected.
+
+A choice can have become visible although its request was refused: the refusal of a send in an
+outage shows where a key lives. Such choices are *revealed* (`Journal.reveal`) and survive the
+refusal.
 """
 
 import zlib

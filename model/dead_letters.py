@@ -7,6 +7,7 @@ dead-lettered again. A message is never in both queues.
 """
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import DeadLetterCount, MaxDeliveries
 from busproof.model.family import Family
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import DIRECT, InTransit, Refusal
@@ -32,7 +33,7 @@ class DeadLetters(Family):
             return False
         most = entity.settings.max_delivery_count
         if queued.failed == most:
-            return self.namespace.reading("MAX-DELIVERIES", "exactly", "one-more") == "exactly"
+            return self.namespace.reading(MaxDeliveries) is MaxDeliveries.EXACTLY
         return queued.failed > most
 
     def dead_letter(self, queued: QueuedMessage, reason: str) -> None:
@@ -40,7 +41,7 @@ class DeadLetters(Family):
 
         DEAD-LETTER-COUNT decides whether the delivery count continues or starts again.
         """
-        kept = self.namespace.reading("DEAD-LETTER-COUNT", "anew", "kept") == "kept"
+        kept = self.namespace.reading(DeadLetterCount) is DeadLetterCount.KEPT
         transit = DIRECT._replace(reason=reason, failed=queued.failed if kept else 0)
         self.rules.messages.remove(queued)  # first: never in both queues
         self.enqueue(queued.entity, queued.message, queued.partition, transit)

@@ -9,6 +9,7 @@ not matter: a copy is dropped even if the first was completed, dead-lettered or 
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import DuplicateProlongs, EmptyKey
 from busproof.model.family import Family
 from busproof.model.state import DuplicateEntry, Entity
 from busproof.model.values import Key, Refusal
@@ -36,13 +37,13 @@ class Duplicates(Family):
         message_id = message.message_id
         if message_id is None or not entity.settings.duplicate_detection:
             return False
-        if not message_id and self.namespace.reading("EMPTY-KEY", "set", "unset") == "unset":
+        if not message_id and self.namespace.reading(EmptyKey) is EmptyKey.UNSET:
             return False
         name = (key, message_id)
         if name not in entity.duplicates:
             self.remember(entity, name)
             return False
-        if self.namespace.reading("DUPLICATE-PROLONGS", "first", "last") == "last":
+        if self.namespace.reading(DuplicateProlongs) is DuplicateProlongs.LAST:
             self.remember(entity, name)
         return True
 

@@ -9,6 +9,7 @@ dead-letters it, or keeps it in the transfer dead-letter queue (FORWARD-FAILED).
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import ForwardFailed, ForwardHops, ForwardMessageId
 from busproof.model.family import Family
 from busproof.model.state import NO_PARTITIONS, Entity
 from busproof.model.values import EntitySettings, InTransit, Key, Refusal
@@ -48,7 +49,7 @@ class Forwarding(Family):
 
     def most_hops(self) -> int:
         """FWD-16 to FWD-18: return how often in a row a message may be forwarded (FORWARD-HOPS)."""
-        return 4 if self.namespace.reading("FORWARD-HOPS", "four", "three") == "four" else 3
+        return 4 if self.namespace.reading(ForwardHops) is ForwardHops.FOUR else 3
 
     def forward_dead_letter(
         self, source: Entity, message: v.Message, partition: int, transit: InTransit
@@ -87,10 +88,9 @@ class Forwarding(Family):
         key = self.rules.keys.effective_key(destination, message)
         if key is None and message.message_id is not None and destination.settings.partitioned:
             before = self.rules.keys.effective_key(source, message)
-            readings = ("not-a-key", "key")
             if (
                 before is not None
-                and self.namespace.reading("FORWARD-MESSAGE-ID", *readings) == "key"
+                and self.namespace.reading(ForwardMessageId) is ForwardMessageId.KEY
             ):
                 return before
         return key
@@ -127,10 +127,10 @@ class Forwarding(Family):
         Two pages of the documents name different places for it (FORWARD-FAILED).
         """
         failed = transit._replace(reason=reason)
-        readings, transfers = ("transfer", "dead-letter"), source.transfers
+        transfers = source.transfers
         if (
             transfers is not None
-            and self.namespace.reading("FORWARD-FAILED", *readings) == "transfer"
+            and self.namespace.reading(ForwardFailed) is ForwardFailed.TRANSFER
         ):
             self.rules.messages.enqueue(transfers, message, partition, failed)
         else:

@@ -142,12 +142,12 @@ class Timers:
     set does not count: it is not part of the state, and an undo changes it.
     """
 
-    __slots__ = ("heap", "serial", "stale")
+    __slots__ = ("heap", "live", "serial")
 
     def __init__(self) -> None:
         self.heap: list[Timer] = []
         self.serial = 0
-        self.stale = 0
+        self.live = 0
 
     def set(self, moment: int, number: int, name: str, rule: str, thing: Any) -> None:
         """Set a timer that calls the rule for this record."""
@@ -162,9 +162,13 @@ class Timers:
         """Set a timer again after its effect was undone."""
         heappush(self.heap, timer)
 
+    @property
+    def may_be_stale(self) -> bool:
+        """Whether half of the timers may be stale: there are twice as many as after a tidying."""
+        return len(self.heap) > 2 * self.live + TIDY_FROM
+
     def tidy(self, is_live: Callable[[Timer], bool]) -> None:
-        """Drop timers that no record needs any more, once they may be half of all timers."""
-        if self.stale * 2 > len(self.heap):
-            self.heap = [timer for timer in self.heap if is_live(timer)]
-            heapify(self.heap)
-            self.stale = 0
+        """Drop the timers that no record needs any more."""
+        self.heap = [timer for timer in self.heap if is_live(timer)]
+        heapify(self.heap)
+        self.live = len(self.heap)

@@ -9,6 +9,14 @@ key goes to any partition that is up and has room, in turn.
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import (
+    EmptyKey,
+    ErrorPrecedence,
+    FullUnkeyed,
+    RegularKeys,
+    RoundRobin,
+    ShortTimeout,
+)
 from busproof.model.family import Family
 from busproof.model.state import Entity
 from busproof.model.values import Key, Refusal
@@ -45,7 +53,7 @@ class Keys(Family):
 
     def _counts(self) -> bool:
         """EMPTY-KEY: return whether a property that may be an empty text counts as a key."""
-        return self.namespace.reading("EMPTY-KEY", "set", "unset") == "set"
+        return self.namespace.reading(EmptyKey) is EmptyKey.SET
 
     def check_agreement(self, entity: Entity, message: v.Message) -> None:
         """KEY-08, KEY-09: check that SessionId and PartitionKey agree if both are set.
@@ -60,11 +68,12 @@ class Keys(Family):
         if "" in (session_id, partition_key) and not self._counts():
             return
         if not entity.settings.partitioned:
-            if self.namespace.profile.readings.get("REGULAR-KEYS") != "refused":
+            if self.namespace.reading(RegularKeys) is not RegularKeys.REFUSED:
                 return
         elif len(entity.base.down) == len(entity.partitions):
-            errors = ("key-first", "outage-first")
-            if self.namespace.may("ERROR-PRECEDENCE", "either", *errors) == "outage-first":
+            is_open = self.namespace.reading(ErrorPrecedence) is ErrorPrecedence.EITHER
+            named = ("key-first", "outage-first")
+            if is_open and self.namespace.choices.pick("ERROR-PRECEDENCE", named) == named[1]:
                 raise Refusal(v.Error.UNAVAILABLE, "KEY-03")
         raise Refusal(v.Error.INVALID_OPERATION, "KEY-08")
 
@@ -102,11 +111,9 @@ class Keys(Family):
         """
         down = entity.base.down
         if down and timeout <= SHORT_TIMEOUT and entity.settings.partitioned:
-            fails = (
-                self.namespace.may("SHORT-TIMEOUT", "may-fail", "goes-round", "must-fail")
-                == "must-fail"
-            )
-            if fails:
+            must_fail = self.namespace.reading(ShortTimeout) is ShortTimeout.MUST_FAIL
+            goes_round = ("goes-round", "must-fail")
+            if must_fail or self.namespace.choices.pick("SHORT-TIMEOUT", goes_round) == "must-fail":
                 raise self.rules.partitions.outage("KEY-18")
         partition = self.next_partition(entity, down)
         if partition is None:
@@ -114,7 +121,7 @@ class Keys(Family):
             raise self.rules.partitions.outage(rule)
         if self.rules.sizes.has_room(entity, partition, size):
             return partition
-        if self.namespace.reading("FULL-UNKEYED", "goes-round", "refused") == "goes-round":
+        if self.namespace.reading(FullUnkeyed) is FullUnkeyed.GOES_ROUND:
             for number in range(len(entity.partitions)):
                 if number not in down and self.rules.sizes.has_room(entity, number, size):
                     return number
@@ -123,7 +130,7 @@ class Keys(Family):
     def next_partition(self, entity: Entity, down: frozenset[int]) -> int | None:
         """KEY-14: return a partition that is up, in strict turn if ROUND-ROBIN requires that."""
         if (
-            self.namespace.profile.readings.get("ROUND-ROBIN") != "strict"
+            self.namespace.reading(RoundRobin) is not RoundRobin.STRICT
             or len(entity.partitions) == 1
         ):
             return self.any_partition(entity, down)

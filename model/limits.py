@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import KbBytes
 from busproof.model.family import Family
 from busproof.model.values import Refusal
 
@@ -37,7 +38,7 @@ class Limits(Family):
             # matters.
             return False
         allowed = most_in_premium if self.namespace.profile.is_premium else most
-        decimal = self.namespace.reading("KB-BYTES", "binary", "decimal") == "decimal"
+        decimal = self.namespace.reading(KbBytes) is KbBytes.DECIMAL
         return size > allowed * (1000 if decimal else 1024)
 
     def check_message(self, message: v.Message) -> None:

@@ -11,6 +11,12 @@ from contextlib import suppress
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import (
+    CacheDeliveryCount,
+    RenewExpired,
+    SettleLost,
+    SettlePartitions,
+)
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import CHANGES, LIFE_CYCLE, LOCKED_STATES, Action, State
@@ -99,17 +105,14 @@ class Locks(Family):
             with suppress(Refusal):
                 locked.append(self.locked_under(entity, token))
         several = len({queued.partition for queued in locked}) > 1
-        if (
-            several
-            and self.namespace.reading("SETTLE-PARTITIONS", "refused", "accepted") == "refused"
-        ):
+        if several and self.namespace.reading(SettlePartitions) is SettlePartitions.REFUSED:
             raise Refusal(v.Error.INVALID_OPERATION, "LOCK-15")
         lost = len(locked) < len(tokens)
-        if lost and self.namespace.reading("SETTLE-LOST", "nothing", "others") == "nothing":
+        if lost and self.namespace.reading(SettleLost) is SettleLost.NOTHING:
             raise Refusal(v.Error.LOCK_LOST, "LOCK-17")
         for queued in locked:
             do(queued)
-        # The refusal is returned, because raising it would undo what was done for other locks.
+        # Returned, not raised: what was done for the other locks stays.
         return Answer(v.Refused(error=v.Error.LOCK_LOST), rules=("LOCK-17",)) if lost else None
 
     def apply(self, queued: QueuedMessage, action: Action, reason: str) -> None:
@@ -133,7 +136,6 @@ class Locks(Family):
         self.namespace.journal.touch(queued)
         queued.state = LIFE_CYCLE[queued.state, action]
         queued.token = queued.cached_by = queued.enlisted = None
-        self.namespace.timers.stale += 1
         if queued.session is not None:
             queued.session.locked.pop(queued.number, None)
 
@@ -144,9 +146,7 @@ class Locks(Family):
         """
         if queued.cached_by is not None:
             self.namespace.journal.touch(queued)
-            queued.failed += (
-                self.namespace.reading("CACHE-DELIVERY-COUNT", "stays", "counts") == "counts"
-            )
+            queued.failed += self.namespace.reading(CacheDeliveryCount) is CacheDeliveryCount.COUNTS
         self.unlock(queued, action)
         if queued.state is State.DEFERRED:
             return
@@ -172,7 +172,6 @@ class Locks(Family):
         queued.state = LIFE_CYCLE[queued.state, Action.RENEW]
         queued.locked_until = self.namespace.now + queued.entity.settings.lock_duration
         queued.entity.look_at("locks.end", queued.locked_until, queued, queued.number)
-        self.namespace.timers.stale += 1
 
     @handles(v.RenewLock)
     def renew(self, command: v.RenewLock, connection: str) -> Answer:
@@ -193,7 +192,7 @@ class Locks(Family):
             raise Refusal(v.Error.INVALID_OPERATION, "SESS-14")
         self.rules.partitions.check_up(queued.entity, queued.partition)
         expired = queued.expires_at is not None and queued.expires_at <= self.namespace.now
-        if expired and self.namespace.reading("RENEW-EXPIRED", "accepted", "refused") == "refused":
+        if expired and self.namespace.reading(RenewExpired) is RenewExpired.REFUSED:
             raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
 
     @handles(v.RenewLocks)

@@ -11,6 +11,13 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import (
+    BasicFeatures,
+    CountsInOutage,
+    ManagementInOutage,
+    RoleStatus,
+    ScheduledCount,
+)
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
 from busproof.model.state import NO_PARTITIONS, Entity, Partition
@@ -71,8 +78,8 @@ class Management(Family):
 
         Basic has no topics, sessions, duplicate detection, forwarding or transactions.
         """
-        basic, readings = self.namespace.profile.tier is v.Tier.BASIC, ("offered", "refused")
-        if basic and self.namespace.reading("BASIC-FEATURES", *readings) == "refused":
+        basic = self.namespace.profile.tier is v.Tier.BASIC
+        if basic and self.namespace.reading(BasicFeatures) is BasicFeatures.REFUSED:
             raise Refusal(v.Error.INVALID_OPERATION, "MGMT-24")
 
     def create(
@@ -148,7 +155,7 @@ class Management(Family):
         """MGMT-18, MGMT-19: refuse a request to all partitions in an outage, or let it pass."""
         if not entity.base.down:
             return
-        fails = self.namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE") == "fails"
+        fails = self.namespace.reading(ManagementInOutage) is ManagementInOutage.FAILS
         if fails or self.namespace.choices.pick("MGMT-18", ("refused", "done")) == "refused":
             raise self.rules.partitions.outage("MGMT-18")
 
@@ -190,14 +197,11 @@ class Management(Family):
         """
         down = entity.base.down
         if down:
-            answers = ("COUNTS-IN-OUTAGE", "MGMT-23", "left-out", "counted")
-            if self.rules.partitions.answer_of(*answers) == "left-out":
+            answers = ("left-out", "counted")
+            if self.rules.partitions.answer_of(CountsInOutage, "MGMT-23", *answers) == "left-out":
                 return sum(part.messages for part in entity.partitions if part.number not in down)
         scheduled = len(entity.scheduled)
-        if (
-            scheduled
-            and self.namespace.reading("SCHEDULED-COUNT", "left-out", "counted") == "left-out"
-        ):
+        if scheduled and self.namespace.reading(ScheduledCount) is ScheduledCount.LEFT_OUT:
             scheduled = 0
         return len(entity.messages) + scheduled
 
@@ -224,7 +228,7 @@ class Management(Family):
         entity = self.managed(command.queue)
         if entity.kind is EntityKind.SUBSCRIPTION:
             of_topic = (command.partitioned, command.duplicate_detection) != (None, None)
-            refused = of_topic and self.namespace.profile.readings.get("ROLE-STATUS") == "refused"
+            refused = of_topic and self.namespace.reading(RoleStatus) is RoleStatus.REFUSED
             if refused or command.status is v.EntityStatus.SEND_DISABLED:
                 raise Refusal(v.Error.INVALID_OPERATION)
         self.apply_update(entity, command)
@@ -273,7 +277,5 @@ class Management(Family):
             topic.subscriptions = tuple(others)
         for part in parts(entity):
             journal.drop(self.namespace.entities, part.path)
-            for table in (part.messages, part.scheduled, part.sessions, part.duplicates):
-                self.namespace.timers.stale += len(table)
         for counted in (entity, *(entity.subscriptions or ())):
             self.rules.quotas.count(counted, -1)

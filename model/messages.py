@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import ReceiveInOutage
 from busproof.model.answers import DONE, EMPTY, Answer, view_of
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import LIFE_CYCLE, Action
@@ -125,8 +126,6 @@ class Messages(Family):
         counters.line.left(entity.messages)
         if queued.message.size:
             self.rules.sizes.charge(entity, queued.partition, -queued.message.size)
-        if queued.expires_at is not None:
-            self.namespace.timers.stale += 1
         if session is not None:
             journal.touch(session)
             session.messages -= 1
@@ -165,8 +164,8 @@ class Messages(Family):
             queued = session.line.first(entity.messages)
             return None if queued is None else self.give(queued, mode)
         if down:
-            answers = ("RECEIVE-IN-OUTAGE", "LIFE-11", "served", "empty")
-            if self.rules.partitions.answer_of(*answers) != "served":
+            answers = ("served", "empty")
+            if self.rules.partitions.answer_of(ReceiveInOutage, "LIFE-11", *answers) == "empty":
                 return None
         if (
             entity.caches

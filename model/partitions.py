@@ -14,6 +14,15 @@ from operator import attrgetter
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import (
+    CacheExpiry,
+    CacheLock,
+    LikeRegular,
+    Open,
+    OutageError,
+    PeekEmpty,
+    PeekInOutage,
+)
 from busproof.model.answers import DONE, Answer, view_of
 from busproof.model.family import Family, handles
 from busproof.model.indexes import by_number
@@ -41,8 +50,10 @@ class Partitions(Family):
 
         No edition names its error.
         """
-        error = self.namespace.may("OUTAGE-ERROR", "any", "unavailable", "other")
-        return Refusal(v.Error.OTHER if error == "other" else v.Error.UNAVAILABLE, *rules)
+        if self.namespace.reading(OutageError) is OutageError.ANY:
+            error = self.namespace.choices.pick("OUTAGE-ERROR", ("unavailable", "other"))
+            return Refusal(v.Error.OTHER if error == "other" else v.Error.UNAVAILABLE, *rules)
+        return Refusal(v.Error.UNAVAILABLE, *rules)
 
     def check_up(self, entity: Entity, partition: int, rule: v.RuleId = "LIFE-11") -> None:
         """LIFE-11, SESS-25: refuse a request while its partition is down, or let it pass.
@@ -53,9 +64,11 @@ class Partitions(Family):
         if is_down and self.namespace.choices.pick(rule, ("done", "refused")) == "refused":
             raise self.outage(rule)
 
-    def answer_of(self, ambiguity: str, rule: v.RuleId, *answers: str) -> str:
+    def answer_of(self, kind: type[Open], rule: v.RuleId, *answers: str) -> str:
         """LIFE-11, MGMT-23, SESS-24: return one of the answers in an outage, or refuse."""
-        answer = self.namespace.may(ambiguity, "either", *answers, "refused")
+        answer: str = self.namespace.reading(kind)
+        if answer == next(iter(kind)):
+            answer = self.namespace.choices.pick(kind.entry, (*answers, "refused"))
         if answer == "refused":
             raise self.outage(rule)
         return answer
@@ -113,8 +126,7 @@ class Partitions(Family):
         entity.caches[connection] = cached
         for queued in sorted(cached, key=by_number):
             expired = queued.expires_at is not None and queued.expires_at <= self.namespace.now
-            readings = ("handed-out", "not-handed-out")
-            if not expired or self.namespace.reading("CACHE-EXPIRY", *readings) == "handed-out":
+            if not expired or self.namespace.reading(CacheExpiry) is CacheExpiry.HANDED_OUT:
                 return queued
         return None
 
@@ -129,7 +141,7 @@ class Partitions(Family):
             self.rules.messages.consume(queued, Action.COMPLETE)
             return view_of(queued)
         queued.failed += 1
-        if self.namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out":
+        if self.namespace.reading(CacheLock) is CacheLock.FROM_HANDING_OUT:
             self.rules.locks.prolong(queued)
         return view_of(queued, locked=True)
 
@@ -141,7 +153,7 @@ class Partitions(Family):
         up = [
             partition for partition in entity.partitions if partition.number not in entity.base.down
         ]
-        served = bool(up) and self.namespace.profile.readings.get("PEEK-IN-OUTAGE") == "served"
+        served = bool(up) and self.namespace.reading(PeekInOutage) is PeekInOutage.SERVED
         may_be_refused = entity.base.down and not served
         if (
             may_be_refused
@@ -189,7 +201,7 @@ class Partitions(Family):
         filled = [partition for partition in up if partition.messages]
         if len(entity.partitions) == 1 or not filled:
             return up
-        if self.namespace.profile.readings.get("LIKE-REGULAR") == "identical":
+        if self.namespace.reading(LikeRegular) is LikeRegular.IDENTICAL:
             oldest = min(
                 filled, key=lambda part: next(part.line.behind(entity.messages, 0)).arrival
             )
@@ -197,13 +209,20 @@ class Partitions(Family):
         if len(filled) < len(entity.partitions):
             # If an empty partition answers first, the peek may end with it (PART-21, PEEK-EMPTY).
             empty_first = self.namespace.choices.pick("PART-21", ("filled", "empty")) == "empty"
-            ends = ("PEEK-EMPTY", "either", "next-partition", "nothing")
-            if empty_first and self.namespace.may(*ends) == "nothing":
+            if empty_first and self.ends_with_empty():
                 return []
         first = self.namespace.choices.pick("PART-16", filled)
         if self.namespace.choices.pick("PART-18", ("all", "one")) == "one":
             return [first]
         return [first, *(partition for partition in up if partition is not first)]
+
+    def ends_with_empty(self) -> bool:
+        """PEEK-EMPTY: return whether a peek ends if an empty partition answers first."""
+        reading = self.namespace.reading(PeekEmpty)
+        if reading is PeekEmpty.EITHER:
+            answers = ("next-partition", "nothing")
+            return self.namespace.choices.pick("PEEK-EMPTY", answers) == "nothing"
+        return reading is PeekEmpty.NOTHING
 
     @staticmethod
     def scheduled(

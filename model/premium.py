@@ -11,6 +11,14 @@ import re
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import (
+    ApiVersionForm,
+    BasicRegular,
+    PartitioningDefault,
+    PremiumCheckbox,
+    PremiumOldest,
+    PremiumUnasked,
+)
 from busproof.model.family import Family
 from busproof.model.values import Refusal
 
@@ -35,7 +43,9 @@ class Premium(Family):
         if version is None:
             return wanted
         if version and not DATED.fullmatch(version):
-            answer = self.namespace.may("API-VERSION-FORM", "either", *answers)
+            if self.namespace.reading(ApiVersionForm) is ApiVersionForm.REFUSED:
+                raise Refusal(v.Error.INVALID_OPERATION, "MGMT-08")
+            answer = self.namespace.choices.pick("API-VERSION-FORM", answers)
         elif version < PARTITIONS_SINCE:
             answer = self.namespace.choices.pick("MGMT-08", answers)
         else:
@@ -49,31 +59,29 @@ class Premium(Family):
         if self.namespace.profile.is_partitioned:
             return self.in_partitioned(wanted, version)
         if wanted is None:
-            reading = self.namespace.reading("PARTITIONING-DEFAULT", "regular", "partitioned")
-            wanted = reading == "partitioned"
+            reading = self.namespace.reading(PartitioningDefault)
+            wanted = reading is PartitioningDefault.PARTITIONED
         wanted = self.as_asked(wanted, version)
         if self.namespace.profile.is_premium:
             return self.in_premium(wanted)
         if not wanted and self.namespace.profile.tier is v.Tier.BASIC:
-            return self.namespace.reading("BASIC-REGULAR", "as-asked", "never") == "never"
+            return self.namespace.reading(BasicRegular) is BasicRegular.NEVER
         return wanted
 
     def in_premium(self, wanted: bool) -> bool:
         """PREM-01, PREM-02, PREM-06: return whether a new entity is partitioned in Premium."""
-        oldest, readings = (
-            "PREM-01" in self.namespace.profile.silent,
-            ("not-supported", "supported"),
-        )
-        if oldest and self.namespace.reading("PREMIUM-OLDEST", *readings) == "supported":
+        oldest = "PREM-01" in self.namespace.profile.silent
+        if oldest and self.namespace.reading(PremiumOldest) is PremiumOldest.SUPPORTED:
             return wanted
-        known = self.namespace.profile.readings
-        stated = not oldest or known.get("PREMIUM-OLDEST") == "not-supported"
-        if stated and known.get("PREMIUM-CHECKBOX") == "always-on":
-            return True
-        if (
-            wanted
-            and self.namespace.reading("PREMIUM-CHECKBOX", "no-effect", "refused") == "refused"
+        # Where the edition is silent, only a profile that says so lets the option be always on.
+        named = self.namespace.profile.readings.get(PremiumOldest.entry)
+        checkbox = self.namespace.known_reading(PremiumCheckbox)
+        if checkbox is PremiumCheckbox.ALWAYS_ON and (
+            not oldest or named == PremiumOldest.NOT_SUPPORTED
         ):
+            return True
+        free = (PremiumCheckbox.NO_EFFECT, PremiumCheckbox.REFUSED)
+        if wanted and self.namespace.reading(PremiumCheckbox, *free) is PremiumCheckbox.REFUSED:
             raise Refusal(v.Error.INVALID_OPERATION, "PREM-01")
         return False
 
@@ -83,9 +91,7 @@ class Premium(Family):
         A request without the option may count as one that declines it (PREMIUM-UNASKED).
         """
         if wanted is None:
-            wanted = (
-                self.namespace.reading("PREMIUM-UNASKED", "partitioned", "refused") == "partitioned"
-            )
+            wanted = self.namespace.reading(PremiumUnasked) is PremiumUnasked.PARTITIONED
         if not wanted:
             raise Refusal(v.Error.INVALID_OPERATION, "PREM-15")
         self.as_asked(wanted, version)

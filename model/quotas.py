@@ -10,6 +10,13 @@ whether subscriptions count. Counters change with each creation and deletion.
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import (
+    QuotaEntities,
+    QuotaPremium,
+    QuotaShared,
+    QuotaSubscriptions,
+    QuotaWeight,
+)
 from busproof.model.family import Family
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind, Refusal
@@ -39,12 +46,14 @@ class Quotas(Family):
     def check_premium(self, kind: EntityKind, partitions: int) -> None:
         """QUOTA-11 to QUOTA-15: check the limits that QUOTA-PREMIUM gives a Premium namespace."""
         counts, profile = self.namespace.counts, self.namespace.profile
-        reading = profile.readings.get("QUOTA-PREMIUM")
-        if reading == "counting" and partitions == 1 and counts.regular >= MOST_ENTITIES:
+        reading = self.namespace.reading(QuotaPremium)
+        counting = reading is QuotaPremium.COUNTING
+        if counting and partitions == 1 and counts.regular >= MOST_ENTITIES:
             raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-12")
         there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
         full = there >= A_UNIT * profile.messaging_units
-        if reading == "per-unit" and full and kind is not EntityKind.SUBSCRIPTION:
+        per_unit = reading is QuotaPremium.PER_UNIT
+        if per_unit and full and kind is not EntityKind.SUBSCRIPTION:
             raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-15")
 
     def check_partitioned(self, kind: EntityKind) -> None:
@@ -55,7 +64,7 @@ class Quotas(Family):
         if counts.partitioned_queues + counts.partitioned_topics < MOST_PARTITIONED:
             return
         if there < MOST_PARTITIONED:
-            if self.namespace.reading("QUOTA-SHARED", "separate", "shared") == "separate":
+            if self.namespace.reading(QuotaShared) is QuotaShared.SEPARATE:
                 return
             raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-04")
         raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-02" if queue else "QUOTA-03")
@@ -66,17 +75,16 @@ class Quotas(Family):
         subscription = kind is EntityKind.SUBSCRIPTION
         there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
         weight = 1
-        if self.namespace.reading("QUOTA-WEIGHT", "one", "per-partition") == "per-partition":
+        if self.namespace.reading(QuotaWeight) is QuotaWeight.PER_PARTITION:
             there, weight = counts.stores, partitions
-        most, name = MOST_ENTITIES, "QUOTA-ENTITIES"
+        most = MOST_ENTITIES
         disputed = there + counts.subscriptions + weight > LEAST_DISPUTED
-        if disputed and self.namespace.profile.readings.get(name) == "either":
-            # Two pages give two numbers, and the reading matters only between them.
-            early = self.namespace.reading(name, "ten-thousand", "thousand") == "thousand"
-            most = LEAST_DISPUTED if early else MOST_ENTITIES
+        # Two pages give two numbers, and the reading matters only between them.
+        if disputed and self.namespace.reading(QuotaEntities) is QuotaEntities.THOUSAND:
+            most = LEAST_DISPUTED
         if there + counts.subscriptions + weight <= most:
             return
-        if self.namespace.reading("QUOTA-SUBSCRIPTIONS", "not-counted", "counted") == "counted":
+        if self.namespace.reading(QuotaSubscriptions) is QuotaSubscriptions.COUNTED:
             there, subscription = there + counts.subscriptions, False
         if not subscription and there + weight > most:
             raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-08")

@@ -7,6 +7,7 @@ say how late it may be enqueued; this model enqueues it on time.
 """
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import SchedulePlace, TxnOtherOperations
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import LIFE_CYCLE, Action
@@ -41,8 +42,8 @@ class Scheduling(Family):
         A bus that selects it only when the message is due ignores an outage now. Then the message
         may have to wait for its partition.
         """
-        readings, down = ("when-scheduled", "when-due"), entity.base.down
-        if down and self.namespace.reading("SCHEDULE-PLACE", *readings) == "when-due":
+        down = entity.base.down
+        if down and self.namespace.reading(SchedulePlace) is SchedulePlace.WHEN_DUE:
             if key is not None:
                 return self.rules.keys.home(entity, key)
             return self.rules.keys.next_partition(entity, frozenset()) or 0
@@ -86,7 +87,7 @@ class Scheduling(Family):
 
     def key_in(self, entity: Entity, transaction: Transaction, message: v.Message) -> Key | None:
         """SCHED-15: return the key of a message scheduled in a transaction."""
-        if self.namespace.reading("TXN-OTHER-OPERATIONS", "sends-only", "all") == "all":
+        if self.namespace.reading(TxnOtherOperations) is TxnOtherOperations.ALL:
             keyed = [other for other, _ in keys_of_sends(transaction)]
             if entity.settings.partitioned and keyed and entity not in keyed:
                 raise Refusal(v.Error.INVALID_OPERATION, "SCHED-15")
@@ -134,6 +135,5 @@ class Scheduling(Family):
         scheduled = entity.scheduled.get(command.sequence_number)
         if scheduled is None:
             raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
-        self.namespace.timers.stale += 1
         self.drop(scheduled, Action.CANCEL)
         return Answer(DONE, rules=("SCHED-04",))

@@ -9,6 +9,7 @@ which stays when its holders and its messages are gone.
 from collections.abc import Iterator
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import NextInOutage
 from busproof.model.answers import DONE, EMPTY, Answer
 from busproof.model.family import Family, handles
 from busproof.model.keys import SESSION_ID
@@ -90,8 +91,8 @@ class Sessions(Family):
         """
         entity = self.requiring_sessions(command.queue)
         if entity.base.down:
-            answers = ("NEXT-IN-OUTAGE", "SESS-24", "found", "empty")
-            if self.rules.partitions.answer_of(*answers) == "empty":
+            answers = ("found", "empty")
+            if self.rules.partitions.answer_of(NextInOutage, "SESS-24", *answers) == "empty":
                 return Answer(EMPTY, rules=("SESS-24",))
         if next(self.free(entity), None) is None:
             if self.namespace.choices.pick("SESS-07", ("empty", "refused")) == "refused":
@@ -131,7 +132,6 @@ class Sessions(Family):
         self.namespace.journal.touch(session)
         session.locked_until = self.namespace.now + session.entity.settings.lock_duration
         session.entity.look_at("sessions.end", session.locked_until, session, 0, session.name)
-        self.namespace.timers.stale += 1
 
     def release(self, session: Session, *, counts: bool) -> None:
         """SESS-08, SESS-09, SESS-11: end the lock of a session, and release its messages."""

@@ -9,6 +9,7 @@ refused while others are accepted, and a message without a key avoids it.
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import FullPartition, GbPartitions
 from busproof.model.family import Family
 from busproof.model.state import Entity
 from busproof.model.values import Refusal
@@ -41,7 +42,7 @@ class Sizes(Family):
             return 1
         if self.namespace.profile.is_partitioned:
             return self.namespace.profile.partitions
-        per_gb = self.namespace.reading("GB-PARTITIONS", "sixteen", "per-gb") == "per-gb"
+        per_gb = self.namespace.reading(GbPartitions) is GbPartitions.PER_GB
         return self.namespace.profile.partitions * (size if per_gb else 1)
 
     def capacity(self, *, partitioned: bool, size: int) -> int:
@@ -52,7 +53,7 @@ class Sizes(Family):
         """
         if self.namespace.profile.is_partitioned:
             return size * GB
-        if partitioned and self.namespace.reading("GB-PARTITIONS", "sixteen", "per-gb") == "per-gb":
+        if partitioned and self.namespace.reading(GbPartitions) is GbPartitions.PER_GB:
             return GB
         return size * GB
 
@@ -73,15 +74,13 @@ class Sizes(Family):
         A full partition accepts nothing, not even an empty message. If partitions are pooled
         (FULL-PARTITION), none is full until all of them together are.
         """
-        name, readings = "FULL-PARTITION", ("per-partition", "pooled")
         if entity.partitions[partition].bytes + (size or 1) <= entity.capacity:
             # If partitions are not pooled, each is limited by its own capacity.
-            taken = self.namespace.readings.get(name) or self.namespace.profile.readings.get(name)
-            if taken != "pooled":
+            if self.namespace.known_reading(FullPartition) is not FullPartition.POOLED:
                 return True
         elif (
             len(entity.partitions) == 1
-            or self.namespace.reading(name, *readings) == "per-partition"
+            or self.namespace.reading(FullPartition) is FullPartition.PER_PARTITION
         ):
             return False
         return self.used(entity) + (size or 1) <= entity.capacity * len(entity.partitions)

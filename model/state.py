@@ -7,11 +7,12 @@ fields that are indexes, which may have stale entries (see `indexes`).
 """
 
 from collections import OrderedDict
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import Reading, Settled
 from busproof.model.choices import Choices, RoundRobin
 from busproof.model.indexes import Line, Timers
 from busproof.model.journal import Journal, Record, record
@@ -35,6 +36,8 @@ __all__ = [
 ]
 
 NO_PARTITIONS: Final[frozenset[int]] = frozenset()
+
+R = TypeVar("R", bound=Reading)
 
 
 @record(indexes=("line", "schedule"))
@@ -291,21 +294,27 @@ class NamespaceState(Record):
     arrivals: int = 0
     choices: Choices = attrs.field(factory=RoundRobin)
 
-    def reading(self, name: str, *options: str) -> str:
-        """Return the reading of an ambiguity: the profile's, or the one that this bus has chosen.
+    def reading(self, kind: type[R], *among: R) -> R:
+        """Return how this bus reads an ambiguity.
 
-        A bus is consistent. If the profile names none of the options, one is chosen when it first
-        matters and kept from then on, even if that request is refused.
+        A bus is consistent. If the profile leaves a settled ambiguity open, one of its readings is
+        chosen when it first matters and kept from then on, even if that request is refused.
+
+        Args:
+            kind: the ambiguity.
+            among: the readings that may be chosen; without any, all of them.
         """
-        taken = self.readings.get(name)
-        if taken is None:
-            taken = self.profile.readings.get(name, "")
-            if taken not in options:
-                taken = self.choices.pick(name, options)
-                self.journal.reveal(self.readings, name, taken)
-        return taken
+        known = self.known_reading(kind)
+        if known is not None:
+            return known
+        readings = among or tuple(kind)
+        if not issubclass(kind, Settled):
+            return readings[0]
+        chosen = self.choices.pick(kind.entry, readings)
+        self.journal.reveal(self.readings, kind.entry, chosen.value)
+        return chosen
 
-    def may(self, name: str, open_reading: str, *options: str) -> str:
-        """Return the reading, or if it is `open_reading` one of the options, chosen anew."""
-        taken = self.profile.readings.get(name, open_reading)
-        return self.choices.pick(name, options) if taken == open_reading else taken
+    def known_reading(self, kind: type[R]) -> R | None:
+        """Return the reading that the profile names or this bus has chosen; `None` if neither."""
+        name = kind.entry
+        return kind.named(self.readings.get(name) or self.profile.readings.get(name))

@@ -1,9 +1,16 @@
 """Execution of commands: with one result, by a policy, or with every possible result.
 
-A step first processes everything that is due, then executes the command. A refusal undoes the
-changes of the command, wherever it is raised. Time passes only by `AdvanceClock`; everything that
-becomes due until then happens at its own moment, in order of time. `ways` replays a command with
-every script of choices, and undoes it in between.
+A step first processes everything that is due, then executes the command. Time passes only by
+`AdvanceClock`; everything that becomes due until then happens at its own moment, in order of time.
+`ways` replays a command with every script of choices, and undoes it in between.
+
+**Raising undoes, returning does not.** A rule that refuses a request raises `Refusal`, at any depth
+and after any change: `step` undoes all changes of the command, except revealed choices. So rules
+may change the state before they have checked everything, and no rule cleans up. Where a refused
+request does have an effect, the refusal is *returned*, as an answer: one lost lock among several
+that were settled (`locks.for_each`), a transaction that its refusal dooms (`transactions.within`),
+a commit that fails but ends its transaction (`transactions.commit`). A rule that catches a
+`Refusal` and goes on takes its changes back itself, if there are any, to a mark of the journal.
 """
 
 from collections.abc import Iterator
@@ -15,7 +22,7 @@ from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.choices import Choices, Scripted
 from busproof.model.family import Family
-from busproof.model.indexes import TIDY_FROM, Timer
+from busproof.model.indexes import Timer
 from busproof.model.rules import Namespace
 from busproof.model.values import Refusal
 
@@ -80,7 +87,7 @@ def step(
 def forget(namespace: Namespace) -> None:
     """Discard the undo history, and timers that no record needs."""
     namespace.journal.forget()
-    if namespace.timers.stale > TIDY_FROM:
+    if namespace.timers.may_be_stale:
         namespace.timers.tidy(is_live)
 
 

@@ -12,6 +12,7 @@ from busproof import vocabulary as v
 from busproof.filters.actions import RULE_NAME, changed, is_plain, parsed_action, sets_a_key
 from busproof.filters.matching import takes
 from busproof.filters.parser import Outside, parsed
+from busproof.model.ambiguities import RuleInTransaction
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
 from busproof.model.state import BufferedRuleChange, Entity, Transaction
@@ -66,7 +67,7 @@ class SubscriptionRules(Family):
         """
         if not subscription.settings.partitioned:
             return False
-        if self.namespace.reading("RULE-IN-TRANSACTION", "refused", "ignored") == "refused":
+        if self.namespace.reading(RuleInTransaction) is RuleInTransaction.REFUSED:
             raise Refusal(v.Error.INVALID_OPERATION, "FEAT-03")
         return True
 

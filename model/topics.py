@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 import attrs
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import DisabledCopies
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
 from busproof.model.state import Entity
@@ -71,10 +72,7 @@ class Topics(Family):
         onward = transit._replace(lifetime=topic.settings.time_to_live)
         for subscription in topic.subscriptions or ():
             disabled = subscription.status is v.EntityStatus.DISABLED
-            if (
-                disabled
-                and self.namespace.reading("DISABLED-COPIES", "collected", "missed") == "missed"
-            ):
+            if disabled and self.namespace.reading(DisabledCopies) is DisabledCopies.MISSED:
                 continue
             for copy in self.rules.subscription_rules.copies(subscription, message):
                 self.rules.messages.arrive(subscription, copy, partition, onward)

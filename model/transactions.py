@@ -11,6 +11,17 @@ from contextlib import suppress
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.model.ambiguities import (
+    KeyProperties,
+    LifetimeInTransaction,
+    LockInTransaction,
+    SettlementRefusal,
+    TxnAfterRefusal,
+    TxnEntities,
+    TxnMessageId,
+    TxnOtherOperations,
+    TxnRefusal,
+)
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
 from busproof.model.locks import ACTIONS
@@ -69,7 +80,7 @@ class Transactions(Family):
             return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("TXN-01",))
 
         transaction = self.running(name)
-        at_once = self.namespace.reading("TXN-REFUSAL", "at-send", "at-commit") == "at-send"
+        at_once = self.namespace.reading(TxnRefusal) is TxnRefusal.AT_SEND
         if transaction.doomed and at_once:
             # A transaction that a refusal has ended accepts nothing more (TXN-AFTER-REFUSAL).
             raise Refusal(v.Error.INVALID_OPERATION)
@@ -96,10 +107,7 @@ class Transactions(Family):
             at_once = (
                 at_once or not invalid or not {"BATCH-05", "PREM-17"}.isdisjoint(refusal.rules)
             )
-            if (
-                not at_once
-                or self.namespace.reading("TXN-AFTER-REFUSAL", "continues", "dead") == "dead"
-            ):
+            if not at_once or self.namespace.reading(TxnAfterRefusal) is TxnAfterRefusal.DEAD:
                 self.namespace.journal.touch(transaction)
                 transaction.doomed = True
             return Answer(v.Refused(error=refusal.error) if at_once else DONE, rules=refusal.rules)
@@ -119,8 +127,8 @@ class Transactions(Family):
             self.check_other_entities(entity, transaction)
             return key
         if key is None and message.message_id is not None:
-            reading = self.namespace.reading("TXN-MESSAGE-ID", "with-duplicate-detection", "always")
-            key = Key("MessageId", message.message_id) if reading == "always" else None
+            always = self.namespace.reading(TxnMessageId) is TxnMessageId.ALWAYS
+            key = Key("MessageId", message.message_id) if always else None
         if key is None:
             raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
         self.check_other_sends(entity, transaction, key)
@@ -138,7 +146,7 @@ class Transactions(Family):
         sent_to = {send.entity for send in transaction.sends if send.scheduled is None}
         if not sent_to or entity in sent_to:
             return
-        if self.namespace.reading("TXN-ENTITIES", "accepted", "refused") == "refused":
+        if self.namespace.reading(TxnEntities) is TxnEntities.REFUSED:
             raise Refusal(v.Error.INVALID_OPERATION, "TXN-15")
 
     def check_same_key(self, earlier: Key, key: Key) -> None:
@@ -151,7 +159,7 @@ class Transactions(Family):
         if earlier.value != key.value:
             sessions = earlier.source == key.source == "SessionId"
             raise Refusal(v.Error.INVALID_OPERATION, "TXN-08" if sessions else "TXN-04")
-        if self.namespace.reading("KEY-PROPERTIES", "one-key", "two-keys") == "two-keys":
+        if self.namespace.reading(KeyProperties) is KeyProperties.TWO_KEYS:
             raise Refusal(v.Error.INVALID_OPERATION, "TXN-04")
 
     def place(
@@ -179,10 +187,7 @@ class Transactions(Family):
                     self.rules.dead_letters.check_source(entity)
                 queued = self.rules.locks.locked_under(entity, token)
             except Refusal:
-                if (
-                    self.namespace.reading("SETTLEMENT-REFUSAL", "at-once", "at-commit")
-                    == "at-once"
-                ):
+                if self.namespace.reading(SettlementRefusal) is SettlementRefusal.AT_ONCE:
                     raise
                 token = ""  # a later lock may have the same token, and does not make this one valid
             else:
@@ -199,7 +204,7 @@ class Transactions(Family):
 
     def check_settled(self, transaction: Transaction, queued: QueuedMessage) -> None:
         """TXN-OTHER-OPERATIONS: check the key of a settled message, if the reading requires it."""
-        if self.namespace.reading("TXN-OTHER-OPERATIONS", "sends-only", "all") == "sends-only":
+        if self.namespace.reading(TxnOtherOperations) is TxnOtherOperations.SENDS_ONLY:
             return
         entity = queued.entity
         key = self.rules.keys.effective_key(entity, queued.message)
@@ -227,7 +232,7 @@ class Transactions(Family):
         transaction: Transaction | None = queued.enlisted
         if transaction is None or transaction.ended:
             return False
-        return self.namespace.reading("LOCK-IN-TRANSACTION", "ends", "lasts") == "lasts"
+        return self.namespace.reading(LockInTransaction) is LockInTransaction.LASTS
 
     def release(self, transaction: Transaction) -> None:
         """LOCK-12: end the locks that lasted only because of their transaction."""
@@ -270,8 +275,9 @@ class Transactions(Family):
         LIFETIME-IN-TRANSACTION decides whether its time to live starts now or started with its
         send.
         """
-        lives_since = self.namespace.reading("LIFETIME-IN-TRANSACTION", "commit", "send")
-        transit = DIRECT if lives_since == "commit" else DIRECT._replace(since=buffered.sent)
+        lives_since = self.namespace.reading(LifetimeInTransaction)
+        from_commit = lives_since is LifetimeInTransaction.COMMIT
+        transit = DIRECT if from_commit else DIRECT._replace(since=buffered.sent)
         self.rules.messages.accept(
             buffered.entity, buffered.message, buffered.key, buffered.partition, transit
         )

@@ -15,7 +15,7 @@ __all__ = ["DIRECT", "EntityKind", "EntitySettings", "InTransit", "Key", "Refusa
 
 
 class Refusal(Exception):
-    """Refusal of a request with this error; the request's changes are undone."""
+    """Refusal of a request with this error; raising it undoes the request's changes (`step`)."""
 
     def __init__(self, error: v.Error, *rules: v.RuleId) -> None:
         super().__init__(error, *rules)

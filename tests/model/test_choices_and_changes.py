@@ -128,7 +128,7 @@ def test_stale_timers_and_lines_are_tidied_up(bus: Bus) -> None:
         bus.send(f"g{number}", queue="gone")
     bus.done(v.DeleteQueue(queue="gone"))
     bus.wait(2)
-    assert 900 > len(bus.namespace.timers.heap)
+    assert 1_100 > len(bus.namespace.timers.heap), "1,600 were set, 800 are of records there"
     assert 300 > sum(len(each.line.order) for each in bus.namespace.entities["q"].partitions)
 
 

@@ -127,7 +127,6 @@ class Model:
         namespace = self.namespace
         timers = namespace.timers
         if len(timers.heap) > TIDY_FROM:
-            timers.stale = len(timers.heap)
             timers.tidy(is_live)
         for entity in namespace.entities.values():
             holders: list[Partition | Session] = [*entity.partitions, *entity.sessions.values()]
