@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl
 import attrs
 
 from busproof.adapters.amqp.making import embedded, service
+from busproof.adapters.amqp.target import is_connection_string, unquoted
 from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError, ConformanceError, UsageError
 from busproof.extras import MODULES, need
@@ -51,8 +52,8 @@ _SETTINGS: Final = {
     "spark": _SPARK_SETTINGS,
 }
 
-_ADDRESSES: Final = ("amqp://", "amqps://", "endpoint=")
-"""Lower-case prefixes of a service's address."""
+_ADDRESSES: Final = ("amqp://", "amqps://")
+"""Lower-case prefixes of a service's address that is not a connection string."""
 
 _FROM_ENVIRONMENT: Final = "env:"
 
@@ -227,7 +228,8 @@ def _process(command: str, timeout: float) -> Adapter:
 
 def is_address(name: str) -> bool:
     """Return whether a name is the address of a service that someone else runs."""
-    return name.lower().startswith(_ADDRESSES)
+    text = unquoted(name)
+    return text.lower().startswith(_ADDRESSES) or is_connection_string(text)
 
 
 def resolved(name: str) -> str:

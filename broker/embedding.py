@@ -207,6 +207,8 @@ class Embedded:
 
         keys, places = Keys(self._configuration.keys), Places(HOST, 0, 0)
         broker = await started(configured(), keys, places, http, limits)
+        for warning in self._configuration.warnings:
+            LOG.warning("%s", warning)
         self._begun.set_result((broker, answering[0]))
         await self._ended.wait()
         await broker.stop()

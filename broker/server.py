@@ -96,7 +96,8 @@ def create(bus: Bus, configuration: Configuration) -> None:
             raise UsageError(f"{places[later[0]]}: {_cannot_forward(later[0])}")
         ready = [created for created in waiting if created not in later]
         for created in ready:
-            _create(bus, created, places[created])
+            if (warning := _create(bus, created, places[created])) is not None:
+                configuration.warn_once(warning)
         waiting = later
 
 
@@ -136,13 +137,33 @@ def _called(command: Created) -> str:
     return f"'{v.created_path(command)}'"
 
 
-def _create(bus: Bus, command: Created, place: str) -> None:
-    refused = bus.ask(command, "configuration").refused
+def _create(bus: Bus, command: Created, place: str) -> str | None:
+    """Create an entity or a rule; return a warning if it is not as it was wanted.
+
+    Raises:
+        UsageError: the bus refuses it.
+    """
+    refused, warning = bus.ask(command, "configuration").refused, None
+    if isinstance(command, v.CreateQueue | v.CreateTopic) and command.partitioned:
+        path = v.created_path(command)
+        if refused is not None and _is_unpartitioned_premium(bus):
+            refused = bus.ask(attrs.evolve(command, partitioned=False), "configuration").refused
+        if refused is None and not bus.known(path).settings.partitioned:
+            warning = (
+                f"{place}: EnablePartitioning of '{path}' has no effect: a Premium namespace is "
+                "partitioned as a whole, by NamespacePartitions"
+            )
     if refused is not None:
         what = _called(command)
         raise UsageError(f"{place}: the bus refuses to create {what}: {refused.error.value}")
     if not isinstance(command, v.AddRule | v.RemoveRule):
         bus.known_as(v.created_path(command))
+    return warning
+
+
+def _is_unpartitioned_premium(bus: Bus) -> bool:
+    profile = bus.namespace.profile
+    return profile.tier is v.Tier.PREMIUM and profile.namespace_partitions == 1
 
 
 @attrs.frozen

@@ -145,7 +145,7 @@ class RemoteAdapter:
 def redacted(text: str, target: Target) -> str:
     """Return a text of the service with its host, the key and request ids replaced by dots."""
     text = TRACKING.sub(r"\1:…", text)
-    for secret in (target.key, target.host, target.host.partition(".")[0]):
+    for secret in (target.key, target.signature, target.host, target.host.partition(".")[0]):
         if len(secret) > 2:
             text = re.sub(re.escape(secret), "…", text, flags=re.IGNORECASE)
     return re.sub(r"SharedAccessSignature \S+", "SharedAccessSignature …", text)

@@ -11,7 +11,7 @@ import attrs
 
 from busproof.errors import UsageError
 
-__all__ = ["TOKEN_LIFE", "Target", "target_of"]
+__all__ = ["TOKEN_LIFE", "Target", "in_brackets", "is_connection_string", "target_of", "unquoted"]
 
 AMQP, AMQPS, EMULATOR_HTTP = 5672, 5671, 5300
 LONGEST: Final = 3600
@@ -23,6 +23,7 @@ KEYS: Final = {
     "endpoint": "Endpoint",
     "sharedaccesskeyname": "SharedAccessKeyName",
     "sharedaccesskey": "SharedAccessKey",
+    "sharedaccesssignature": "SharedAccessSignature",
     "usedevelopmentemulator": "UseDevelopmentEmulator",
     "adminendpoint": "AdminEndpoint",
     "entitypath": "EntityPath",
@@ -31,6 +32,12 @@ KEYS: Final = {
     "disposablenamespace": "DisposableNamespace",
 }
 """Keys of a connection string; `AdminEndpoint` and the last three are busproof's own."""
+WITHOUT_EFFECT: Final = frozenset(
+    {"managementport", "operationtimeout", "runtimeport", "stsendpoint", "transporttype"}
+)
+"""Further keys that official clients take; busproof always speaks AMQP over TCP."""
+SCHEMES: Final = ("sb", "amqp", "amqps")
+QUOTES: Final = ('"', "'")
 
 
 @attrs.frozen(kw_only=True)
@@ -49,6 +56,7 @@ class Target:
         receive_wait: maximum wait for a message, in seconds; `None` for the default.
         disposable: whether a run may fill the namespace.
         plain: whether the service speaks plain AMQP 1.0, with a login and without administration.
+        signature: a token that is given in place of a key; empty if there is a key.
     """
 
     host: str
@@ -62,13 +70,16 @@ class Target:
     receive_wait: float | None = None
     disposable: bool = False
     plain: bool = False
+    signature: str = attrs.field(default="", repr=False)
 
     def audience(self, path: str = "") -> str:
         """Return the resource that a token for an entity names."""
-        return f"sb://{self.host}/{path}"
+        return f"sb://{in_brackets(self.host)}/{path}"
 
     def token(self, path: str = "", now: float | None = None) -> str:
         """Return a shared access signature for an entity, or for the whole namespace."""
+        if self.signature:
+            return self.signature
         resource = quote_plus(self.audience(path).lower())
         expiry = int((time.time() if now is None else now) + TOKEN_LIFE)
         signed = hmac.new(self.key.encode(), f"{resource}\n{expiry}".encode(), hashlib.sha256)
@@ -85,7 +96,8 @@ def target_of(text: str) -> Target:
     Raises:
         UsageError: the text is invalid; the error shows no key.
     """
-    if text.lower().startswith("endpoint="):
+    text = unquoted(text)
+    if is_connection_string(text):
         return _of_connection_string(text)
     url = urlsplit(text)
     if url.scheme not in ("amqp", "amqps"):
@@ -96,45 +108,70 @@ def target_of(text: str) -> Target:
         raise UsageError(f"an address may say ?dialect={' or ?dialect='.join(DIALECTS)}")
     tls = url.scheme == "amqps"
     host, port = _place(url.netloc.rpartition("@")[2], AMQPS if tls else AMQP)
+    named = in_brackets(host)
     return Target(
         host=host,
         port=port,
         tls=tls,
         key_name=unquote(url.username or ""),
         key=unquote(url.password or ""),
-        admin=f"https://{host}" if tls else f"http://{host}:{EMULATOR_HTTP}",
+        admin=f"https://{named}" if tls else f"http://{named}:{EMULATOR_HTTP}",
         emulator=not tls,
         plain=dialect == "plain",
     )
+
+
+def unquoted(text: str) -> str:
+    """Return a text without the blanks and quotation marks around it, as files leave them."""
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in QUOTES:
+        return text[1:-1].strip()
+    return text
+
+
+def is_connection_string(text: str) -> bool:
+    """Return whether a text has the form of a connection string, whatever is its first key."""
+    return any(part.strip().lower().startswith("endpoint=") for part in text.split(";"))
+
+
+def in_brackets(host: str) -> str:
+    """Return a host as addresses have it: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def _of_connection_string(text: str) -> Target:
     settings: dict[str, str] = {}
     for part in filter(None, (piece.strip() for piece in text.split(";"))):
         name, equals, value = part.partition("=")
+        if equals and name.strip().lower() in WITHOUT_EFFECT:
+            continue
         known = KEYS.get(name.strip().lower())
         if not equals or known is None:
             raise UsageError(
                 f"the connection string has {name.strip()!r}; it may say {', '.join(KEYS.values())}"
             )
-        settings[known] = value.strip()
-    lacking = [key for key in list(KEYS.values())[:3] if not settings.get(key)]
+        settings[known] = unquoted(value)
+    signature = settings.get("SharedAccessSignature", "")
+    keys = () if signature else ("SharedAccessKeyName", "SharedAccessKey")
+    lacking = [key for key in ("Endpoint", *keys) if not settings.get(key)]
     if lacking:
         raise UsageError(f"the connection string lacks {' and '.join(lacking)}")
     emulator = settings.get("UseDevelopmentEmulator", "").lower() == "true"
     address = settings["Endpoint"]
-    scheme, slashes, rest = address.partition("://")
-    if scheme.lower() != "sb" or not slashes:
+    scheme, slashes, rest = address.rpartition("://")
+    if slashes and scheme.lower() not in SCHEMES:
         raise UsageError(f"the connection string's Endpoint is {address!r}; it begins with sb://")
     host, port = _place(rest.rstrip("/"), AMQP if emulator else AMQPS)
-    admin = f"http://{host}:{EMULATOR_HTTP}" if emulator else f"https://{host}"
+    named = in_brackets(host)
+    admin = f"http://{named}:{EMULATOR_HTTP}" if emulator else f"https://{named}"
     slack = _seconds(settings, "Slack")
     return Target(
         host=host,
         port=port,
         tls=not emulator,
-        key_name=settings["SharedAccessKeyName"],
-        key=settings["SharedAccessKey"],
+        key_name=settings.get("SharedAccessKeyName", ""),
+        key=settings.get("SharedAccessKey", ""),
+        signature=signature,
         admin=settings.get("AdminEndpoint", admin).rstrip("/"),
         emulator=emulator,
         slack=None if slack is None else int(slack * 1_000_000),

@@ -5,7 +5,7 @@ The additions are `EnablePartitioning` for queues and topics, and for the namesp
 `AuthorizationRules`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from busproof.broker.auth.tokens import Key
 from busproof.broker.configuration.durations import for_ever
 from busproof.broker.configuration.jsonc import Value, read
 from busproof.broker.configuration.subscription_rules import action_in, filter_in, named_rule
+from busproof.broker.configuration.templates import is_template, namespace_in
 from busproof.errors import UsageError
 from busproof.spec import load
 
@@ -102,22 +103,40 @@ class Configuration:
         self.created.append(command)
         self.places[command] = written.place
 
+    def warn_once(self, warning: str) -> None:
+        """Add a warning, unless it is there from an earlier bus with the same entities."""
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
-def read_configuration(path: Path) -> Configuration:
-    """Read a configuration file.
+
+def read_configuration(
+    path: Path, *, strict: bool = False, parameters: Mapping[str, str] | None = None
+) -> Configuration:
+    """Read a configuration file: that of the emulator, or a template of Azure Resource Manager.
+
+    Args:
+        path: the file.
+        strict: whether an unknown field is an error; otherwise it is a warning.
+        parameters: the values of a template's parameters, by name.
 
     Raises:
-        UsageError: the file cannot be read or has something unknown; the message names the line.
+        UsageError: the file cannot be read, or has an impossible value; the message names the line.
     """
     configuration = Configuration()
-    top = read(path).fields(("UserConfig", "$schema"))
-    if "UserConfig" not in top:
-        raise read(path).wrong("an object with the field UserConfig")
-    user = top["UserConfig"].fields(("Namespaces", "Logging", CONNECTIONS))
+    top = read(path, None if strict else configuration.warnings)
+    if is_template(top):
+        _namespace(namespace_in(top, parameters or {}, configuration.warnings), configuration)
+        return configuration
+    if parameters:
+        raise UsageError(f"{path} is not a template, and has no parameters")
+    fields = top.fields(("UserConfig", "$schema"))
+    if "UserConfig" not in fields:
+        raise top.wrong("an object with the field UserConfig, or a template with resources")
+    user = fields["UserConfig"].fields(("Namespaces", "Logging", CONNECTIONS))
     _warn(user, (CONNECTIONS,), configuration)
     namespaces = user["Namespaces"].items() if "Namespaces" in user else []
     if len(namespaces) != 1:
-        raise top["UserConfig"].wrong(f"one namespace in Namespaces, not {len(namespaces)}")
+        raise fields["UserConfig"].wrong(f"one namespace in Namespaces, not {len(namespaces)}")
     _namespace(namespaces[0], configuration)
     return configuration
 

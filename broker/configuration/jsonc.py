@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,11 +14,19 @@ from busproof.errors import UsageError
 
 __all__ = ["Value", "parsed", "read"]
 
+ALIKE: Final = 0.8
+"""How much an unknown field has to be like a known one to be taken for a slip, from 0 to 1."""
+SHOWN: Final = 80
+"""Maximum number of characters of an unknown field's name in a message."""
 TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
-def read(path: Path) -> "Value":
+def read(path: Path, unknown: list[str] | None = None) -> "Value":
     """Read a file of JSON with comments.
+
+    Args:
+        path: the file.
+        unknown: takes a sentence for each unknown field; without it, such a field is an error.
 
     Raises:
         UsageError: the file cannot be read, or is not JSON.
@@ -26,10 +35,10 @@ def read(path: Path) -> "Value":
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from None
-    return parsed(text, str(path))
+    return parsed(text, str(path), unknown)
 
 
-def parsed(text: str, name: str) -> "Value":
+def parsed(text: str, name: str, unknown: list[str] | None = None) -> "Value":
     """Parse a text of JSON with comments; errors call it `name`.
 
     Raises:
@@ -56,7 +65,7 @@ def parsed(text: str, name: str) -> "Value":
             f"{place}: this cannot be read: it is nested too deeply, a name has more than 1,000 "
             "characters, or it has a character that YAML does not allow"
         ) from None
-    return Value(name, node, "the file")
+    return Value(name, node, "the file", unknown=unknown)
 
 
 def _blanked(match: re.Match[str]) -> str:
@@ -67,93 +76,123 @@ def _blanked(match: re.Match[str]) -> str:
 class Value:
     """A value in the file, with its position; errors do not show a hidden value."""
 
-    def __init__(self, file: str, node: Any, where: str, *, hidden: bool = False) -> None:
+    def __init__(
+        self,
+        file: str,
+        node: Any,
+        where: str,
+        *,
+        hidden: bool = False,
+        unknown: list[str] | None = None,
+    ) -> None:
         self._file = file
-        self._node = node
+        self.node = node
         self._hidden = hidden
+        self._unknown = unknown
         self.where = where
 
     def kept_secret(self) -> "Value":
         """Return the value as a hidden one: errors show neither it nor anything within it."""
-        return Value(self._file, self._node, self.where, hidden=True)
+        return Value(self._file, self.node, self.where, hidden=True, unknown=self._unknown)
 
-    def _part(self, node: Any, where: str) -> "Value":
-        return Value(self._file, node, where, hidden=self._hidden)
+    def part(self, node: Any, where: str) -> "Value":
+        """Return a node of the same file as a value."""
+        return Value(self._file, node, where, hidden=self._hidden, unknown=self._unknown)
 
     def wrong(self, expected: str) -> UsageError:
         """Return the error for a value other than expected."""
-        shown = isinstance(self._node, yaml.ScalarNode) and not self._hidden
-        actual = f" is {self._node.value!r}" if shown else ""
+        shown = isinstance(self.node, yaml.ScalarNode) and not self._hidden
+        actual = f" is {self.node.value!r}" if shown else ""
         return UsageError(f"{self.place}: {self.where}{actual}; expected {expected}")
 
     @property
     def place(self) -> str:
         """The file and the line of the value."""
-        return f"{self._file}:{self._node.start_mark.line + 1}"
+        return f"{self._file}:{self.node.start_mark.line + 1}"
 
     @property
     def written(self) -> str | None:
         """The text of a string, number or boolean as it is written; `None` for other values."""
-        return str(self._node.value) if isinstance(self._node, yaml.ScalarNode) else None
+        return str(self.node.value) if isinstance(self.node, yaml.ScalarNode) else None
 
     @property
     def is_null(self) -> bool:
         """Whether the value is null or an empty string."""
-        return isinstance(self._node, yaml.ScalarNode) and (
-            self._node.tag.endswith(":null") or not self._node.value
+        return isinstance(self.node, yaml.ScalarNode) and (
+            self.node.tag.endswith(":null") or not self.node.value
         )
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether the value is null."""
+        return isinstance(self.node, yaml.ScalarNode) and self.node.tag.endswith(":null")
+
     def fields(self, known: Collection[str]) -> dict[str, "Value"]:
-        """Return the fields of an object; their names may be in any case.
+        """Return the fields of an object that are not null; their names may be in any case.
+
+        Null stands for an object without fields.
 
         Raises:
-            UsageError: the value is not an object, or has an unknown field.
+            UsageError: the value is not an object, or has an unknown field where that is an error.
         """
-        if not isinstance(self._node, yaml.MappingNode):
+        if self.is_missing:
+            return {}
+        if not isinstance(self.node, yaml.MappingNode):
             raise self.wrong(f"an object with {', '.join(known)}")
         by_low = {name.lower(): name for name in known}
         parts = {}
-        for key, value in self._node.value:
+        for key, value in self.node.value:
             name = by_low.get(str(key.value).lower())
             if name is None:
-                place = self._part(key, f"a field of {self.where}")
-                raise place.wrong(f"one of {', '.join(known)}")
-            parts[name] = self._part(value, f"{self.where}.{name}")
+                self._complain(key, known)
+                continue
+            part = self.part(value, f"{self.where}.{name}")
+            if not part.is_missing:
+                parts[name] = part
         return parts
+
+    def _complain(self, key: Any, known: Collection[str]) -> None:
+        """Note an unknown field, or raise an error where such a field is one."""
+        place = self.part(key, f"a field of {self.where}")
+        if self._unknown is None:
+            raise place.wrong(f"one of {', '.join(known)}")
+        likely = get_close_matches(str(key.value), known, 1, ALIKE)
+        advice = f"; did you mean {likely[0]!r}?" if likely else ""
+        sentence = f"{place.where}, {str(key.value)[:SHOWN]!r}, is unknown and has no effect"
+        self._unknown.append(f"{place.place}: {sentence}{advice}")
 
     def items(self) -> list["Value"]:
         """Return the elements of an array; none if it is null."""
         if self.is_null:
             return []
-        if not isinstance(self._node, yaml.SequenceNode):
+        if not isinstance(self.node, yaml.SequenceNode):
             raise self.wrong("an array")
         return [
-            self._part(node, f"{self.where}[{place}]")
-            for place, node in enumerate(self._node.value)
+            self.part(node, f"{self.where}[{place}]") for place, node in enumerate(self.node.value)
         ]
 
     def pairs(self) -> dict[str, "Value"]:
         """Return the fields of an object whose names are arbitrary; none if it is null."""
         if self.is_null:
             return {}
-        if not isinstance(self._node, yaml.MappingNode):
+        if not isinstance(self.node, yaml.MappingNode):
             raise self.wrong("an object")
         return {
-            str(key.value): self._part(value, f"{self.where}.{key.value}")
-            for key, value in self._node.value
+            str(key.value): self.part(value, f"{self.where}.{key.value}")
+            for key, value in self.node.value
         }
 
     def text(self) -> str:
         """Return the value, which must be a string."""
-        if not isinstance(self._node, yaml.ScalarNode) or self._node.style != '"':
+        if not isinstance(self.node, yaml.ScalarNode) or self.node.style != '"':
             raise self.wrong("a text")
-        return str(self._node.value)
+        return str(self.node.value)
 
     def scalar(self) -> str | int | float | bool:
         """Return the value, which must be a string, a number or a boolean."""
-        if not isinstance(self._node, yaml.ScalarNode):
+        if not isinstance(self.node, yaml.ScalarNode):
             raise self.wrong("a text, a number, true or false")
-        value = json.loads(self._node.value) if self._node.style != '"' else self._node.value
+        value = json.loads(self.node.value) if self.node.style != '"' else self.node.value
         if not isinstance(value, str | int | float | bool):
             raise self.wrong("a text, a number, true or false")
         return value
@@ -168,26 +207,26 @@ class Value:
 
     def truth(self) -> bool:
         """Return the value, which must be a boolean."""
-        if not isinstance(self._node, yaml.ScalarNode) or self._node.value.lower() not in (
+        if not isinstance(self.node, yaml.ScalarNode) or self.node.value.lower() not in (
             "true",
             "false",
         ):
             raise self.wrong("true or false")
-        return bool(self._node.value.lower() == "true")
+        return bool(self.node.value.lower() == "true")
 
     def number(self, least: int, most: int) -> int:
         """Return the value, which must be an integer from `least` to `most`."""
-        plain = isinstance(self._node, yaml.ScalarNode) and self._node.style != '"'
-        if plain and re.fullmatch(r"\d+", self._node.value):
-            value = int(self._node.value)
+        plain = isinstance(self.node, yaml.ScalarNode) and self.node.style != '"'
+        if plain and re.fullmatch(r"\d+", self.node.value):
+            value = int(self.node.value)
             if least <= value <= most:
                 return value
         raise self.wrong(f"a whole number from {least} to {most}")
 
     def duration(self, least: int, most: int) -> int:
         """Return a duration such as PT1M in microseconds; its bounds are in seconds."""
-        plain = isinstance(self._node, yaml.ScalarNode)
-        microseconds = microseconds_in(self._node.value) if plain else None
+        plain = isinstance(self.node, yaml.ScalarNode)
+        microseconds = microseconds_in(self.node.value) if plain else None
         if microseconds is not None and least * 1_000_000 <= microseconds <= most * 1_000_000:
             return microseconds
         raise self.wrong(f"a duration from {least} to {most} seconds, such as PT1M")

@@ -22,7 +22,13 @@ CORRELATION: Final = {
 SQL: Final = "SqlExpression"
 IGNORED: Final = ("CompatibilityLevel", "RequiresPreprocessing")
 """Fields of filters and actions that affect neither matching nor the action."""
-FILTERS: Final = {"Correlation": "CorrelationFilter", "Sql": "SqlFilter"}
+FILTERS: Final = {
+    "Correlation": "CorrelationFilter",
+    "CorrelationFilter": "CorrelationFilter",
+    "Sql": "SqlFilter",
+    "SqlFilter": "SqlFilter",
+}
+"""Types of filters as the emulator and Azure Resource Manager spell them, and their fields."""
 
 
 def named_rule(value: Value) -> tuple[str, dict[str, Value]]:
@@ -62,7 +68,7 @@ def filter_in(parts: Mapping[str, Value]) -> v.Filter:
         name = FILTERS[parts["FilterType"].one_of(tuple(FILTERS))]
         if name not in parts:
             raise parts["FilterType"].wrong(f"a {name} beside it")
-    elif not (names := [name for name in FILTERS.values() if name in parts]):
+    elif not (names := [name for name in dict.fromkeys(FILTERS.values()) if name in parts]):
         return v.TrueFilter()
     elif len(names) > 1:
         raise parts[names[1]].wrong("a FilterType beside two filters")

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,11 +14,12 @@ from busproof import __version__
 from busproof.cli.console import say, write_aside
 from busproof.cli.frame import Command, Options
 from busproof.cli.serving.options import FAULTY, OPTIONS
-from busproof.cli.serving.security import Protection
+from busproof.cli.serving.security import Protection, in_brackets
 from busproof.errors import UsageError
 from busproof.extras import need
 
 if TYPE_CHECKING:
+    from busproof.broker.configuration.emulator import Configuration
     from busproof.broker.core import Hub
     from busproof.broker.limits import Limits
     from busproof.broker.server import Broker
@@ -83,18 +85,39 @@ def _namespace(args: Options) -> dict[str, Any]:
     return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
 
 
+def _configuration(args: Options) -> "Configuration":
+    """Return the entities that `--config` names.
+
+    Raises:
+        UsageError: the file cannot be read, or an option about it is of no use.
+    """
+    from busproof.broker.configuration.emulator import Configuration, read_configuration
+
+    parameters = {}
+    for text in args.config_parameter:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--config-parameter is {text!r}; it has the form NAME=VALUE")
+        parameters[name] = value
+    if args.config is None:
+        if parameters or args.strict_config:
+            raise UsageError(
+                "--config-parameter and --strict-config are of no use without --config"
+            )
+        return Configuration()
+    return read_configuration(args.config, strict=args.strict_config, parameters=parameters)
+
+
 async def _serve(args: Options) -> int:
     from busproof.broker.admin.endpoint import Administration  # needs the extra
     from busproof.broker.admin.http import served
     from busproof.broker.bus import Bus
-    from busproof.broker.configuration.emulator import Configuration, read_configuration
     from busproof.broker.core import Hub
     from busproof.broker.observability.event_log import Silent, journal
     from busproof.broker.server import bus_for, started
 
     _check_store(args)
-    configuration = read_configuration(args.config) if args.config else Configuration()
-    configuration = attrs.evolve(configuration, **_namespace(args))
+    configuration = attrs.evolve(_configuration(args), **_namespace(args))
     protection = Protection(args, configuration)
     limits = _limits(args.limit)
     families = _families(args)
@@ -137,7 +160,7 @@ async def _serve(args: Options) -> int:
         loop.add_signal_handler(signal.SIGHUP, _renew, broker.hub)
     for warning in configuration.warnings:
         warn(warning)
-    write_aside(_greeting(protection, broker, len(bus.names())))
+    _greet(args, _greeting(protection, broker, len(bus.names())))
     log.info("started", version=__version__, entities=len(bus.names()), **_places(broker))
     await ended.wait()
     await broker.stop()
@@ -147,6 +170,19 @@ async def _serve(args: Options) -> int:
     if kept is not None:
         kept.check()
     return 0
+
+
+def _greet(args: Options, greeting: str) -> None:
+    """Write the greeting, and for scripts its last line, the connection string, to the output.
+
+    The output is left alone if it is the user's terminal or has the log.
+    """
+    write_aside(greeting)
+    if args.log is not None and str(args.log) == OUTPUT:
+        return
+    with suppress(OSError, ValueError):
+        if not sys.stdout.isatty():
+            print(greeting.rpartition("\n")[2], flush=True)
 
 
 def _limits(texts: list[str]) -> "Limits":
@@ -184,7 +220,7 @@ def _renew(hub: "Hub") -> None:
 
 def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
     """Return the text to print at the start: addresses, warnings and the connection string."""
-    host, places = protection.places.host, protection.places
+    host, places = in_brackets(protection.places.host), protection.places
     plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
     where = [f"AMQP on {host}:{plain}"] if plain else []
     where += [f"AMQP over TLS on {host}:{secure}"] if secure else []

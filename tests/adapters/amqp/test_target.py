@@ -62,6 +62,46 @@ def test_an_address_may_be_of_a_broker_without_the_dialect() -> None:
             target_of(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"  {REAL}\n", ("bus.example.net", 5671, True)),
+        (f'"{REAL}"', ("bus.example.net", 5671, True)),
+        (f" '{EMULATOR}' ", ("localhost", 5673, False)),
+        (REAL.replace("sb://", ""), ("bus.example.net", 5671, True)),
+        (REAL.replace("sb://", "amqps://"), ("bus.example.net", 5671, True)),
+        (f"{REAL};TransportType=AmqpWebSockets", ("bus.example.net", 5671, True)),
+        (f"{REAL};OperationTimeout=00:01:00;EntityPath=q", ("bus.example.net", 5671, True)),
+        (EMULATOR.replace("localhost", "[::1]"), ("::1", 5673, False)),
+        (
+            f"SharedAccessKeyName=root;SharedAccessKey={SECRET};Endpoint=sb://h/",
+            ("h", 5671, True),
+        ),
+    ],
+)
+def test_connection_string_is_taken_as_clients_print_it(
+    text: str, expected: tuple[str, int, bool]
+) -> None:
+    """With blanks, quotation marks, keys for other transports, or its parts in another order."""
+    target = target_of(text)
+    assert (target.host, target.port, target.tls) == expected
+    assert target.key == SECRET
+
+
+def test_signature_takes_the_place_of_a_key() -> None:
+    """It is the token for every entity, and is not shown."""
+    signature = "SharedAccessSignature sr=sb%3A%2F%2Fh&sig=secret%3D&se=99&skn=root"
+    target = target_of(f"Endpoint=sb://h/;SharedAccessSignature={signature}")
+    assert signature == target.token("q")
+    assert "secret" not in repr(target)
+
+
+def test_host_that_is_an_ipv6_address_has_brackets_in_addresses() -> None:
+    """In tokens and of the administration."""
+    target = target_of(EMULATOR.replace("localhost", "[::1]"))
+    assert ("sb://[::1]/q", "http://[::1]:5300") == (target.audience("q"), target.admin)
+
+
 def test_a_password_is_unquoted() -> None:
     """It may have any character."""
     assert target_of("amqp://u:p%40w@host").key == "p@w"

@@ -292,9 +292,8 @@ WRONG = {
         "1 (not partitioned), 2 or 4",
     ),
     "comma": ('{"UserConfig": {\n "Namespaces": [,]}}', 2, "not JSON"),
-    "top": ('{\n"Namespaces": []}', 2, "UserConfig"),
+    "top": ('\n{"Namespaces": []}', 2, "UserConfig, or a template"),
     "no namespace": ('{"UserConfig": {}}', 1, "one namespace"),
-    "field": (with_queue(Partitioned=True), 9, "EnablePartitioning"),
     "truth": (with_queue(EnablePartitioning="yes"), 9, "true or false"),
     "duration": (with_queue(LockDuration="1 minute"), 9, "PT1M"),
     "too long": (with_queue(LockDuration="PT6M"), 9, "300"),
@@ -329,6 +328,57 @@ def test_a_complaint_names_the_line_and_what_was_expected(path: Path, case: str)
         configured(path, text)
     assert f"{path}:{line}: " in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_unknown_field_is_a_warning(path: Path) -> None:
+    """With its line, and the field that it is perhaps a slip of."""
+    found = configured(path, with_queue(EnablePartioning=True, Colour="red"))
+    assert found.warnings == [
+        f"{path}:9: a field of the file.UserConfig.Namespaces[0].Queues[0].Properties, "
+        "'EnablePartioning', is unknown and has no effect; did you mean 'EnablePartitioning'?",
+        f"{path}:10: a field of the file.UserConfig.Namespaces[0].Queues[0].Properties, "
+        "'Colour', is unknown and has no effect",
+    ]
+    assert found.created == [CreateQueue(queue="q", partitioned=False)]
+
+
+def test_unknown_field_is_an_error_in_a_strict_configuration(path: Path) -> None:
+    """`--strict-config` asks for that."""
+    path.write_text(with_queue(Colour="red"), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"Config\.json:9: .* is 'Colour'; expected one of"):
+        read_configuration(path, strict=True)
+
+
+def test_null_stands_for_what_is_left_out(path: Path) -> None:
+    """As serializers write what their objects lack."""
+    rule = {"FilterType": "Sql", "CorrelationFilter": None, "SqlFilter": {"SqlExpression": "a"}}
+    subscription = {"Name": "s", "Properties": None, "Rules": [{"Name": "r", "Properties": rule}]}
+    namespace = {
+        "Name": None,
+        "Queues": [{"Name": "q", "Properties": None}],
+        "Topics": [{"Name": "t", "Properties": None, "Subscriptions": [subscription]}],
+    }
+    found = configured(
+        path,
+        json.dumps({"$schema": None, "UserConfig": {"Namespaces": [namespace], "Logging": None}}),
+    )
+    assert [CreateQueue(queue="q", partitioned=False), []] == [found.created[0], found.warnings]
+    assert found.created[-1].filter == SqlFilter(expression="a")
+
+
+def test_partitioning_of_an_entity_in_premium_has_no_effect(path: Path) -> None:
+    """And says so: a Premium namespace is partitioned as a whole, or not at all."""
+    queue = {"Name": "q", "Properties": {"EnablePartitioning": True}}
+    namespace = {"Tier": "premium", "Queues": [queue], "Topics": [queue | {"Name": "t"}]}
+    for readings in ({}, {"PREMIUM-CHECKBOX": "refused"}, {"PREMIUM-CHECKBOX": "no-effect"}):
+        text = {"UserConfig": {"Namespaces": [namespace | {"Readings": readings}]}}
+        found = configured(path, json.dumps(text))
+        for _ in range(2):
+            bus = bus_for(found)
+        assert {False} == {bus.known(name).settings.partitioned for name in ("q", "t")}
+        first, second = found.warnings
+        assert "EnablePartitioning of 'q' has no effect" in first
+        assert "EnablePartitioning of 't' has no effect" in second
 
 
 SQL = {"FilterType": "Sql", "SqlFilter": {"SqlExpression": "a ="}}

@@ -95,6 +95,8 @@ def test_a_broken_configuration_is_named(complaint: Complaint, tmp_path: Path) -
         (("--control-token", "nowhere"), "cannot read nowhere"),
         (("--limit", "links"), "links is ''; it has to be a number from 1 to 100000"),
         (("--limit", "lynx=3"), "no limit 'lynx'; there are connections"),
+        (("--strict-config",), "are of no use without --config"),
+        (("--config-parameter", "a"), "--config-parameter is 'a'; it has the form NAME=VALUE"),
         (("--adapter", "spark"), "faulty:FAULT-ID"),
         (("--adapter", "faulty:key-move"), "key-moves"),
         (("--adapter", "faulty:key-moves", "--policy", "random"), "a seeded fault has none"),
@@ -208,3 +210,43 @@ def test_keys_without_effect_are_named_at_the_start(tmp_path: Path) -> None:
     served.process.terminate()
     served.process.communicate(timeout=PATIENCE)
     assert f"busproof: {path}:1: AutoDeleteOnIdle has no effect here\n" in served.said
+
+
+@pytest.mark.parametrize("log", [(), ("--log", "-")])
+def test_connection_string_is_alone_on_standard_output(
+    tmp_path: Path, log: tuple[str, ...]
+) -> None:
+    """Where a script reads it; unless the log is there."""
+    template = {
+        "resources": [
+            {
+                "type": "Microsoft.ServiceBus/namespaces/queues",
+                "name": "[format('bus/{0}', parameters('queue'))]",
+            }
+        ],
+        "parameters": {"queue": {"type": "string"}},
+    }
+    path = tmp_path / "main.json"
+    path.write_text(json.dumps(template), encoding="utf-8")
+    given = ("--config", str(path), "--config-parameter", "queue=orders", *log)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "busproof", "serve", *FREE, *given],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    served = running(process)
+    process.terminate()
+    output, _ = process.communicate(timeout=20)
+    assert "1 entities" in served.said
+    if log:
+        assert "Endpoint=" not in output
+    else:
+        assert f"{served.connection_string}\n" == output
+
+
+def test_unknown_field_ends_a_strict_start(complaint: Complaint, tmp_path: Path) -> None:
+    """Without `--strict-config` it is a warning."""
+    path = tmp_path / "Config.json"
+    path.write_text('{"UserConfig": {"Namespaces": [{"Colour": "red"}]}}', encoding="utf-8")
+    assert "'Colour'" in complaint(*FREE, "--config", str(path), "--strict-config")

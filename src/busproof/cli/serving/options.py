@@ -168,8 +168,15 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "--config",
         type=PATH,
         metavar="FILE",
-        help="entities, in the format of the Service Bus emulator",
+        help="entities, in the format of the Service Bus emulator or as an ARM template in JSON",
     ),
+    option(
+        "--config-parameter",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="value of a parameter of an ARM template (repeatable)",
+    ),
+    flag("--strict-config", help="refuse unknown fields of --config, instead of warning"),
     option(
         "--tier",
         type=click.Choice(("basic", "standard", "premium")),

@@ -209,7 +209,7 @@ class Protection:
         key = rule.key if self._is_public_key(rule) else HIDDEN
         end = "UseDevelopmentEmulator=true;" if amqp_port else ""
         return (
-            f"Endpoint=sb://{self._args.host}:{amqp_port or tls_port};"
+            f"Endpoint=sb://{in_brackets(self._args.host)}:{amqp_port or tls_port};"
             f"SharedAccessKeyName={rule.name};SharedAccessKey={key};{end}"
         )
 
@@ -217,6 +217,11 @@ class Protection:
         from busproof.broker.auth.policies import DEFAULT_KEYS
 
         return rule.key == DEFAULT_KEYS[0].key
+
+
+def in_brackets(host: str) -> str:
+    """Return a host as addresses have it: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def _named(path: Path | None) -> Any:

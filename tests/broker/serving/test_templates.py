@@ -1,0 +1,302 @@
+"""Templates of Azure Resource Manager as configurations, as Bicep compiles them or as by hand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from busproof import vocabulary as v
+from busproof.broker.configuration.emulator import Configuration, read_configuration
+from busproof.broker.configuration.template_expressions import Expression, ExpressionError
+from busproof.errors import UsageError
+
+SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"
+NAMESPACE = {
+    "type": "Microsoft.ServiceBus/namespaces",
+    "apiVersion": "2022-10-01-preview",
+    "name": "[parameters('serviceBusNamespaceName')]",
+    "location": "[parameters('location')]",
+    "sku": {"name": "Standard"},
+    "properties": {"minimumTlsVersion": "1.2"},
+}
+QUEUE = {
+    "type": "Microsoft.ServiceBus/namespaces/queues",
+    "apiVersion": "2022-10-01-preview",
+    "name": "[format('{0}/{1}', parameters('serviceBusNamespaceName'), variables('queue'))]",
+    "properties": {
+        "lockDuration": "PT30S",
+        "maxSizeInMegabytes": 2048,
+        "requiresSession": True,
+        "defaultMessageTimeToLive": "P10675199DT2H48M5.4775807S",
+        "enablePartitioning": "[equals(parameters('partitioned'), 'yes')]",
+        "maxDeliveryCount": "[parameters('deliveries')]",
+        "forwardTo": None,
+    },
+    "dependsOn": ["[resourceId('Microsoft.ServiceBus/namespaces', 'x')]"],
+}
+TEMPLATE = {
+    "$schema": SCHEMA,
+    "contentVersion": "1.0.0.0",
+    "metadata": {"_generator": {"name": "bicep", "version": "0.30.23"}},
+    "parameters": {
+        "serviceBusNamespaceName": {"type": "string"},
+        "location": {"type": "string", "defaultValue": "[resourceGroup().location]"},
+        "partitioned": {"type": "string", "defaultValue": "yes"},
+        "deliveries": {"type": "int", "defaultValue": 7},
+    },
+    "variables": {"queue": "[toLower(concat('Ord', 'ers'))]"},
+    "resources": [NAMESPACE, QUEUE],
+    "outputs": {"key": {"type": "string", "value": "[listKeys('a', '2020').primaryKey]"}},
+}
+
+
+def configured(folder: Path, template: dict[str, Any], **parameters: str) -> Configuration:
+    path = folder / "main.json"
+    path.write_text(json.dumps(template, indent=1), encoding="utf-8")
+    return read_configuration(path, parameters=parameters)
+
+
+def template_of(*resources: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"$schema": SCHEMA, "resources": list(resources), **more}
+
+
+def resource(kind: str, name: str, **properties: Any) -> dict[str, Any]:
+    return {"type": f"Microsoft.ServiceBus/{kind}", "name": name, "properties": properties}
+
+
+def test_template_of_bicep_is_read_with_its_parameters(tmp_path: Path) -> None:
+    """Parameters have the values of options or their defaults; outputs are not evaluated."""
+    found = configured(tmp_path, TEMPLATE, serviceBusNamespaceName="bus", deliveries="3")
+    assert found.created == [
+        v.CreateQueue(
+            queue="orders",
+            partitioned=True,
+            requires_session=True,
+            lock_duration=30_000_000,
+            max_delivery_count=3,
+            max_size=2,
+        )
+    ]
+    assert ("Standard", []) == (found.tier.capitalize(), found.warnings)
+
+
+def test_parameter_without_a_value_is_named(tmp_path: Path) -> None:
+    """With its line, and the option that gives it."""
+    with pytest.raises(UsageError) as caught:
+        configured(tmp_path, TEMPLATE)
+    assert "main.json:3" in str(caught.value)
+    assert "--config-parameter servicebusnamespacename=VALUE" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"colour": "red"}, "there is no parameter 'colour'; the template has"),
+        ({"serviceBusNamespaceName": "b", "deliveries": "x"}, "it is of the type int"),
+    ],
+)
+def test_wrong_parameter_is_refused(tmp_path: Path, parameters: dict[str, str], said: str) -> None:
+    """One that the template lacks, or a value of another type."""
+    with pytest.raises(UsageError, match=said):
+        configured(tmp_path, TEMPLATE, **parameters)
+
+
+def test_topics_have_subscriptions_with_rules(tmp_path: Path) -> None:
+    """By their types; filters are named as Azure Resource Manager names them."""
+    topic = "namespaces/topics"
+    found = configured(
+        tmp_path,
+        template_of(
+            resource(topic, "bus/prices", enablePartitioning=True),
+            resource(f"{topic}/subscriptions", "bus/prices/dear", maxDeliveryCount=4),
+            resource(
+                f"{topic}/subscriptions/rules",
+                "bus/prices/dear/high",
+                filterType="SqlFilter",
+                sqlFilter={"sqlExpression": "price > 100", "compatibilityLevel": 20},
+                correlationFilter=None,
+                action={},
+            ),
+            resource(
+                f"{topic}/subscriptions/rules",
+                "bus/prices/dear/red",
+                filterType="CorrelationFilter",
+                correlationFilter={"label": "red", "properties": {"size": "big"}},
+            ),
+        ),
+    )
+    place = {"topic": "prices", "subscription": "dear"}
+    assert found.created == [
+        v.CreateTopic(topic="prices", partitioned=True),
+        v.CreateSubscription(**place, max_delivery_count=4),
+        v.RemoveRule(**place, rule="$Default"),
+        v.AddRule(**place, rule="high", filter=v.SqlFilter(expression="price > 100")),
+        v.AddRule(
+            **place,
+            rule="red",
+            filter=v.CorrelationFilter(subject="red", properties={"size": "big"}),
+        ),
+    ]
+
+
+def test_resources_may_stand_within_others(tmp_path: Path) -> None:
+    """Their types and names are then relative; so it is with the symbolic names of Bicep."""
+    subscription = {"type": "subscriptions", "name": "s", "properties": {}}
+    topic = {"type": "topics", "name": "t", "properties": {}, "resources": [subscription]}
+    queue = {"type": "queues", "name": "q", "properties": {}}
+    namespace = resource("namespaces", "bus") | {"resources": [topic, queue]}
+    found = configured(tmp_path, {"resources": {"bus": namespace}})
+    assert [v.created_path(each) for each in found.created] == ["q", "t", "t/subscriptions/s"]
+
+
+def test_copies_and_conditions_are_followed(tmp_path: Path) -> None:
+    """A loop makes a queue for each of its numbers."""
+    many = resource("namespaces/queues", "[concat('bus/q', copyIndex(1))]")
+    many["copy"] = {"name": "loop", "count": "[length(createArray('a', 'b'))]"}
+    listed = resource("namespaces/queues", "[format('bus/{0}', variables('n')[copyIndex('all')])]")
+    listed["copy"] = {"name": "all", "count": 2}
+    never = resource("namespaces/queues", "bus/never") | {"condition": "[not(true())]"}
+    found = configured(tmp_path, template_of(many, listed, never, variables={"n": ["x", "y"]}))
+    assert [each.queue for each in found.created] == ["q1", "q2", "x", "y"]
+
+
+def test_module_is_a_template_within_the_template(tmp_path: Path) -> None:
+    """With parameters of its own."""
+    inner = template_of(
+        resource("namespaces/queues", "[format('bus/{0}', parameters('name'))]"),
+        parameters={"name": {"type": "string"}},
+    )
+    module = {
+        "type": "Microsoft.Resources/deployments",
+        "name": "module",
+        "properties": {
+            "expressionEvaluationOptions": {"scope": "inner"},
+            "parameters": {"name": {"value": "[variables('inside')]"}},
+            "template": inner,
+        },
+    }
+    found = configured(tmp_path, template_of(module, variables={"inside": "q"}))
+    assert [each.queue for each in found.created] == ["q"]
+
+
+def test_premium_namespace_has_its_partitions_and_units(tmp_path: Path) -> None:
+    """And its entities are partitioned without saying so."""
+    namespace = resource("namespaces", "bus", premiumMessagingPartitions=2, zoneRedundant=True)
+    namespace["sku"] = {"name": "Premium", "tier": "Premium", "capacity": 4}
+    found = configured(tmp_path, template_of(namespace, resource("namespaces/queues", "bus/q")))
+    assert ("premium", 2, 4) == (found.tier, found.namespace_partitions, found.messaging_units)
+    assert found.created == [v.CreateQueue(queue="q", partitioned=True)]
+
+
+def test_other_resources_have_no_effect(tmp_path: Path) -> None:
+    """Those of Service Bus are named; those of others are not."""
+    found = configured(
+        tmp_path,
+        template_of(
+            resource("namespaces/queues", "bus/q", isClientAffine=True),
+            resource("namespaces/AuthorizationRules", "bus/Root", rights=["[reference('x')]"]),
+            {"type": "Microsoft.Storage/storageAccounts", "name": "[reference('y')]"},
+        ),
+    )
+    unknown, left_out = sorted(found.warnings, key=lambda warning: "type" in warning)
+    assert "'isClientAffine', is unknown and has no effect" in unknown
+    assert "Microsoft.ServiceBus/namespaces/AuthorizationRules has no effect here" in left_out
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        (template_of(), "a template with resources of the type"),
+        (template_of({"type": "Microsoft.ServiceBus/namespaces"}), "a type and a name"),
+        (
+            template_of(resource("namespaces", "a"), resource("namespaces", "b")),
+            "one namespace, not a, b",
+        ),
+        (template_of(resource("namespaces/topics/subscriptions", "a/b/c")), "expected a/b in the"),
+        (
+            template_of(resource("namespaces/queues", "[format('a/{0}', reference('x').y)]")),
+            r"reference\('x'\) is not known here",
+        ),
+        (template_of(resource("namespaces/queues", "a/q", maxDeliveryCount=0)), "from 1 to 2000"),
+        (
+            template_of(resource("namespaces/queues", "a/q") | {"copy": {"name": "n"}}),
+            "a count from 0 to 10,000",
+        ),
+        (
+            template_of(
+                resource("namespaces/queues", "[variables('a')]"),
+                variables={"a": "[variables('a')]"},
+            ),
+            "nested too deeply",
+        ),
+    ],
+)
+def test_impossible_template_is_refused(
+    tmp_path: Path, template: dict[str, Any], said: str
+) -> None:
+    """With what was expected."""
+    with pytest.raises(UsageError, match=said):
+        configured(tmp_path, template)
+
+
+def value_of(text: str) -> Any:
+    def nothing(name: str, given: list[Any]) -> Any:  # noqa: ARG001 - as templates look up
+        raise ExpressionError(f"no {name}")
+
+    return Expression(text, nothing).value()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("'it''s'", "it's"),
+        ("add(-1, 3)", 2),
+        ("if(and(true(), not(false())), 'a', 'b')", "a"),
+        ("if(or(equals('A', 'a'), false()), createArray(1), null())[0]", 1),
+        ("createObject('a', createObject('B', 3)).A.b", 3),
+        ("format('{0}-{{x}}-{1:D2}', 'n', 4)", "n-{x}-4"),
+        ("concat(createArray(1), createArray(2))", [1, 2]),
+        ("split('a/b-c', createArray('/', '-'))[2]", "c"),
+        ("last(split('a/b', '/'))", "b"),
+        ("union(createArray(1, 2), createArray(2, 3))", [1, 2, 3]),
+        ("union(createObject('a', 1), createObject('b', 2))", {"a": 1, "b": 2}),
+        ("coalesce(null(), 'x')", "x"),
+        ("contains(createObject('Key', 1), 'key')", True),
+        ("take('abc', 2)", "ab"),
+        ("skip(range(2, 3), 1)", [3, 4]),
+        ("substring('abcd', 1, 2)", "bc"),
+        ("string(createArray(1))", "[1]"),
+        ("bool('true')", True),
+        ("length(uniqueString(resourceGroup().id))", 13),
+        ("last(split(resourceId('Microsoft.ServiceBus/namespaces/queues', 'n', 'q'), '/'))", "q"),
+        ("json('{\"a\": [1]}').a[0]", 1),
+    ],
+)
+def test_expression_has_its_value(text: str, expected: Any) -> None:
+    """As Azure evaluates it."""
+    assert expected == value_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "ends too early"),
+        ("add(1", "ends too early|',' is missing"),
+        ("add", r"'\(' is missing"),
+        ("add(1 2)", "',' is missing"),
+        ("'a' 'b'", "is not expected here"),
+        (")", "is not expected here"),
+        ("#", "is not expected here"),
+        ("add(1, 'a')", "cannot be evaluated"),
+        ("createArray(1)[4]", "there is no 4"),
+        ("createArray(1)[0", "ends too early|'\\]' is missing"),
+        ("createObject('a', 1).b", "there is no 'b'"),
+        ("unheard()", "no unheard"),
+        ("add(" * 60, "nested too deeply"),
+    ],
+)
+def test_wrong_expression_is_refused(text: str, said: str) -> None:
+    """With what is wrong in it."""
+    with pytest.raises(ExpressionError, match=said):
+        value_of(text)
