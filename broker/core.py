@@ -17,6 +17,7 @@ from busproof.broker.bus import Bus
 from busproof.broker.client_descriptions import Descriptions
 from busproof.broker.due_timers import SLICE, Spread
 from busproof.broker.entity_status import Statuses
+from busproof.broker.freed_memory import FreedMemory
 from busproof.broker.held import Budget
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.observability.event_log import Journal, Silent
@@ -76,6 +77,8 @@ class Hub:
         self.identifies = True
         """Whether a message without a MessageId gets one before the bus decides (KEY-13)."""
         self.connections: set[Client] = set()
+        self.strangers: dict[Client, None] = {}
+        """The connections whose clients have not proved who they are, the oldest first."""
         self.owners: dict[str, Client] = {}
         """For each open transaction, the client that began it."""
         self.statuses = Statuses()
@@ -88,6 +91,7 @@ class Hub:
         self.stated: dict[tuple[str, str], int] = {}
         """Path and session id to when the session's state was set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
+        self.freed = FreedMemory(self.loop)
         self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
         """Path and session id, if any, to the waiting links, in the order of waiting."""
         # Serve only the links that wait for changed entities: looking at all links would cost more
@@ -100,8 +104,23 @@ class Hub:
         self._timer = self.loop.call_later(TICK, self._tick)
 
     def close(self) -> None:
-        """Stop the timer for waiting links."""
+        """Stop the timers."""
         self._timer.cancel()
+        self.freed.close()
+
+    def make_room(self) -> bool:
+        """Disconnect the oldest stranger; return whether there was one."""
+        stranger = next(iter(self.strangers), None)
+        if stranger is None:
+            return False
+        self.forget_client(stranger)
+        stranger.abort()
+        return True
+
+    def forget_client(self, client: Client) -> None:
+        """Stop counting a client."""
+        self.connections.discard(client)
+        self.strangers.pop(client, None)
 
     def begin(self, bus: Bus) -> None:
         """Serve another, empty namespace, and disconnect all clients."""

@@ -30,6 +30,9 @@ class Client(Protocol):
     def drop(self) -> None:
         """Close the transport without writing another frame."""
 
+    def abort(self) -> None:
+        """End the connection at once, without a word."""
+
     def let_go(self, refusal: Refusal) -> None:
         """End the connection, and free the memory that it uses."""
 

@@ -19,6 +19,7 @@ from busproof.broker.core import Hub
 from busproof.broker.faulty import FaultyBus
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.listener import SPARE, SPARE_FOR_HTTP, guarded
+from busproof.broker.tls import Handshakes, secured
 from busproof.errors import UsageError
 from busproof.model.rules import NO_FAULT, Families
 from busproof.spec import load
@@ -38,11 +39,6 @@ PORT: Final = "--port"
 TLS_PORT: Final = "--tls-port"
 WEBSOCKET_PORT: Final = "--websocket-port"
 ADMIN_PORT: Final = "--admin-port"
-
-HANDSHAKE: Final = 20.0
-"""Maximum time for a TLS handshake, in seconds."""
-GOODBYE: Final = 5.0
-"""Maximum time for a TLS shutdown, in seconds."""
 
 
 def bus_for(
@@ -261,26 +257,31 @@ def _openings(
     hub: Hub, places: Places, answering: Callable[..., Any]
 ) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield how to open each server, by the option for its port."""
-    loop, numbers = asyncio.get_running_loop(), count(1)
+    loop, numbers, handshakes = asyncio.get_running_loop(), count(1), Handshakes(hub.freed.note)
 
     def make() -> Connection:
         return Connection(hub, next(numbers), attach)
 
+    def wrap() -> WebSocket:
+        return WebSocket(make())
+
+    def converse() -> asyncio.StreamReaderProtocol:
+        return _Streams(asyncio.StreamReader(), answering)
+
     def speaking(
-        port: int, spoken: Callable[[], asyncio.Protocol] = make, **tls: Any
+        port: int, spoken: Callable[[], asyncio.Protocol], tls: ssl.SSLContext | None = None
     ) -> Callable[..., Any]:
         place = {"host": places.host, "port": port}
-        return lambda **how: loop.create_server(spoken, **_placed(place, how), **tls)
+        factory = spoken if tls is None else secured(tls, spoken, handshakes)
+        return lambda **how: loop.create_server(factory, **_placed(place, how))
 
     if places.port is not None:
-        yield PORT, speaking(places.port)
+        yield PORT, speaking(places.port, make)
     if places.tls_port is not None and places.tls is not None:
-        yield TLS_PORT, speaking(places.tls_port, **_secured(places.tls))
+        yield TLS_PORT, speaking(places.tls_port, make, places.tls)
     if places.websocket_port is not None:
-        within, secured = lambda: WebSocket(make()), _secured(places.tls)
-        yield WEBSOCKET_PORT, speaking(places.websocket_port, within, **secured)
-    place, tls = {"host": places.host, "port": places.admin_port}, _secured(places.admin_tls)
-    yield ADMIN_PORT, lambda **how: asyncio.start_server(answering, **_placed(place, how), **tls)
+        yield WEBSOCKET_PORT, speaking(places.websocket_port, wrap, places.tls)
+    yield ADMIN_PORT, speaking(places.admin_port, converse, places.admin_tls)
 
 
 def _placed(place: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
@@ -288,11 +289,15 @@ def _placed(place: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     return how if "sock" in how else place | how
 
 
-def _secured(tls: ssl.SSLContext | None) -> dict[str, Any]:
-    """Return the arguments for TLS, with time limits against slow clients."""
-    if tls is None:
-        return {}
-    return {"ssl": tls, "ssl_handshake_timeout": HANDSHAKE, "ssl_shutdown_timeout": GOODBYE}
+class _Streams(asyncio.StreamReaderProtocol):
+    """The streams of an HTTP connection, freed at once when it breaks."""
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Clean up after a client that has disconnected."""
+        if exc is not None:
+            # The streams keep the error, and its frames refer to the streams.
+            exc.__traceback__ = exc.__context__ = None
+        super().connection_lost(exc)
 
 
 async def _listening(

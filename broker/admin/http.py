@@ -118,6 +118,10 @@ def served(
             there -= 1
             waiting.pop(writer, None)
             writer.close()
+            # Raising it has added these frames, which refer to the reader that keeps it: a cycle
+            # that would wait for the garbage collector.
+            if (error := reader.exception()) is not None:
+                error.__traceback__ = error.__context__ = None
 
     return converse
 
@@ -139,6 +143,8 @@ async def _converse(
         await conversation.end(refused.answer)
     except h11.RemoteProtocolError as error:
         answer = Answer(error.error_status_hint or 400, f"{error}\n".encode(), "text/plain")
+        # A frame of h11 refers to the error that it raises, and so to the whole conversation.
+        error.__traceback__ = None
         await conversation.end(answer)
     except OSError:
         return  # the client has disconnected

@@ -24,7 +24,9 @@ from busproof.broker.amqp.unreadable import is_unreadable, readable
 from busproof.broker.amqp.windows import LEAST_FRAME, ROOM
 from busproof.broker.amqp.wire import Wire
 from busproof.broker.auth.cbs import Proving
+from busproof.broker.auth.tokens import Claim
 from busproof.broker.core import Hub
+from busproof.broker.freed_memory import MANY
 
 __all__ = ["Connection"]
 
@@ -67,7 +69,7 @@ class Connection(asyncio.Protocol):
         self.detach, self.end_receivers = self._links.detach, self._links.end_receivers
         self.review_links = self._links.review
         self._proving = Proving(hub, self.review_links, self.end)
-        self.prove, self.permits = self._proving.add, self._proving.permit
+        self.permits = self._proving.permit
         self._handlers = self._links.handlers | {
             Event.CONNECTION_REMOTE_OPEN.number: self._opened,
             Event.CONNECTION_REMOTE_CLOSE.number: self._ended,
@@ -86,6 +88,15 @@ class Connection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._since = 0.0
 
+    def prove(self, claim: Claim) -> None:
+        """Add a claim that the client has proved.
+
+        Raises:
+            Refusal: the client has too many claims.
+        """
+        self._proving.add(claim)
+        self.hub.strangers.pop(self, None)
+
     def renew_claims(self) -> None:
         """Apply new keys: end the links whose claims rest on a removed key."""
         self._proving.renew(self.hub.keys)
@@ -94,7 +105,9 @@ class Connection(asyncio.Protocol):
         """Accept a client, or abort the connection if there are too many."""
         connected = cast(asyncio.Transport, transport)
         peer = str((connected.get_extra_info("peername") or ("",))[0])
-        if len(self.hub.connections) >= self.hub.limits.connections:
+        is_full = len(self.hub.connections) >= self.hub.limits.connections
+        # Otherwise anybody could keep the clients away that can log in.
+        if is_full and not self.hub.make_room():
             self.hub.journal.warning("connection-refused", peer=peer, limit="connections")
             connected.abort()
             return
@@ -109,6 +122,7 @@ class Connection(asyncio.Protocol):
         self._wire.open(connected)
         self._handshake = Handshake(self.hub.keys, self._wire.write)
         self.hub.connections.add(self)
+        self.hub.strangers[self] = None
         self._timer = self.hub.loop.call_later(0, self._tick)
         self._proving.begin()
 
@@ -177,12 +191,12 @@ class Connection(asyncio.Protocol):
         """Clean up after a client that has disconnected."""
         if self._timer is not None:
             self._timer.cancel()
-        self._turns.cancel()
+        self._turns.release()
         self._pieces.clear()
-        self._proving.stop()
+        self._proving.release()
         self._is_let_go = True
         self.hub.budget.release(self)
-        self.hub.connections.discard(self)
+        self.hub.forget_client(self)
         self._links.end_all(by_client=False)
         if self._wire.is_open:
             self.hub.journal.info(
@@ -194,6 +208,18 @@ class Connection(asyncio.Protocol):
             )
         self._wire.lose()
         self._whole.free()
+        self._release()
+        self.hub.freed.note()
+
+    def _release(self) -> None:
+        """Drop what still refers back to the connection.
+
+        It is then freed at once: the garbage collector, which would find it, looks rarely in a
+        broker of many messages, and clients may come and go by thousands.
+        """
+        self._links.release()
+        self._handlers.clear()
+        self.replies.clear()
 
     @property
     def paused(self) -> bool:
@@ -245,12 +271,18 @@ class Connection(asyncio.Protocol):
         self.kept.stage(transaction, size)
         self.measure()
 
+    def abort(self) -> None:
+        """End the connection at once, without a word."""
+        self._wire.abort()
+
     def let_go(self, refusal: Refusal) -> None:
         """End the connection and free the memory that it uses."""
         self._is_let_go = True
         self._pieces.clear()
         self.end(refusal)
         self._wire.cut()
+        # It held much.
+        self.hub.freed.note(MANY)
 
     def flush(self) -> None:
         """Write the engine's output."""

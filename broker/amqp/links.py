@@ -138,6 +138,11 @@ class Links:
         for link in list(self.nodes):
             self._gone(link, by_client=by_client)
 
+    def release(self) -> None:
+        """Forget the connection, which has ended; no call may follow."""
+        self.handlers.clear()
+        del self._owner, self._attach
+
     def delivered(self, delivery: native.Raw, *, batch: bool) -> None:
         """Handle a transfer or a disposition."""
         node = self._by_raw.get(native.link_of(delivery))

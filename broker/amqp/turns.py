@@ -75,6 +75,11 @@ class Turns:
         if self._next is not None:
             self._next.cancel()
 
+    def release(self) -> None:
+        """Cancel the turns of a client that has gone, and forget it."""
+        self.cancel()
+        self._go_on = _go_nowhere
+
     @property
     def waits(self) -> bool:
         """Whether work is left for the next turn."""
@@ -96,3 +101,7 @@ class Turns:
             self._not_before = now + left
             return False
         return self._end()
+
+
+def _go_nowhere() -> None:
+    """Begin no turn."""

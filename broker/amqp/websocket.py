@@ -78,6 +78,8 @@ class WebSocket(asyncio.Protocol):
         if self._next is not None:
             self._next.cancel()
         self._connection.connection_lost(exc)
+        # It refers back to this protocol.
+        self._channel = None
 
     def pause_writing(self) -> None:
         """Stop sending to a client that reads too slowly."""

@@ -45,6 +45,7 @@ class Wire:
     def lose(self) -> None:
         """Stop writing to a client that has disconnected."""
         self._transport = None
+        self._give = _give_nothing
         # The timer would otherwise keep a lost connection in memory until it fires.
         if self._ending is not None:
             self._ending.cancel()
@@ -106,6 +107,11 @@ class Wire:
             # A client that reads nothing could otherwise delay the end for ever.
             self._ending = self._hub.loop.call_later(LAST_WORDS, transport.abort)
 
+    def abort(self) -> None:
+        """Close the connection at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
     @property
     def waiting(self) -> int:
         """Bytes that the client has not read, as far as the transport shows."""
@@ -139,6 +145,10 @@ class Wire:
             self._listen()
         if was_paused and not self.paused:
             self._hub.loop.call_soon(self._give)
+
+
+def _give_nothing() -> None:
+    """Deliver nothing to a client that has gone."""
 
 
 def _write(transport: asyncio.Transport, data: bytes) -> None:

@@ -117,6 +117,11 @@ class Proving:
         if self._timer is not None:
             self._timer.cancel()
 
+    def release(self) -> None:
+        """Stop checking the claims of a connection that has ended, and forget it."""
+        self.stop()
+        del self._review, self._end
+
     def add(self, claim: Claim) -> None:
         """Add a claim that the client has proved.
 
