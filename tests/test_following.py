@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from work import PATIENCE
 
 from busproof.cli import live as beside
 from busproof.cli.live import Following
@@ -13,7 +14,6 @@ from busproof.history.records import Scenario
 from busproof.judging.verdicts import Hearing, conformance
 from busproof.spec import load as load_catalogue
 
-SOON = 30
 LATER = 0.5
 
 HEADER = '{"record":"header","protocol":1,"clock":"%s","profile":{"edition":"%s"}}\n'
@@ -58,7 +58,7 @@ def test_a_scenario_is_judged_while_the_next_one_is_recorded(path, heard):
         append(path, HEADER % ("virtual", "de-2021-04") + scenario("one") + STARTED[:20])
         assert not heard["one"].wait(LATER), "the line after it may still be anything"
         append(path, STARTED[20:] % "two" + PEEK)
-        assert heard["one"].wait(SOON)
+        assert heard["one"].wait(PATIENCE)
         assert not heard["two"].is_set()
         append(path, ENDED)
     assert following.conformance() == conformance(load(path), load_catalogue())

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from work import PATIENCE
 
 from busproof import vocabulary as v
 from busproof.adapters.checking.checking import CHECKS, checked, lessons
@@ -19,8 +20,6 @@ from busproof.vocabulary.profile import profile_for
 
 CHILD = Path(__file__).parent / "children" / "line.py"
 NODE = Path(__file__).parent.parent.parent / "examples" / "node-adapter" / "adapter.js"
-PATIENCE = 30.0
-"""Long, so that a process that is slow to start on a busy machine is not failed for it."""
 
 
 def findings(name: str, timeout: float = PATIENCE) -> dict[str, Finding]:

@@ -58,7 +58,7 @@ def test_message_that_is_not_amqp_within_is_refused(punctual: Served) -> None:
         for kind, data in {**WRONG, "right": BODY}.items():
             refused = _refused(connection, sender, data)
             assert refused == (kind != "right"), kind
-    assert ["x"] == emptied(served, "plain")
+    assert ["x"] == emptied(served, "plain", least=1)
 
 
 @pytest.mark.parametrize("kind", WRONG)

@@ -98,11 +98,11 @@ def test_settlements_take_effect_with_their_transaction(timeless: Served, end: s
     container.stop()
     assert [{"commit": "committed", "abort": "aborted"}[end]] == handler.heard
     if end == "commit":
-        assert ["sent instead"] == emptied(timeless, "plain")
+        assert ["sent instead"] == emptied(timeless, "plain", least=1)
         return
     assert [] == emptied(timeless, "plain")
     timeless.ask("/busproof/clock", advance=61)
-    assert ["one", "two"] == sorted(emptied(timeless, "plain"))
+    assert ["one", "two"] == sorted(emptied(timeless, "plain", least=2))
 
 
 def managed(
@@ -177,7 +177,7 @@ def test_a_batch_is_deleted_of_a_queue_without_partitions(served: Served) -> Non
             answer.properties["errorCondition"],
         )
         receiver.complete_message(held)
-    assert ["4"] == emptied(served, "plain")
+    assert ["4"] == emptied(served, "plain", least=1)
 
 
 @pytest.mark.parametrize("annotated", [False, True])
@@ -232,7 +232,7 @@ def test_a_link_ends_with_the_token_that_it_needs(served: Served) -> None:
         with pytest.raises(LinkDetached, match="unauthorized-access"):
             ending.receive(timeout=PATIENCE)
         assert Delivery.ACCEPTED == lasting.send(Message(b"goes on", inferred=True)).remote_state
-    assert ["goes on"] == emptied(served, "hasty")
+    assert ["goes on"] == emptied(served, "hasty", least=1)
 
 
 def put(connection: BlockingConnection, path: str, expiry: int) -> None:

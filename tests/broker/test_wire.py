@@ -44,7 +44,7 @@ def test_a_rule_and_its_key_are_enough(served: Served) -> None:
         sender = connection.create_sender("plain")
         message = Message(b"by a rule and its key", inferred=True)
         assert Delivery.ACCEPTED == sender.send(message).remote_state
-    assert ["by a rule and its key"] == emptied(served, "plain")
+    assert ["by a rule and its key"] == emptied(served, "plain", least=1)
 
 
 def test_a_wrong_key_gets_nobody_in(served: Served) -> None:
@@ -340,4 +340,4 @@ def test_a_message_that_is_none_is_rejected(served: Served) -> None:
         assert Delivery.REJECTED == delivery.remote_state
         assert "amqp:decode-error" == delivery.remote.condition.name
     sent(served, "plain", SdkMessage("goes on"))
-    assert ["goes on"] == emptied(served, "plain")
+    assert ["goes on"] == emptied(served, "plain", least=1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 import pytest
 from node_packages import installed
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from busproof import spec
 from busproof.cli.environment import chromium
@@ -29,6 +29,10 @@ from busproof.reports.trends import entry_of
 from busproof.vocabulary.commands import CreateQueue, Send
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Done, Event
+
+PATIENCE = 60_000
+"""Milliseconds after which a page that hangs is given up."""
+expect.set_options(timeout=PATIENCE)
 
 HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked=1</script>"
 
@@ -187,13 +191,14 @@ def visiting(browser: Browser, address: str) -> Iterator[Open]:
     def to(fragment: str = "", *, width: int = 1600, scheme: str = "light") -> Visit:
         size = {"width": width, "height": 900}
         context = browser.new_context(viewport=size, color_scheme=scheme)
+        context.set_default_timeout(PATIENCE)
         seen = Visit(context.new_page())
         opened.append(seen)
         seen.page.on("console", lambda message: seen.said.append(message.text))
         seen.page.on("pageerror", lambda error: seen.said.append(str(error)))
         seen.page.on("request", lambda request: seen.asked.append(request.url))
         seen.page.goto(f"{address}{fragment}")
-        seen.page.wait_for_selector("html[data-ready]", state="attached", timeout=30_000)
+        seen.page.wait_for_selector("html[data-ready]", state="attached", timeout=PATIENCE)
         return seen
 
     yield to

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from embedded_clients import client, send
 from playwright.sync_api import Browser, Page, expect
+from work import PATIENCE
 
 from busproof.broker.embedding import Embedded, embedded
 
@@ -57,7 +58,7 @@ def visit(browser: Browser) -> Iterator[OPEN]:
             "request", lambda each: each.url.startswith((address, "data:")) or said.append(each.url)
         )
         page.goto(f"{address}/busproof/")
-        page.wait_for_selector("html[data-ready]", state="attached", timeout=10_000)
+        page.wait_for_selector("html[data-ready]", state="attached", timeout=60_000)
         return page
 
     yield to
@@ -90,7 +91,9 @@ def test_page_follows_sessions_and_locks(bus: Embedded, visit: OPEN) -> None:
     assert 0 == bookings.locator("details").count()
     with (
         client(bus) as found,
-        found.get_queue_receiver("bookings", session_id=HOSTILE, max_wait_time=1) as receiver,
+        found.get_queue_receiver(
+            "bookings", session_id=HOSTILE, max_wait_time=PATIENCE
+        ) as receiver,
     ):
         assert 2 == len(receiver.receive_messages(2))
         bookings.get_by_text("Sessions held: 1").click()
@@ -134,7 +137,10 @@ def test_partition_shows_its_locks_and_a_fill_that_can_be_seen(bus: Embedded, vi
     """Twelve thousand bytes of a gigabyte fill a third, by orders of magnitude."""
     (place,) = {each["partition"] for each in bus.decisions() if each["entity"] == "orders"}
     page = visit(bus.admin_address)
-    with client(bus) as found, found.get_queue_receiver("orders", max_wait_time=1) as receiver:
+    with (
+        client(bus) as found,
+        found.get_queue_receiver("orders", max_wait_time=PATIENCE) as receiver,
+    ):
         assert receiver.receive_messages(2)
         expect(partition(page, place)).to_contain_text("locked")
     other = (place + 1) % 16
@@ -155,7 +161,9 @@ def test_everybody_can_read_it(
     bus.take_down("orders", 3)
     with (
         client(bus) as found,
-        found.get_queue_receiver("bookings", session_id=HOSTILE, max_wait_time=1) as receiver,
+        found.get_queue_receiver(
+            "bookings", session_id=HOSTILE, max_wait_time=PATIENCE
+        ) as receiver,
     ):
         receiver.receive_messages(2)
         page = visit(bus.admin_address, width=width, scheme=scheme)
@@ -189,7 +197,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, "subprocess.Popen
     yield start
     for each in begun:
         each.kill()
-        each.communicate(timeout=20)
+        each.communicate(timeout=60)
 
 
 def test_without_control_it_can_only_be_looked_at(serve, visit: OPEN, tmp_path: Path) -> None:
@@ -205,7 +213,7 @@ def test_without_control_it_can_only_be_looked_at(serve, visit: OPEN, tmp_path: 
     assert 404 == page.request.post(f"{address}/busproof/partitions/down", data={}).status
     process.kill()
     expect(page.locator("#state")).to_have_text(
-        "The broker does not answer; this is its last answer.", timeout=10_000
+        "The broker does not answer; this is its last answer.", timeout=60_000
     )
     expect(partition(page, 0)).to_be_visible()
 

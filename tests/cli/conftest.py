@@ -6,7 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, chdir
@@ -20,6 +19,7 @@ from unittest.mock import patch
 import attrs
 import pytest
 from preloaded import Forked, popen
+from work import until
 
 from busproof.cli.main import main
 from busproof.cli.running import child_process
@@ -39,12 +39,11 @@ FOREVER = 480
 
 @attrs.frozen(kw_only=True)
 class Ended:
-    """What a user sees of a command: its exit code, its output, and for how long it ran."""
+    """What a user sees of a command: its exit code, and its output."""
 
     code: int
     out: str
     err: str
-    seconds: float
 
     @property
     def sentences(self) -> list[str]:
@@ -125,7 +124,6 @@ class Shell:
         return self("run", *own, *arguments)
 
     def _here(self, arguments: tuple[str, ...], environment: dict[str, str] | None = None) -> Ended:
-        began = time.monotonic()
         variables = self.environment | (environment or {})
         with ExitStack() as stack:
             stack.enter_context(chdir(self.folder))
@@ -140,9 +138,8 @@ class Shell:
                 code = main(arguments)
             except SystemExit as ended:  # the parser ends the process itself
                 code = ended.code
-            seconds = time.monotonic() - began
             streams = [file.read() for file in (out, err) if not file.seek(0)]
-        return Ended(code=code, out=streams[0], err=streams[1], seconds=seconds)
+        return Ended(code=code, out=streams[0], err=streams[1])
 
     def start(
         self,
@@ -170,14 +167,12 @@ class Shell:
         )
 
     def finish(self, process: Process) -> Ended:
-        began = time.monotonic()
         try:
             out, err = process.communicate(timeout=FOREVER)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise
-        seconds = time.monotonic() - began
-        return Ended(code=process.returncode, out=out, err=err, seconds=seconds)
+        return Ended(code=process.returncode, out=out, err=err)
 
     def run(self, name: str) -> Run:
         """What the run of this name left."""
@@ -210,10 +205,7 @@ def busproof(tmp_path: Path) -> Iterator[Shell]:
     """The command in an empty folder; none of its processes outlives the test."""
     shell = Shell(tmp_path)
     yield shell
-    deadline = time.monotonic() + 30
-    while shell.left_running() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert [] == shell.left_running()
+    assert until(lambda: not shell.left_running()), shell.left_running()
 
 
 @pytest.fixture

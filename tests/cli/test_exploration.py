@@ -6,11 +6,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from importlib import resources
 from pathlib import Path
 
 import pytest
+from work import until
 
 from busproof.adapters.faults import make
 from busproof.history.conformance import Verdict
@@ -187,9 +187,7 @@ def test_an_interrupted_exploration_keeps_what_was_recorded(busproof) -> None:
     options = ("--only", "exploration", "--profile", "soak", "--minutes", "5", "--name", "it")
     process = busproof.start("run", *options)
     history = busproof.folder / "reports" / "runs" / "it" / "history.jsonl"
-    deadline = time.monotonic() + 240
-    while time.monotonic() < deadline and not (history.exists() and history.stat().st_size > 99999):
-        time.sleep(0.05)
+    assert until(lambda: history.exists() and history.stat().st_size > 99_999)
     process.send_signal(signal.SIGINT)
     ended = busproof.finish(process)
     assert 3 == ended.code

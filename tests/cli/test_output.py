@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from work import until
 
 from busproof.cli.console import busy, progress
 from busproof.history.conformance import Verdict
@@ -126,10 +127,15 @@ def test_options_of_a_users_pytest_do_not_reach_a_run(busproof):
 
 def test_long_work_writes_a_line_now_and_then_without_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr("busproof.cli.console.EVERY", 0.01)
+    said: list[str] = []
+
+    def is_said() -> bool:
+        said.append(capsys.readouterr().err)
+        return re.search(r"^Judging 7 events: \d+ s$", "".join(said), re.MULTILINE) is not None
+
     with busy("Judging 7 events", lines=True):
-        time.sleep(0.1)
-    lines = capsys.readouterr().err.splitlines()
-    assert "Judging 7 events: 0 s" in lines
+        assert until(is_said)
+    capsys.readouterr()
     with busy("Waiting"):
         time.sleep(0.05)
     assert "" == capsys.readouterr().err

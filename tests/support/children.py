@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from work import PATIENCE
+
 from busproof.adapters.process import ProcessAdapter
 from busproof.vocabulary.commands import Peek
 from busproof.vocabulary.profile import Profile
@@ -15,13 +17,14 @@ PEEK = Peek(queue="q")
 
 Make = Callable[..., ProcessAdapter]
 
-PATIENCE = 5.0
-"""Seconds that a child has for what it does answer, however busy the machine is."""
+IMPATIENCE = 0.3
+"""Seconds that a child has for what it never answers."""
 
 
-def use(adapter: ProcessAdapter) -> None:
-    """Everything that a scenario does, with a second command."""
+def use(adapter: ProcessAdapter, timeout: float = PATIENCE) -> None:
+    """Everything that a scenario does, with a second command; the timeout is for commands."""
     adapter.start(PROFILE)
+    adapter._timeout = timeout
     adapter.do(PEEK, "c1")
     adapter.do(PEEK, "c1")
     adapter.stop()

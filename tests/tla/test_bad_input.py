@@ -6,11 +6,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from work import PATIENCE, until
 
 from busproof.cli.main import main
 from busproof.errors import TlcError, UsageError
@@ -151,13 +151,14 @@ def test_an_interrupt_leaves_no_process_and_no_folder(
         text=True,
         process_group=0,
     )
-    deadline = time.monotonic() + 30
-    while not list(scratch.glob("busproof-tlc-*/states/*")):
+
+    def is_at_work() -> bool:
         assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+        return bool(list(scratch.glob("busproof-tlc-*/states/*")))
+
+    assert until(is_at_work)
     process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     assert (3, "busproof: interrupted; nothing more was done\n") == (process.returncode, err)
     assert [] == left(scratch)
     assert [] == [line for line in _processes() if str(scratch) in line]

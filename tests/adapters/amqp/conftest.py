@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from work import PATIENCE
 
 from busproof.spec import load
 from busproof.vocabulary.commands import Command, CreateQueue
@@ -24,7 +25,7 @@ def broker() -> Iterator[EmbeddedAdapter]:
     """The adapter, its broker running."""
     from busproof.adapters.amqp.adapter import EmbeddedAdapter  # it needs proton
 
-    adapter = EmbeddedAdapter(timeout=30)
+    adapter = EmbeddedAdapter(timeout=PATIENCE)
     yield adapter
     adapter.stop()
 

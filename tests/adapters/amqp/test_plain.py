@@ -8,6 +8,7 @@ import pytest
 from proton import symbol
 from proton.handlers import MessagingHandler
 from proton.reactor import Container
+from work import PATIENCE
 
 from busproof.adapters.amqp.plain import PlainAdapter
 from busproof.adapters.amqp.target import target_of
@@ -48,7 +49,7 @@ def free_port() -> int:
 def named(port: int) -> tuple[str, str]:
     """What the adapter says that its broker is."""
     target = target_of(f"amqp://127.0.0.1:{port}?dialect=plain")
-    implementation = PlainAdapter(target, timeout=5, run="r").declaration.implementation
+    implementation = PlainAdapter(target, timeout=PATIENCE, run="r").declaration.implementation
     return implementation.name, implementation.version
 
 
@@ -57,10 +58,10 @@ def name(request) -> Iterator[tuple[str, str]]:
     broker = Named(free_port(), request.param)
     serving = threading.Thread(target=Container(broker).run, daemon=True)
     serving.start()
-    assert broker.listens.wait(10)
+    assert broker.listens.wait(PATIENCE)
     yield named(int(broker.address.partition(":")[2]))
     broker.ends.set()
-    serving.join(10)
+    serving.join(PATIENCE)
 
 
 @pytest.mark.parametrize(

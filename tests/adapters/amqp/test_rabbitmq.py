@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from answers import message_of
+from work import PATIENCE
 
 from busproof.adapters.amqp.plain import PlainAdapter
 from busproof.adapters.amqp.target import target_of
@@ -72,7 +73,7 @@ def wait_for(port: int, out: Path) -> None:
 @pytest.fixture
 def adapter(port: int) -> Iterator[PlainAdapter]:
     target = target_of(f"amqp://guest:guest@127.0.0.1:{port}?dialect=plain")
-    adapter = PlainAdapter(target, timeout=20, run=f"r{time.time_ns():x}"[-8:])
+    adapter = PlainAdapter(target, timeout=PATIENCE, run=f"r{time.time_ns():x}"[-8:])
     adapter.start(profile_for(load()))
     yield adapter
     adapter.stop()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from work import PATIENCE
 
 from busproof.adapters.amqp.embedded import Embedded
 from busproof.adapters.amqp.entities import Entities
@@ -35,7 +36,7 @@ RUN_NAME = "test1234"
 @pytest.fixture(scope="module")
 def service() -> Iterator[Embedded]:
     """A broker in real time, with an entity that is none of ours."""
-    broker = Embedded(ALONE, timeout=30)
+    broker = Embedded(ALONE, timeout=PATIENCE)
     entities = Entities(broker.target, 30)
     entities.put(FOREIGN, "QueueDescription", {})
     entities.close()
@@ -43,7 +44,7 @@ def service() -> Iterator[Embedded]:
     broker.stop()
 
 
-def adapter_for(target: Target, timeout: float = 30) -> RemoteAdapter:
+def adapter_for(target: Target, timeout: float = PATIENCE) -> RemoteAdapter:
     return RemoteAdapter(target, timeout, RUN_NAME)
 
 
@@ -93,7 +94,7 @@ def test_capabilities_of_a_service_are_found_out(service: Embedded) -> None:
 def test_partitions_of_a_namespace_are_found_out(number: int) -> None:
     """A run for another kind of namespace does not begin, and what was made is removed."""
     options = ("--tier", "premium", "--namespace-partitions", str(number))
-    broker = Embedded((*ALONE, *options), timeout=30)
+    broker = Embedded((*ALONE, *options), timeout=PATIENCE)
     try:
         adapter = adapter_for(broker.target)
         assert Capability.REGULAR_QUEUES in adapter.declaration.capabilities
@@ -114,7 +115,7 @@ def test_service_that_assigns_message_ids_is_judged_as_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As `busproof serve` does by default; a run on it is in order."""
-    broker = Embedded(("--clock", "real"), timeout=30)
+    broker = Embedded(("--clock", "real"), timeout=PATIENCE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BUS", address_of(broker.target))
     rules = ("--rule", "KEY-13", "--rule", "LIFE-02")
@@ -178,7 +179,7 @@ def test_an_answer_that_does_not_come_is_no_refusal(service: Embedded) -> None:
 
 def test_a_service_that_goes_away_is_an_error_of_its_own() -> None:
     """What was asked last may have taken effect; after a few tries it is not tried any more."""
-    broker = Embedded(ALONE, timeout=30)
+    broker = Embedded(ALONE, timeout=PATIENCE)
     adapter = adapter_for(broker.target)
     adapter.start(profile_for(load()))
     adapter.do(CreateQueue(queue="q"), "c1")

@@ -70,8 +70,8 @@ def kill(_: dict, __: str, text: str) -> None:
 
 
 def hang(*_: object) -> None:
-    """Do nothing for a minute."""
-    time.sleep(60)
+    """Do nothing for ten minutes."""
+    time.sleep(600)
 
 
 def hang_deaf(request: dict, kind: str, _: str) -> None:
@@ -84,13 +84,13 @@ def hang_deaf(request: dict, kind: str, _: str) -> None:
 
 def hang_with_family(*_: object) -> None:
     """Start a process that hangs, and hang."""
-    subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"])
+    subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)"])
     hang()
 
 
 def leave_family(request: dict, kind: str, _: str) -> None:
     """Start a process that hangs, answer and end."""
-    subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"])
+    subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)"])
     answer(request, kind)
     sys.exit(0)
 

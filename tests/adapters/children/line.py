@@ -87,7 +87,7 @@ def main():
             print("started", flush=True)
         if "bye" in request:
             if HOW == "lingers":
-                time.sleep(60)
+                time.sleep(600)
             return
 
 

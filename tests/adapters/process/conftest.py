@@ -4,13 +4,13 @@ import os
 import shlex
 import sys
 import tempfile
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from children import CHILD, PATIENCE, Make
+from children import CHILD, Make
+from work import PATIENCE, until
 
 from busproof.adapters.process import ProcessAdapter
 from busproof.errors import AdapterError
@@ -24,10 +24,7 @@ def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     descriptors = _descriptors()
     yield
-    deadline = time.monotonic() + 10
-    while _running(mark) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert [] == _running(mark)
+    assert until(lambda: not _running(mark)), _running(mark)
     assert [] == [file for file in tmp_path.iterdir() if file.name.startswith("tmp")]
     assert descriptors == _descriptors()
 

@@ -104,7 +104,7 @@ def test_the_official_client_speaks_tls(
         with client, sending as sender:
             sender.send_messages(ServiceBusMessage("by TLS"))
             with client.get_queue_receiver("plain") as receiver:
-                (came,) = receiver.receive_messages(1, max_wait_time=20)
+                (came,) = receiver.receive_messages(1, max_wait_time=PATIENCE)
                 assert "by TLS" == str(came)
                 receiver.complete_message(came)
 

@@ -6,6 +6,7 @@ import pytest
 from azure.servicebus import ServiceBusMessage as Message
 from azure.servicebus.aio import ServiceBusClient
 from azure.servicebus.exceptions import ServiceBusAuthenticationError, SessionCannotBeLockedError
+from work import PATIENCE
 
 from ..conftest import SETTINGS, Served
 
@@ -25,10 +26,10 @@ async def _conversation(text: str, name: str) -> list[str]:
             await sender.send_messages([Message("first"), Message("second")])
             async with client.get_queue_receiver("plain") as receiver:
                 while len(found) < 2:
-                    for each in await receiver.receive_messages(2, max_wait_time=10):
+                    for each in await receiver.receive_messages(2, max_wait_time=PATIENCE):
                         found.append(str(each))
                         await receiver.complete_message(each)
-                waiting = asyncio.create_task(receiver.receive_messages(1, max_wait_time=10))
+                waiting = asyncio.create_task(receiver.receive_messages(1, max_wait_time=PATIENCE))
                 await asyncio.sleep(0.5)
                 await sender.send_messages(Message("while it waits"))
                 (late,) = await waiting
@@ -40,7 +41,7 @@ async def _conversation(text: str, name: str) -> list[str]:
             with pytest.raises(SessionCannotBeLockedError):
                 async with client.get_queue_receiver("sessions", session_id=name):
                     pass
-            (held,) = await receiver.receive_messages(1, max_wait_time=10)
+            (held,) = await receiver.receive_messages(1, max_wait_time=PATIENCE)
             found.append(str(held))
             await receiver.complete_message(held)
         with pytest.raises(ServiceBusAuthenticationError, match="client-error"):

@@ -31,7 +31,7 @@ def test_a_message_lives_as_long_as_it_was_sent_with(timeless: Served) -> None:
         assert 5 * SECOND == short.time_to_live
         assert short.enqueued_time_utc + 5 * SECOND == short.expires_at_utc
     timeless.ask("/busproof/clock", advance=6)
-    assert ["long"] == emptied(timeless, "plain")
+    assert ["long"] == emptied(timeless, "plain", least=1)
 
 
 def test_an_entity_limits_how_long_messages_live(timeless: Served, name: str) -> None:
@@ -62,7 +62,7 @@ def test_an_entity_limits_how_long_messages_live(timeless: Served, name: str) ->
         assert 100 * SECOND == admin.get_queue(name).default_message_time_to_live
         sent(timeless, name, Message("kept"))
         timeless.ask("/busproof/clock", advance=50)
-        assert ["kept"] == emptied(timeless, name)
+        assert ["kept"] == emptied(timeless, name, least=1)
 
 
 def test_a_partitioned_queue_shows_the_size_of_all_its_partitions(

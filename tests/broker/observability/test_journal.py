@@ -47,7 +47,7 @@ def use(served: Served) -> None:
     with served.client() as found:
         with found.get_queue_sender("parted") as sender:
             sender.send_messages(ServiceBusMessage("secret body", message_id="secret body id"))
-        with found.get_queue_receiver("parted", max_wait_time=0.5) as receiver:
+        with found.get_queue_receiver("parted", max_wait_time=PATIENCE) as receiver:
             receiver.complete_message(receiver.receive_messages(1)[0])
         with pytest.raises(ServiceBusError), found.get_queue_sender("none") as sender:
             sender.send_messages(ServiceBusMessage("secret body"))

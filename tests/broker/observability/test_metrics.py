@@ -25,6 +25,7 @@ from busproof.vocabulary.messages import Message
 from busproof.vocabulary.profile import profile_for
 
 from ..conftest import SETTINGS, Served, Start, anew, launched, running
+from ..test_sdk_queues import taken
 
 FREE = ("--port", "0", "--admin-port", "0")
 
@@ -99,8 +100,8 @@ def test_metrics_count_messages_and_refusals(measured: Served) -> None:
             there = look(measured)
         with found.get_queue_sender("sessions") as sender, pytest.raises(ServiceBusError):
             sender.send_messages(ServiceBusMessage("no"))
-        with found.get_queue_receiver("parted", max_wait_time=0.5) as receiver:
-            for each in receiver.receive_messages(2):
+        with found.get_queue_receiver("parted") as receiver:
+            for each in taken(receiver, 2):
                 receiver.complete_message(each)
         metrics = look(measured)
     assert 7 == metrics.of("busproof_messages_total", entity="parted", direction="in")

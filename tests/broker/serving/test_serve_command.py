@@ -191,7 +191,7 @@ def test_a_bus_with_a_fault_is_served_too(start: Start) -> None:
             message.raw_amqp_message.annotations = {"x-opt-partition-key": "other"}
             sender.send_messages(message)
         with client.get_queue_receiver("sessions", session_id="s") as receiver:
-            (came,) = receiver.receive_messages(1, max_wait_time=10)
+            (came,) = receiver.receive_messages(1, max_wait_time=PATIENCE)
             assert ("both", "other", {b"n": 1}) == (
                 str(came),
                 came.partition_key,
