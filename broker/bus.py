@@ -76,6 +76,7 @@ class Bus:
         hostile = policy == "hostile"
         self._timers = WrongTimers(self._step, random, punctual=punctual) if hostile else None
         self.namespace = new_namespace(profile, **families)
+        self.namespace.epoch = self.epoch
         self.namespace.choices = self._choices
         self.listeners: list[Heard] = []
         """Called with the changes of each step once no undo is possible."""
@@ -117,7 +118,7 @@ class Bus:
             epoch: time 0 of the namespace, in microseconds since 1970.
         """
         self._names.update((name.lower(), name) for name in self.names())
-        self.epoch = epoch
+        self.epoch = self.namespace.epoch = epoch
         # A wall clock that was set back must not move the namespace back in time.
         passed = max(int(time.time() * v.MICROSECONDS) - epoch, self.namespace.now)
         self._started = self._monotonic() - passed / v.MICROSECONDS

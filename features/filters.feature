@@ -1,6 +1,6 @@
 Feature: Subscription rules
   A subscription takes a message if any of its rules matches. A rule has a filter: true, false, one
-  that compares properties for equality, or a condition in a subset of SQL.
+  that compares properties for equality, or a condition in SQL.
 
   Rule: A subscription begins with a rule that takes everything
 

@@ -1,1 +1,1 @@
-"""Filters and actions of subscription rules: the subset of SQL, and correlation filters."""
+"""Filters and actions of subscription rules: the documented SQL, and correlation filters."""

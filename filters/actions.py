@@ -1,43 +1,42 @@
-"""Actions of subscription rules, as far as the catalogue states their language (FILTER-21 on).
+"""Actions of subscription rules (FILTER-21 to FILTER-25, FILTER-29).
 
-The subset has the statements `SET property = term` and `REMOVE property`, separated by semicolons,
-with the terms of conditions. The result of an action is *open* if it sets a key or a property that
-messages do not have, assigns an undefined value, or reads a property that it changes.
+The statements of an action run one after the other, each on what the ones before have made. Where
+the documents do not say what a property becomes, it is *open* in the result.
 """
 
-from functools import cache, lru_cache
+import hashlib
+import uuid
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import attrs
-from immutables import Map
-from lark import Lark, v_args
-from lark.exceptions import LarkError
 
-from busproof.filters.parser import (
-    DEEPEST,
-    GRAMMAR,
-    KEPT,
-    LONGEST,
-    OUTSIDE,
-    Builder,
-    Constant,
-    Outside,
-    Property,
-    Term,
-    as_term,
-    depth_of,
-    walked,
+from busproof.filters.evaluation import valuation_of
+from busproof.filters.facts import (
+    SETTABLE,
+    Arrival,
+    Facts,
+    Missing,
+    Value,
+    field_of,
+    is_of_the_system,
 )
-from busproof.filters.terms import Missing, field_of, value_of
+from busproof.filters.nodes import Property, Remove, Statement, Term
+from busproof.filters.parser import KEPT, parsed_action
+from busproof.filters.readings import EVERY, Readings
+from busproof.filters.terms import Valuation
 from busproof.vocabulary.messages import Message, PropertyValue
 
 __all__ = [
     "RULE_NAME",
-    "Remove",
-    "Set",
-    "Statement",
+    "Changed",
     "changed",
+    "fresh_ids",
     "is_plain",
+    "made_by",
+    "moves_copies",
+    "objection",
     "parsed_action",
     "sets_a_key",
 ]
@@ -45,165 +44,221 @@ __all__ = [
 RULE_NAME: Final = "RuleName"
 """FILTER-23: property of a copy that has the name of the rule that made it."""
 
-_STATEMENTS: Final = (
-    r"""
-statements: statement (";" statement)* ";"?
-loosely: (";" | "," | statement)+
-?statement: _SET property "=" term -> set | _REMOVE property -> remove
-_SET: /SET\b/i
-_REMOVE: /REMOVE\b/i
-"""
-    + GRAMMAR
-)
-_KEYS: Final = frozenset({"message_id", "session_id"})
+_KEYS: Final = frozenset({"messageid", "sessionid", "partitionkey"})
 """System properties that a message's partition or identity depends on."""
-
-_KEY_NAMES: Final = frozenset({"messageid", "sessionid", "partitionkey"})
-"""Lower-case names of keys; a filter cannot read the partition key, but an action can name it."""
-
-
-@attrs.frozen
-class Set:
-    """A statement that sets a property."""
-
-    property: Property
-    term: Term
+_TIMES: Final = frozenset({"timetolive", "scheduledenqueuetimeutc"})
+"""System properties that say when a message is there."""
 
 
 @attrs.frozen
-class Remove:
-    """A statement that removes a property."""
+class Changed:
+    """A message after an action.
 
-    property: Property
-
-
-Statement = Set | Remove
-
-
-@v_args(inline=True)
-class _Builder(Builder):
-    """Transformer from the grammar's parse tree to statements."""
-
-    def statements(self, *statements: Statement) -> tuple[Statement, ...]:
-        return statements
-
-    def set(self, named: Property, term: Any) -> Set:
-        return Set(named, as_term(term))
-
-    def remove(self, named: Property) -> Remove:
-        return Remove(named)
-
-
-@cache
-def _parser() -> Lark:
-    return Lark(
-        _STATEMENTS,
-        start=["statements", "loosely"],
-        parser="lalr",
-        maybe_placeholders=True,
-    )
-
-
-@lru_cache(KEPT)
-def parsed_action(expression: str) -> tuple[Statement, ...] | Outside:
-    """Return the statements of an action, or the reason why it is outside of the subset.
-
-    The documents call semicolons optional, and also separate statements by commas. Such actions are
-    neither in the subset nor wrong.
+    Attributes:
+        message: the message, with the values that the documents define.
+        open_properties: lower-case names of application properties whose values are open.
+        open_fields: the vocabulary's names of system properties whose values are open.
     """
-    if len(expression) > LONGEST:
-        return Outside.EXCESS
-    builder = _Builder()
-    try:
-        statements: tuple[Statement, ...] = builder.transform(_tree(expression, "statements"))
-    except LarkError:
-        loose = not expression.strip() or OUTSIDE.search(expression) or _is_loose(expression)
-        return Outside.BEYOND if loose else Outside.WRONG
-    if any(depth_of(statement) > DEEPEST for statement in statements):
-        return Outside.EXCESS
-    return Outside.BEYOND if builder.beyond else statements
+
+    message: Message
+    open_properties: frozenset[str] = frozenset()
+    open_fields: frozenset[str] = frozenset()
 
 
-def _tree(expression: str, start: str) -> Any:
-    return _parser().parse(expression, start=start)
+def _targets(statements: Iterable[Statement]) -> Iterator[str]:
+    """Yield the lower-case names of the system properties that statements change."""
+    for statement in statements:
+        if statement.property.scope == "sys":
+            yield statement.property.name.lower()
 
 
-def _is_loose(expression: str) -> bool:
-    try:
-        _Builder().transform(_tree(expression, "loosely"))
-    except LarkError:
-        return False
-    return True
+def objection(statements: tuple[Statement, ...]) -> str | None:
+    """Return why an action may be refused though it is SQL, or `None` if nothing speaks for it.
+
+    An action can set the system properties that senders set; the others are the bus's own.
+    """
+    for statement in statements:
+        name = statement.property.name
+        if statement.property.scope == "sys" and name.lower() not in SETTABLE:
+            known = is_of_the_system(name)
+            why = "is set by the service alone" if known else "is no property of messages"
+            return f"an action cannot change sys.{name}, which {why}"
+    return None
 
 
 def is_plain(statements: tuple[Statement, ...]) -> bool:
-    """Return whether the documents define the result of these statements."""
-    targets = [_named(statement.property) for statement in statements]
-    terms = [statement.term for statement in statements if isinstance(statement, Set)]
-    read = {_named(part) for term in terms for part in walked(term) if isinstance(part, Property)}
-    alone = len(set(targets)) == len(targets) and not read & set(targets)
-    return alone and all(_is_settable(statement) for statement in statements)
-
-
-def _named(target: Property) -> tuple[str, str]:
-    return target.scope, target.name.lower()
-
-
-def _is_settable(statement: Statement) -> bool:
-    """Return whether a statement may set its property.
-
-    It may not set a key, and it may set a system property only to a text.
-    """
-    name = statement.property.name
-    if statement.property.scope == "user":
-        return name.lower() != RULE_NAME.lower() and statement != _to_null(statement)
-    text = isinstance(statement, Set) and _is_text(statement.term)
-    return text and field_of(name) not in (None, *_KEYS)
+    """Return whether all properties that statements change are there, and can be changed."""
+    return objection(statements) is None
 
 
 def sets_a_key(statements: tuple[Statement, ...]) -> bool:
     """Return whether a statement changes a property that partition or identity depend on."""
-    return any(
-        statement.property.scope == "sys" and statement.property.name.lower() in _KEY_NAMES
-        for statement in statements
-    )
+    return not _KEYS.isdisjoint(_targets(statements))
 
 
-def _to_null(statement: Statement) -> Set:
-    return Set(statement.property, Constant(None))
+def moves_copies(statements: tuple[Statement, ...]) -> bool:
+    """Return whether a statement changes where a copy is, or when it is there."""
+    return not (_KEYS | _TIMES).isdisjoint(_targets(statements))
 
 
-def _is_text(term: Term) -> bool:
-    return isinstance(term, Constant) and isinstance(term.value, str)
+@lru_cache(KEPT)
+def _valuation(term: Term, readings: Readings) -> Valuation:
+    return valuation_of(term, readings)
 
 
-def changed(statements: tuple[Statement, ...], message: Message) -> Message | None:
-    """FILTER-21: return the message changed by these plain statements; `None` if that is open.
-
-    Each statement reads the values that the message was sent with.
-    """
-    after = message
+def changed(
+    statements: tuple[Statement, ...], message: Message, readings: Readings = EVERY
+) -> Changed:
+    """FILTER-21, FILTER-29: return what a judge knows of the message after these statements."""
+    work = _Judged(message)
     for statement in statements:
-        value = value_of(statement.term, message) if isinstance(statement, Set) else None
-        if isinstance(value, Missing):
-            return None
+        value = _value(statement, work.facts(), readings)
         if statement.property.scope == "sys":
-            field: dict[str, Any] = {field_of(statement.property.name) or "": value}
-            after = attrs.evolve(after, **field)
+            work.set_field(statement.property, value)
+        else:
+            work.set_property(statement.property.name, value)
+    return work.result()
+
+
+def _value(statement: Statement, facts: Facts, readings: Readings) -> Value | None:
+    """Return the value that a statement gives its property; `None` if it removes it."""
+    if isinstance(statement, Remove):
+        return None
+    return _valuation(statement.term, readings)(facts)
+
+
+class _Judged:
+    """A message while its statements run, with what is open of it."""
+
+    def __init__(self, message: Message) -> None:
+        self.message = message
+        self.properties: frozenset[str] = frozenset()
+        self.fields: frozenset[str] = frozenset()
+
+    def facts(self) -> Facts:
+        """Return what the next statement reads."""
+        facts = Facts(self.message, None)
+        facts.user = {**facts.user, **dict.fromkeys(self.properties, Missing.OPEN)}
+        facts.open = self.fields
+        return facts
+
+    def result(self) -> Changed:
+        """Return the message after the last statement."""
+        return Changed(self.message, self.properties, self.fields)
+
+    def set_property(self, name: str, value: Value | None) -> None:
+        """Set or remove a property; it is open if the documents do not say what it becomes.
+
+        They do not say how a name is spelt that is written in another case than before, what is
+        done about a value that a property cannot have, nor which values SET converts to the type
+        of the property that was there.
+        """
+        alike = [own for own in self.message.properties if own.lower() == name.lower()]
+        before = self.message.properties.get(name)
+        respelt = any(own != name for own in alike) and value is not None
+        if respelt or isinstance(value, Missing) or not _fits(before, value):
+            self.properties |= {name.lower()}
+            return
+        after = self.message.properties
+        for own in alike:
+            after = after.delete(own)
+        if value is not None:
+            after = after.set(name, _widened(before, value))
+        self.message = attrs.evolve(self.message, properties=after)
+        self.properties -= {name.lower()}
+
+    def set_field(self, target: Property, value: Value | None) -> None:
+        """Set or remove a system property; it is open for anything but a text."""
+        field = field_of(target.name)
+        if field is None:
+            return
+        if value is None or isinstance(value, str):
+            self.message = _with(self.message, field, value)
+            self.fields -= {field}
+        else:
+            self.fields |= {field}
+
+
+def _fits(before: PropertyValue | None, value: Value | None) -> bool:
+    """Return whether a value keeps a property's type, or C# widens it to that."""
+    widened = type(before) is float and type(value) is int
+    return before is None or value is None or type(before) is type(value) or widened
+
+
+def _widened(before: PropertyValue | None, value: Any) -> PropertyValue:
+    """Return the value in the type that the property had, if C# converts it by itself."""
+    result: PropertyValue = float(value) if type(before) is float else value
+    return result
+
+
+def made_by(
+    statements: tuple[Statement, ...],
+    message: Message,
+    readings: Readings,
+    arrival: Arrival | None,
+    fresh: Iterator[str],
+) -> Message:
+    """FILTER-21, FILTER-29: return the message that a bus makes by these statements.
+
+    Where the documents leave a choice, a value that there is not removes the property, and a value
+    that a property cannot have leaves it as it was.
+
+    Args:
+        statements: the action.
+        message: the message that the rule took.
+        readings: how the bus reads open questions.
+        arrival: what the bus has given the message.
+        fresh: the values of `newid()`.
+    """
+    for statement in statements:
+        value = _value(statement, Facts(message, arrival), readings)
+        if value is Missing.FRESH:
+            value = next(fresh)
+        if value is Missing.UNKNOWN or value is Missing.NULL:
+            value = None
+        if isinstance(value, Missing):
             continue
-        name = statement.property.name
-        alike = [own for own in message.properties if own.lower() == name.lower()]
-        if any(own != name for own in alike):
-            # The documents do not say how the name of the property is spelt afterwards.
-            return None
-        after = attrs.evolve(after, properties=_with(after.properties, name, value))
-    return after
+        if statement.property.scope == "sys":
+            message = _with_field(message, statement.property.name.lower(), value)
+        else:
+            message = _with_property(message, statement.property.name, value)
+    return message
 
 
-def _with(
-    properties: Map[str, PropertyValue], name: str, value: PropertyValue | None
-) -> Map[str, PropertyValue]:
-    """Return the properties with one of them set or, for `None`, removed."""
+def _with_property(message: Message, name: str, value: PropertyValue | None) -> Message:
+    """Return the message with a property, which keeps the name that it had in another case."""
+    alike = [own for own in message.properties if own.lower() == name.lower()]
+    properties = message.properties
+    for own in alike:
+        properties = properties.delete(own)
     if value is not None:
-        return properties.set(name, value)
-    return properties.delete(name) if name in properties else properties
+        own = alike[0] if alike else name
+        before = message.properties.get(own)
+        properties = properties.set(own, _widened(before, value) if _fits(before, value) else value)
+    return attrs.evolve(message, properties=properties)
+
+
+def _with_field(message: Message, name: str, value: PropertyValue | None) -> Message:
+    """Return the message with a system property; those that no receiver sees stay as they are."""
+    if (field := field_of(name)) is not None:
+        return _with(message, field, None if value is None else str(value))
+    if name == "timetolive" and isinstance(value, int) and value > 0:
+        return attrs.evolve(message, time_to_live=value * 1_000)
+    return message
+
+
+def _with(message: Message, field: str, value: str | None) -> Message:
+    changed_field: dict[str, Any] = {field: value}
+    return attrs.evolve(message, **changed_field)
+
+
+def fresh_ids(seed: str) -> Iterator[str]:
+    """Yield identifiers that differ from those of other seeds; the same seed gives the same ones.
+
+    A bus in this package draws nothing at random.
+    """
+    number = 0
+    while True:
+        number += 1
+        digest = hashlib.sha256(f"{number} {seed}".encode()).digest()
+        yield str(uuid.UUID(bytes=digest[:16], version=4))

@@ -1,25 +1,46 @@
-"""Evaluation of SQL filter conditions on a message (FILTER-11 to FILTER-18).
+"""Evaluation of SQL conditions on a message (FILTER-11 to FILTER-18).
 
-A condition is true, false or unknown (`None`). Where the documents do not define the result, the
-result is the set of all possible ones.
+A condition is true, false or unknown. Where the documents do not define which, the result has a bit
+for each that is possible. A condition is made into a function once, which calls those of its parts.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final, assert_never
 
-from busproof.filters.like import Wildcard, folded, matches, signs
-from busproof.filters.parser import And, Compare, Condition, Exists, In, IsNull, Like, Not, Or
-from busproof.filters.terms import Missing, Value, is_there, value_of
-from busproof.vocabulary.messages import Message
+from busproof.filters.facts import Facts, Missing, Value
+from busproof.filters.like import Pattern, folded, pattern_of
+from busproof.filters.nodes import (
+    And,
+    Compare,
+    Condition,
+    Constant,
+    Exists,
+    In,
+    IsNull,
+    Like,
+    Not,
+    Or,
+    Property,
+    Step,
+    Term,
+    walked,
+)
+from busproof.filters.parser import KEPT, Outside, parsed
+from busproof.filters.readings import Readings
+from busproof.filters.terms import Valuation, valuation
 
-__all__ = ["Truth", "truth"]
+__all__ = ["FALSE", "TRUE", "UNKNOWN", "Verdict", "valuation_of", "verdict_of"]
 
-Truth = frozenset[bool | None]
+Verdict = Callable[[Facts], int]
+"""Function that gives the possible truth values of a condition for a message, as bits."""
 
-_UNKNOWN: Final[Truth] = frozenset({None})
-_OPEN: Final[Truth] = frozenset({True, False, None})
-_NOT_TRUE: Final[Truth] = frozenset({False, None})
+TRUE, FALSE, UNKNOWN = 1, 2, 4
+_OPEN: Final = TRUE | FALSE | UNKNOWN
+_NOT_TRUE: Final = FALSE | UNKNOWN
+_EITHER: Final = TRUE | FALSE
+
 _ORDERED: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq,
     "<>": operator.ne,
@@ -29,110 +50,272 @@ _ORDERED: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_EQUALITIES: Final = ("=", "<>", "!=")
+_EXACT: Final = 2**53
+"""Greatest size of whole numbers that doubles hold exactly."""
 
 
-def truth(condition: Condition, message: Message) -> Truth:  # noqa: PLR0911 - one closed match
-    """Return the possible truth values of the condition for this message."""
+def _table(how: Callable[[int, int], int]) -> tuple[tuple[int, ...], ...]:
+    """Return the results for all pairs of sets of truth values, as rows."""
+    values = (TRUE, FALSE, UNKNOWN)
+
+    def combined(left: int, right: int) -> int:
+        result = 0
+        for one in values:
+            for two in values:
+                if left & one and right & two:
+                    result |= how(one, two)
+        return result
+
+    return tuple(tuple(combined(left, right) for right in range(8)) for left in range(8))
+
+
+def _both(left: int, right: int) -> int:
+    """FILTER-17: return false if one side is false, otherwise unknown if one side is unknown."""
+    if FALSE in (left, right):
+        return FALSE
+    return UNKNOWN if UNKNOWN in (left, right) else TRUE
+
+
+def _any(left: int, right: int) -> int:
+    """FILTER-17: return true if one side is true, otherwise unknown if one side is unknown."""
+    if TRUE in (left, right):
+        return TRUE
+    return UNKNOWN if UNKNOWN in (left, right) else FALSE
+
+
+_AND: Final = _table(_both)
+_OR: Final = _table(_any)
+_NEGATED: Final = tuple(
+    (FALSE if truth & TRUE else 0) | (TRUE if truth & FALSE else 0) | truth & UNKNOWN
+    for truth in range(8)
+)
+
+
+@lru_cache(KEPT)
+def verdict_of(expression: str, readings: Readings) -> Verdict | None:
+    """Return the function that evaluates a filter; `None` if it is outside of the grammar."""
+    condition = parsed(expression)
+    return None if isinstance(condition, Outside) else _function(condition, readings)
+
+
+def valuation_of(term: Term, readings: Readings) -> Valuation:
+    """Return the function that gives the value of a term of an action."""
+    made: Valuation = _function(term, readings)
+    return made
+
+
+def _function(root: Condition | Term, readings: Readings) -> Any:
+    """Return the function of a tree; the parts come first, whatever the nesting."""
+    made: dict[int, Any] = {}
+    for part in reversed(list(walked(root))):
+        if isinstance(part, Term):
+            made[id(part)] = valuation(part, made, readings)
+        elif not isinstance(part, Step):
+            made[id(part)] = _verdict(part, made, readings)
+    return made[id(root)]
+
+
+def _verdict(  # noqa: PLR0911 - one closed match
+    condition: Condition, parts: Mapping[int, Any], readings: Readings
+) -> Verdict:
+    """Return the function of a condition, given those of its parts."""
     match condition:
-        case And(left=left, right=right):
-            return _combined(_and, truth(left, message), truth(right, message))
-        case Or(left=left, right=right):
-            return _combined(_or, truth(left, message), truth(right, message))
-        case Not(condition=inner):
-            return frozenset(
-                None if value is None else not value for value in truth(inner, message)
-            )
+        case And(parts=inner):
+            return _joined(_AND, FALSE, [parts[id(part)] for part in inner])
+        case Or(parts=inner):
+            return _joined(_OR, TRUE, [parts[id(part)] for part in inner])
+        case Not(condition=negated):
+            positive = parts[id(negated)]
+            return lambda facts: _NEGATED[positive(facts)]
         case Compare(operator=sign, left=left, right=right):
-            return _compared(sign, value_of(left, message), value_of(right, message))
+            if isinstance(left, Property) and isinstance(right, Constant):
+                return _compared_with(
+                    sign, parts[id(left)], parts[id(right)], right.value, readings
+                )
+            one, two = parts[id(left)], parts[id(right)]
+            return lambda facts: _compared(sign, one(facts), two(facts), readings)
         case IsNull(property=named):
-            return _is_null(value_of(named, message))
+            value_of = parts[id(named)]
+            return lambda facts: _is_null(value_of(facts))
         case Exists(property=named):
-            there = is_there(named, message)
-            return frozenset({True, False}) if there is None else frozenset({there})
+            value = parts[id(named)]
+            return _exists(value, of_system=named.scope == "sys")
         case In(term=term, options=options):
-            return _among(
-                value_of(term, message), [value_of(option, message) for option in options]
-            )
-        case Like(term=term, pattern=pattern, escape=escape):
-            values = [value_of(operand, message) for operand in (term, pattern)]
-            signs = () if escape is None else (value_of(escape, message),)
-            return _fits(*values, *signs)
+            constants = tuple(each.value for each in options if isinstance(each, Constant))
+            functions = [parts[id(option)] for option in options]
+            return _among(parts[id(term)], functions, constants, readings)
+        case Like():
+            return _like(condition, parts, readings)
         case _:
             assert_never(condition)
 
 
-def _combined(
-    how: Callable[[bool | None, bool | None], bool | None], left: Truth, right: Truth
-) -> Truth:
-    return frozenset(how(one, two) for one in left for two in right)
+def _joined(table: tuple[tuple[int, ...], ...], decisive: int, verdicts: list[Verdict]) -> Verdict:
+    """FILTER-12: return the function that combines conditions; one that decides ends it."""
+    first, *others = verdicts
+
+    def verdict(facts: Facts) -> int:
+        truth = first(facts)
+        for other in others:
+            if truth == decisive:
+                return truth
+            truth = table[truth][other(facts)]
+        return truth
+
+    return verdict
 
 
-def _and(left: bool | None, right: bool | None) -> bool | None:
-    """FILTER-17: return false if one side is false, otherwise unknown if one side is unknown."""
-    if left is False or right is False:
-        return False
-    return None if left is None or right is None else True
-
-
-def _or(left: bool | None, right: bool | None) -> bool | None:
-    """FILTER-17: return true if one side is true, otherwise unknown if one side is unknown."""
-    if left is True or right is True:
-        return True
-    return None if left is None or right is None else False
-
-
-def _is_null(value: Value) -> Truth:
+def _is_null(value: Value) -> int:
     """FILTER-13: return whether the property is missing or null."""
     if value is Missing.OPEN:
+        return _EITHER
+    return TRUE if value is Missing.UNKNOWN or value is Missing.NULL else FALSE
+
+
+def _exists(value_of: Valuation, *, of_system: bool) -> Verdict:
+    """FILTER-13: return the function that says whether there is the property.
+
+    The documents do not say whether a property of the system exists that is not set.
+    """
+
+    def verdict(facts: Facts) -> int:
+        value = value_of(facts)
+        if value is Missing.OPEN or (of_system and value is Missing.NULL):
+            return _EITHER
+        return FALSE if value is Missing.UNKNOWN else TRUE
+
+    return verdict
+
+
+def _compared_with(
+    sign: str, value_of: Valuation, constant_of: Valuation, constant: Any, readings: Readings
+) -> Verdict:
+    """Return the function that compares a property with a constant, mostly of the same type."""
+    ordered, kind = _ORDERED[sign], type(constant)
+    quick = kind is int or (kind in (bool, str) and sign in _EQUALITIES)
+
+    def verdict(facts: Facts) -> int:
+        value = value_of(facts)
+        if quick and type(value) is kind:
+            return TRUE if ordered(value, constant) else FALSE
+        if value is Missing.UNKNOWN:
+            return UNKNOWN
+        return _compared(sign, value, constant_of(facts), readings)
+
+    return verdict
+
+
+def _compared(sign: str, left: Value, right: Value, readings: Readings) -> int:  # noqa: PLR0911
+    """FILTER-11, FILTER-28: compare two values."""
+    if type(left) is type(right) is int:
+        return TRUE if _ORDERED[sign](left, right) else FALSE
+    if left is Missing.UNKNOWN or right is Missing.UNKNOWN:
+        return UNKNOWN
+    if left is Missing.NULL or right is Missing.NULL:
+        return _compared_with_null(sign, left, right, readings)
+    if left is Missing.OPEN or right is Missing.OPEN:
         return _OPEN
-    return frozenset({isinstance(value, Missing)})
-
-
-def _compared(sign: str, left: Value, right: Value) -> Truth:
-    """FILTER-11: compare two values; texts only for equality, and case-sensitively."""
-    if Missing.UNKNOWN in (left, right):
-        return _UNKNOWN
-    if Missing.OPEN in (left, right) or left is right is Missing.NULL:
+    if left is Missing.THERE or right is Missing.THERE:
         return _OPEN
-    if Missing.NULL in (left, right):
-        return _OPEN if sign in ("<>", "!=") else _NOT_TRUE
-    orderless = sign in ("=", "<>", "!=")
-    if _kind(left) is not _kind(right) or not (orderless or _kind(left) is float):
+    one, two = _kind(left), _kind(right)
+    if one is not two or one is Missing.FRESH:
+        return _of_other_types(sign, readings)
+    if isinstance(left, Missing) or isinstance(right, Missing):
+        return _EITHER
+    if sign not in _EQUALITIES and one is not float:
+        return UNKNOWN if readings.types == "unknown" else _OPEN
+    if type(left) is not type(right) and one is float:
+        # C# makes a double of a whole number that it compares with one.
+        left, right = float(left), float(right)
+    return TRUE if _ORDERED[sign](left, right) else FALSE
+
+
+def _compared_with_null(sign: str, left: Value, right: Value, readings: Readings) -> int:
+    if readings.nulls == "unknown":
+        return UNKNOWN
+    if left is right or Missing.OPEN in (left, right) or sign in ("<>", "!="):
         return _OPEN
-    return frozenset({_ORDERED[sign](left, right)})
+    return _NOT_TRUE
 
 
-def _kind(value: Value) -> type:
+def _of_other_types(sign: str, readings: Readings) -> int:
+    """FILTER-28: compare values of types that C# does not compare; they are never equal."""
+    if readings.types == "unknown":
+        return UNKNOWN
+    return _NOT_TRUE if sign == "=" else _OPEN
+
+
+def _kind(value: Value) -> Any:
+    if isinstance(value, Missing):
+        return float if value is Missing.NUMBER else value
     if isinstance(value, bool):
         return bool
     return str if isinstance(value, str) else float
 
 
-def _among(value: Value, options: list[Value]) -> Truth:
-    """FILTER-14: return whether the value equals one of the options."""
-    if value is Missing.UNKNOWN:
-        return _UNKNOWN
-    result: Truth = frozenset({False})
-    for option in options:
-        # The documents do not say what an unknown option among others means.
-        equal = _OPEN if option is Missing.UNKNOWN else _compared("=", value, option)
-        result = _combined(_or, result, equal)
-    return result
+def _among(
+    term: Valuation, options: list[Valuation], constants: tuple[Any, ...], readings: Readings
+) -> Verdict:
+    """FILTER-14: return the function that says whether a value equals one of the options.
+
+    Args:
+        term: the value's function.
+        options: the options' functions.
+        constants: the values of the options that are constants.
+        readings: how open questions are read.
+    """
+    kinds = {type(constant) for constant in constants}
+    alike = len(constants) == len(options) and kinds in ({int}, {str})
+    kind, values = (kinds.pop(), frozenset(constants)) if alike else (None, frozenset())
+    # The documents do not say what an unknown option among others means.
+    unknown = UNKNOWN if readings.nulls == "unknown" else _OPEN
+
+    def verdict(facts: Facts) -> int:
+        value = term(facts)
+        if value is Missing.UNKNOWN:
+            return UNKNOWN
+        if type(value) is kind:
+            return TRUE if value in values else FALSE
+        result = FALSE
+        for option_of in options:
+            option = option_of(facts)
+            missing = option is Missing.UNKNOWN
+            equal = unknown if missing else _compared("=", value, option, readings)
+            result = _OR[result][equal]
+        return result
+
+    return verdict
 
 
-def _fits(value: Value, pattern: Value, escape: Value = "") -> Truth:
-    """FILTER-15: return whether a text matches a pattern; open if upper and lower case decide."""
-    if Missing.UNKNOWN in (value, pattern, escape):
-        return _UNKNOWN
-    if Missing.NULL in (value, pattern):
-        return _NOT_TRUE
-    if not (isinstance(value, str) and isinstance(pattern, str) and isinstance(escape, str)):
-        return _OPEN
-    wanted = signs(pattern, escape) if len(escape) <= 1 else None
+def _like(like: Like, parts: Mapping[int, Any], readings: Readings) -> Verdict:
+    """FILTER-15: return the function that says whether a text matches a pattern."""
+    value_of, pattern_value = parts[id(like.term)], parts[id(like.pattern)]
+    escape_value = _no_escape if like.escape is None else parts[id(like.escape)]
+
+    def verdict(facts: Facts) -> int:
+        value, pattern, escape = value_of(facts), pattern_value(facts), escape_value(facts)
+        if type(value) is type(pattern) is type(escape) is str:
+            return _fits(readings, value, pattern_of(pattern, escape))
+        if Missing.UNKNOWN in (value, pattern, escape):
+            return UNKNOWN
+        if Missing.NULL in (value, pattern):
+            return UNKNOWN if readings.nulls == "unknown" else _NOT_TRUE
+        return UNKNOWN if readings.types == "unknown" else _OPEN
+
+    return verdict
+
+
+def _no_escape(_: Facts) -> Value:
+    return ""
+
+
+def _fits(readings: Readings, value: str, wanted: Pattern | None) -> int:
+    """Return whether a text matches a pattern, which may be none; case may decide or not."""
     if wanted is None:
-        return _OPEN
-    exactly = matches(wanted, value)
-    regardless_of_case = exactly or matches(
-        [sign if isinstance(sign, Wildcard) else folded(sign) for sign in wanted], folded(value)
-    )
-    return frozenset({exactly, regardless_of_case})
+        return UNKNOWN if readings.types == "unknown" else _OPEN
+    if readings.like_case != "insensitive" and wanted.fits(value):
+        return TRUE
+    if readings.like_case == "sensitive" or not wanted.fits_folded(folded(value)):
+        return FALSE
+    return TRUE if readings.like_case == "insensitive" else _EITHER

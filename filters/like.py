@@ -6,12 +6,14 @@ letters only. A piece with `_` is looked for at all places of the text at once, 
 has one bit for each place.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["Wildcard", "folded", "matches", "signs"]
+import attrs
+
+__all__ = ["Pattern", "folded", "pattern_of"]
 
 
 class Wildcard(Enum):
@@ -21,28 +23,64 @@ class Wildcard(Enum):
     ANY_LETTER = "_"
 
 
-Signs = list[str | Wildcard]
+Sign = str | Wildcard
+Piece = str | tuple[Sign, ...]
+"""What stands between two `%`: letters only, or letters and `_`."""
 
 _WILDCARDS: Final = {wildcard.value: wildcard for wildcard in Wildcard}
 _PRIVATE: Final = 0x100000
 """First character of the last private plane of Unicode."""
 _SINGLE: Final[dict[str, str]] = {}
 """Private character for each case folding of several letters; Unicode has about a hundred."""
+_KEPT: Final = 10_000
+"""Number of patterns that are cached."""
 
 
-def signs(pattern: str, escape: str) -> Signs | None:
-    """Return the letters and wildcards of a pattern; `None` if it escapes an ordinary letter."""
-    parsed: Signs = []
+@attrs.frozen
+class Pattern:
+    """A pattern, ready to be looked for.
+
+    Attributes:
+        fits: whether a text matches.
+        fits_folded: whether a text matches in which letters that differ only in case are equal.
+    """
+
+    fits: Callable[[str], bool]
+    fits_folded: Callable[[str], bool]
+
+
+@lru_cache(_KEPT)
+def pattern_of(pattern: str, escape: str) -> Pattern | None:
+    """Return a pattern; `None` if it escapes an ordinary letter, or by several characters."""
+    signs = None if len(escape) > 1 else list(_signs(pattern, escape))
+    if signs is None or "" in signs:
+        return None
+    without_case = [sign if isinstance(sign, Wildcard) else folded(sign) for sign in signs]
+    return Pattern(_matcher(tuple(_pieces(signs))), _matcher(tuple(_pieces(without_case))))
+
+
+def _matcher(pieces: tuple[Piece, ...]) -> Callable[[str], bool]:
+    """Return the function that matches a text; for most patterns, it is one of Python's own."""
+    match pieces:
+        case (str() as text,):
+            return text.__eq__
+        case ("", str() as text, ""):
+            return lambda value: text in value
+        case (str() as text, ""):
+            return lambda value: value.startswith(text)
+        case _:
+            return lambda value: _matches(pieces, value)
+
+
+def _signs(pattern: str, escape: str) -> Iterator[Sign]:
+    """Yield the letters and wildcards of a pattern, and an empty text for a wrong escape."""
     letters = iter(pattern)
     for letter in letters:
         if escape and letter == escape:
             following = next(letters, "")
-            if not following or following not in f"%_{escape}":
-                return None
-            parsed.append(following)
+            yield following if following in ("%", "_", escape) else ""
         else:
-            parsed.append(_WILDCARDS.get(letter, letter))
-    return parsed
+            yield _WILDCARDS.get(letter, letter)
 
 
 @lru_cache(4)
@@ -60,9 +98,20 @@ def _folded(letter: str) -> str:
     return _SINGLE.get(fold, fold)
 
 
-def matches(wanted: Signs, text: str) -> bool:
-    """Return whether a text matches a pattern."""
-    first, *others = _pieces(wanted)
+def _pieces(signs: list[Sign]) -> Iterator[Piece]:
+    """Yield the pieces of a pattern before, between and after each `%`."""
+    piece: list[Sign] = []
+    for sign in (*signs, Wildcard.ANY_TEXT):
+        if sign is not Wildcard.ANY_TEXT:
+            piece.append(sign)
+            continue
+        letters = [each for each in piece if isinstance(each, str)]
+        yield "".join(letters) if len(letters) == len(piece) else tuple(piece)
+        piece = []
+
+
+def _matches(pieces: tuple[Piece, ...], text: str) -> bool:
+    first, *others = pieces
     if not others:
         return len(first) == len(text) and _find(first, text, 0, 1) == 0
     *middle, last = others
@@ -76,23 +125,12 @@ def matches(wanted: Signs, text: str) -> bool:
     return place <= end and _find(last, text, end, end + 1) == end
 
 
-def _pieces(wanted: Signs) -> Iterator[Sequence[str | Wildcard]]:
-    """Yield the pieces of a pattern before, between and after each `%`."""
-    start = 0
-    for place, sign in enumerate(wanted):
-        if sign is Wildcard.ANY_TEXT:
-            yield wanted[start:place]
-            start = place + 1
-    yield wanted[start:]
-
-
-def _find(piece: Sequence[str | Wildcard], text: str, start: int, end: int) -> int:
+def _find(piece: Piece, text: str, start: int, end: int) -> int:
     """Return the first place from `start` on at which a piece fits before `end`, or -1."""
     if not piece:
         return start
-    letters = [sign for sign in piece if isinstance(sign, str)]
-    if len(letters) == len(piece):
-        return text.find("".join(letters), start, max(start, end + len(piece) - 1))
+    if isinstance(piece, str):
+        return text.find(piece, start, max(start, end + len(piece) - 1))
     places = (1 << max(0, min(end, len(text) - len(piece) + 1))) - 1 >> start << start
     for offset, sign in enumerate(piece):
         if isinstance(sign, str) and places:

@@ -4,8 +4,9 @@ from typing import assert_never
 
 import attrs
 
-from busproof.filters.evaluation import truth
-from busproof.filters.parser import Outside, parsed
+from busproof.filters.evaluation import TRUE, verdict_of
+from busproof.filters.facts import Arrival, facts_of
+from busproof.filters.readings import EVERY, Readings
 from busproof.vocabulary.messages import Message, PropertyValue
 from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
@@ -22,8 +23,21 @@ _CONDITIONS: tuple[str, ...] = tuple(
 )
 
 
-def takes(wanted: Filter, message: Message) -> bool | None:
-    """Return whether a filter takes a message; `None` where the documents do not say."""
+def takes(
+    wanted: Filter,
+    message: Message,
+    *,
+    readings: Readings = EVERY,
+    arrival: Arrival | None = None,
+) -> bool | None:
+    """Return whether a filter takes a message; `None` where the documents do not say.
+
+    Args:
+        wanted: the filter.
+        message: the message.
+        readings: how open questions about SQL are read.
+        arrival: what the bus has given the message, for a bus; a judge does not know it.
+    """
     match wanted:
         case TrueFilter():
             return True
@@ -32,11 +46,13 @@ def takes(wanted: Filter, message: Message) -> bool | None:
         case CorrelationFilter():
             return _correlates(wanted, message)
         case SqlFilter(expression=expression):
-            condition = parsed(expression)
-            if isinstance(condition, Outside):
+            verdict = verdict_of(expression, readings)
+            if verdict is None:
                 return None
-            values = truth(condition, message)
-            return True if values == {True} else None if True in values else False
+            truth = verdict(facts_of(message, arrival))
+            if truth == TRUE:
+                return True
+            return None if truth & TRUE else False
         case _:
             assert_never(wanted)
 

@@ -1,4 +1,4 @@
-"""Syntax trees of SQL filters and actions: conditions and terms."""
+"""Syntax trees of SQL filters and actions: conditions, terms and statements."""
 
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -15,10 +15,17 @@ __all__ = [
     "In",
     "IsNull",
     "Like",
+    "Named",
     "Negative",
+    "NewId",
     "Not",
     "Or",
+    "Parameter",
     "Property",
+    "Remove",
+    "Set",
+    "Statement",
+    "Step",
     "Term",
     "depth_of",
     "walked",
@@ -27,9 +34,9 @@ __all__ = [
 
 @attrs.frozen
 class Constant:
-    """A literal; `None` is NULL."""
+    """A literal; `None` is NULL, and values of different types are different literals."""
 
-    value: str | int | float | bool | None
+    value: str | int | float | bool | None = attrs.field(eq=lambda value: (type(value), value))
 
 
 @attrs.frozen
@@ -41,22 +48,52 @@ class Property:
 
 
 @attrs.frozen
-class Negative:
-    """The negative of a number."""
+class Named:
+    """`property(name)`: the property of the application's own whose name is a term's value."""
 
+    name: "Term"
+
+
+@attrs.frozen
+class NewId:
+    """`newid()`: an identifier that no other value equals."""
+
+
+@attrs.frozen
+class Parameter:
+    """A parameter, such as `@p`, whose value nobody has put in its place."""
+
+    name: str
+
+
+@attrs.frozen
+class Negative:
+    """A number behind one or more minus signs.
+
+    A row of signs is one node, and so is a row of operations: no level of nesting for each of them.
+    """
+
+    term: "Term"
+    signs: int = 1
+
+
+@attrs.frozen
+class Step:
+    """An operation of arithmetic on what stands left of it."""
+
+    operator: str
     term: "Term"
 
 
 @attrs.frozen
 class Arithmetic:
-    """An arithmetic operation on two numbers."""
+    """Operations of one precedence, calculated from left to right."""
 
-    operator: str
-    left: "Term"
-    right: "Term"
+    first: "Term"
+    steps: tuple[Step, ...]
 
 
-Term = Constant | Property | Negative | Arithmetic
+Term = Constant | Property | Named | NewId | Parameter | Negative | Arithmetic
 
 
 @attrs.frozen
@@ -108,25 +145,41 @@ class Not:
 
 @attrs.frozen
 class And:
-    """The conjunction of two conditions."""
+    """The conjunction of two or more conditions."""
 
-    left: "Condition"
-    right: "Condition"
+    parts: tuple["Condition", ...]
 
 
 @attrs.frozen
 class Or:
-    """The disjunction of two conditions."""
+    """The disjunction of two or more conditions."""
 
-    left: "Condition"
-    right: "Condition"
+    parts: tuple["Condition", ...]
 
 
 Condition = Compare | IsNull | Exists | In | Like | Not | And | Or
 
 
+@attrs.frozen
+class Set:
+    """A statement of an action that gives a property a value."""
+
+    property: Property
+    term: Term
+
+
+@attrs.frozen
+class Remove:
+    """A statement of an action that removes a property."""
+
+    property: Property
+
+
+Statement = Set | Remove
+
+
 def walked(part: Any) -> Iterator[Any]:
-    """Yield a condition or term with everything that it contains."""
+    """Yield a condition, term or statement with everything that it contains, parents first."""
     left = [part]
     while left:
         part = left.pop()
@@ -135,7 +188,7 @@ def walked(part: Any) -> Iterator[Any]:
 
 
 def depth_of(part: Any) -> int:
-    """Return the nesting depth of an expression."""
+    """Return the nesting depth of a condition, a term or a statement."""
     depth, level = 0, [part]
     while level:
         depth, level = depth + 1, [inner for outer in level for inner in _parts_of(outer)]

@@ -1,24 +1,22 @@
-"""Parser of SQL filter conditions, as far as the catalogue states them (FILTER-11 on).
+"""Parser of SQL filters and actions: from a text to a syntax tree, or to why there is none.
 
-The subset has comparisons, AND, OR, NOT, IS [NOT] NULL, EXISTS, [NOT] IN, [NOT] LIKE with ESCAPE,
-arithmetic, parentheses, constants, and properties with the scopes `sys` and `user`. Expressions
-that the service may support beyond this subset are distinguished from wrong ones.
-
-Whether a parenthesis opens a condition or a term shows only in the text after it. So the grammar
-has one kind of expression, which LALR parses in linear time, and the builder checks which kind is
-used where.
+A text outside of the documented grammar is wrong, and the reason names the token, its position and
+what could stand there. A few texts inside of it are *doubtful*: the documents can be read as
+permitting them or not, so a bus may refuse them too.
 """
 
-import re
-from enum import Enum
+from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import Any, Final
+from math import isfinite
+from typing import Any, Final, Generic, TypeVar
 
 import attrs
-from lark import Lark, v_args
-from lark.exceptions import GrammarError, LarkError
-from lark.visitors import Transformer_NonRecursive
+from lark import Lark, Token, Transformer_NonRecursive, v_args
+from lark.exceptions import UnexpectedInput, UnexpectedToken, VisitError
+from lark.tree import Meta
 
+from busproof.filters.facts import is_of_the_system
+from busproof.filters.grammar import COMPARISON, GRAMMAR, RESERVED, VALUE, WORDS
 from busproof.filters.nodes import (
     And,
     Arithmetic,
@@ -29,10 +27,17 @@ from busproof.filters.nodes import (
     In,
     IsNull,
     Like,
+    Named,
     Negative,
+    NewId,
     Not,
     Or,
+    Parameter,
     Property,
+    Remove,
+    Set,
+    Statement,
+    Step,
     Term,
     depth_of,
     walked,
@@ -40,238 +45,402 @@ from busproof.filters.nodes import (
 
 __all__ = [
     "DEEPEST",
-    "GRAMMAR",
     "KEPT",
     "LONGEST",
-    "OUTSIDE",
-    "And",
-    "Arithmetic",
-    "Builder",
-    "Compare",
-    "Condition",
-    "Constant",
-    "Exists",
-    "In",
-    "IsNull",
-    "Like",
-    "Negative",
-    "Not",
-    "Or",
     "Outside",
-    "Property",
-    "Term",
-    "as_term",
-    "depth_of",
+    "is_beyond",
+    "is_doubtful",
+    "is_doubtful_action",
+    "is_regular",
     "parsed",
-    "walked",
+    "parsed_action",
+    "unknown_properties",
+    "unknown_properties_of_action",
 ]
-
-GRAMMAR: Final = r"""
-?condition: conjunction (_OR conjunction)*
-?conjunction: negation (_AND negation)*
-?negation: _NOT negation -> not_ | predicate
-?predicate: term COMPARISON term            -> compare
-    | term _IS _NULL                        -> is_null
-    | term _IS _NOT _NULL                   -> is_not_null
-    | term _IN "(" term ("," term)* ")"     -> in_
-    | term _NOT _IN "(" term ("," term)* ")" -> not_in
-    | term _LIKE term [_ESCAPE term]        -> like
-    | term _NOT _LIKE term [_ESCAPE term]   -> not_like
-    | _EXISTS "(" property ")"              -> exists
-    | term
-?term: product | term PLUS product -> arithmetic | term MINUS product -> arithmetic
-?product: factor | product TIMES factor -> arithmetic
-?factor: MINUS factor -> negative | PLUS factor -> positive | atom
-?atom: INTEGER -> integer | DECIMAL -> decimal | TEXT -> text
-    | _TRUE -> true | _FALSE -> false | _NULL -> null | property | "(" condition ")" -> group
-property: [SCOPE] NAME
-SCOPE.3: /(sys|user)\s*\./i
-NAME: /(?!(AND|OR|NOT|IS|NULL|IN|LIKE|ESCAPE|EXISTS|TRUE|FALSE)\b)[^\W\d_]\w*/i
-TEXT: /'(?:[^']|'')*'/
-DECIMAL.2: /\d+\.\d+/
-INTEGER: /\d+/
-COMPARISON: "<>" | "!=" | "<=" | ">=" | "<" | ">" | "="
-PLUS: "+"
-MINUS: "-"
-TIMES: "*" | "/" | "%"
-_AND: /AND\b/i
-_OR: /OR\b/i
-_NOT: /NOT\b/i
-_IS: /IS\b/i
-_IN: /IN\b/i
-_LIKE: /LIKE\b/i
-_ESCAPE: /ESCAPE\b/i
-_EXISTS: /EXISTS\b/i
-_TRUE: /TRUE\b/i
-_FALSE: /FALSE\b/i
-_NULL: /NULL\b/i
-%ignore /\s+/
-"""
-
-OUTSIDE: Final = re.compile(r"""[@\[\]"]|\b(?:newid|property|p)\s*\(|\d[eE]""")
-"""Pattern of expressions that the service may support, but the subset does not have."""
 
 LONGEST: Final = 1024
 """Maximum length of an expression in characters, as the service documents it."""
 DEEPEST: Final = 200
-"""Maximum nesting depth, because evaluation uses one frame of Python's stack per level."""
+"""Maximum nesting depth, because evaluation uses one frame of Python's stack per level.
+
+Only rows of `p(p(…` or `1-(1-(…` come near: rows of operators, signs and parentheses are no levels.
+"""
 KEPT: Final = 10_000
 """Number of parsed expressions that are cached, as many as five topics can have filters.
 
 The longest take about 30 KB each.
 """
-
-
-class Outside(Enum):
-    """Reason why an expression is outside of the subset."""
-
-    BEYOND = "the service's language may support it"
-    EXCESS = "too long or too deeply nested to parse; the service may support it"
-    WRONG = "not a valid condition"
+Tree = TypeVar("Tree")
+_SHOWN: Final = 40
+"""Number of characters of a token that a reason shows."""
 
 
 @attrs.frozen
-class _Group:
-    """An expression in parentheses, which may be a condition or a term."""
+class Outside:
+    """Why a text is no filter or no action.
 
-    inside: Term | Condition
-
-
-_Part = Term | Condition | _Group
-
-
-@v_args(inline=True)
-class _Builder(Transformer_NonRecursive[Any, Any]):
-    """Transformer from the parse tree to nodes, which checks where conditions may occur.
-
-    A condition in the place of a term is a syntax error. `beyond` is set for what the subset lacks
-    and the service may have: a term in the place of a condition, or a number of more than 64 bits.
+    Attributes:
+        name: `WRONG` if the grammar does not derive it, `EXCESS` if it is longer than permitted.
+        reason: a sentence for whoever wrote it.
     """
 
-    def __init__(self) -> None:
+    name: str
+    reason: str
+
+
+@attrs.frozen
+class _Read(Generic[Tree]):
+    """A syntax tree with what else is known of its text."""
+
+    tree: Tree | Outside
+    doubtful: bool = False
+    unknown: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class _Part:
+    """A condition or a term, where it stands in the text, and whether in parentheses."""
+
+    node: Any
+    start: int
+    end: int
+    grouped: bool = False
+
+    @property
+    def is_term(self) -> bool:
+        """Whether it is a term; anything else is a condition."""
+        return isinstance(self.node, Term)
+
+
+class _WrongError(Exception):
+    """The text is outside of the grammar, though its tokens stand in a permitted order."""
+
+
+@v_args(inline=True, meta=True)
+class _Builder(Transformer_NonRecursive[Any, Any]):
+    """Transformer from the parse tree to nodes; checks where conditions and terms may occur."""
+
+    def __init__(self, text: str) -> None:
         super().__init__()
-        self.beyond = False
+        self.written = text
+        self.doubtful = False
+        self.unknown: list[str] = []
+
+    def _wrong(self, part: _Part, expected: str) -> _WrongError:
+        shown = _shown(self.written[part.start : part.end])
+        return _WrongError(f"{shown} at character {part.start + 1} is {expected}")
 
     def as_condition(self, part: _Part) -> Condition:
-        """Return a part as a condition; set `beyond` if it is a term."""
-        part = _without_parentheses(part)
-        if isinstance(part, Term):
-            self.beyond = True
-        return part  # type: ignore[return-value] # what is beyond the subset is not evaluated
+        """Return a part as a condition.
 
-    def condition(self, *parts: _Part) -> Condition:
-        return _folded(Or, [self.as_condition(part) for part in parts])
+        Raises:
+            _WrongError: it is a term.
+        """
+        if part.is_term:
+            raise self._wrong(
+                part, "a value, where a condition is expected; compare it, as in `color = 'red'`"
+            )
+        condition: Condition = part.node
+        return condition
 
-    def conjunction(self, *parts: _Part) -> Condition:
-        return _folded(And, [self.as_condition(part) for part in parts])
+    def as_term(self, part: _Part) -> Term:
+        """Return a part as a term.
 
-    def not_(self, condition: _Part) -> Not:
-        return Not(self.as_condition(condition))
+        Raises:
+            _WrongError: it is a condition.
+        """
+        if not part.is_term:
+            raise self._wrong(part, "a condition, where a value is expected")
+        term: Term = part.node
+        return term
 
-    def group(self, inside: _Part) -> _Group:
-        return _Group(_without_parentheses(inside))
+    def _conditions(self, parts: Iterable[_Part]) -> tuple[Condition, ...]:
+        return tuple(self.as_condition(part) for part in parts)
 
-    def compare(self, left: _Part, operator: str, right: _Part) -> Compare:
-        return Compare(str(operator), as_term(left), as_term(right))
+    def _made(self, meta: Meta, node: Any) -> _Part:
+        return _Part(node, meta.start_pos, meta.end_pos)
 
-    def is_null(self, operand: _Part) -> IsNull:
-        if not isinstance(operand, Property):
-            raise GrammarError("only a property can be NULL")
-        return IsNull(operand)
+    def or_(self, meta: Meta, *parts: _Part) -> _Part:
+        return self._made(meta, Or(self._conditions(parts)))
 
-    def is_not_null(self, operand: _Part) -> Not:
-        return Not(self.is_null(operand))
+    def and_(self, meta: Meta, *parts: _Part) -> _Part:
+        return self._made(meta, And(self._conditions(parts)))
 
-    def in_(self, term: _Part, *options: _Part) -> In:
-        return In(as_term(term), tuple(as_term(option) for option in options))
+    def not_(self, meta: Meta, operand: _Part) -> _Part:
+        condition = self.as_condition(operand)
+        # A second NOT takes back the first, for an unknown condition too; a row of them is no row
+        # of levels.
+        if isinstance(condition, Not):
+            return self._made(meta, condition.condition)
+        return self._made(meta, Not(condition))
 
-    def not_in(self, term: _Part, *options: _Part) -> Not:
-        return Not(self.in_(term, *options))
+    def group(self, meta: Meta, inside: _Part) -> _Part:
+        return _Part(inside.node, meta.start_pos, meta.end_pos, grouped=True)
 
-    def like(self, term: _Part, pattern: _Part, escape: _Part | None = None) -> Like:
-        sign = None if escape is None else as_term(escape)
-        return Like(as_term(term), as_term(pattern), sign)
+    def compare(self, meta: Meta, left: _Part, sign: Token, right: _Part) -> _Part:
+        return self._made(meta, Compare(str(sign), self.as_term(left), self.as_term(right)))
 
-    def not_like(self, term: _Part, pattern: _Part, escape: _Part | None = None) -> Not:
-        return Not(self.like(term, pattern, escape))
+    def _is_null(self, operand: _Part) -> IsNull:
+        if not isinstance(operand.node, Property) or operand.grouped:
+            raise self._wrong(operand, "no property; only a property can be compared by IS NULL")
+        return IsNull(operand.node)
 
-    def exists(self, operand: Property) -> Exists:
-        return Exists(operand)
+    def is_null(self, meta: Meta, operand: _Part, _: Token) -> _Part:
+        return self._made(meta, self._is_null(operand))
 
-    def arithmetic(self, left: _Part, operator: str, right: _Part) -> Arithmetic:
-        return Arithmetic(str(operator), as_term(left), as_term(right))
+    def is_not_null(self, meta: Meta, operand: _Part, _: Token) -> _Part:
+        return self._made(meta, Not(self._is_null(operand)))
 
-    def negative(self, _: str, term: _Part) -> Negative:
-        return Negative(as_term(term))
+    def _in(self, term: _Part, options: Iterable[_Part]) -> In:
+        return In(self.as_term(term), tuple(self.as_term(option) for option in options))
 
-    def positive(self, _: str, term: _Part) -> Term:
-        return Arithmetic("+", Constant(0), as_term(term))
+    def in_(self, meta: Meta, term: _Part, *options: _Part) -> _Part:
+        return self._made(meta, self._in(term, options))
 
-    def integer(self, text: str) -> Constant:
-        self.beyond |= int(text) >= 2**63
-        return Constant(int(text))
+    def not_in(self, meta: Meta, term: _Part, *options: _Part) -> _Part:
+        return self._made(meta, Not(self._in(term, options)))
 
-    def decimal(self, text: str) -> Constant:
-        return Constant(float(text))
+    def _like(self, term: _Part, pattern: _Part, escape: _Part | None) -> Like:
+        sign = None if escape is None else self.as_term(escape)
+        return Like(self.as_term(term), self.as_term(pattern), sign)
 
-    def text(self, text: str) -> Constant:
-        return Constant(text[1:-1].replace("''", "'"))
+    def like(self, meta: Meta, term: _Part, pattern: _Part, escape: _Part | None) -> _Part:
+        return self._made(meta, self._like(term, pattern, escape))
 
-    def true(self) -> Constant:
-        return Constant(True)
+    def not_like(self, meta: Meta, term: _Part, pattern: _Part, escape: _Part | None) -> _Part:
+        return self._made(meta, Not(self._like(term, pattern, escape)))
 
-    def false(self) -> Constant:
-        return Constant(False)
+    def exists(self, meta: Meta, operand: _Part) -> _Part:
+        return self._made(meta, Exists(operand.node))
 
-    def null(self) -> Constant:
-        return Constant(None)
+    def arithmetic(self, meta: Meta, first: _Part, *rest: Any) -> _Part:
+        signs, operands = rest[::2], rest[1::2]
+        steps = tuple(
+            Step(str(sign), self.as_term(operand))
+            for sign, operand in zip(signs, operands, strict=True)
+        )
+        term = self.as_term(first)
+        # Parentheses on the left change nothing, and are no level either.
+        if isinstance(term, Arithmetic) and _is_sum(term.steps[0]) is _is_sum(steps[0]):
+            return self._made(meta, Arithmetic(term.first, term.steps + steps))
+        return self._made(meta, Arithmetic(term, steps))
 
-    def property(self, scope: str | None, name: str) -> Property:
-        return Property("sys" if (scope or "").lower().startswith("sys") else "user", str(name))
+    def negative(self, meta: Meta, _: Token, operand: _Part) -> _Part:
+        term = self.as_term(operand)
+        # The lowest number of 64 bits has no positive counterpart, so its sign belongs to it.
+        if term == Constant(2**63):
+            return self._made(meta, Constant(-(2**63)))
+        if isinstance(term, Negative):
+            return self._made(meta, Negative(term.term, term.signs + 1))
+        return self._made(meta, Negative(term))
+
+    def positive(self, meta: Meta, _: Token, operand: _Part) -> _Part:
+        term = self.as_term(operand)
+        plus = isinstance(term, Arithmetic) and term.first == Constant(0)
+        return self._made(meta, term if plus else Arithmetic(Constant(0), (Step("+", term),)))
+
+    def integer(self, meta: Meta, text: Token) -> _Part:
+        return self._made(meta, Constant(int(text)))
+
+    def decimal(self, meta: Meta, text: Token) -> _Part:
+        mantissa = text.upper().partition("E")[0]
+        # The documents speak of a string of numbers with a point in it, and show digits on both
+        # sides.
+        self.doubtful |= mantissa.startswith(".") or mantissa.endswith(".")
+        return self._made(meta, Constant(float(text)))
+
+    def text(self, meta: Meta, text: Token) -> _Part:
+        return self._made(meta, Constant(text[1:-1].replace("''", "'")))
+
+    def true(self, meta: Meta, _: Token) -> _Part:
+        return self._made(meta, Constant(True))
+
+    def false(self, meta: Meta, _: Token) -> _Part:
+        return self._made(meta, Constant(False))
+
+    def null(self, meta: Meta, _: Token) -> _Part:
+        return self._made(meta, Constant(None))
+
+    def parameter(self, meta: Meta, text: Token) -> _Part:
+        # The grammar has no parameters; an example of the documents has one, with its value.
+        self.doubtful = True
+        return self._made(meta, Parameter(str(text)))
+
+    def newid(self, meta: Meta, _: Token) -> _Part:
+        return self._made(meta, NewId())
+
+    def named(self, meta: Meta, _: Token, name: _Part) -> _Part:
+        return self._made(meta, Named(self.as_term(name)))
+
+    def property(self, meta: Meta, scope: Token | None, name: Token) -> _Part:
+        part = self._made(meta, None)
+        if name.type == "DELIMITED":
+            written = name[1:-1].replace("]]", "]")
+        elif name.type == "QUOTED":
+            written = name[1:-1].replace('""', '"')
+        elif is_regular(name):
+            written = str(name)
+        else:
+            raise self._wrong(part, "no name; put brackets around it")
+        system = (scope or "").lower().startswith("sys")
+        if system and not is_of_the_system(written):
+            self.unknown.append(written)
+        # The label is called Subject in the newer libraries; whether SQL knows it so is not said.
+        self.doubtful |= system and written.lower() == "subject"
+        return attrs.evolve(part, node=Property("sys" if system else "user", written))
+
+    def set(self, _meta: Meta, target: _Part, _: Token, term: _Part) -> Set:
+        return Set(target.node, self.as_term(term))
+
+    def remove(self, _meta: Meta, target: _Part) -> Remove:
+        return Remove(target.node)
+
+    def statements(self, _meta: Meta, *statements: Statement) -> tuple[Statement, ...]:
+        return statements
 
 
-Builder = _Builder
-"""Base class for the parsers of languages with the same terms."""
+def is_beyond(constant: Constant) -> bool:
+    """Return whether a constant is a number that its type cannot hold."""
+    value = constant.value
+    whole = isinstance(value, int) and not -(2**63) <= value < 2**63
+    return whole or (isinstance(value, float) and not isfinite(value))
 
 
-def as_term(part: _Part) -> Term:
-    """Return a part as a term.
-
-    Raises:
-        GrammarError: the part is a condition.
-    """
-    part = _without_parentheses(part)
-    if not isinstance(part, Term):
-        raise GrammarError("a condition stands in the place of a value")
-    return part
+def is_regular(name: str) -> bool:
+    """Return whether a name needs no brackets: a letter, then letters, digits and underscores."""
+    return (
+        name[:1].isalpha()
+        and all(sign == "_" or sign.isalpha() or sign.isdecimal() for sign in name)
+        and name.upper() not in RESERVED
+    )
 
 
-def _without_parentheses(part: _Part) -> Term | Condition:
-    return part.inside if isinstance(part, _Group) else part
-
-
-def _folded(kind: type[And] | type[Or], parts: list[Condition]) -> Condition:
-    folded, *rest = parts
-    for part in rest:
-        folded = kind(folded, part)
-    return folded
+def _is_sum(step: Step) -> bool:
+    return step.operator in "+-"
 
 
 @cache
 def _parser() -> Lark:
-    return Lark(GRAMMAR, start="condition", parser="lalr", maybe_placeholders=True)
+    return Lark(
+        GRAMMAR,
+        start=["condition", "statements"],
+        parser="lalr",
+        maybe_placeholders=True,
+        propagate_positions=True,
+    )
+
+
+def _read(text: str, start: str) -> _Read[Any]:  # noqa: PLR0911 - a return for each reason
+    """Return the tree of a text, or the reason why it has none."""
+    what = "a filter" if start == "condition" else "an action"
+    if len(text) > LONGEST:
+        reason = f"it has {len(text):,} characters; {what} may have at most {LONGEST:,}"
+        return _Read(Outside("EXCESS", reason))
+    if not text.strip():
+        return _Read(Outside("WRONG", f"it is empty, which is not {what}"))
+    builder = _Builder(text)
+    try:
+        tree = builder.transform(_parser().parse(text, start=start))
+        if start == "condition":
+            tree = builder.as_condition(tree)
+    except UnexpectedInput as error:
+        return _Read(Outside("WRONG", _reason(text, start, error)))
+    except VisitError as error:
+        return _Read(Outside("WRONG", str(error.orig_exc)))
+    except _WrongError as error:
+        return _Read(Outside("WRONG", str(error)))
+    trees = tree if isinstance(tree, tuple) else (tree,)
+    if any(depth_of(each) > DEEPEST for each in trees):
+        reason = f"it has more than {DEEPEST} levels of parts within parts"
+        return _Read(Outside("EXCESS", reason))
+    # Numbers have the range of their types, and what happens beyond it is not said.
+    constants = (part for each in trees for part in walked(each) if isinstance(part, Constant))
+    beyond = any(is_beyond(constant) for constant in constants)
+    return _Read(tree, builder.doubtful or beyond, tuple(builder.unknown))
+
+
+def _reason(text: str, start: str, error: UnexpectedInput) -> str:
+    """Return what stands where in a text, and what could stand there."""
+    place = error.pos_in_stream or 0
+    if isinstance(error, UnexpectedToken):
+        at_end = error.token.type == "$END"
+        place = len(text) if at_end else place
+        found = "it ends" if at_end else f"{_shown(str(error.token))} stands"
+        expected = error.accepts
+    else:
+        begun = _BEGUN.get(text[place])
+        if begun is not None:
+            return f"{begun[0]} that begins at character {place + 1} has no {begun[1]} at its end"
+        found = f"{_shown(text[place])} stands"
+        parser = _parser().parse_interactive(text[:place], start=start)
+        parser.exhaust_lexer()
+        expected = parser.accepts()  # type: ignore[no-untyped-call]  # lark's annotation is missing
+    return f"{found} at character {place + 1}; expected {_listed(expected)}"
+
+
+_BEGUN: Final = {
+    "'": ("the text", "'"),
+    '"': ("the name", '"'),
+    "[": ("the name", "]"),
+}
+"""First characters of tokens that end with another character, which has to be missing if no token
+begins there."""
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return what a refusal calls these terminals, a value before all else that begins with one."""
+    words = {WORDS[name] for name in names if name in WORDS}
+    if VALUE in words:
+        return VALUE
+    if COMPARISON in words:
+        words -= {WORDS["EQUALS"]}
+    *some, last = sorted(words)
+    return f"{', '.join(some)} or {last}" if some else last
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
 
 
 @lru_cache(KEPT)
+def _condition(expression: str) -> _Read[Condition]:
+    return _read(expression, "condition")
+
+
+@lru_cache(KEPT)
+def _statements(expression: str) -> _Read[tuple[Statement, ...]]:
+    return _read(expression, "statements")
+
+
 def parsed(expression: str) -> Condition | Outside:
-    """Return the condition of an expression, or the reason why it is outside of the subset."""
-    if len(expression) > LONGEST:
-        return Outside.EXCESS
-    builder = Builder()
-    try:
-        condition = builder.as_condition(builder.transform(_parser().parse(expression)))
-    except LarkError:
-        return Outside.BEYOND if OUTSIDE.search(expression) else Outside.WRONG
-    if depth_of(condition) > DEEPEST:
-        return Outside.EXCESS
-    return Outside.BEYOND if builder.beyond else condition
+    """Return the condition of a filter, or the reason why there is none."""
+    return _condition(expression).tree
+
+
+def parsed_action(expression: str) -> tuple[Statement, ...] | Outside:
+    """Return the statements of an action, or the reason why there are none.
+
+    The documents put a comma between statements, and call a semicolon behind each optional; one of
+    them, both or none separate two statements.
+    """
+    return _statements(expression).tree
+
+
+def unknown_properties(expression: str) -> tuple[str, ...]:
+    """Return the names behind `sys.` in a filter that the documents do not know."""
+    return _condition(expression).unknown
+
+
+def unknown_properties_of_action(expression: str) -> tuple[str, ...]:
+    """Return the names behind `sys.` in an action that the documents do not know."""
+    return _statements(expression).unknown
+
+
+def is_doubtful(expression: str) -> bool:
+    """Return whether the documents can also be read as not permitting the filter."""
+    return _condition(expression).doubtful
+
+
+def is_doubtful_action(expression: str) -> bool:
+    """Return whether the documents can also be read as not permitting the action."""
+    return _statements(expression).doubtful

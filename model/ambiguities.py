@@ -16,6 +16,7 @@ from functools import cache
 from typing import ClassVar, Self
 
 __all__ = [
+    "ActionKeys",
     "ApiVersionForm",
     "BasicFeatures",
     "BasicRegular",
@@ -105,6 +106,13 @@ class Settled(Reading):
 
 class Open(Reading):
     """A reading of the profile; the first one leaves the bus free each time."""
+
+
+class ActionKeys(Settled):
+    """Can a rule's action change MessageId, SessionId or the partition key?"""
+
+    ADDED = "added"
+    REFUSED = "refused"
 
 
 class ApiVersionForm(Open):

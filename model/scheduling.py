@@ -116,7 +116,8 @@ class Scheduling(Family):
         ):
             return
         self.drop(scheduled, Action.ACTIVATE)
-        self.rules.messages.arrive(entity, scheduled.message, partition, DIRECT)
+        transit = DIRECT._replace(due=scheduled.due)
+        self.rules.messages.arrive(entity, scheduled.message, partition, transit)
 
     def drop(self, scheduled: ScheduledMessage, action: Action) -> None:
         """SCHED-04, SCHED-06: remove a scheduled message."""

@@ -271,7 +271,7 @@ class EntityCounts(Record):
     stores: int = 0
 
 
-@record(indexes=("journal", "timers", "arrivals", "choices"))
+@record(indexes=("journal", "timers", "arrivals", "epoch", "choices"))
 class NamespaceState(Record):
     """What a namespace stores; `choices` is the policy of the current step.
 
@@ -280,6 +280,7 @@ class NamespaceState(Record):
         down: name of a queue or topic, which need not exist, to its partitions that are down.
         readings: ambiguity to the reading that this bus has chosen, where the profile names none.
         arrivals: how many messages have arrived; an undo leaves it, because it only orders them.
+        epoch: time 0 in microseconds since 1970, of a bus whose clients see dates.
     """
 
     profile: v.Profile
@@ -292,6 +293,7 @@ class NamespaceState(Record):
     journal: Journal = attrs.field(factory=Journal)
     timers: Timers = attrs.field(factory=Timers)
     arrivals: int = 0
+    epoch: int = 0
     choices: Choices = attrs.field(factory=RoundRobin)
 
     def reading(self, kind: type[R], *among: R) -> R:

@@ -3,16 +3,20 @@
 A subscription has rules; each has a filter, and optionally an action. All matching rules without an
 action make one copy together, and each matching rule with an action makes one of its own, with
 changed properties. A change of the rules applies to messages that are sent later. Filters and
-actions are evaluated by `busproof.filters`; this bus refuses those that the documents leave open.
+actions are evaluated by `busproof.filters`, with what the bus gives a message when it arrives.
 """
 
 import attrs
 
 from busproof import vocabulary as v
-from busproof.filters.actions import RULE_NAME, changed, is_plain, parsed_action, sets_a_key
+from busproof.filters.actions import RULE_NAME, fresh_ids, made_by, sets_a_key
+from busproof.filters.facts import Arrival
 from busproof.filters.matching import takes
-from busproof.filters.parser import Outside, parsed
-from busproof.model.ambiguities import RuleInTransaction
+from busproof.filters.nodes import Statement
+from busproof.filters.objections import objection_to_action, objection_to_filter
+from busproof.filters.parser import Outside, parsed_action
+from busproof.filters.readings import OURS
+from busproof.model.ambiguities import ActionKeys, RuleInTransaction
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
 from busproof.model.state import BufferedRuleChange, Entity, Transaction
@@ -91,42 +95,54 @@ class SubscriptionRules(Family):
     def check(self, command: v.AddRule) -> None:
         """FILTER-19, FILTER-21, FILTER-25, FILTER-27: check that a rule can be added.
 
-        This bus refuses an action that sets a key, as it may (ACTION-KEYS).
+        Whether an action may set a key is open (ACTION-KEYS).
         """
         self.rules.limits.check_short_name(command.rule, "FILTER-27")
-        wanted = command.filter
-        if isinstance(wanted, v.SqlFilter) and isinstance(parsed(wanted.expression), Outside):
+        if objection_to_filter(command.filter) is not None:
             raise Refusal(v.Error.INVALID_OPERATION, "FILTER-19")
         if command.action is None:
             return
-        statements = parsed_action(command.action)
-        if isinstance(statements, Outside):
+        if objection_to_action(command.action) is not None:
             raise Refusal(v.Error.INVALID_OPERATION, "FILTER-25")
-        if sets_a_key(statements) or not is_plain(statements):
+        sets = sets_a_key(_statements(command.action))
+        if sets and self.namespace.reading(ActionKeys) is ActionKeys.REFUSED:
             raise Refusal(v.Error.INVALID_OPERATION, "FILTER-21")
 
-    def copies(self, subscription: Entity, message: v.Message) -> tuple[v.Message, ...]:
+    def copies(
+        self, subscription: Entity, message: v.Message, arrival: Arrival | None = None
+    ) -> tuple[v.Message, ...]:
         """FILTER-01 to FILTER-06, FILTER-20, FILTER-22: return the copies for a subscription."""
-        taking = [rule for rule in subscription.rules if self.takes(rule.filter, message)]
+        taking = [rule for rule in subscription.rules if self.takes(rule.filter, message, arrival)]
         plain = any(rule.action is None for rule in taking)
         acting = [rule for rule in taking if rule.action is not None]
-        return (*((message,) if plain else ()), *(self.act(rule, message) for rule in acting))
+        return (
+            *((message,) if plain else ()),
+            *(self.act(rule, message, arrival) for rule in acting),
+        )
 
     @staticmethod
-    def takes(wanted: v.Filter, message: v.Message) -> bool:
+    def takes(wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
         """FILTER-02 to FILTER-04, FILTER-11 to FILTER-18: whether a filter matches a message."""
-        return takes(wanted, message) is True
+        return takes(wanted, message, readings=OURS, arrival=arrival) is True
 
     @staticmethod
-    def act(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    def act(
+        rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
+    ) -> v.Message:
         """FILTER-21, FILTER-23, FILTER-24: return the copy that a rule with an action makes."""
-        statements = parsed_action(rule.action or "")
-        if isinstance(statements, Outside):
-            raise AssertionError("only plain actions are added")  # noqa: TRY004 - no input gets here
-        after = changed(statements, message) or message
+        statements = _statements(rule.action or "")
+        # The rule and the number in the topic make an id of an action's own.
+        after = made_by(statements, message, OURS, arrival, fresh_ids(f"{rule.name} {arrival}"))
         return attrs.evolve(after, properties=after.properties.set(RULE_NAME, rule.name))
 
     @handles(v.ListRules)
     def list_rules(self, command: v.ListRules, connection: str) -> Answer:
         """FILTER-10: return each rule of a subscription with its filter and its action."""
         return Answer(v.RulesListed(rules=self.find(command).rules), rules=("FILTER-10",))
+
+
+def _statements(action: str) -> tuple[Statement, ...]:
+    statements = parsed_action(action)
+    if isinstance(statements, Outside):
+        raise AssertionError("only SQL is added")  # noqa: TRY004 - no input gets here
+    return statements

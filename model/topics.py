@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 import attrs
 
 from busproof import vocabulary as v
+from busproof.filters.facts import Arrival
 from busproof.model.ambiguities import DisabledCopies
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
@@ -20,6 +21,8 @@ from busproof.model.values import EntityKind, EntitySettings, InTransit, Refusal
 __all__ = ["Topics"]
 
 ACTIVE: Final = v.EntityStatus.ACTIVE
+FOR_EVER_MS: Final = 922_337_203_685_477
+"""Milliseconds of the longest time to live, which a message without one has."""
 DEFAULT_RULE: Final = v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilter())
 
 
@@ -74,8 +77,47 @@ class Topics(Family):
             disabled = subscription.status is v.EntityStatus.DISABLED
             if disabled and self.namespace.reading(DisabledCopies) is DisabledCopies.MISSED:
                 continue
-            for copy in self.rules.subscription_rules.copies(subscription, message):
-                self.rules.messages.arrive(subscription, copy, partition, onward)
+            given = self._given(subscription, message, partition, onward)
+            for copy in self.rules.subscription_rules.copies(subscription, message, given):
+                place = self._place_of_copy(subscription, message, copy, partition)
+                self.rules.messages.arrive(subscription, copy, place, onward)
+
+    def _place_of_copy(
+        self, subscription: Entity, message: v.Message, copy: v.Message, partition: int
+    ) -> int:
+        """TOPIC-07: return the partition of a copy, its message's unless an action changed its key.
+
+        Where such a copy is, the documents leave open (ACTION-KEYS); this bus has each session in
+        one partition.
+        """
+        same = copy.session_id == message.session_id and copy.partition_key == message.partition_key
+        key = None if same else self.rules.keys.effective_key(subscription, copy)
+        return partition if key is None else self.rules.keys.home(subscription, key)
+
+    def _given(
+        self, subscription: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> Arrival | None:
+        """FILTER-11: return what SQL can read of a copy beside its sender's values.
+
+        The sequence number is the one that the next copy gets. Rules without SQL read none of it.
+        """
+        if not any(
+            rule.action is not None or isinstance(rule.filter, v.SqlFilter)
+            for rule in subscription.rules
+        ):
+            return None
+        now, epoch = self.namespace.now, self.namespace.epoch
+        expires_at = self.rules.expiry.expires_at(subscription, message, transit)
+        counters = subscription.partitions[partition]
+        return Arrival(
+            entity=subscription.path,
+            enqueued_at=(epoch + now) // 1_000,
+            sequence_number=(counters.number << v.SEQUENCE_BITS) + counters.arrivals + 1,
+            scheduled_for=None if transit.due is None else (epoch + transit.due) // 1_000,
+            expires_at=FOR_EVER_MS if expires_at is None else (epoch + expires_at) // 1_000,
+            time_to_live=FOR_EVER_MS if expires_at is None else (expires_at - now) // 1_000,
+            size=len(message.body) if message.size is None else message.size,
+        )
 
     @handles(v.CreateTopic)
     def create_topic(self, command: v.CreateTopic, connection: str) -> Answer:

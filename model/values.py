@@ -39,6 +39,7 @@ class InTransit(NamedTuple):
         lifetime: the time to live of the topic that it was sent to, in microseconds.
         since: when its time to live started; `None` for now.
         failed: the delivery count that it has as a dead letter, before it is delivered there.
+        due: when it was to arrive, if it was scheduled here.
     """
 
     hops: int = 0
@@ -47,6 +48,7 @@ class InTransit(NamedTuple):
     lifetime: int | None = None
     since: int | None = None
     failed: int = 0
+    due: int | None = None
 
 
 DIRECT: Final = InTransit()

@@ -185,7 +185,7 @@ def _manages_rules(talk: Talk) -> None:
     v.Capability.SQL_FILTERS,
     v.Capability.TOPICS,
     title="takes filters in SQL",
-    protocol="AddRule takes a SqlFilter, in the subset that the catalogue states.",
+    protocol="AddRule takes a SqlFilter, in the language that the service documents.",
     advice="Pass the expression on as it is.",
 )
 def _takes_sql(talk: Talk) -> None:
@@ -198,7 +198,7 @@ def _takes_sql(talk: Talk) -> None:
     v.Capability.RULE_ACTIONS,
     v.Capability.TOPICS,
     title="takes actions of rules",
-    protocol="AddRule takes an action, in the subset that the catalogue states.",
+    protocol="AddRule takes an action, in the language that the service documents.",
     advice="Pass the action on as it is.",
 )
 def _takes_actions(talk: Talk) -> None:

@@ -8,8 +8,7 @@ from proton import Described, ulong
 from busproof import vocabulary as v
 from busproof.broker.amqp.refusals import Refusal, too_many_of
 from busproof.broker.core import Hub
-from busproof.filters.actions import parsed_action
-from busproof.filters.parser import DEEPEST, LONGEST, Outside, parsed
+from busproof.filters.objections import objection_to_action, objection_to_filter
 
 __all__ = ["action_of", "check_expressions", "check_room", "described", "filter_of"]
 
@@ -59,23 +58,19 @@ def action_of(description: Mapping[str, Any]) -> str | None:
 
 
 def check_expressions(chosen: v.Filter, action: str | None) -> None:
-    """Check that a rule's expressions are short and flat enough to be parsed.
+    """Check that a rule's expressions are SQL as the documents have it, and short enough.
 
     Raises:
-        Refusal: an expression is too long, or nested too deeply.
+        Refusal: an expression is not; the reason names what stands where.
     """
-    expressions: list[tuple[str, str, object]] = []
-    if isinstance(chosen, v.SqlFilter):
-        expressions.append(("filter", chosen.expression, parsed(chosen.expression)))
-    if action is not None:
-        expressions.append(("action", action, parsed_action(action)))
-    for what, expression, result in expressions:
-        # The model refuses expressions that cannot be parsed for other reasons.
-        if result is Outside.EXCESS:
+    objections = {
+        "filter": objection_to_filter(chosen),
+        "action": None if action is None else objection_to_action(action),
+    }
+    for what, reason in objections.items():
+        if reason is not None:
             raise Refusal(
-                "com.microsoft:argument-error",
-                f"The SQL expression of the {what} has {len(expression):,} characters; it may have "
-                f"at most {LONGEST:,}, and at most {DEEPEST} levels of parts within parts.",
+                "com.microsoft:argument-error", f"The SQL expression of the {what}: {reason}."
             )
 
 

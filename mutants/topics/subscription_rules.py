@@ -66,17 +66,21 @@ def copy_for_each_rule(subscription: Entity, message: v.Message) -> Messages:
 
 
 @mutant("FILTER-05", COPIES, (*SUBSCRIBED, add(NONE), SEND, TAKE))
-def all_rules_must_match(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+def all_rules_must_match(
+    namespace: Namespace, subscription: Entity, message: v.Message
+) -> Messages:
     """A subscription gets a message only if all of its rules match."""
-    taken = (USUAL.takes(rule.filter, message) for rule in entity.rules)
-    return USUAL.copies(namespace, entity, message) if all(taken) else ()
+    taken = (USUAL.takes(rule.filter, message) for rule in subscription.rules)
+    return USUAL.copies(namespace, subscription, message) if all(taken) else ()
 
 
 @mutant("FILTER-06", COPIES, (*SUBSCRIBED, remove(), SEND, TAKE))
-def without_rules_everything(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+def without_rules_everything(
+    namespace: Namespace, subscription: Entity, message: v.Message
+) -> Messages:
     """A subscription without rules gets every message."""
-    copies = USUAL.copies(namespace, entity, message)
-    return copies if entity.rules else (message,)
+    copies = USUAL.copies(namespace, subscription, message)
+    return copies if subscription.rules else (message,)
 
 
 @mutant("FILTER-06", CHANGE, (*SUBSCRIBED, SEND, remove(), TAKE), afterwards, deep=True)
@@ -95,12 +99,12 @@ def _note_removed(namespace: Namespace, entity: Entity, command: RuleChange) -> 
 
 @mutant("FILTER-07", COPIES, also={CHANGE: _note_removed}, deep=True)
 @run(*SUBSCRIBED, add(NONE), remove(), SEND, TAKE)
-def rule_lives_on(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+def rule_lives_on(namespace: Namespace, subscription: Entity, message: v.Message) -> Messages:
     """A removed rule still applies to the next message."""
     removed = memory(namespace, dict[Entity, Rules])
-    rules = removed.pop(entity, ()) if entity.rules else ()
+    rules = removed.pop(subscription, ()) if subscription.rules else ()
     lives = any(USUAL.takes(rule.filter, message) for rule in rules)
-    copies = USUAL.copies(namespace, entity, message)
+    copies = USUAL.copies(namespace, subscription, message)
     return copies or ((message,) if lives else ())
 
 
@@ -248,16 +252,18 @@ def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[M
 
 
 @mutant("FILTER-22", COPIES, (*ACTING, act("SET size = 3", "s"), SEND, *(TAKE,) * 3))
-def first_action_only(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+def first_action_only(namespace: Namespace, subscription: Entity, message: v.Message) -> Messages:
     """Only the first of several rules with actions makes a copy."""
-    copies, acted = _copies(namespace, entity, message)
+    copies, acted = _copies(namespace, subscription, message)
     return tuple(copy for copy in copies if copy not in acted[1:])
 
 
 @mutant("FILTER-22", COPIES, BOTH)
-def no_copy_beside_actions(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+def no_copy_beside_actions(
+    namespace: Namespace, subscription: Entity, message: v.Message
+) -> Messages:
     """Rules without an action make no copy if a rule with one matches, too."""
-    copies, acted = _copies(namespace, entity, message)
+    copies, acted = _copies(namespace, subscription, message)
     return acted or copies
 
 
@@ -268,23 +274,23 @@ def rule_not_named(usual: v.Message) -> v.Message:
 
 
 @mutant("FILTER-24", COPIES, BOTH)
-def actions_change_all(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+def actions_change_all(namespace: Namespace, subscription: Entity, message: v.Message) -> Messages:
     """An action also changes the copy of rules without an action."""
-    copies, acted = _copies(namespace, entity, message)
+    copies, acted = _copies(namespace, subscription, message)
     changed = [attrs.evolve(copy, properties=copy.properties.delete(RULE_NAME)) for copy in acted]
     return tuple(copy if copy in acted or not acted else changed[0] for copy in copies)
 
 
 @mutant("FILTER-24", COPIES, (*ACTING, SECOND, SEND, TAKE_SECOND))
 def actions_change_what_is_sent(
-    namespace: Namespace, entity: Entity, message: v.Message
+    namespace: Namespace, subscription: Entity, message: v.Message
 ) -> Messages:
     """An action also changes the copies of later subscriptions."""
-    siblings = entity.base.subscriptions or ()
-    for earlier in takewhile(lambda sibling: sibling is not entity, siblings):
+    siblings = subscription.base.subscriptions or ()
+    for earlier in takewhile(lambda sibling: sibling is not subscription, siblings):
         copies = USUAL.copies(namespace, earlier, message)
         message = copies[-1] if copies else message
-    return USUAL.copies(namespace, entity, message)
+    return USUAL.copies(namespace, subscription, message)
 
 
 def _act_if_valid(rule: v.SubscriptionRule, message: v.Message) -> v.Message:

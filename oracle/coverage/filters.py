@@ -3,7 +3,7 @@
 from typing import Final, assert_never
 
 from busproof import vocabulary as v
-from busproof.filters.parser import (
+from busproof.filters.nodes import (
     And,
     Arithmetic,
     Compare,
@@ -15,11 +15,10 @@ from busproof.filters.parser import (
     Negative,
     Not,
     Or,
-    Outside,
     Property,
-    parsed,
     walked,
 )
+from busproof.filters.parser import Outside, parsed
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Subscription
 
@@ -83,8 +82,7 @@ def _rules_of(wanted: v.Filter, message: v.Message, *, taken: bool) -> tuple[v.R
             return ("FILTER-03",) if taken else ("FILTER-04", "FILTER-03")
         case v.SqlFilter(expression=expression):
             condition = parsed(expression)
-            # The documents leave conditions outside the known part of SQL open, so they exercise no
-            # rule.
+            # What is outside of the grammar exercises no rule.
             return () if isinstance(condition, Outside) else _of_sql(condition, message)
         case _:
             assert_never(wanted)

@@ -6,9 +6,10 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
-from busproof.filters.actions import RULE_NAME, changed, parsed_action
+from busproof.filters.actions import RULE_NAME, changed
 from busproof.filters.matching import takes
-from busproof.filters.parser import Outside, Property, parsed, walked
+from busproof.filters.nodes import Property, walked
+from busproof.filters.parser import Outside, parsed, parsed_action
 from busproof.oracle.coverage.filters import shown_by_not_taking, shown_by_taking
 from busproof.oracle.state import Subscription
 
@@ -75,10 +76,13 @@ def removable(role: Subscription) -> set[str]:
 def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
     """FILTER-21, FILTER-23: return the copy that a rule makes; a property has the rule's name."""
     statements = parsed_action(action)
-    after = None if isinstance(statements, Outside) else changed(statements, message)
-    # If the sender set a property of that name, it is open which value the copy has.
-    named = any(own.lower() == RULE_NAME.lower() for own in message.properties)
-    if after is None or named:
+    if isinstance(statements, Outside):
+        return None
+    result = changed(statements, message)
+    after = result.message
+    # If the sender or the action set a property of that name, it is open which value the copy has.
+    named = any(own.lower() == RULE_NAME.lower() for own in after.properties)
+    if named or result.open_properties or result.open_fields:
         return None
     return attrs.evolve(after, properties=after.properties.set(RULE_NAME, name))
 

@@ -5,9 +5,16 @@ from collections.abc import Iterator
 import attrs
 
 from busproof import vocabulary as v
-from busproof.filters.actions import is_plain, parsed_action, sets_a_key
-from busproof.filters.parser import Outside, Property, parsed, walked
-from busproof.filters.terms import is_of_the_system
+from busproof.filters.actions import moves_copies, objection, sets_a_key
+from busproof.filters.parser import (
+    Outside,
+    is_doubtful,
+    is_doubtful_action,
+    parsed,
+    parsed_action,
+    unknown_properties,
+    unknown_properties_of_action,
+)
 from busproof.oracle.changes import with_doubt, with_transaction
 from busproof.oracle.management.subscription_filters import removable
 from busproof.oracle.management.topics import topic_of
@@ -69,7 +76,7 @@ def _refused_addition(
     namespace: Namespace, command: v.AddRule, *, there: bool, doubtful: bool
 ) -> Transition | None:
     """FILTER-08, FILTER-19, FILTER-25, FILTER-27: return the allowed refusal of a new rule."""
-    wrong, perhaps = _objection(command.filter)
+    wrong, perhaps = _objection(namespace, command.filter)
     beside = list(_wrong_beside(namespace, command))
     if there and not doubtful:
         # Of several reasons the documents do not say which one is named.
@@ -92,19 +99,26 @@ def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId
         yield "FILTER-27" if must_refuse_beyond(namespace) else None
     if command.action is not None:
         statements = parsed_action(command.action)
-        if statements is Outside.WRONG:
-            yield "FILTER-25"
-        elif isinstance(statements, Outside):
-            yield None
-        elif sets_a_key(statements):
+        if isinstance(statements, Outside):
+            # How long an action may be, and how deeply nested, is the bus's own.
+            yield "FILTER-25" if statements.name == "WRONG" else None
+            return
+        if unknown_properties_of_action(command.action):
+            yield _for_an_unknown_property(namespace, "FILTER-25")
+        if sets_a_key(statements):
             must = namespace.reading("ACTION-KEYS") == "refused"
             # Whether an action may set a key, which selects a partition, is open (ACTION-KEYS).
             yield "FILTER-21" if must else None
-        elif not is_plain(statements):
+        elif is_doubtful_action(command.action) or objection(statements) is not None:
             yield None
 
 
-def _objection(wanted: v.Filter) -> tuple[bool, bool]:
+def _for_an_unknown_property(namespace: Namespace, rule: v.RuleId) -> v.RuleId | None:
+    """Return the rule by which a property that no message has is refused; SQL-SYSTEM-PROPERTY."""
+    return rule if namespace.profile.readings.get("SQL-SYSTEM-PROPERTY") == "refused" else None
+
+
+def _objection(namespace: Namespace, wanted: v.Filter) -> tuple[bool, bool]:
     """Return whether a filter must be refused, and whether it may be."""
     if isinstance(wanted, v.CorrelationFilter):
         # A correlation filter without conditions may be refused, or take everything.
@@ -113,11 +127,11 @@ def _objection(wanted: v.Filter) -> tuple[bool, bool]:
         return False, False
     condition = parsed(wanted.expression)
     if isinstance(condition, Outside):
-        # Outside the known part of SQL, a bus may know more or less than this parser.
-        return condition is Outside.WRONG, True
-    named = [part for part in walked(condition) if isinstance(part, Property)]
-    unheard_of = any(part.scope == "sys" and not is_of_the_system(part.name) for part in named)
-    return False, unheard_of
+        # How long a filter may be, and how deeply nested, is the bus's own.
+        return condition.name == "WRONG", True
+    unknown = bool(unknown_properties(wanted.expression))
+    must = unknown and _for_an_unknown_property(namespace, "FILTER-19") is not None
+    return must, unknown or is_doubtful(wanted.expression)
 
 
 def _changed(namespace: Namespace, command: Change) -> Namespace:
@@ -151,7 +165,7 @@ def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Names
     namespace = with_queue(with_queue(namespace, acting), attrs.evolve(topic, role=counted))
     late = of_topic.unanswered_sends or len(topic.calendar.entries) or topic.fed
     statements = parsed_action(action)
-    if late or isinstance(statements, Outside) or not is_plain(statements):
+    if late or isinstance(statements, Outside) or moves_copies(statements):
         return stop_judging(namespace, queue.settings.queue)
     return namespace
 

@@ -102,25 +102,23 @@ def test_longest_filters_are_parsed_in_linear_time(served: Served, expression: s
 
 
 @pytest.mark.parametrize(
-    ("expression", "action"),
+    ("expression", "action", "bound"),
     [
-        ("a=1" + "+1" * 500, ""),
-        ("NOT " * 250 + "a=1", ""),
-        (" OR ".join(["a=1"] * 200), ""),
-        ("a=1", "SET a = 1" + "+1" * 500),
-        ("a=1", f"SET a = '{'x' * 2_000}'"),
+        ("p(" * 300 + "a" + ")" * 300 + "=1", "", "200 levels"),
+        (" OR ".join(["a=1"] * 200), "", "at most 1,024"),
+        ("a=1", "SET a = " + "p(" * 300 + "a" + ")" * 300, "200 levels"),
+        ("a=1", f"SET a = '{'x' * 2_000}'", "at most 1,024"),
     ],
 )
 def test_expression_beyond_the_bounds_is_refused(
-    served: Served, expression: str, action: str
+    served: Served, expression: str, action: str, bound: str
 ) -> None:
-    """With a sentence that says which bounds there are, over AMQP and over HTTP."""
+    """With a sentence that says which bound there is, over AMQP and over HTTP."""
     with raw.connected(served.port, **LOGIN) as connection:
         asker = Asker(connection, "t/subscriptions/s")
         status, said = asker.ask("add-rule", rule("deep", expression, action))
     assert status == 400
-    assert "at most 1,024" in said
-    assert "200 levels" in said
+    assert bound in said
     request = urllib.request.Request(
         f"{served.admin}/t/subscriptions/s/rules/deep",
         data=_entry(expression, action),
@@ -131,7 +129,7 @@ def test_expression_beyond_the_bounds_is_refused(
         urllib.request.urlopen(request, timeout=PATIENCE)
     with refused.value as answer:
         assert answer.code == 400
-        assert b"at most 1,024" in answer.read()
+        assert bound.encode() in answer.read()
 
 
 KEY: Final = (LOGIN["user"], LOGIN["password"])

@@ -2,9 +2,17 @@
 
 import pytest
 
+from busproof.filters.facts import Arrival, facts_of
 from busproof.filters.matching import takes
+from busproof.filters.readings import EVERY, OURS, Readings, read
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.subscription_rules import CorrelationFilter, Filter, SqlFilter
+from busproof.vocabulary.subscription_rules import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    SqlFilter,
+    TrueFilter,
+)
 
 LABEL = CorrelationFilter(subject="x")
 
@@ -18,8 +26,19 @@ SQL = [
     ("a = 1", {"a": 1.0}, True),
     ("a = 1", {"a": 2}, False),
     ("a = 1", {}, False),
-    ("a = 1", {"a": "1"}, None),
-    ("a = 1", {"a": True}, None),
+    ("a = 1", {"a": "1"}, False),
+    ("a <> 1", {"a": "1"}, None),
+    ("a = 1", {"a": True}, False),
+    ("a = 9007199254740993.0", {"a": 2**53 + 1}, True),
+    ("[Property With Space] = 1", {"property with space": 1}, True),
+    ('"a b" = 1', {"a b": 2}, False),
+    ("p('A') = 1", {"a": 1}, True),
+    ("p(b) = 1", {"a": 1, "b": "a"}, True),
+    ("p(b) = 1", {"a": 1}, False),
+    ("p(1) = 1", {"a": 1}, None),
+    ("p('sys.To') = 'there'", {}, None),
+    ("a > 0.5E-2", {"a": 1}, True),
+    ("a = @p", {"a": 1}, None),
     ("a = 1", {"A": 1, "a": 1}, None),
     ("NOT a = 1", {}, False),
     ("NOT a = 1", {"a": 2}, True),
@@ -37,6 +56,8 @@ SQL = [
     ("a = 1 OR b = 1", {"b": 2}, False),
     ("a = 1 AND b = 1", {"b": 2}, False),
     ("NOT (a = 1 AND b = 1)", {"b": 2}, True),
+    ("a = 1 OR b = 1 OR c < 'x'", {"a": 1, "c": "a"}, True),
+    ("a = 1 AND b = 1 AND c < 'x'", {"a": 2, "c": "a"}, False),
     ("a IS NULL", {}, True),
     ("a IS NULL", {"a": 1}, False),
     ("a IS NOT NULL", {"a": 1}, True),
@@ -87,7 +108,25 @@ SQL = [
     ("a = 'it''s'", {"a": "it's"}, True),
     ("user.A = 1", {"a": 1}, True),
     ("a", {"a": True}, None),
-    ("newid() = a", {"a": 1}, None),
+    ("newid() = a", {"a": "x"}, False),
+    ("newid() <> a", {"a": "x"}, None),
+    ("newid() IN (newid(), a)", {"a": "x"}, False),
+    ("newid() LIKE 'x'", {}, None),
+    ("newid() + 1 = 2", {}, None),
+    ("a = 1e999", {"a": 1.0}, None),
+    ("a + 1 = 2", {"a": float("inf")}, None),
+    ("a + NULL = 1", {"a": 1}, None),
+    ("a IN (NULL)", {"a": 1}, False),
+    ("a LIKE NULL", {"a": "x"}, False),
+    ("sys.PartitionKey = 'k'", {}, False),
+    ("sys.SequenceNumber = 1", {}, None),
+    ("sys.SequenceNumber = 'x'", {}, False),
+    ("sys.SequenceNumber IS NULL", {}, False),
+    ("sys.EnqueuedTimeUtc > 5", {}, None),
+    ("sys.EnqueuedTimeUtc IS NOT NULL AND EXISTS (sys.Size)", {}, True),
+    ("sys.LockToken IS NULL", {}, None),
+    ("sys.Size = NULL", {}, False),
+    ("sys.LockToken = NULL", {}, None),
     ("99999999999999999999 = a", {"a": 1}, None),
 ]
 
@@ -100,7 +139,95 @@ def test_sql_takes_what_the_documents_say(
     assert takes(sql(expression), message) is taken
 
 
+KEYS = [
+    ("sys.PartitionKey = 'k'", {"partition_key": "k"}, True),
+    ("sys.partitionkey LIKE 'k%'", {"partition_key": "x"}, False),
+    ("sys.PartitionKey = 's'", {"session_id": "s"}, None),
+    ("sys.PartitionKey IS NULL", {}, True),
+    ("sys.SessionId = 's'", {"session_id": "s"}, True),
+]
+
+
+@pytest.mark.parametrize(("expression", "keys", "taken"), KEYS)
+def test_keys_can_be_compared(expression: str, keys: dict[str, str], *, taken: bool | None) -> None:
+    """A session selects the partition, too; whether it reads as the partition key is open."""
+    assert takes(sql(expression), Message(body="m", **keys)) is taken
+
+
+ARRIVAL = Arrival(
+    entity="t/subscriptions/s",
+    enqueued_at=1_000,
+    sequence_number=7,
+    scheduled_for=None,
+    expires_at=9_000,
+    time_to_live=8_000,
+    size=3,
+)
+AT_A_BUS = [
+    ("sys.SequenceNumber = 7 AND sys.EnqueuedSequenceNumber = 7", True),
+    ("sys.EnqueuedTimeUtc >= 1000 AND sys.ExpiresAtUtc < 9001", True),
+    ("sys.TimeToLive = 8000 AND sys.Size = 3", True),
+    ("sys.ScheduledEnqueueTimeUtc IS NULL", True),
+    ("sys.DeliveryCount = 0 AND sys.State = 0", True),
+    ("sys.LockToken IS NULL AND sys.LockedUntilUtc IS NULL", True),
+    ("sys.DeadLetterSource IS NULL AND sys.ViaPartitionKey IS NULL", True),
+    ("sys.ForcePersistence = FALSE", True),
+    ("sys.PartitionKey IS NULL", True),
+    ("sys.Nothing = 1", None),
+]
+
+
+@pytest.mark.parametrize(("expression", "taken"), AT_A_BUS)
+def test_bus_knows_what_it_gives_a_message(expression: str, *, taken: bool | None) -> None:
+    message = Message(body="m", session_id="s")
+    assert takes(sql(expression), message, readings=OURS, arrival=ARRIVAL) is taken
+
+
+# Each question of the register, with the answer of each of its readings, and of `either`.
+OPEN_QUESTIONS = [
+    ("a > 'x'", {"a": "y"}, {"types": "unknown"}, False),
+    ("NOT a = 1", {"a": "1"}, {"types": "unknown"}, False),
+    ("NOT a + 'x' = 1", {"a": 1}, {"types": "unknown"}, False),
+    ("NOT a LIKE 'x'", {"a": 1}, {"types": "unknown"}, False),
+    ("NOT a LIKE 'x!y' ESCAPE '!'", {"a": "x"}, {"types": "unknown"}, False),
+    ("a <> NULL", {"a": 1}, {"nulls": "unknown"}, False),
+    ("NOT a + NULL = 1", {"a": 1}, {"nulls": "unknown"}, False),
+    ("NOT a IN (NULL, b)", {"a": 1}, {"nulls": "unknown"}, False),
+    ("NOT sys.Label LIKE 'x'", {}, {"nulls": "unknown"}, False),
+    ("NOT a / 0 = 1", {"a": 1}, {"overflow": "unknown"}, False),
+    ("NOT a + 1 = 1", {"a": 2**63 - 1}, {"overflow": "unknown"}, False),
+    ("a LIKE 'X%'", {"a": "xy"}, {"like_case": "sensitive"}, False),
+    ("a LIKE 'X%'", {"a": "xy"}, {"like_case": "insensitive"}, True),
+    ("a NOT LIKE 'X%'", {"a": "yy"}, {"like_case": "insensitive"}, True),
+]
+
+
+@pytest.mark.parametrize(("expression", "properties", "reading", "taken"), OPEN_QUESTIONS)
+def test_reading_decides_an_open_question(
+    expression: str, properties: dict[str, object], reading: dict[str, str], *, taken: bool
+) -> None:
+    """Which is open otherwise, unless no case of letters fits."""
+    message = Message(body="m", properties=properties)
+    assert takes(sql(expression), message, readings=Readings(**reading)) is taken
+    assert takes(sql(expression), message) is (True if "yy" in properties.values() else None)
+
+
+def test_readings_have_the_names_of_the_register() -> None:
+    assert read({}) is EVERY
+    assert read({"LIKE-CASE": "sensitive", "KEY-LENGTH": "x"}) == Readings(like_case="sensitive")
+
+
+def test_facts_are_of_the_message_that_is_asked_about() -> None:
+    one, two = Message(body="m", properties={"a": 1}), Message(body="m", properties={"a": 2})
+    assert facts_of(one) is facts_of(one)
+    assert facts_of(one).user != facts_of(two).user
+    assert takes(sql("a = 1"), one)
+    assert not takes(sql("a = 1"), two)
+
+
 CORRELATED = [
+    (TrueFilter(), Message(body="m"), True),
+    (FalseFilter(), Message(body="m"), False),
     (LABEL, Message(body="m", subject="x"), True),
     (LABEL, Message(body="m", subject="X"), False),
     (LABEL, Message(body="m"), False),

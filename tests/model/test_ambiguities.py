@@ -6,7 +6,14 @@ from model_driver import Bus, catalogue, profile
 
 from busproof import vocabulary as v
 from busproof.model import HostileChoices, ambiguities
-from busproof.model.ambiguities import EmptyKey, QuotaEntities, Reading, Settled, ShortTimeout
+from busproof.model.ambiguities import (
+    ActionKeys,
+    EmptyKey,
+    QuotaEntities,
+    Reading,
+    Settled,
+    ShortTimeout,
+)
 
 KINDS = [
     kind
@@ -14,7 +21,7 @@ KINDS = [
     if isinstance(kind, type) and issubclass(kind, Reading) and len(kind)
 ]
 REGISTER = {ambiguity.id: set(ambiguity.choices) for ambiguity in catalogue().ambiguities}
-UNNAMED = {QuotaEntities.THOUSAND}
+UNNAMED = {ActionKeys.ADDED, QuotaEntities.THOUSAND}
 """Readings that a profile cannot name, but a bus may follow if the profile says `either`."""
 
 

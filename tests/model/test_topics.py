@@ -21,16 +21,61 @@ def test_rules_with_actions_make_copies_of_their_own(bus: Bus) -> None:
     [
         ("r" * 51, v.TrueFilter(), None),
         ("r", v.SqlFilter(expression="colour ="), None),
+        ("r", v.SqlFilter(expression="sys.Nothing = 1"), None),
         ("r", v.TrueFilter(), "SET"),
+        ("r", v.TrueFilter(), "SET sys.Size = 1"),
         ("r", v.TrueFilter(), "SET sys.SessionId = 'a'"),
     ],
 )
-def test_rule_that_is_wrong_is_refused(
-    bus: Bus, rule: str, wanted: v.Filter, action: str | None
-) -> None:
+def test_rule_that_is_wrong_is_refused(rule: str, wanted: v.Filter, action: str | None) -> None:
+    bus = Bus(profile(ACTION_KEYS="refused"))
     bus.topic()
     command = v.AddRule(topic="t", subscription="a", rule=rule, filter=wanted, action=action)
     assert v.Error.INVALID_OPERATION is bus.refused(command)
+
+
+def test_copy_whose_session_an_action_sets_is_in_the_partition_of_that(bus: Bus) -> None:
+    """So that a session stays in one partition; a partition key is carried along."""
+    path = bus.topic(requires_session=True)
+    named = {"topic": "t", "subscription": "a"}
+    bus.done(v.RemoveRule(**named, rule=v.DEFAULT_RULE))
+    action = "SET sys.SessionId = 's'; REMOVE sys.Label"
+    bus.done(v.AddRule(**named, rule="r", filter=v.TrueFilter(), action=action))
+    for number in range(3):
+        bus.send(f"m{number}", queue="t", subject="x")
+    bus.done(v.AcceptSession(queue=path, session_id="s"))
+    copies = [bus.receive(path, session_id="s") for _ in range(3)]
+    assert {("s", None)} == {(copy.session_id, copy.subject) for copy in copies}
+    assert 1 == len({copy.sequence_number >> v.SEQUENCE_BITS for copy in copies})
+
+
+@pytest.mark.parametrize(
+    ("expression", "taken"),
+    [
+        ("sys.SequenceNumber > 0", 4),
+        ("sys.EnqueuedTimeUtc >= 0 AND sys.Size = 2", 4),
+        ("sys.TimeToLive = 5000 AND sys.ExpiresAtUtc - sys.EnqueuedTimeUtc = 5000", 1),
+        ("sys.TimeToLive > 1000000000000", 3),
+        ("sys.ScheduledEnqueueTimeUtc IS NOT NULL AND sys.DeliveryCount = 0", 1),
+        ("sys.PartitionKey = 'k'", 3),
+    ],
+)
+def test_filter_reads_what_the_bus_gives_a_message(bus: Bus, expression: str, taken: int) -> None:
+    path = bus.topic()
+    named = {"topic": "t", "subscription": "a"}
+    bus.done(v.RemoveRule(**named, rule=v.DEFAULT_RULE))
+    bus.done(v.AddRule(**named, rule="r", filter=v.SqlFilter(expression=expression)))
+    # Another rule takes all of them as well, and gives each an id of its own.
+    bus.done(v.AddRule(**named, rule="all", filter=v.TrueFilter(), action="SET a = newid()"))
+    bus.send("m1", queue="t", partition_key="k")
+    bus.send("m2", queue="t", partition_key="k", time_to_live=5 * SECOND)
+    bus.send("m3", queue="t", partition_key="k")
+    later = v.Schedule(queue="t", message=v.Message(body="m4"), delay=SECOND)
+    bus.done(later)
+    bus.wait(1)
+    copies = [bus.receive(path) for _ in range(4 + taken)]
+    assert taken == sum("RuleName" not in copy.properties for copy in copies)
+    assert 4 == len({copy.properties["a"] for copy in copies if "RuleName" in copy.properties})
 
 
 def test_rule_of_a_regular_topic_changes_with_the_commit(bus: Bus) -> None:

@@ -129,14 +129,35 @@ def test_copy_with_an_open_result_is_not_judged(observer: Observer) -> None:
     knows_nothing_of(named, PATH)
 
 
-@pytest.mark.parametrize("action", ["SET sys.MessageId = 'x'", "SET a = 1, SET b = 2", ""])
+@pytest.mark.parametrize(
+    ("action", "judged"),
+    [
+        ("SET sys.MessageId = 'x'", False),
+        ("SET sys.Size = 1", True),
+        ("SET sys.Nothing = 1", True),
+        ("SET a = .5", True),
+        ("SET a = 1" + " + 1" * 300, False),
+    ],
+)
 def test_an_action_of_which_it_is_not_said_what_it_does_may_be_refused(
-    observer: Observer, action: str
+    observer: Observer, action: str, *, judged: bool
 ) -> None:
     subscribed(observer)
     assert is_allowed(observer, rule(action), OTHER)
     observer.has(rule(action))
+    (knows if judged else knows_nothing_of)(observer, PATH)
+
+
+def test_action_that_changes_when_a_copy_is_there_is_not_judged(observer: Observer) -> None:
+    subscribed(observer)
+    assert not is_allowed(observer, rule("SET sys.TimeToLive = 5"), OTHER)
+    observer.has(rule("SET sys.TimeToLive = 5"))
     knows_nothing_of(observer, PATH)
+
+
+def test_unknown_property_in_an_action_is_refused_if_that_is_the_reading() -> None:
+    observer = subscribed(observing(readings={"SQL-SYSTEM-PROPERTY": "refused"}))
+    refuses(observer, rule("SET a = sys.Nothing"), DONE, "FILTER-25")
 
 
 @pytest.mark.parametrize("name", ["MessageId", "sessionid", "PartitionKey"])
@@ -264,12 +285,13 @@ def test_names_of_subscriptions_have_at_most_50_characters(observer: Observer) -
     observer.has(named(51))
 
 
-def test_property_set_twice_by_an_action_may_be_refused(observer: Observer) -> None:
-    """Which of the two it is in the end is not said."""
-    subscribed(observer)
-    twice = rule("SET a = 1; SET a = 2")
-    assert is_allowed(observer, twice, INVALID)
-    observer.has(twice)
+def test_statements_of_an_action_run_one_after_the_other(observer: Observer) -> None:
+    twice = "SET a = 1; SET a = a + 1 SET b = a, REMOVE c"
+    assert not is_allowed(subscribed(observing()), rule(twice), INVALID)
+    subscribed(observer, twice).has(v.RemoveRule(rule=v.DEFAULT_RULE, **PLACE))
+    observer.has(send(properties={"a": 5, "c": 1}))
+    assert not is_allowed(observer, TAKE, came(**own(a=1, b=5)))
+    observer.has(TAKE, came(**own(a=2, b=2)))
 
 
 def test_the_case_of_a_name_does_not_count(observer: Observer) -> None:
