@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from busproof.broker.storage.write_set import ARGUMENTS, STATEMENTS, Statement
-from busproof.broker.write_ahead_log import log_of
 from busproof.errors import UsageError
 
-__all__ = ["FORMAT", "Database", "Full", "Rows", "check", "damaged"]
+__all__ = ["FORMAT", "Database", "Full", "Rows", "check", "damaged", "last_commit", "sync_names"]
 
 FORMAT: Final = 4
 """Format of the databases; stores in another format are not opened."""
@@ -188,7 +187,7 @@ class Database:
     def log_size(self) -> int:
         """Size of the write-ahead log, in bytes."""
         try:
-            return log_of(self.path).stat().st_size
+            return self.path.with_name(f"{self.path.name}-wal").stat().st_size
         except OSError:
             return 0
 
@@ -225,10 +224,10 @@ def _make(path: Path, kind: str, *, synced: bool) -> None:
     # A file of this name is complete: a kill leaves only the other name, which is made again.
     begun.rename(path)
     if synced:
-        _sync(path.parent)
+        sync_names(path.parent)
 
 
-def _sync(folder: Path) -> None:
+def sync_names(folder: Path) -> None:
     """Make new file names survive a power failure, on systems that require a sync for that."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
@@ -260,6 +259,25 @@ def check(path: Path) -> None:
             f"{path} has format {made}, and this busproof reads format {FORMAT}; nothing was "
             "changed; use the busproof that wrote it, or another --store"
         )
+
+
+def last_commit(path: Path) -> int:
+    """Return the number of the last commit that SQLite reads in a database, without changing it.
+
+    Raises:
+        UsageError: the database cannot be read.
+    """
+    # Only the index of its log, which SQLite makes anew at each opening, is written.
+    database = None
+    try:
+        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        ((number,),) = database.execute("SELECT number FROM commits").fetchall()
+    except (sqlite3.DatabaseError, ValueError) as error:
+        raise damaged(path, error) from None
+    finally:
+        if database is not None:
+            database.close()
+    return int(number)
 
 
 def _is_full(error: sqlite3.DatabaseError) -> bool:

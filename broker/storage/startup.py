@@ -32,7 +32,7 @@ class Keeping:
     Args:
         folder: the folder of the store.
         synced: whether answered requests survive a power failure.
-        accepts_loss: whether to use a store whose log is damaged, without the lost commits.
+        accepts_loss: whether to use a store that has lost commits, without them.
 
     Raises:
         UsageError: the store cannot be used.

@@ -12,9 +12,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from busproof.broker.storage.databases import Database, Full, Rows, check, damaged
+from busproof.broker.storage.databases import (
+    Database,
+    Full,
+    Rows,
+    check,
+    damaged,
+    last_commit,
+)
+from busproof.broker.storage.progress import Progress, progress_in
 from busproof.broker.storage.write_set import ARGUMENTS, NAMESPACE, PARAMETERS, Changes, Statement
-from busproof.broker.write_ahead_log import damage_in, log_of
 from busproof.errors import UsageError
 
 __all__ = ["Store"]
@@ -34,7 +41,7 @@ class Store:
     Args:
         folder: the folder, which is created if it does not exist.
         synced: whether commits survive a power failure.
-        accepts_loss: whether to use a store whose log is damaged, without the lost commits.
+        accepts_loss: whether to use a store that has lost commits, without them.
 
     Raises:
         UsageError: the store cannot be used.
@@ -43,9 +50,10 @@ class Store:
     def __init__(self, folder: Path, *, synced: bool = False, accepts_loss: bool = False) -> None:
         self.folder = folder
         self.losses: list[str] = []
-        """Descriptions of the damage that was accepted."""
+        """Descriptions of the losses that were accepted."""
         self._synced = synced
         self._databases: dict[int, Database] = {}
+        self._progress: Progress | None = None
         self._moves = False
         """Whether the namespace's database has moves."""
         self._lock = _locked(folder)
@@ -53,10 +61,14 @@ class Store:
             self.is_new = not (folder / "namespace.db").exists()
             self._check_beside()
             # Opening a file with SQLite changes it, and a start that is refused must change none.
-            self._check_files(accepts_loss=accepts_loss)
+            if not self.is_new:
+                self._check_files(accepts_loss=accepts_loss)
+            self._progress = Progress(folder)
             self._databases[NAMESPACE] = self._opened("namespace.db", "namespace")
             self.widen(self._count())
             self._recover()
+            for place, database in self._databases.items():
+                self._progress.reach(place, database.last[0])
             self.reserve()
         except Full as full:
             self.close()
@@ -69,6 +81,8 @@ class Store:
         """Close the store."""
         for database in self._databases.values():
             database.close()
+        if self._progress is not None:
+            self._progress.close()
         self._lock.close()
 
     @property
@@ -82,6 +96,7 @@ class Store:
             if partition not in self._databases:
                 name = f"partition-{partition}.db"
                 self._databases[partition] = self._opened(name, "partition")
+                self._reach(partition, self._databases[partition].last[0])
 
     def rows(self, place: int, sql: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query in the database of a place."""
@@ -119,6 +134,7 @@ class Store:
                 # A database without room has rolled its part back, and writes it again as a whole.
                 self._begin_in(place, changes)
             self._databases[place].commit()
+            self._reach(place, changes.number)
             changes.left.pop(0)
             if place == NAMESPACE:
                 # Set it only now: a commit that is rolled back leaves the earlier moves in place.
@@ -161,28 +177,52 @@ class Store:
         return Database(self.folder / name, kind, synced=self._synced)
 
     def _check_beside(self) -> None:
-        """Check that the folder of a new store has no databases."""
+        """Check that the folder of a new store is not one whose databases are gone."""
         # Without the namespace's database, a store would begin anew over full partitions.
         if self.is_new and (stray := sorted(self.folder.glob("partition-*.db"))):
             raise damaged(self.folder / "namespace.db", f"it is missing beside {stray[0].name}")
+        with suppress(ValueError):
+            if self.is_new and any(progress_in(self.folder).values()):
+                raise damaged(self.folder / "namespace.db", "it is missing")
 
     def _check_files(self, *, accepts_loss: bool) -> None:
         """Check all files before opening any, because opening changes them."""
-        for path in sorted(self.folder.glob("*.db")):
+        for path in self._paths():
             check(path)
-            lost = damage_in(log_of(path))
-            if lost is not None and not accepts_loss:
-                raise UsageError(
-                    f"{path} has lost messages or settlements: {lost}; no file was changed; put an "
-                    "intact copy of the store in its place, or start with --accept-loss to go on "
-                    "without them"
-                )
-            self.losses += [] if lost is None else [lost]
+        self.losses = list(self._losses())
+        if self.losses and not accepts_loss:
+            raise UsageError(
+                f"{self.folder} has lost messages or settlements: {'; '.join(self.losses)}; "
+                "nothing was changed; put an intact copy of the store in its place, or start with "
+                "--accept-loss to go on without them"
+            )
         there = {path.name for path in self.folder.glob("partition-*.db")}
         # Look for a gap before opening any file; only the namespace's database has the real number.
         for name in (f"partition-{partition}.db" for partition in range(len(there))):
             if name not in there:
                 raise damaged(self.folder / name, "it is missing")
+
+    def _paths(self) -> list[Path]:
+        return sorted(self.folder.glob("*.db"))
+
+    def _losses(self) -> Iterator[str]:
+        """Yield which databases are behind what was written to them."""
+        try:
+            written = progress_in(self.folder)
+        except ValueError as error:
+            yield f"{error}, so that nobody knows how far the databases had come"
+            return
+        for path in self._paths():
+            _, _, partition = path.stem.rpartition("-")
+            place = int(partition) if partition.isdecimal() else NAMESPACE
+            # A kill may come after a new database was made and before its first number.
+            if (last := last_commit(path)) < (wanted := written.get(place, 0)):
+                yield f"{path.name} ends with commit {last:,}, though commit {wanted:,} was written"
+
+    def _reach(self, place: int, number: int) -> None:
+        if self._progress is None:
+            raise AssertionError("a store writes after it has opened its files")
+        self._progress.reach(place, number)
 
     def _count(self) -> int:
         """Return the number of partitions; each must have its file."""

@@ -246,7 +246,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     ),
     flag(
         "--accept-loss",
-        help="with --store: start from a damaged log, without what was written after the damage",
+        help="with --store: start although commits are lost, without what was in them",
     ),
     option(
         "--log",
