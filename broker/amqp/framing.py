@@ -12,9 +12,14 @@ from typing import Any, Final
 
 from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
 
-from busproof.broker.amqp.encoding import binary, end_of, values_in
-from busproof.broker.amqp.numbering import ATTACH, BEGIN, DETACH, TRANSFER, Numbering
-from busproof.broker.amqp.refusals import Refusal, opening_too_large, too_many_values
+from busproof.broker.amqp.encoding import binary, elements_of, end_of, value_at, values_in
+from busproof.broker.amqp.numbering import ATTACH, BEGIN, DETACH, DISPOSITION, TRANSFER, Numbering
+from busproof.broker.amqp.refusals import (
+    Refusal,
+    disposition_too_large,
+    opening_too_large,
+    too_many_values,
+)
 from busproof.broker.amqp.windows import FLOW, OPEN, clamped
 from busproof.broker.auth.tokens import Claim, Keys, TokenError
 
@@ -43,6 +48,15 @@ MOST_VALUES: Final = 16_384
 
 Proton's binding reads a value in a microsecond, and a few bytes can hold a long array of nulls.
 """
+MOST_SPREAD: Final = 16_777_216
+"""Maximum memory of one disposition for all its messages, in bytes.
+
+The engine gives each of the messages a copy of the outcome: 55 KB for 20,000 took 1.1 GB.
+"""
+SHORT_DISPOSITION: Final = 64
+"""Bytes of a disposition that may be for any number of messages, as one that accepts them is."""
+LONG_CODE: Final = b"\x00\x80" + bytes(7)
+"""What begins a performative whose code is written as a number of eight bytes."""
 LIST8: Final = 0xC0
 ARRAY32: Final = b"\xf0"
 ARRAYS: Final = (b"\xe0", ARRAY32)
@@ -235,10 +249,11 @@ class Frames:
     def _changed(self, data: bytes, place: int, end: int) -> bytes | None:
         """Return what the engine gets in place of a frame, or `None` to leave it unchanged."""
         code = place + data[place + 4] * 4 + 2
-        if code + 2 < end and _may_be_dear(data, place, code, end) and _is_dear(data[place:end]):
-            self.refusal = too_many_values(MOST_VALUES)
-            return None
-        if code >= end or data[code] not in LOOKED_AT:
+        if data.startswith(LONG_CODE, code - 2, end):
+            frame = _with_short_code(data[place:end])
+            return self._changed(frame, 0, len(frame)) or frame
+        self.refusal = _objection(data, place, code, end)
+        if self.refusal is not None or code >= end or data[code] not in LOOKED_AT:
             return None
         is_short = code == place + 10 and code + 2 < end
         # Most frames are plain transfers, so they are recognised without copying them.
@@ -285,6 +300,24 @@ class Frames:
         self._wanted = wanted
 
 
+def _with_short_code(frame: bytes) -> bytes:
+    """Return a frame with its performative's code in one byte, in which all else looks for it."""
+    begins = frame[4] * 4
+    code = begins + len(LONG_CODE)
+    size = len(frame) - len(LONG_CODE) + 2
+    return size.to_bytes(4, "big") + frame[4:begins] + b"\x00\x53" + frame[code:]
+
+
+def _objection(data: bytes, place: int, code: int, end: int) -> Refusal | None:
+    """Return the refusal of a frame that would cost the engine too much, if it would."""
+    if code + 2 < end and _may_be_dear(data, place, code, end) and _is_dear(data[place:end]):
+        return too_many_values(MOST_VALUES)
+    if code < end and data[code] == DISPOSITION:
+        spread = _spread_of(data[place:end])
+        return disposition_too_large(spread, MOST_SPREAD) if spread > MOST_SPREAD else None
+    return None
+
+
 def _may_be_dear(data: bytes, place: int, code: int, end: int) -> bool:
     """Return whether a performative could have too many values, so that they must be counted."""
     if code == place + 10 and data[code + 1] == LIST8:
@@ -312,6 +345,24 @@ def _cost_of(frame: bytes) -> int:
     """
     values = values_in(frame, frame[4] * 4)
     return 2 * len(frame) + VALUE * max(0, values - USUAL)
+
+
+def _spread_of(frame: bytes) -> int:
+    """Estimate the memory that the engine takes for a disposition with its messages, in bytes."""
+    if len(frame) <= SHORT_DISPOSITION and not any(kind in frame for kind in ARRAYS):
+        return 0
+    begins = frame[4] * 4
+    try:
+        place, count = elements_of(frame, begins + 3)
+        if count < 3:
+            return 0  # it is for one message
+        first = end_of(frame, place)
+        last = end_of(frame, first)
+        one, other = value_at(frame, first), value_at(frame, last)
+        messages = 1 if other is None else (other - one) % 2**32 + 1
+    except (IndexError, TypeError, ValueError):
+        return 0  # the engine reports the error
+    return int(messages) * _cost_of(frame)
 
 
 def is_batch(frame: bytes) -> bool:

@@ -10,6 +10,7 @@ from busproof.spec import load
 __all__ = [
     "Refusal",
     "disabled",
+    "disposition_too_large",
     "insist",
     "not_found",
     "opening_too_large",
@@ -143,6 +144,16 @@ def opening_too_large(size: int, most: int) -> Refusal:
         "amqp:resource-limit-exceeded",
         f"A frame that opens a connection, a session or a link has {size:,} bytes; at most "
         f"{most:,} are taken.",
+        403,
+    )
+
+
+def disposition_too_large(size: int, most: int) -> Refusal:
+    """Return the refusal for a disposition whose outcome is too large for so many messages."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"A disposition takes {size:,} bytes for all its messages together; at most {most:,} are "
+        "taken: settle fewer at once.",
         403,
     )
 

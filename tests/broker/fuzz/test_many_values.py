@@ -9,7 +9,8 @@ import pytest
 from proton import Message
 from work import PATIENCE, TURN, check, watch_loop
 
-from busproof.broker.amqp.framing import MOST_VALUES
+from busproof.broker.amqp.framing import AMQP_HEADER, MOST_VALUES, Frames
+from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
@@ -155,6 +156,71 @@ def test_frame_of_too_many_values_ends_its_connection(frame: bytes) -> None:
     """Before the engine reads them; with a sentence."""
     said = answer_within_turns(frame, code=f.CLOSE)
     assert f"more than {MOST_VALUES:,} values".encode() in said
+
+
+def outcome(code: int, size: int) -> bytes:
+    """An outcome whose annotations have a long text."""
+    inside = f.mapped(f.symbol("a"), f.text("x" * size))
+    if code == 0x27:
+        return described(code, f.listed(f.FALSE, f.FALSE, inside))
+    return described(code, f.listed(described(0x1D, f.listed(f.symbol("c"), f.NULL, inside))))
+
+
+def disposing(state: bytes, last: int) -> bytes:
+    return f.frame(f.DISPOSITION, f.TRUE, f.uint(0), f.uint(last), f.TRUE, state)
+
+
+SPREADS: Final = {
+    "modified": disposing(outcome(0x27, 55_000), 19_999),
+    "rejected": disposing(outcome(0x25, 55_000), 19_999),
+    "in a transaction": disposing(
+        described(0x34, f.listed(f.binary(b"t"), outcome(0x27, 55_000))), 19_999
+    ),
+    "backwards": disposing(outcome(0x27, 900), 2**32 - 1),
+    "short, of many values": disposing(
+        described(0x27, f.listed(f.TRUE, f.TRUE, f.mapped(f.symbol("a"), array(16_000, b"\x40")))),
+        19_999,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SPREADS)
+def test_outcome_that_is_too_large_for_so_many_messages_ends_its_connection(kind: str) -> None:
+    """Before the engine gives each of them a copy."""
+    said = answer_within_turns(SPREADS[kind], code=f.CLOSE)
+    assert b"settle fewer at once" in said
+
+
+def test_outcomes_of_usual_sizes_are_for_any_number_of_messages() -> None:
+    frames = Frames(262_144, Numbering())
+    accepted = disposing(described(0x24, f.listed()), 2**31)
+    reasons = disposing(outcome(0x25, 300), 10_000)
+    fed = [piece for piece, _ in frames.feed(AMQP_HEADER + accepted + reasons)]
+    assert frames.refusal is None
+    assert b"".join(fed) == AMQP_HEADER + accepted + reasons
+
+
+def with_long_code(frame: bytes) -> bytes:
+    """The same frame, with its performative's code as a number of eight bytes."""
+    body = b"\x00\x80" + frame[10].to_bytes(8) + frame[11:]
+    return (len(body) + 8).to_bytes(4) + frame[4:8] + body
+
+
+@pytest.mark.parametrize(
+    ("frame", "sentence"),
+    [
+        (f.attach("b", 1, sends="q", properties=f.binary(b"x" * 40_000)), b"32,768 are taken"),
+        (SPREADS["modified"], b"settle fewer at once"),
+        (f.begin(1, properties=f.mapped(f.symbol("a"), NULLS)), b"values besides a message"),
+    ],
+)
+def test_bounds_of_frames_hold_however_their_code_is_written(frame: bytes, sentence: bytes) -> None:
+    assert sentence in answer_within_turns(with_long_code(frame), code=f.CLOSE)
+
+
+def test_frames_are_understood_however_their_code_is_written() -> None:
+    said = with_long_code(f.attach("b", 1, sends="q")), with_long_code(f.transfer(0, DATA, 1))
+    assert ACCEPTED in answer_within_turns(*said, code=f.DISPOSITION)
 
 
 def test_frame_with_as_many_values_as_are_read_is_taken() -> None:
