@@ -123,7 +123,7 @@ pythons: dist ## try the wheel with each Python from 3.11 on that is here (PYTHO
 	test -n "$$tried" -a -z "$$failed" || { echo "make pythons: failed:$$failed" >&2; exit 1; }
 
 allure: dev node-there ## make reports/allure.html of the newest run (RUNS=… for others)
-	@test -n '$(RUNS)' || test -e reports/runs/latest || $(DEV)/bin/busproof run || true
+	@test -n '$(RUNS)' || test -e reports/runs/latest || $(DEV)/bin/busproof run --allure || true
 	rm -rf reports/allure-results
 	$(DEV)/bin/busproof report $(RUNS) --allure reports/allure-results $(TOLD) \
 		$(RESULTS:%=--allure-from %)
@@ -153,8 +153,8 @@ picture: dev ## draw docs/images/verdict.svg anew
 site: docs node-there ## build all that is published into site/: documents, the conformance page, Allure's
 	rm -rf reports/runs/site-model reports/runs/site-node reports/allure-results
 	# Whatever the verdicts are, they are published; a run that came to none is no result.
-	$(DEV)/bin/busproof run --name site-model || test -e reports/runs/site-model/conformance.json
-	$(DEV)/bin/busproof run --name site-node --adapter 'exec:node examples/node-adapter/adapter.js' \
+	$(DEV)/bin/busproof run --name site-model --allure || test -e reports/runs/site-model/conformance.json
+	$(DEV)/bin/busproof run --name site-node --allure --adapter 'exec:node examples/node-adapter/adapter.js' \
 		|| test -e reports/runs/site-node/conformance.json
 	$(DEV)/bin/busproof report site-model site-node --output site/report.html $(TOLD) \
 		--history reports/history.jsonl --label '$(LABEL)' --allure reports/allure-results

@@ -24,12 +24,23 @@ class Implementation:
 
 @attrs.frozen(kw_only=True)
 class Declaration:
-    """The declaration of an adapter about its implementation; `slack` is in microseconds."""
+    """The declaration of an adapter about its implementation.
+
+    Attributes:
+        implementation: the implementation under test.
+        capabilities: what it can do.
+        clock: whether time is virtual or real.
+        slack: how much earlier or later than announced a timer may fire, in microseconds.
+        several: whether a run may make several adapters, in processes of their own, that share
+            nothing and answer alike. Answers that depend on chance, or on what an adapter was
+            asked before `start`, would differ with the number of processes.
+    """
 
     implementation: Implementation
     capabilities: frozenset[v.Capability]
     clock: v.Clock = v.Clock.VIRTUAL
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    several: bool = False
 
     @property
     def observability(self) -> v.Observability:

@@ -76,11 +76,13 @@ class ModelAdapter:
             capabilities=CAPABILITIES | library,
             clock=self._clock,
             slack=HOSTILE_SLACK if self._policy == "hostile" else 0,
+            several=self._policy == "round-robin" and self._clock is v.Clock.VIRTUAL,
         )
 
     def start(self, profile: v.Profile) -> None:
         """Begin with an empty namespace."""
         self._namespace = new_namespace(profile, **self._families)
+        self._assigned = 0
         kind = {"random": RandomChoices, "hostile": HostileChoices}.get(self._policy)
         self._choices = RoundRobin() if kind is None else kind(self._random)
         self._ask = self._step

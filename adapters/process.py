@@ -171,4 +171,5 @@ def _declaration(declared: protocol.Declared) -> Declaration:
         capabilities=frozenset(v.Capability(name) for name in declared.capabilities),
         clock=declared.clock,
         slack=declared.slack,
+        several=declared.several,
     )

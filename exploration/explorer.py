@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import count
 from random import Random
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from busproof.exploration.elsewhere.search import Elsewhere
 from busproof.exploration.machine import LOCK, Explored, machine_of, scope_of
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.prologues.table import openings, themes
-from busproof.exploration.search import Enough, Found, Search
+from busproof.exploration.search import Enough, Failures, Search
 from busproof.exploration.sizes import Size
 from busproof.exploration.state import GENERAL, Theme
 from busproof.exploration.strategies.table import generators
@@ -27,7 +28,7 @@ from busproof.history.records import EXPLORATION, Ended, Record, ScenarioVerdict
 from busproof.judging.applicability import Terms
 from busproof.judging.garbage import seldom_collected
 
-__all__ = ["Exploration", "explore"]
+__all__ = ["ROUND", "Exploration", "explore"]
 
 ROUND: Final = 10
 """Number of new sequences in each run of Hypothesis.
@@ -67,8 +68,10 @@ def explore(
     """
     elsewhere = Elsewhere(adapter, terms, size=size, start=start, played=played, write=write)
     elsewhere.run()
-    broken = elsewhere.found
-    return Exploration(adapter, terms, size=size, start=start, write=write, broken=broken).run()
+    exploration = Exploration(
+        adapter, terms, size=size, start=start, write=write, failures=elsewhere.failures
+    )
+    return exploration.run()
 
 
 class Exploration(Search):
@@ -81,7 +84,7 @@ class Exploration(Search):
         start: the seed of the random choices.
         write: function that receives the records.
         lock: the queues' lock duration in microseconds; the default depends on the clock.
-        broken: the rules found broken before.
+        failures: the rules found broken before.
     """
 
     def __init__(
@@ -93,56 +96,72 @@ class Exploration(Search):
         start: int,
         write: Callable[[Record], None],
         lock: int | None = None,
-        broken: list[Found] | None = None,
+        failures: Failures | None = None,
     ) -> None:
-        super().__init__(adapter, terms, size=size, write=write, broken=broken)
+        super().__init__(adapter, terms, size=size, write=write, failures=failures)
         default = REAL_LOCK if self._real else LOCK
         self._scope = scope_of(adapter, self.terms, lock or default)
-        self._random = Random(start)  # noqa: S311 - repeatable choices, not secrets
+        self._start = start
+        self._number = 0
+        self._until = 0
         self._is_first = True
         self._begun_at = 0.0
         self._machines: dict[tuple[Theme, ...], type[Explored]] = {}
 
     @seldom_collected()
     def run(self) -> Ended:
-        """Explore until the size is reached; return the outcome of the whole exploration.
-
-        Hypothesis begins each round with the simplest sequence. Only the first round sends it; in
-        later rounds it stays blank, which Hypothesis reports as flaky.
-        """
+        """Explore until the size is reached, and settle the failures; return the outcome."""
         if not generators(self._scope):
             return Ended(
                 verdict=ScenarioVerdict.NOT_APPLICABLE,
                 cause=f"tier: {self.terms.profile.tier.value} has no queue that could be explored",
             )
-        self._begun_at = time.monotonic()
-        with suppress(Enough):
-            while self._goes_on():
-                self._round()
+        self.run_rounds()
+        self.settle()
         return self._summary()
 
+    def run_rounds(self) -> None:
+        """Send the sequences of all rounds."""
+        self._begun_at = time.monotonic()
+        most = self._size.sequences
+        for number in count() if most is None else range(-(-most // ROUND)):
+            self.run_round(number)
+            if not self._goes_on():
+                break
+
+    def run_round(self, number: int) -> None:
+        """Send the sequences of one round, which depend on no other round.
+
+        Hypothesis begins with the simplest sequence. Only the first round sends it; otherwise it
+        stays blank, which Hypothesis reports as flaky.
+        """
+        most = self._size.sequences
+        self._number = number * ROUND
+        self._until = self._number + ROUND if most is None else min(self._number + ROUND, most)
+        random = Random(f"{self._start}/{number}")  # noqa: S311 - repeatable choices, not secrets
+        while self._number < self._until and self._goes_on():
+            begun = self._number
+            # Do not pass the class itself: Hypothesis would read and parse its source for a name.
+            machine: Any = seed(random.getrandbits(64))(partial(self._machine(random)))
+            self._is_first = True
+            with suppress(Flaky, Enough):
+                run_state_machine_as_test(
+                    machine, settings=self._settings(self._until - self._number)
+                )
+            if begun == self._number:
+                break
+
     def _goes_on(self) -> bool:
-        most, minutes = self._size.sequences, self._size.minutes
+        minutes = self._size.minutes
         if minutes is not None and time.monotonic() - self._begun_at >= 60 * minutes:
             return False
-        return (most is None or self.sequences < most) and super()._goes_on()
+        return super()._goes_on()
 
-    def _round(self) -> None:
-        left = ROUND if self._size.sequences is None else self._size.sequences - self.sequences
-        # Do not pass the class itself: Hypothesis would read and parse its source to find a name.
-        machine: Any = seed(self._random.getrandbits(64))(partial(self._machine()))
-        self._is_first = True
-        with suppress(Flaky, Enough):
-            run_state_machine_as_test(machine, settings=self._settings(min(ROUND, left)))
-        if self._failure is not None:
-            self._settle(*self._failure)
-            self._failure = None
-
-    def _machine(self) -> type[Explored]:
+    def _machine(self, random: Random) -> type[Explored]:
         """Return a machine for general themes while prologues are due, else for a random theme."""
         there = themes(self._scope)
-        due = self.sequences < self._due(len(set(openings(self._scope))))
-        theme = Theme.QUEUES if due else self._random.choice(there)
+        due = self._number < self._due(len(set(openings(self._scope))))
+        theme = Theme.QUEUES if due else random.choice(there)
         general = tuple(candidate for candidate in there if candidate in GENERAL)
         about = general if theme in GENERAL else (theme,)
         if about not in self._machines:
@@ -166,17 +185,18 @@ class Exploration(Search):
 
     def opened(self) -> Run:
         """Start a sequence on an empty namespace, or a blank one if the adapter cannot start."""
-        if not self._goes_on():
+        if self._number >= self._until or not self._goes_on():
             raise Enough
         first, self._is_first = self._is_first, False
-        if first and self.sequences:
+        if first and self._number:
             return self._blank()
-        name = f"Exploration, sequence {self.sequences + 1}"
+        self._number += 1
+        name = f"Exploration, sequence {self._number}"
         return self._begun(Started(scenario=name, feature=EXPLORATION))
 
     def opening(self, ways: tuple[str, ...]) -> str | None:
         """Return the prologue that is due next; `None` once each has had its turns."""
-        number = self.sequences - 1
+        number = self._number - 1
         return ways[number % len(ways)] if number < self._due(len(ways)) else None
 
     def _due(self, ways: int) -> int:
@@ -188,9 +208,9 @@ class Exploration(Search):
     def _summary(self) -> Ended:
         """Return the outcome of the whole exploration, with a sentence about its extent."""
         extent = f"{self.sequences} sequences, {self.commands} commands"
-        if self.found:
-            rules = ", ".join(finding.rule for finding in self.found)
+        if self.failures:
+            rules = ", ".join(self.failures)
             return ended_with(ScenarioVerdict.FAILED, f"{extent}; broken: {rules}")
-        if self._breakdowns:
+        if self.breakdowns:
             return ended_with(ScenarioVerdict.ERRORED, f"{extent}; the adapter broke")
         return ended_with(ScenarioVerdict.PASSED, extent)

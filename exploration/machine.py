@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, ClassVar
 
+import attrs
 from hypothesis import stateful
 from hypothesis import strategies as st
 
@@ -32,7 +33,7 @@ from busproof.exploration.strategies.table import generators
 from busproof.history.render.events import event_words
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.driver import Driver, Recording
-from busproof.judging.judge import Violation
+from busproof.judging.judge import Judge, Violation
 from busproof.judging.last_look import look_at_everything
 from busproof.judging.scenario_outcome import Undeclared, blaming_the_adapter
 from busproof.spec import load
@@ -63,7 +64,12 @@ class Watch:
     Args:
         adapter: the implementation.
         terms: the rules in force, and the oracle.
+
+    Attributes:
+        judges: takes the judge of each sequence, if somebody reads its result.
     """
+
+    judges: Callable[[Judge], None] | None = None
 
     def __init__(self, adapter: Adapter, terms: Terms) -> None:
         self.adapter = adapter
@@ -79,6 +85,8 @@ class Watch:
         """Return a driver for the adapter, which has been started."""
         catalogue = self.terms.catalogue
         recording = Recording(record=record, sentence=lambda rule: catalogue.rule(rule).statement)
+        if self.judges is not None:
+            recording = attrs.evolve(recording, judges=self.judges)
         return Driver(self.adapter, self.terms.profile, self.terms.oracle, recording)
 
     def record(self, event: v.Event) -> None:

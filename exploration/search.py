@@ -1,38 +1,27 @@
-"""Search for failures: record sequences, shrink each failure, and replay it.
+"""Search for failures: record sequences, and keep the shortest failure of each rule.
 
-Sequences come from the exploration, or from scenarios in other places. Hypothesis's shrinker works
-on the choices it drew, and a command is a small part of those: it took ten to thirty times as long
-to reach failures of the same size. So each failure is shrunk here, one rule at a time, by replaying
-fewer of its commands. These replays are not recorded; the shrunk failure is then replayed three
-more times, with a record.
+Sequences come from the exploration, or from scenarios in other places.
 """
 
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter, Hearing
+from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError, ConformanceError
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import Watch
+from busproof.exploration.settling import Found, settled
 from busproof.exploration.sizes import Size
-from busproof.exploration.trials import Trial, Trials, blamed, ended_with
-from busproof.history.records import AGAIN, Ended, Record, ScenarioVerdict, Started
-from busproof.history.replay import RecordedCommand, commands_of, numbered
+from busproof.exploration.trials import blamed, ended_with
+from busproof.history.records import Ended, Record, ScenarioVerdict, Started
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Violation
 from busproof.judging.scenario_outcome import Undeclared
-from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
 
-__all__ = ["Enough", "Found", "Search"]
-
-TIMES: Final = 3
-"""Replays of a shrunk failure, to see whether it repeats."""
+__all__ = ["Enough", "Failures", "Search"]
 
 BREAKDOWNS: Final = 3
 """Breakdowns of the adapter that end the exploration."""
@@ -45,18 +34,8 @@ class Enough(BaseException):
     """Signal to leave Hypothesis; it would report an `Exception` as a failure of the test."""
 
 
-@attrs.frozen(kw_only=True)
-class Found:
-    """A broken rule, the commands of its shrunk failure, and how many replays broke it again."""
-
-    rule: v.RuleId
-    commands: tuple[RecordedCommand, ...]
-    again: int
-
-    @property
-    def repeats(self) -> bool:
-        """Whether every replay broke the rule."""
-        return self.again == TIMES
+Failures = dict[v.RuleId, tuple[v.Event, ...]]
+"""Each broken rule, with the events of its shortest failure."""
 
 
 class Search(Watch):
@@ -67,7 +46,7 @@ class Search(Watch):
         terms: the rules in force, and the oracle.
         size: the limits.
         write: receives the records.
-        broken: the rules found broken before, with their failures; further ones are added.
+        failures: the rules found broken before, with their failures; further ones are added.
     """
 
     def __init__(
@@ -77,29 +56,24 @@ class Search(Watch):
         *,
         size: Size,
         write: Callable[[Record], None],
-        broken: list[Found] | None = None,
+        failures: Failures | None = None,
     ) -> None:
         super().__init__(adapter, terms)
         declaration = adapter.declaration
         self._real = declaration.clock is v.Clock.REAL
-        self._observability = declaration.observability
         self._size = size
         self._write = write
         self._waited = 0.0
-        self._breakdowns = 0
-        self._failure: tuple[v.RuleId, tuple[v.Event, ...]] | None = None
+        self.breakdowns = 0
         self._ending: Ended | None = None
         self._pending: list[Record] | None = None
         self.sequences = 0
         self.commands = 0
-        self.found: list[Found] = [] if broken is None else broken
+        self.failures: Failures = {} if failures is None else failures
+        self.found: list[Found] = []
 
     def _goes_on(self) -> bool:
-        return self._breakdowns < BREAKDOWNS and len(self.found) < self._size.rules
-
-    @property
-    def _is_dear(self) -> bool:
-        return self._size.dear or self._real or isinstance(self.adapter, Hearing)
+        return self.breakdowns < BREAKDOWNS and len(self.failures) < self._size.rules
 
     def _begun(self, started: Started) -> Run:
         """Start a sequence on an empty namespace, or a blank one if the adapter cannot start."""
@@ -145,19 +119,18 @@ class Search(Watch):
             time.sleep(seconds)
 
     def violated(self, sequence: Run, violation: Violation) -> None:
-        """Leave Hypothesis with the failure, unless its rule was already found broken."""
+        """Keep the failure, unless a shorter one of its rule is known."""
         rule = blamed(violation, self.terms)
         detail = str(sequence.bus.complaint(sequence.events[-1], violation))
         self._ending = ended_with(ScenarioVerdict.FAILED, detail)
-        self.closed(sequence)
-        if all(finding.rule != rule for finding in self.found):
-            self._failure = rule, tuple(sequence.events)
-            raise Enough
+        known = self.failures.get(rule)
+        if known is None or len(sequence.events) < len(known):
+            self.failures[rule] = tuple(sequence.events)
 
     def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002 - as `Watch.broke`
         """Record a breakdown as an error; a few of them end the exploration."""
         name = "" if isinstance(error, AdapterError | Undeclared) else f"{type(error).__name__}: "
-        self._breakdowns += 1
+        self.breakdowns += 1
         self._ending = ended_with(ScenarioVerdict.ERRORED, f"{name}{error}")
 
     def closed(self, sequence: Run) -> None:
@@ -175,37 +148,17 @@ class Search(Watch):
             self._write(ending)
         self._pending = None
 
-    # Shrinking a failure and replaying it.
-
-    def _settle(self, rule: v.RuleId, events: Sequence[v.Event]) -> None:
-        commands = self._shrunk(rule, events)
-        again = sum(self._asked_again(rule, commands, time_) for time_ in range(1, TIMES + 1))
-        self.found.append(Found(rule=rule, commands=commands, again=again))
-
-    def _shrunk(self, rule: v.RuleId, events: Sequence[v.Event]) -> tuple[RecordedCommand, ...]:
-        trial = Trial(self.adapter, self.terms, rule)
-        replays = self._size.replays if self._is_dear else None
-        trials = Trials(trial, replays=replays, commands=self._size.shrinking)
-        if self._is_dear:
-            needed = off_the_wire(
-                events, rule, self.terms.profile, self._observability, self.terms.oracle
+    def settle(self) -> None:
+        """Shrink and replay each failure, one for each broken rule."""
+        for rule, events in self.failures.items():
+            self.found.append(
+                settled(
+                    self.adapter,
+                    self.terms,
+                    self._size,
+                    rule,
+                    events,
+                    write=self._write,
+                    judges=self.judges,
+                )
             )
-            guess = commands_of(needed, self._observability.clock)
-            with suppress(Spent):
-                if trials.fails(guess):
-                    return numbered(guess)
-        commands = minimised(commands_of(events, self._observability.clock), trials.fails)
-        return numbered(simplified(commands, trials.fails))
-
-    def _asked_again(self, rule: v.RuleId, commands: Sequence[RecordedCommand], time_: int) -> bool:
-        self._write(
-            Started(
-                scenario=f"Exploration, {rule} once more ({time_} of {TIMES})",
-                rules=(rule,),
-                feature=AGAIN,
-            )
-        )
-        trial = Trial(self.adapter, self.terms, rule, self._write)
-        broken = trial.breaks(commands)
-        self._write(trial.ended)
-        return broken

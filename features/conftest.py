@@ -8,19 +8,16 @@ from typing import Any, Final
 
 import pytest
 
-from busproof.steps import STEP_MODULES
-
-pytest.register_assert_rewrite(*STEP_MODULES)
-
 from busproof.errors import ConformanceError
 from busproof.history.records import StepResult
-from busproof.steps import allure
+from busproof.steps import STEP_MODULES, allure
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.any_command import Asking
 from busproof.steps.lookups import remember_definitions, scenario_name
 from busproof.steps.options import rules_asked_for
 from busproof.steps.reporting import as_pytest_says_it
-from busproof.steps.running import RUN, Run, give_up, verdict_on
+from busproof.steps.running import RUN, Run, give_up
+from busproof.steps.stage import verdict_on
 from busproof.vocabulary.messages import MessageView
 
 for _module in map(import_module, STEP_MODULES):

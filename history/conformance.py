@@ -79,6 +79,8 @@ class Counterexample:
     Attributes:
         scenario: the name of the scenario.
         about: if a machine found it, a sentence with the fault and the rule that it breaks.
+        is_judged: whether the judge refuses the last answer; otherwise only the scenario's own
+            check fails.
         events: the events from an empty namespace up to the violation, which is the last one.
         seen: the answer that came, in words.
         allowed: the answers that would have been allowed, or the scenario's requirement, in words.
@@ -89,6 +91,7 @@ class Counterexample:
     seen: str
     allowed: tuple[str, ...]
     about: str = ""
+    is_judged: bool = True
 
 
 @attrs.frozen(kw_only=True)

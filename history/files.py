@@ -38,24 +38,34 @@ class RecordTooLong(HistoryError):
 class HistoryWriter:
     """Writer of a history file; each record is written at once, so that a killed run keeps it.
 
-    An existing file is overwritten. Use the writer as a context manager, or call `close`.
+    An existing file is overwritten, unless `append` is set. Use the writer as a context manager, or
+    call `close`.
 
     Args:
         path: the file to write, in an existing folder.
         file: the file, already open and without a buffer, for systems where it has no name;
             messages still use `path`.
+        append: whether to go on after the records of an existing file.
 
     Raises:
         HistoryError: the file cannot be written; `write` and `close` raise this too. After a failed
             write the file has every earlier record, and nothing more is written.
     """
 
-    def __init__(self, path: str | os.PathLike[str], file: FileIO | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        file: FileIO | None = None,
+        *,
+        append: bool = False,
+    ) -> None:
         self._path = Path(path)
         self._kept = 0
         self._failure = ""
         try:
-            self._file = file or self._path.open("wb", buffering=0)
+            self._file = file or self._path.open("ab" if append else "wb", buffering=0)
+            if append:
+                self._kept = self._file.seek(0, os.SEEK_END)
         except OSError as error:
             raise HistoryError(f"cannot write the history {self._path}: {_reason(error)}") from None
 

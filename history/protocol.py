@@ -56,13 +56,14 @@ class ImplementationName:
 
 @attrs.frozen(kw_only=True)
 class Declared:
-    """Declaration of an adapter; `slack` is in microseconds."""
+    """Declaration of an adapter; `slack` is in microseconds, `several` as in `Declaration`."""
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
     implementation: ImplementationName
     capabilities: tuple[v.Capability, ...]
     clock: v.Clock = v.Clock.VIRTUAL
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    several: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -21,12 +21,23 @@ from busproof.judging.scenario_outcome import (
 __all__ = ["Driver", "Recording"]
 
 
+def _ignore(judge: Judge) -> None:
+    """Take a judge whose result nobody reads."""
+
+
 @attrs.frozen(kw_only=True)
 class Recording:
-    """Recorder of events, and the sentences of the rules for messages to users."""
+    """Recorder of events, and the sentences of the rules for messages to users.
+
+    Attributes:
+        record: takes each event, before it is judged.
+        sentence: returns the sentence of a rule.
+        judges: takes the judge of a new namespace, whose result may be read at the end.
+    """
 
     record: Callable[[v.Event], None]
     sentence: Callable[[v.RuleId], str]
+    judges: Callable[[Judge], None] = _ignore
 
 
 class Driver:
@@ -45,6 +56,7 @@ class Driver:
         declaration = adapter.declaration
         self._adapter = adapter
         self._judge = Judge(profile, observability_for(declaration.observability, oracle))
+        recording.judges(self._judge)
         self._recording = recording
         self._events: list[v.Event] = []
         self._virtual_now = 0

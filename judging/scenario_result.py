@@ -26,8 +26,9 @@ from busproof.history.records import (
 from busproof.history.render.outcomes import outcome_words
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.coverage_goals import Met, met
-from busproof.judging.judge import observability_for
-from busproof.judging.linearization.overlap import Judged, judged, judged_part
+from busproof.judging.judge import Judge, observability_for
+from busproof.judging.linearization.overlap import Judged, judged, judged_part, result_of
+from busproof.judging.linearization.search import follow_one_another
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 
@@ -174,12 +175,32 @@ class Checker:
         """Judge a scenario with the events of one independent part only (`decompose`)."""
         return self._checked(scenario, judged_part)
 
+    def heard(self, scenario: Scenario, judge: Judge | None) -> Heard:
+        """Return the result of a scenario that was judged while it ran, without judging it again.
+
+        It is judged again only where the judge of a run knows less than that of a recording: if a
+        later answer reveals the partition of a send, if requests overlap, or if it gave up.
+
+        Args:
+            scenario: the whole scenario.
+            judge: the judge of its events; `None` if it has none.
+        """
+        events = scenario.events
+        profile, real = self.terms.profile, self._observability.clock is v.Clock.REAL
+        if judge is None or judge.exhausted or (real and not follow_one_another(events)):
+            return self.check(scenario)
+        if profile.numbers_name_partitions and with_late_witnesses(events) != events:
+            return self.check(scenario)
+        found = result_of(judge)
+        return self._result(scenario, attrs.evolve(found, overdue=None) if real else found)
+
     def _checked(self, scenario: Scenario, judge: _Judge) -> Heard:
-        profile = self.terms.profile
         events: Sequence[v.Event] = scenario.events
-        if profile.numbers_name_partitions:
+        if self.terms.profile.numbers_name_partitions:
             events = with_late_witnesses(events)
-        judged = judge(events, profile, self._observability)
+        return self._result(scenario, judge(events, self.terms.profile, self._observability))
+
+    def _result(self, scenario: Scenario, judged: Judged) -> Heard:
         heard = _heard(scenario)
         in_order = _in_order(scenario.events, judged.order)
         heard = attrs.evolve(
@@ -289,4 +310,5 @@ def _of_literal(scenario: Scenario, ended: Ended) -> Counterexample:
         events=tuple(scenario.events),
         seen=ended.detail,
         allowed=tuple(failed[-1:]),
+        is_judged=False,
     )

@@ -20,6 +20,7 @@ from busproof.extras import need
 from busproof.history.codec import unstructure
 from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
 from busproof.history.lines import encode_line
+from busproof.history.records import Scenario, ScenarioVerdict
 from busproof.history.render.events import story
 from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import commands_of
@@ -27,7 +28,15 @@ from busproof.reports import overview
 from busproof.reports.printed import Checked, Fate
 from busproof.spec import Catalogue
 
-__all__ = ["Case", "fault_cases", "severity", "spec_cases", "verdict_cases", "write_cases"]
+__all__ = [
+    "Case",
+    "fault_cases",
+    "scenario_cases",
+    "severity",
+    "spec_cases",
+    "verdict_cases",
+    "write_cases",
+]
 
 _STATUS: Final = {
     Verdict.SHOWN: "passed",
@@ -39,6 +48,15 @@ _STATUS: Final = {
     Verdict.ERRORED: "broken",
 }
 """Allure's status by verdict; known failures and rules that do not apply are skipped."""
+
+_ENDINGS: Final = {
+    ScenarioVerdict.PASSED: "passed",
+    ScenarioVerdict.FAILED: "failed",
+    ScenarioVerdict.ERRORED: "broken",
+    ScenarioVerdict.INCONCLUSIVE: "skipped",
+    ScenarioVerdict.NOT_APPLICABLE: "skipped",
+}
+"""Allure's status by the end of a scenario, as allure-pytest reports them."""
 
 _FATES: Final = {"killed": "passed", "silent": "failed", "equivalent": "skipped"}
 
@@ -94,13 +112,6 @@ def severity(catalogue: Catalogue, rules: Iterable[v.RuleId]) -> str:
 def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterator[Case]:
     """Yield a case for each rule of a redacted run."""
     subject = run.subject
-    parameters = {
-        "implementation": label,
-        "adapter": subject.adapter,
-        "edition": subject.edition,
-        "tier": str(subject.tier),
-        "oracle": str(run.oracle),
-    }
     for rule in run.rules:
         example = rule.counterexample
         words = f"{rule.verdict.value}: {rule.cause}" if rule.cause else rule.verdict.value
@@ -112,10 +123,56 @@ def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterato
             description=_described(rule, subject.edition, catalogue),
             links=tuple(overview.links(catalogue, rule.id, subject.edition).items()),
             labels=(*_labels(rule.id, "The verdict", catalogue), ("verdict", rule.verdict.value)),
-            parameters=tuple(parameters.items()),
+            parameters=_parameters(label, run),
             steps=() if example is None else tuple(_steps(example)),
             attachments=tuple(_attached(rule, v.Clock(subject.clock))),
         )
+
+
+def scenario_cases(
+    label: str, run: Conformance, scenarios: Iterable[Scenario], catalogue: Catalogue
+) -> Iterator[Case]:
+    """Yield a case for each scenario of a recorded run, with its steps; explorations are left out.
+
+    Args:
+        label: a name for the implementation.
+        run: the verdicts of the run, redacted.
+        scenarios: the recorded scenarios.
+        catalogue: the catalogue of rules.
+    """
+    for scenario in scenarios:
+        ended = scenario.ended
+        if ended is None or scenario.feature:
+            continue
+        families = dict.fromkeys(rule.partition("-")[0] for rule in scenario.rules)
+        yield Case(
+            name=scenario.name,
+            full_name=f"busproof.scenarios.{scenario.name}",
+            status=_ENDINGS[ended.verdict],
+            message=ended.detail,
+            labels=(
+                *(("epic", family) for family in families),
+                *(("feature", rule) for rule in scenario.rules),
+                *(("rule", rule) for rule in scenario.rules),
+                ("story", scenario.name),
+                ("severity", severity(catalogue, scenario.rules)),
+            ),
+            parameters=_parameters(label, run),
+            steps=tuple(
+                (f"{step.keyword} {step.text}", step.result == "passed") for step in ended.steps
+            ),
+        )
+
+
+def _parameters(label: str, run: Conformance) -> tuple[tuple[str, str], ...]:
+    subject = run.subject
+    return (
+        ("implementation", label),
+        ("adapter", subject.adapter),
+        ("edition", subject.edition),
+        ("tier", str(subject.tier)),
+        ("oracle", str(run.oracle)),
+    )
 
 
 def fault_cases(fates: Iterable[Fate], catalogue: Catalogue) -> Iterator[Case]:

@@ -6,6 +6,7 @@ and the generated mutants that it kills. `make distilled` writes the lines.
 """
 
 import json
+from collections.abc import Set
 from pathlib import Path
 from typing import Final
 
@@ -70,8 +71,14 @@ class DistilledSequence:
         asking.conclude()
 
 
-def distilled_sequences(folder: Path = FOLDER) -> tuple[DistilledSequence, ...]:
+def distilled_sequences(
+    folder: Path = FOLDER, only: Set[v.RuleId] = frozenset()
+) -> tuple[DistilledSequence, ...]:
     """Return the distilled sequences, sorted by name.
+
+    Args:
+        folder: the folder with their files.
+        only: the rules whose sequences to return; empty for all.
 
     Raises:
         SpecificationError: a line is not a sequence.
@@ -80,6 +87,7 @@ def distilled_sequences(folder: Path = FOLDER) -> tuple[DistilledSequence, ...]:
         _sequence(line, path.name, number)
         for path in sorted(folder.glob("*.jsonl"))
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if not only or any(f'"{rule}"' in line for rule in only)
     ]
     return tuple(sorted(read, key=lambda sequence: sequence.name))
 

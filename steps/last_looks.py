@@ -10,7 +10,7 @@ from busproof.judging.past import is_eventful
 from busproof.judging.scenario_outcome import NotConforming
 from busproof.steps.bus import Bus
 
-__all__ = ["LastLooks", "look_at"]
+__all__ = ["MOST_FAILED", "LastLooks", "look_at"]
 
 MOST_FAILED: Final = 3
 """Number of scenarios that may fail in their last look; further ones would repeat the failure."""
@@ -25,10 +25,11 @@ class LastLooks:
             answer single requests.
         explores: whether the run explores; a run of scenarios only sends no other commands, so that
             it is the scenarios that notice a fault.
+        most: the number of scenarios that may fail in their last look.
     """
 
-    def __init__(self, adapter: Adapter, *, explores: bool) -> None:
-        self._left = MOST_FAILED if explores and not isinstance(adapter, Hearing) else 0
+    def __init__(self, adapter: Adapter, *, explores: bool, most: int = MOST_FAILED) -> None:
+        self._left = most if explores and not isinstance(adapter, Hearing) else 0
 
     def look(self, bus: Bus, steps: list[StepResult]) -> None:
         """Take a last look after an eventful scenario, if all of its steps have passed.

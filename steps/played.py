@@ -7,10 +7,25 @@ from busproof import vocabulary as v
 from busproof.exploration.elsewhere.playing import Played
 from busproof.history.records import StepResult
 
-__all__ = ["PlayedScenarios"]
+__all__ = ["PlayedScenarios", "playable"]
 
 LONGEST: Final = 40
 """Commands of a sequence; longer ones are about numbers, and take long."""
+
+
+def playable(
+    name: str, events: Sequence[v.Event], steps: Sequence[StepResult]
+) -> tuple[object, Played] | None:
+    """Return the sequence of a scenario with a mark that sequences of the same commands share.
+
+    `None` if it is long or a step has not passed.
+    """
+    if len(events) > LONGEST or any(step.result != "passed" for step in steps):
+        return None
+    mark = tuple(
+        (type(event.command).__name__, getattr(event.command, "queue", "")) for event in events
+    )
+    return mark, Played(name=name, events=tuple(events))
 
 
 class PlayedScenarios:
@@ -21,11 +36,9 @@ class PlayedScenarios:
 
     def keep(self, name: str, events: Sequence[v.Event], steps: Sequence[StepResult]) -> None:
         """Keep the sequence of a scenario, unless it is long or a step has not passed."""
-        if len(events) <= LONGEST and all(step.result == "passed" for step in steps):
-            commands = tuple(
-                (type(event.command), getattr(event.command, "queue", "")) for event in events
-            )
-            self._known.setdefault(commands, Played(name=name, events=tuple(events)))
+        found = playable(name, events, steps)
+        if found is not None:
+            self._known.setdefault(*found)
 
     @property
     def sequences(self) -> tuple[Played, ...]:

@@ -247,7 +247,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for each in certificate.cert_chain_pems:
         each.write_to_path(folder / "chain.pem", append=True)
     if FULL:
-        Reader(folder).does(Shown("", "busproof run --name first --no-allure"))
+        Reader(folder).does(Shown("", "busproof run --name first"))
         runs = folder / "reports" / "runs"
         shutil.copytree(runs / "first", runs / "another-run")
     return folder

@@ -34,7 +34,7 @@ FEW = ("KEY", "SEQ")
 def run_on(adapter: str, folder: Path, *options: str) -> Conformance:
     command = [sys.executable, "-m", "busproof", "run", "--adapter", adapter, "--name", "it"]
     run = popen(
-        [*command, *options, "--no-allure"],
+        [*command, *options],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

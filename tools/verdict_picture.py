@@ -42,7 +42,7 @@ def printed() -> str:
     """Return the output of the command, run in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         ended = subprocess.run(
-            [sys.executable, "-m", *COMMAND, "--name", "broken", "--no-allure"],
+            [sys.executable, "-m", *COMMAND, "--name", "broken"],
             cwd=folder,
             env={**os.environ, "COLUMNS": str(COLUMNS), "PYTHONPATH": str(ROOT / "src")},
             capture_output=True,

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.exploration.elsewhere.places import Ask
+from busproof.history.codec import unstructure
+from busproof.history.lines import encode_line
 from busproof.judging.past import views_of
 
 __all__ = [
@@ -74,7 +76,7 @@ def amid_updates(ask: Ask) -> Ask:
         name = v.owner_of(command.queue)
         of_topic = name in topics
         updates = [one for one in UPDATES if not of_topic or not one.keys().isdisjoint(OF_TOPICS)]
-        chosen = dict(updates[zlib.crc32(repr(command).encode()) % len(updates)])
+        chosen = dict(updates[zlib.crc32(encode_line(unstructure(command))) % len(updates)])
         ask(_update(name, chosen, of_topic=of_topic), connection)
         if "status" in chosen:
             chosen["status"] = v.EntityStatus.ACTIVE

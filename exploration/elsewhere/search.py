@@ -1,7 +1,6 @@
 """Search for failures in sequences of scenarios that are sent again elsewhere."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from random import Random
 from typing import Final
@@ -10,9 +9,9 @@ from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.exploration.elsewhere.places import Ask
 from busproof.exploration.elsewhere.playing import Played, play
-from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, Ways
+from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Kinds, Way, Ways, kinds_of
 from busproof.exploration.machine import Sequence as Run
-from busproof.exploration.search import Enough, Search
+from busproof.exploration.search import Search
 from busproof.exploration.sizes import Size
 from busproof.history.records import ELSEWHERE, Record, Started
 from busproof.judging.applicability import Terms
@@ -20,7 +19,7 @@ from busproof.judging.garbage import seldom_collected
 from busproof.judging.past import is_eventful
 from busproof.judging.required_capabilities import needs
 
-__all__ = ["Elsewhere"]
+__all__ = ["Elsewhere", "drawn"]
 
 LATER: Final = 86_400 * v.MICROSECONDS
 """Age of each namespace: scenarios begin in a new one."""
@@ -51,7 +50,7 @@ class Elsewhere(Search):
         write: Callable[[Record], None],
     ) -> None:
         super().__init__(adapter, terms, size=size, write=write)
-        self._random = Random(start)  # noqa: S311 - repeatable choices, not secrets
+        self._start = start
         self._played = played
 
     @seldom_collected()
@@ -62,26 +61,14 @@ class Elsewhere(Search):
         for played, way in islice(self._drawn(), self._size.elsewhere):
             if not self._goes_on():
                 return
-            with suppress(Enough):
-                self._ask(played, *way)
-            if self._failure is not None:
-                self._settle(*self._failure)
-                self._failure = None
+            self.send(played, *way)
 
     def _drawn(self) -> Iterator[tuple[Played, Way]]:
-        """Yield sequences with the ways to send them, until no way is new for any of them."""
-        ways = Ways(self._random)
-        left = list(self._played)
-        while left:
-            again = []
-            for played in self._random.sample(left, len(left)):
-                way = ways.chosen_for(played.events)
-                if way is not None:
-                    again.append(played)
-                    yield played, way
-            left = again
+        for number, way in drawn([kinds_of(played.events) for played in self._played], self._start):
+            yield self._played[number], way
 
-    def _ask(self, played: Played, place: str, manner: str) -> None:
+    def send(self, played: Played, place: str, manner: str) -> None:
+        """Send one sequence in a place and a manner."""
         name = f"{played.name}, {place}, {manner}"
         run = self._begun(Started(scenario=name, feature=ELSEWHERE))
         try:
@@ -103,6 +90,26 @@ class Elsewhere(Search):
             return run.ask(command, connection)
 
         return ask
+
+
+def drawn(played: Sequence[Kinds], start: int) -> Iterator[tuple[int, Way]]:
+    """Yield sequences with the ways to send them, until no way is new for any of them.
+
+    Args:
+        played: the kinds of requests of each sequence; they are yielded by their places.
+        start: the seed of the random choices.
+    """
+    random = Random(start)  # noqa: S311 - repeatable choices, not secrets
+    ways = Ways(random)
+    left = list(range(len(played)))
+    while left:
+        again = []
+        for number in random.sample(left, len(left)):
+            way = ways.chosen_for(played[number])
+            if way is not None:
+                again.append(number)
+                yield number, way
+        left = again
 
 
 def _is_looked_at(event: v.Event) -> bool:

@@ -10,7 +10,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.exploration.elsewhere import interruptions, manners, places, preludes
 
-__all__ = ["MANNERS", "PLACES", "Change", "Way", "Ways"]
+__all__ = ["MANNERS", "PLACES", "Change", "Kinds", "Way", "Ways", "kinds_of"]
 
 Way = tuple[str, str]
 """Names of a place and a manner."""
@@ -97,6 +97,19 @@ MANNERS: Final[Mapping[str, Change]] = {
 }
 
 
+@attrs.frozen
+class Kinds:
+    """What a sequence consists of: the types of its commands, and the kinds of its requests."""
+
+    commands: frozenset[type[v.Command]]
+    kinds: frozenset[Kind]
+
+
+def kinds_of(events: Sequence[v.Event]) -> Kinds:
+    """Return what a sequence consists of."""
+    return Kinds(frozenset(type(event.command) for event in events), frozenset(map(_kind, events)))
+
+
 class Ways:
     """Chooser of ways, so that each kind of request is sent in each place and in each manner.
 
@@ -108,15 +121,14 @@ class Ways:
         self._random = random
         self._used: Counter[tuple[str, Kind]] = Counter()
 
-    def chosen_for(self, events: Sequence[v.Event]) -> Way | None:
+    def chosen_for(self, sequence: Kinds) -> Way | None:
         """Return the place and the manner that are newest for the requests of a sequence.
 
         `None` if no place and no manner changes them, or none is new.
         """
-        commands = frozenset(type(event.command) for event in events)
+        commands, kinds = sequence.commands, sequence.kinds
         places = [name for name, change in PLACES.items() if change.suits(commands)]
         manners = [name for name, change in MANNERS.items() if change.suits(commands)]
-        kinds = {_kind(event) for event in events}
         where, place = self._newest(places, kinds)
         if place == places[0]:
             del manners[0]

@@ -120,7 +120,7 @@ class Shell:
 
     def features(self, adapter: str, *arguments: str) -> Ended:
         """Run the features on an adapter; the run is called `it`."""
-        own = ("--no-allure", "--only", "features", "--adapter", adapter, "--name", "it")
+        own = ("--only", "features", "--adapter", adapter, "--name", "it")
         return self("run", *own, *arguments)
 
     def _here(self, arguments: tuple[str, ...], environment: dict[str, str] | None = None) -> Ended:
@@ -234,7 +234,7 @@ def recorded_run(folder: Path) -> Run:
     """Features on the model, and an exploration of it; at the gate only some rules."""
     shell = Shell(folder)
     few = of("KEY", "LIFE-01", "LIFE-02")
-    ended = shell("run", "--no-allure", "--name", "whole", "--format", "json", *few)
+    ended = shell("run", "--name", "whole", "--format", "json", *few)
     assert 0 == ended.code, ended.err
     (shell.run("whole").folder / "printed.json").write_text(ended.out)
     return shell.run("whole")
@@ -260,7 +260,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     """
     shell = Shell(tmp_path_factory.mktemp("broken"))
     few = of("KEY-02", "KEY-08", "SCHED-02", "SCHED-12", "TXN-07")
-    options = ("--only", "features", "--no-allure", "--write-known-failures", "known.yaml", *few)
+    options = ("--only", "features", "--write-known-failures", "known.yaml", *few)
     ended = shell("run", "--name", "it", "--adapter", "faulty:mismatch-accepted", *options)
     assert 1 == ended.code
     assert "Known failures: known.yaml, 3 rules\n" in ended.err

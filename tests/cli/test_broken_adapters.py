@@ -51,7 +51,7 @@ def test_an_adapter_that_breaks_is_reported_with_its_log(busproof, bus, action):
     """The sentence says what came instead of what; the matrix says which rule it concerns."""
     adapter = bus(action, "--at", "2")
     options = ("--rule", "KEY-04", "--timeout", "2" if action == "hang" else "30", "--name=it")
-    ended = busproof("run", "--no-allure", "--only", "features", "--adapter", adapter, *options)
+    ended = busproof("run", "--only", "features", "--adapter", adapter, *options)
     run = busproof.run("it")
     assert 3 == ended.code == run.report.exit_code
     assert re.search(BROKEN[action], ended.problems)
@@ -85,7 +85,6 @@ def test_an_adapter_that_cannot_be_started_is_reported_with_its_log(busproof):
     """There was nothing to record."""
     ended = busproof(
         "run",
-        "--no-allure",
         "--only",
         "features",
         "--adapter",
@@ -184,8 +183,8 @@ RAISED = {
     "Mute": "the adapter answered CreateQueue with None, and must return an Observed",
     "Unstartable": "the adapter raised KeyError: 'namespace'",
     "Unstoppable": "the adapter raised OSError: it goes on",
-    "Deadly": "the features stopped early (killed by SIGABRT)",
-    "Leaving": "the features stopped early (exit code 9 after",
+    "Deadly": "the process of the adapter ended, killed by SIGABRT",
+    "Leaving": "the process of the adapter ended, exit code 9",
 }
 
 

@@ -13,7 +13,7 @@ EDITIONS = [each.id for each in sorted(load().editions, key=lambda each: each.or
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 FAULTY = ("--adapter", "faulty:largest-size-refused")
 """It breaks a rule of which the newest edition says nothing."""
-SHORT = ("run", "--edition", "all", "--only", "features", "--no-allure", "--name", "it")
+SHORT = ("run", "--edition", "all", "--only", "features", "--name", "it")
 
 
 def test_every_edition_is_run_and_stands_beside_the_others(busproof):

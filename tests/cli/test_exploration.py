@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -130,7 +131,7 @@ def test_the_profile_of_the_commands_is_kept_unless_another_is_asked_for(busproo
     assert 16 == busproof.run("b").report.subject.partitions
 
 
-@pytest.mark.parametrize(("adapter", "counted"), [(FAULTY[1], "1 failed"), ("model", "1 passed")])
+@pytest.mark.parametrize(("adapter", "counted"), [(FAULTY[1], "failed"), ("model", "passed")])
 def test_the_scenario_runs_with_our_steps(tmp_path, failure, adapter, counted) -> None:
     """Put into our features as it is."""
     features = tmp_path / "features"
@@ -149,7 +150,8 @@ def test_the_scenario_runs_with_our_steps(tmp_path, failure, adapter, counted) -
         text=True,
         check=False,
     )
-    assert counted in ended.stdout, ended.stdout
+    # A passed scenario is repeated if it gives no evidence about its rule.
+    assert re.search(rf"^\d+ {counted} in", ended.stdout, re.MULTILINE), ended.stdout
     make(FAULTY[1].removeprefix("faulty:"))
 
 

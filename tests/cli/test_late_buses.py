@@ -31,7 +31,7 @@ def verdicts(busproof):
     def run(bus: str, *readings: str) -> dict[str, Verdict]:
         rules = [word for rule in TRIED[bus] for word in ("--rule", rule)]
         held = [word for reading in readings for word in ("--reading", reading)]
-        options = ("--no-allure", *rules, *held, "--name", "it")
+        options = (*rules, *held, "--name", "it")
         busproof("run", "--adapter", f"late_bus:{bus}", *options)
         return {rule: busproof.run("it").verdict(rule).verdict for rule in TRIED[bus]}
 

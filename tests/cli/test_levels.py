@@ -29,7 +29,7 @@ def little(busproof):
 
 def test_what_is_required_and_not_claimed_is_exit_code_3(little) -> None:
     """The verdicts are as they were; the problem says which level, and JSON and badges agree."""
-    about = ("run", "--adapter", "mine:Little", "--only", "distilled", "--no-allure", "--name", "r")
+    about = ("run", "--adapter", "mine:Little", "--only", "distilled", "--name", "r")
     ended = little(*about, "--require", "sessions", "--require", "core")
     assert 3 == ended.code
     assert "required level sessions is not claimed" in ended.problems
@@ -61,6 +61,6 @@ def test_wrong_uses_get_one_sentence(busproof, words, said) -> None:
 
 
 def test_limited_run_has_no_badges(busproof) -> None:
-    about = ("run", "--rule", "KEY-08", "--only", "features", "--no-allure", "--name", "r")
+    about = ("run", "--rule", "KEY-08", "--only", "features", "--name", "r")
     assert 0 == busproof(*about).code
     assert "says nothing of levels" in busproof("report", "r", "--badges", "badges").err

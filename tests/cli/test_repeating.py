@@ -19,7 +19,7 @@ REPLAY = ("--replay", "reports/runs/it/failures/KEY-08/commands.json")
 @pytest.fixture
 def broken(busproof):
     """What a run printed that breaks KEY-08 by terms that are not the default ones."""
-    ended = busproof("run", *TERMS, "--rule", "KEY-08", "--name", "it", "--no-allure")
+    ended = busproof("run", *TERMS, "--rule", "KEY-08", "--name", "it")
     assert 1 == ended.code
     return ended.out
 
@@ -29,7 +29,7 @@ def test_the_printed_command_repeats_the_violation_and_nothing_else(busproof, br
     (line,) = [line for line in broken.splitlines() if line.startswith("Again: ")]
     command, *words = shlex.split(line.removeprefix("Again: "))
     assert "busproof" == command
-    ended = busproof(*words, "--name", "again", "--no-allure")
+    ended = busproof(*words, "--name", "again")
     assert 1 == ended.code
     first, again = busproof.run("it").report, busproof.run("again").report
     assert first.subject == again.subject
@@ -54,14 +54,14 @@ def test_each_form_of_the_report_has_the_same_whole_command(busproof, broken) ->
 @pytest.mark.usefixtures("broken")
 def test_a_replay_on_a_bus_that_was_mended_ends_well(busproof) -> None:
     """The rule is shown then, and no other is asked for."""
-    ended = busproof("run", *TERMS[2:], *REPLAY, "--name", "mended", "--no-allure")
+    ended = busproof("run", *TERMS[2:], *REPLAY, "--name", "mended")
     assert 0 == ended.code
     assert "1 of 1 applicable rule shown" in ended.out
 
 
 def test_a_rule_that_does_not_apply_was_asked_for_in_vain(busproof) -> None:
     """Not declared is no pass."""
-    ended = busproof("run", "--rule", "PREM-01", "--rule", "KEY-08", "--name", "it", "--no-allure")
+    ended = busproof("run", "--rule", "PREM-01", "--rule", "KEY-08", "--name", "it")
     assert 3 == ended.code
     expected = "PREM-01 was asked for, and does not apply: tier: standard is not one of premium"
     assert expected == ended.problems
@@ -69,7 +69,7 @@ def test_a_rule_that_does_not_apply_was_asked_for_in_vain(busproof) -> None:
 
 def test_report_names_commit_address_contact_and_date(busproof) -> None:
     about = ("--commit", "3f1c0de", "--url", "https://user:key@bus.example/x", "--contact", "Ann")
-    busproof("run", "--rule", "KEY-08", "--name", "it", "--no-allure", *about)
+    busproof("run", "--rule", "KEY-08", "--name", "it", *about)
     report = json.loads((busproof.run("it").folder / "conformance.json").read_text())
     named = {name: report["implementation"][name] for name in ("commit", "url", "contact")}
     assert {"commit": "3f1c0de", "url": "https://…@bus.example/x", "contact": "Ann"} == named

@@ -67,7 +67,7 @@ def causes(run) -> dict[str, str]:
     return {each.id: each.cause for each in rules if each.verdict is Verdict.NOT_APPLICABLE}
 
 
-RUN = ("run", "--only", "features", "--no-allure", "--name", "it")
+RUN = ("run", "--only", "features", "--name", "it")
 
 
 def of(*few: str) -> tuple[str, ...]:

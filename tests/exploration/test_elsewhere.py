@@ -15,7 +15,7 @@ from busproof.exploration.cargo import CARGO, LONG_CARGO, laden
 from busproof.exploration.elsewhere.places import on_a_subscription
 from busproof.exploration.elsewhere.playing import Played, play
 from busproof.exploration.elsewhere.search import LATER, Elsewhere
-from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, Ways
+from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, Ways, kinds_of
 from busproof.exploration.machine import Watch, terms_of
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import ELSEWHERE, Record, ScenarioVerdict, Started, StepResult
@@ -262,7 +262,7 @@ def test_real_clock_gets_no_sequence() -> None:
 def chosen(commands: Sequence[v.Command], times: int) -> list[Way | None]:
     """Return the ways that are chosen one after another for the same sequence."""
     ways, events = Ways(Random(1)), asked(commands).events
-    return [ways.chosen_for(events) for _ in range(times)]
+    return [ways.chosen_for(kinds_of(events)) for _ in range(times)]
 
 
 def test_way_needs_the_commands_that_it_changes() -> None:

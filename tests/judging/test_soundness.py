@@ -78,14 +78,14 @@ def test_the_model_is_never_accused_by_either_oracle(policy: str, shard: int) ->
 def test_whole_explorations_of_the_model_pass_every_sequence(shard: int, tmp_path: Path) -> None:
     """None is accused, and the judge gives up on none: each would make a run end with an error."""
     tier = (Tier.STANDARD, Tier.PREMIUM)[shard % 2]
-    record(Request(only="features", tier=tier, allure=False), tmp_path, lambda _: None)
+    record(Request(only="features", tier=tier), tmp_path, lambda _: None)
     played = PlayedScenarios()
     for scenario in files.load(tmp_path / HISTORY).scenarios:
         if scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.PASSED:
             played.keep(scenario.name, scenario.events, scenario.ended.steps)
     assert len(played.sequences) > 400
     adapter, wrong = ModelAdapter(), []
-    size = attrs.evolve(SIZES["quick"], seconds=1e6)
+    size = SIZES["quick"]
     for number in range(WHOLE):
         seed = (NIGHT * SHARDS + shard) * WHOLE + number
         records: list[Record] = []

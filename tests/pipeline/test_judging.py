@@ -56,7 +56,7 @@ def test_a_run_of_the_suite_has_the_same_verdicts(spark: SparkSession, tmp_path:
     which = [] if FULL else [word for rule in RULES for word in ("--rule", rule)]
     command = [sys.executable, "-m", "busproof", "run", "--adapter", FAULTY]
     ended = subprocess.run(
-        [*command, "--name", "run", "--no-allure", *which],
+        [*command, "--name", "run", *which],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -13,7 +13,7 @@ from busproof.judging.driver import Recording
 from busproof.judging.scenario_outcome import Inconclusive, NotApplicable, NotConforming, Undeclared
 from busproof.spec import load
 from busproof.steps.bus import ROUNDS, Bus
-from busproof.steps.running import verdict_on
+from busproof.steps.stage import verdict_on
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import (
     Abandon,

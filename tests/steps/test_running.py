@@ -9,7 +9,7 @@ from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError, HistoryError, UsageError
 from busproof.history.files import load
 from busproof.history.records import Oracle, ScenarioVerdict
-from busproof.steps import running
+from busproof.steps import stage
 from busproof.steps.options import rules_asked_for
 from busproof.steps.running import Run
 from busproof.vocabulary.capabilities import Capability
@@ -89,7 +89,7 @@ def test_a_timeout_that_makes_no_sense_is_refused(text):
 def test_a_timeout_is_handed_to_the_adapter(text, monkeypatch):
     """In seconds."""
     found = []
-    monkeypatch.setattr(running, "find", lambda _, timeout: found.append(timeout) or ModelAdapter())
+    monkeypatch.setattr(stage, "find", lambda _, timeout: found.append(timeout) or ModelAdapter())
     run(timeout=text)
     assert [float(text)] == found
 
@@ -111,7 +111,7 @@ def test_a_reading_that_there_is_not_is_refused(readings, said):
 
 def test_options_are_refused_before_an_adapter_is_looked_for(monkeypatch):
     """A process would be started for nothing."""
-    monkeypatch.setattr(running, "find", lambda *_, **__: pytest.fail("it was looked for"))
+    monkeypatch.setattr(stage, "find", lambda *_, **__: pytest.fail("it was looked for"))
     for wrong in ({"oracle": "x"}, {"tier": "x"}, {"timeout": "x"}, {"partitions": "x"}):
         with pytest.raises(UsageError):
             run(**wrong)
@@ -158,7 +158,7 @@ def test_a_declaration_with_a_value_of_another_kind_is_refused(fields, said, mon
 
 def test_a_command_line_is_not_recorded(tmp_path: Path, monkeypatch):
     """It may reveal a machine, a user or a key."""
-    monkeypatch.setattr(running, "find", lambda *_, **__: ModelAdapter())
+    monkeypatch.setattr(stage, "find", lambda *_, **__: ModelAdapter())
     names = {
         "exec:bus --key 123": "exec",
         "amqps://user:key@host": "amqps",

@@ -32,6 +32,7 @@ IMPORTED: Final = (
     *("pytest", "yaml", "gherkin.parser", "unittest", "pdb"),
     *("pytest_bdd.cucumber_json", "pytest_bdd.generation", "pytest_bdd.gherkin_terminal_reporter"),
     *("busproof.cli.main", "busproof.cli.serve", "busproof.cli.run"),
+    *("busproof.cli.running.session", "busproof.exploration.explorer"),
     *("busproof.adapters.finding", "busproof.adapters.model", "busproof.history.files"),
     *("busproof.judging.driver", "busproof.judging.verdicts", "busproof.reports.terminal"),
     *("busproof.broker.server", "busproof.broker.storage.startup", "busproof.broker.bus"),

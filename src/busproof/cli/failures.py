@@ -1,6 +1,6 @@
 """Failures as files: commands to replay on any adapter, and a scenario for any feature."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -8,16 +8,12 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.errors import HistoryError
-from busproof.history.conformance import Conformance, RuleVerdict
+from busproof.history.conformance import Conformance
 from busproof.history.files import HistoryWriter
-from busproof.history.records import AGAIN, History, Started
+from busproof.history.records import Header, History, Scenario, Started
 from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import CommandFile, commands_of, write_commands
-from busproof.judging.applicability import auto_oracle
-from busproof.judging.judge import observability_for
-from busproof.judging.linearization.overlap import judged
 from busproof.judging.scenario_result import profile_of
-from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 
 __all__ = ["COMMANDS", "FOLDER", "Failure", "failures", "write"]
@@ -47,16 +43,23 @@ class Failure:
         return scenario_of(self.rule, self.commands.commands, f"What broke {self.rule}")
 
 
-def failures(history: History, conformance: Conformance, catalogue: Catalogue) -> Iterator[Failure]:
-    """Yield the violations in the recorded run, one for each rule.
+def failures(
+    header: Header, conformance: Conformance, catalogue: Catalogue, replays: Sequence[Scenario]
+) -> Iterator[Failure]:
+    """Yield the violations in a recorded run, one for each rule.
 
     A violation that only a scenario's own check reports is not among them, because it needs that
     scenario.
+
+    Args:
+        header: the header of the history.
+        conformance: the verdicts.
+        catalogue: the catalogue of rules.
+        replays: the replays of shrunk failures.
     """
-    header = history.header
     profile = profile_of(catalogue, header)
     for rule in conformance.rules:
-        if rule.counterexample is None or not _is_judged(history, rule, catalogue):
+        if rule.counterexample is None or not rule.counterexample.is_judged:
             continue
         commands = commands_of(rule.counterexample.events, header.clock)
         yield Failure(
@@ -64,25 +67,10 @@ def failures(history: History, conformance: Conformance, catalogue: Catalogue) -
             commands=CommandFile(rule=rule.id, profile=profile, commands=commands),
             replays=tuple(
                 History(header=attrs.evolve(header, planned=None), scenarios=(scenario,))
-                for scenario in history.scenarios
-                if scenario.feature == AGAIN and rule.id in scenario.rules
+                for scenario in replays
+                if rule.id in scenario.rules
             ),
         )
-
-
-def _is_judged(history: History, rule: RuleVerdict, catalogue: Catalogue) -> bool:
-    header, example = history.header, rule.counterexample
-    oracle = header.oracle or auto_oracle(header.capabilities)
-    if example is None:
-        return False
-    result = judged(
-        with_late_witnesses(example.events),
-        profile_of(catalogue, header),
-        observability_for(
-            v.observability_from(header.clock, header.slack, header.capabilities), oracle
-        ),
-    )
-    return result.violation is not None
 
 
 def write(failure: Failure, folder: Path) -> Path:

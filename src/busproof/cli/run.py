@@ -7,6 +7,7 @@ from busproof.cli.console import write_aside
 from busproof.cli.frame import FORMAT, VERBOSE, Command, Options, flag, option
 from busproof.cli.running.publishing import published, report
 from busproof.cli.running.run_options import HOW_MUCH, TERMS, request_from
+from busproof.extras import need
 
 __all__ = ["COMMAND", "EVERY", "run"]
 
@@ -26,10 +27,12 @@ def run(args: Options) -> int:
         return run_editions(args)
     from busproof.cli.running.one_run import conducted, interrupted
 
+    if args.allure:
+        need("report", "--allure")
     failures = known_failures.Known(args)
     done = conducted(args, request_from(args, args.adapter), failures)
     try:
-        code = published(done.conformance, args, lambda: report(done), failures)
+        code = published(done.conformance, args, lambda: report(done, allure=args.allure), failures)
     except KeyboardInterrupt:
         raise interrupted(done.folder) from None
     write_aside(f"Report: {done.folder}")
@@ -66,7 +69,13 @@ COMMAND: Final = Command(
             help="web page of the implementation, for the report",
         ),
         option("--contact", metavar="WHO", help="contact for the implementation, for the report"),
-        flag("--no-allure", help="skip Allure results (faster)"),
+        option(
+            "--jobs",
+            metavar="N",
+            help="number of processes (default: one for each core, if the adapter declares that "
+            "several of it can run; otherwise 1)",
+        ),
+        flag("--allure", help="also write Allure results of the scenarios"),
         FORMAT,
         VERBOSE,
         *TERMS,

@@ -120,7 +120,7 @@ def test_service_that_assigns_message_ids_is_judged_as_one(
     monkeypatch.setenv("BUS", address_of(broker.target))
     rules = ("--rule", "KEY-13", "--rule", "LIFE-02")
     try:
-        code = main(["run", "--adapter", "env:BUS", "--yes", "--no-allure", *rules])
+        code = main(["run", "--adapter", "env:BUS", "--yes", *rules])
     finally:
         broker.stop()
     assert 0 == code, capsys.readouterr().out

@@ -102,7 +102,6 @@ class Job:
             tier=tier,
             namespace_partitions=str(partitions),
             readings=readings,
-            allure=False,
         )
         if self.explored:
             return attrs.evolve(about, profile="audit", seed=str(self.seed), only="exploration")

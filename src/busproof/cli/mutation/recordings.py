@@ -63,7 +63,7 @@ class Recording:
 def requests(sequences: str, seed: int) -> Iterator[Request]:
     """Yield the runs of the suite in each tier, and explorations with the given profile."""
     for tier in TIERS:
-        about = Request(edition=EDITION, tier=tier, allure=False)
+        about = Request(edition=EDITION, tier=tier)
         yield attrs.evolve(about, only="features")
         yield attrs.evolve(about, only="distilled")
         yield attrs.evolve(about, only="exploration", profile=sequences, seed=str(seed))

@@ -1,15 +1,16 @@
 """A run of the features in a child process, watched from here.
 
-The features run under pytest in a child. So pytest can rewrite their asserts, an adapter that
-crashes the interpreter crashes only the child, and whatever was recorded until then can be judged.
+The child (`session`) spreads the run over workers. So an adapter that crashes the interpreter
+crashes only a worker, and whatever was recorded until then is judged.
 """
 
 import importlib.util
+import json
 import os
+import pickle
 import re
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,17 +18,22 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.cli.running.child_process import Watched
 from busproof.errors import AdapterError, HistoryError, UsageError
-from busproof.history.records import REPEATED
+from busproof.history.conformance import Conformance
+from busproof.history.records import Header, Scenario
 
 __all__ = [
     "ADAPTER_ERROR",
     "ALLURE",
     "HISTORY",
     "LOG",
+    "PROGRESS",
+    "RESULT",
     "Counted",
     "Finished",
+    "Recorded",
     "Request",
     "check_run_name",
     "environment",
@@ -39,6 +45,10 @@ __all__ = [
 ]
 
 HISTORY: Final = "history.jsonl"
+PROGRESS: Final = ".progress"
+"""File in the folder of a run with its progress, while it runs."""
+RESULT: Final = ".result"
+"""File in the folder of a run with its result, from its end until it was read."""
 LOG: Final = "log.txt"
 ADAPTER_ERROR: Final = "adapter-error.txt"
 TRACEBACK: Final = b"Traceback (most recent call last):"
@@ -92,12 +102,18 @@ class Request:
     rules: tuple[str, ...] = ()
     readings: tuple[str, ...] = ()
     only: str | None = None
-    allure: bool = True
+    jobs: int | None = None
+
+    @classmethod
+    def of(cls, fields: dict[str, Any]) -> "Request":
+        """Return the request that these plain values describe."""
+        several = {name: tuple(fields[name]) for name in ("rules", "readings")}
+        return cls(**(fields | several))
 
     def options(self) -> list[str]:
         """Return the request as options of the pytest plugin."""
         several = ("rules", "readings")
-        named = attrs.asdict(self, filter=attrs.filters.exclude(*several, "only", "allure"))
+        named = attrs.asdict(self, filter=attrs.filters.exclude(*several, "only", "jobs"))
         named["from"] = named.pop("source")
         options = [
             f"--bus-{name.replace('_', '-')}={value}"
@@ -116,11 +132,38 @@ class Request:
 
 @attrs.frozen(kw_only=True)
 class Finished:
-    """The end of a child: exit code, messages for the user, and whether the user stopped it."""
+    """The end of a child.
+
+    Attributes:
+        code: its exit code.
+        messages: its messages for the user.
+        interrupted: whether the user stopped it.
+        recorded: what it has found; `None` if it could not say so.
+    """
 
     code: int
     messages: tuple[str, ...]
     interrupted: bool
+    recorded: "Recorded | None" = None
+
+
+@attrs.define(kw_only=True)
+class Recorded:
+    """What a run has found.
+
+    Attributes:
+        header: the header of its history.
+        conformance: the verdicts.
+        errors: the details of errored scenarios.
+        about: the name of each scenario that broke a rule, with the rules that it is about.
+        replays: the replays of shrunk failures.
+    """
+
+    header: Header
+    conformance: Conformance
+    errors: tuple[str, ...] = ()
+    about: dict[str, tuple[v.RuleId, ...]] = attrs.field(factory=dict)
+    replays: tuple[Scenario, ...] = ()
 
 
 def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path:
@@ -205,17 +248,41 @@ def record(
         HistoryError: nothing can be recorded.
     """
     # With -P, a queue.py or json.py in the user's folder does not replace Python's own module.
-    command = [sys.executable, "-P", "-m", "pytest", *pytest_arguments(request, folder)]
-    watched = Watched(command, {**environment(), **(also or {})}, folder / LOG)
-    counter = _Counter(folder / HISTORY, progress)
-    interrupted = watched.wait(counter)
-    finished = Finished(code=watched.code, messages=watched.messages, interrupted=interrupted)
+    program = [sys.executable, "-P", "-m", "busproof.cli.running.session"]
+    words = [*program, str(folder), json.dumps(attrs.asdict(request))]
+    watched = Watched(words, {**environment(), **(also or {})}, folder / LOG)
+    interrupted = watched.wait(lambda: progress(_progress(folder)))
+    finished = Finished(
+        code=watched.code,
+        messages=watched.messages,
+        interrupted=interrupted,
+        recorded=_result(folder),
+    )
+    (folder / PROGRESS).unlink(missing_ok=True)
     if not (folder / HISTORY).exists() or not (folder / HISTORY).stat().st_size:
         _refuse_empty(finished, folder)
-    if finished.messages or interrupted or counter.complete:
+    if finished.messages or interrupted or finished.recorded is not None:
         return finished
     early = f"the features stopped early ({watched.broke}); {folder / LOG} has the details"
     return attrs.evolve(finished, messages=(early,))
+
+
+def _progress(folder: Path) -> Counted:
+    try:
+        return Counted(**json.loads((folder / PROGRESS).read_bytes()))
+    except (OSError, ValueError):
+        return Counted()
+
+
+def _result(folder: Path) -> Recorded | None:
+    """Return what the child has found, and remove its file."""
+    file = folder / RESULT
+    try:
+        recorded: Recorded = pickle.loads(file.read_bytes())  # noqa: S301 - written by the child
+    except (OSError, EOFError, pickle.UnpicklingError):
+        return None
+    file.unlink(missing_ok=True)
+    return recorded
 
 
 def _refuse_empty(finished: Finished, folder: Path) -> None:
@@ -247,7 +314,7 @@ def pytest_arguments(request: Request, folder: Path) -> list[str]:
 
     Args:
         request: the options of the run.
-        folder: the folder for the history, and for Allure's results if allure-pytest is installed.
+        folder: the folder for the history.
     """
     features = importlib.util.find_spec("busproof.features")
     if features is None or not features.submodule_search_locations:
@@ -258,8 +325,6 @@ def pytest_arguments(request: Request, folder: Path) -> list[str]:
         *("-c", os.devnull, f"--rootdir={where}", f"--confcutdir={where}"),
         *("--import-mode=importlib", "-q", "--tb=native", f"--bus-history={folder / HISTORY}"),
     ]
-    if request.allure and importlib.util.find_spec("allure_pytest") is not None:
-        options += ["-p", "allure_pytest.plugin", f"--alluredir={folder / ALLURE}"]
     alone = {"exploration": "test_exploration.py", "distilled": "test_distilled.py"}
     tests = f"{where}/{alone[request.only]}" if request.only in alone else where
     if request.only == "features":
@@ -275,50 +340,3 @@ def environment() -> dict[str, str]:
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     kept = {"HYPOTHESIS_STORAGE_DIRECTORY": str(RUNS.parent / ".hypothesis")}
     return {**kept, **ours, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
-
-
-class _Counter:
-    """A counter of ended scenarios, which reads only new lines of the history."""
-
-    def __init__(self, history: Path, progress: Progress) -> None:
-        self._history = history
-        self._progress = progress
-        self._place = 0
-        self._rest = b""
-        self._feature = ""
-        self._counted = Counted()
-
-    def __call__(self) -> None:
-        """Count the new lines, and report the progress."""
-        if self._history.exists():
-            with self._history.open("rb") as file:
-                file.seek(self._place)
-                new = file.read()
-            self._place += len(new)
-            self._count(new)
-            if self._counted.planned is None and b'"planned":' in new:
-                digits = new.partition(b'"planned":')[2][:9]
-                planned = int(digits.replace(b"}", b",").partition(b",")[0])
-                self._counted = attrs.evolve(self._counted, planned=planned)
-        self._progress(self._counted)
-
-    def _count(self, new: bytes) -> None:
-        *lines, self._rest = (self._rest + new).split(b"\n")
-        ended: Counter[str] = Counter()
-        for line in lines:
-            if b'"record":"started"' in line:
-                feature = line.partition(b'"feature":"')[2].partition(b'"')[0]
-                self._feature = feature.decode(errors="replace")
-            elif b'"record":"ended"' in line:
-                ended[self._feature] += 1
-        self._counted = attrs.evolve(
-            self._counted,
-            ended=self._counted.ended + ended.pop("", 0),
-            repeated=self._counted.repeated + ended.pop(REPEATED, 0),
-            sequences=self._counted.sequences + ended.total(),
-        )
-
-    @property
-    def complete(self) -> bool:
-        """Return whether every scenario has ended."""
-        return self._counted.planned == self._counted.ended

@@ -15,14 +15,15 @@ from busproof.cli import required
 from busproof.cli.console import EVERY, busy, write_aside
 from busproof.cli.failures import Failure, failures
 from busproof.cli.frame import Options
-from busproof.cli.live import Following
 from busproof.cli.running import child_run, rehearsed_run
+from busproof.cli.running.child_run import Recorded
 from busproof.cli.running.consent import agreed
 from busproof.cli.running.repeat import with_commands
 from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Conformance, ExitCode
 from busproof.history.files import load
-from busproof.history.records import Scenario, ScenarioVerdict
+from busproof.history.records import AGAIN, Scenario, ScenarioVerdict
+from busproof.judging.verdicts import conformance as judge_history
 from busproof.spec import load as load_catalogue
 from busproof.steps import options
 
@@ -70,21 +71,18 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
     with agreed(request, yes=args.yes) as agreed_request:
         folder = child_run.run_folder(args.name, args.adapter)
         began, start = datetime.now(tz=UTC), time.monotonic()
-        with Following(folder / child_run.HISTORY) as following:
-            finished = _recorded(agreed_request, folder)
+        finished = _recorded(agreed_request, folder)
         child_run.latest(folder)
     try:
-        with busy("Judging what was recorded", lines=True):
-            conformance = _described(_judged(following, finished), args)
-            broken = _broken(conformance, folder)
+        recorded = finished.recorded or _judged_here(folder)
+        conformance = _described(_with_problems(recorded, finished), args)
+        broken = _broken(recorded, conformance)
     except KeyboardInterrupt:
         raise interrupted(folder) from None
     conformance = attrs.evolve(
         conformance, at=f"{began:%Y-%m-%dT%H:%M:%SZ}", seconds=round(time.monotonic() - start)
     )
-    conformance = with_commands(
-        conformance, args, load_catalogue(), folder, broken, following.scenarios
-    )
+    conformance = with_commands(conformance, args, load_catalogue(), folder, broken, recorded.about)
     return Conducted(
         conformance=required.held_to(known.mark(conformance), args), folder=folder, broken=broken
     )
@@ -104,10 +102,28 @@ def _described(conformance: Conformance, args: Options) -> Conformance:
     return attrs.evolve(conformance, subject=attrs.evolve(conformance.subject, **facts))
 
 
-def _broken(conformance: Conformance, folder: Path) -> tuple[Failure, ...]:
-    if all(rule.counterexample is None for rule in conformance.rules):
-        return ()
-    return tuple(failures(load(folder / child_run.HISTORY), conformance, load_catalogue()))
+def _broken(recorded: Recorded, conformance: Conformance) -> tuple[Failure, ...]:
+    catalogue = load_catalogue()
+    return tuple(failures(recorded.header, conformance, catalogue, recorded.replays))
+
+
+def _judged_here(folder: Path) -> Recorded:
+    """Judge a history whose process could not say what it has found."""
+    with busy("Judging what was recorded", lines=True):
+        history = load(folder / child_run.HISTORY)
+        return Recorded(
+            header=history.header,
+            conformance=judge_history(history, load_catalogue()),
+            errors=tuple(_details(history.scenarios)),
+            about={scenario.name: scenario.rules for scenario in reversed(history.scenarios)},
+            replays=tuple(one for one in history.scenarios if one.feature == AGAIN),
+        )
+
+
+def _details(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    for scenario in scenarios:
+        if scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.ERRORED:
+            yield scenario.ended.detail
 
 
 def _recorded(request: "Request", folder: Path) -> "Finished":
@@ -157,9 +173,9 @@ def _how_far(counted: "Counted") -> str:
     return f"rehearsing, {done}" if counted.rehearsing else done
 
 
-def _judged(following: Following, finished: "Finished") -> Conformance:
-    conformance = following.conformance()
-    problems = [*conformance.problems, *finished.messages, *_errors(following.scenarios)]
+def _with_problems(recorded: Recorded, finished: "Finished") -> Conformance:
+    conformance = recorded.conformance
+    problems = [*conformance.problems, *finished.messages, *_errors(recorded.errors)]
     if finished.interrupted:
         problems.insert(0, "the run was interrupted; what was recorded until then was judged")
     code = conformance.exit_code
@@ -168,10 +184,8 @@ def _judged(following: Following, finished: "Finished") -> Conformance:
     return attrs.evolve(conformance, problems=tuple(dict.fromkeys(problems)), exit_code=code)
 
 
-def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
+def _errors(broken: Sequence[str]) -> Iterator[str]:
     """Yield the errors of scenarios, one of each kind, with the end of the adapter's log."""
-    endings = [scenario.ended for scenario in scenarios if scenario.ended is not None]
-    broken = [ending.detail for ending in endings if ending.verdict is ScenarioVerdict.ERRORED]
     # Sentences that differ only in numbers, such as process ids, are of one kind.
     kinds = {re.sub(r"\d+", "0", detail): detail for detail in reversed(broken)}
     details = [_shortened(detail) for detail in reversed(kinds.values())]

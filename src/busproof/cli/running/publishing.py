@@ -18,23 +18,38 @@ if TYPE_CHECKING:
 __all__ = ["printed", "published", "report", "terminal", "written"]
 
 
-def report(done: "Conducted") -> None:
+def report(done: "Conducted", *, allure: bool = False) -> None:
     """Write the files of a run, including each violation as commands and as a scenario.
+
+    Args:
+        done: the run.
+        allure: whether to write Allure results of its scenarios, too.
 
     Raises:
         HistoryError: a file cannot be written.
     """
     from busproof.cli.failures import write as write_failure
-    from busproof.cli.running.child_run import ALLURE
-    from busproof.reports.allure import cleaned
     from busproof.reports.conformance import write
-    from busproof.spec import load as load_catalogue
 
     write(done.conformance, done.folder)
-    if (done.folder / ALLURE).is_dir():
-        cleaned(done.folder / ALLURE, done.conformance, load_catalogue())
+    if allure:
+        _write_allure(done)
     for failure in done.broken:
         write_failure(failure, done.folder)
+
+
+def _write_allure(done: "Conducted") -> None:
+    from busproof.cli.running.child_run import ALLURE, HISTORY
+    from busproof.history.files import load
+    from busproof.reports.allure import cleaned
+    from busproof.reports.allure_cases import scenario_cases, write_cases
+    from busproof.reports.redaction import redacted
+    from busproof.spec import load as load_catalogue
+
+    folder, public, catalogue = done.folder / ALLURE, redacted(done.conformance), load_catalogue()
+    scenarios = load(done.folder / HISTORY).scenarios
+    write_cases(scenario_cases(public.subject.name, public, scenarios, catalogue), folder)
+    cleaned(folder, done.conformance, catalogue)
 
 
 def published(

@@ -60,6 +60,5 @@ def _rehearse(request: Request, aside: Path, progress: Progress, also: dict[str,
         progress(attrs.evolve(counted, rehearsing=True))
 
     with suppress(ConformanceError):
-        quiet = attrs.evolve(request, allure=False)
-        return child_run.record(quiet, aside, rehearsing, also).interrupted
+        return child_run.record(request, aside, rehearsing, also).interrupted
     return False

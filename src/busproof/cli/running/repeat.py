@@ -1,17 +1,17 @@
 """Commands that repeat a run or a violation, complete and ready to copy."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.finding import is_address
 from busproof.cli.failures import COMMANDS, FOLDER, Failure
 from busproof.cli.frame import Options
 from busproof.cli.running.consent import ADAPTER
 from busproof.history.conformance import Conformance, RuleVerdict
-from busproof.history.records import Scenario
 from busproof.spec import Catalogue
 
 __all__ = ["with_commands"]
@@ -23,7 +23,7 @@ def with_commands(
     catalogue: Catalogue,
     folder: Path,
     broken: Sequence[Failure],
-    scenarios: Sequence[Scenario],
+    about: Mapping[str, tuple[v.RuleId, ...]],
 ) -> Conformance:
     """Return the verdicts with the commands that repeat the run and each violation.
 
@@ -33,7 +33,7 @@ def with_commands(
         catalogue: the source of default readings, which are omitted.
         folder: the folder of the run.
         broken: the violations that can be replayed alone; others need their scenario.
-        scenarios: the recorded scenarios.
+        about: the name of each scenario that broke a rule, with the rules that it is about.
     """
     files = {failure.rule: folder / FOLDER / failure.rule / COMMANDS for failure in broken}
 
@@ -41,8 +41,8 @@ def with_commands(
         if rule.id in files:
             return ["--replay", str(files[rule.id])]
         title = rule.counterexample.scenario if rule.counterexample is not None else ""
-        about = next((scenario.rules for scenario in scenarios if scenario.name == title), ())
-        return [word for name in about or (rule.id,) for word in ("--rule", name)]
+        rules = about.get(title) or (rule.id,)
+        return [word for name in rules for word in ("--rule", name)]
 
     terms = list(_terms(args, conformance, catalogue))
     return attrs.evolve(

@@ -48,7 +48,7 @@ def run_editions(args: Options) -> int:
         # Consent to the first run covers all of them.
         one.yes = args.yes or bool(runs)
         ran = conducted(one, request_from(one, one.adapter), failures)
-        runs.append(_reported(ran))
+        runs.append(_reported(ran, allure=args.allure))
         write_aside(f"Report: {ran.folder}")
     shown = printed(lambda: _print(runs, catalogue, args))
     github.annotate_verdicts(runs)
@@ -70,12 +70,12 @@ def _refuse(args: Options) -> None:
             raise UsageError(f"--{name} belongs to one run; name an edition, or leave it out")
 
 
-def _reported(done: "Conducted") -> "Conformance":
+def _reported(done: "Conducted", *, allure: bool) -> "Conformance":
     """Write the files of a run and return its verdicts, as incomplete if writing failed."""
     from busproof.history.conformance import ExitCode
 
     conformance = done.conformance
-    if written(lambda: report(done)) or conformance.exit_code is not ExitCode.OK:
+    if written(lambda: report(done, allure=allure)) or conformance.exit_code is not ExitCode.OK:
         return conformance
     return attrs.evolve(conformance, exit_code=ExitCode.INCOMPLETE)
 

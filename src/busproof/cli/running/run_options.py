@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["HOW_MUCH", "TERMS", "request_from"]
 
 EXPLORATION: Final = "What to run"
+MOST_JOBS: Final = 256
+MOST_DIGITS: Final = 9
 TERMS_OF: Final = "Options that select the rules"
 
 TERMS: Final[tuple[Option, ...]] = (
@@ -141,6 +143,16 @@ def _profile_for(args: Options) -> str:
     return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
 
 
+def _jobs(text: str | None) -> int | None:
+    """Return the number of processes, or `None` for as many as there are cores."""
+    if text is None:
+        return None
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 0
+    if not 1 <= number <= MOST_JOBS:
+        raise UsageError(f"--jobs is {text!r}; give a whole number from 1 to {MOST_JOBS}")
+    return number
+
+
 def request_from(args: Options, adapter: str) -> "Request":
     """Return the request for a run, from the options of a command line."""
     from busproof.cli.running.child_run import Request  # the catalogue alone starts faster
@@ -162,5 +174,5 @@ def request_from(args: Options, adapter: str) -> "Request":
         only=getattr(args, "only", None),
         source=getattr(args, "source", None),
         readings=tuple(args.reading),
-        allure=not getattr(args, "no_allure", False),
+        jobs=_jobs(getattr(args, "jobs", None)),
     )
