@@ -14,8 +14,8 @@ T = TypeVar("T")
 
 POLICIES: Final = ("round-robin", "random", "hostile")
 WAITED_FOR: Final = {
-    *("LIFE-08", "NEXT-IN-OUTAGE", "RECEIVE-IN-OUTAGE"),
-    *("SESS-06", "SESS-07", "SESS-25"),
+    *("FWD-15", "LIFE-08", "NEXT-IN-OUTAGE", "RECEIVE-IN-OUTAGE", "TOPIC-05"),
+    *("SESS-02", "SESS-06", "SESS-07", "SESS-25"),
 }
 """Choices that are not left to a policy while a client waits.
 

@@ -4,8 +4,8 @@ A *settled* ambiguity is read in one way by each bus, the same one every time: a
 The profile may name the reading; otherwise the bus chooses one when it first matters. The first
 member is what a regular bus chooses.
 
-An *open* ambiguity has a reading that leaves the bus free each time, its first member. Then the
-rule itself makes a choice, as everywhere where the documents permit several answers.
+A *given* ambiguity is read as the profile says. One of its readings often leaves the bus free each
+time (`either`, `any`). Then the rule itself makes a choice, as wherever several answers are right.
 
 Entries that are not here concern only what an observer may conclude, or what the model does in a
 way that every reading permits. A test compares the members with `spec/ambiguities`.
@@ -37,15 +37,16 @@ __all__ = [
     "FullPartition",
     "FullUnkeyed",
     "GbPartitions",
+    "Given",
     "KbBytes",
     "KeyProperties",
+    "Libraries",
     "LifetimeInTransaction",
     "LikeRegular",
     "LockInTransaction",
     "ManagementInOutage",
     "MaxDeliveries",
     "NextInOutage",
-    "Open",
     "OutageError",
     "PartitioningDefault",
     "PeekEmpty",
@@ -61,12 +62,14 @@ __all__ = [
     "Reading",
     "ReceiveInOutage",
     "RegularKeys",
+    "RegularOrder",
     "RenewExpired",
     "RoleStatus",
     "RoundRobin",
     "RuleInTransaction",
     "SchedulePlace",
     "ScheduledCount",
+    "SequenceGaps",
     "SettleLost",
     "SettlePartitions",
     "Settled",
@@ -104,8 +107,8 @@ class Settled(Reading):
     """A reading that a bus chooses once, unless the profile names it."""
 
 
-class Open(Reading):
-    """A reading of the profile; the first one leaves the bus free each time."""
+class Given(Reading):
+    """A reading that only the profile chooses; without a profile's word it is the first."""
 
 
 class ActionKeys(Settled):
@@ -115,7 +118,7 @@ class ActionKeys(Settled):
     REFUSED = "refused"
 
 
-class ApiVersionForm(Open):
+class ApiVersionForm(Given):
     """What does a request get whose api-version is not a year and a month?"""
 
     EITHER = "either"
@@ -157,14 +160,14 @@ class CacheExpiry(Settled):
     NOT_HANDED_OUT = "not-handed-out"
 
 
-class CacheLock(Open):
+class CacheLock(Given):
     """From when does the lock of a message in a front end's cache run?"""
 
     FROM_CACHING = "from-caching"
     FROM_HANDING_OUT = "from-handing-out"
 
 
-class CountsInOutage(Open):
+class CountsInOutage(Given):
     """What does Get count of a partition that it cannot ask?"""
 
     EITHER = "either"
@@ -207,7 +210,7 @@ class EmptyKey(Settled):
     UNSET = "unset"
 
 
-class ErrorPrecedence(Open):
+class ErrorPrecedence(Given):
     """Which error comes first where a message's keys differ and its partition is down?"""
 
     EITHER = "either"
@@ -270,6 +273,13 @@ class KeyProperties(Settled):
     TWO_KEYS = "two-keys"
 
 
+class Libraries(Given):
+    """Do limits to the older library limit a bus?"""
+
+    LIBRARIES = "libraries"
+    BUS = "bus"
+
+
 class LifetimeInTransaction(Settled):
     """Does a message that is sent in a transaction live from its send, or from the commit?"""
 
@@ -277,7 +287,7 @@ class LifetimeInTransaction(Settled):
     SEND = "send"
 
 
-class LikeRegular(Open):
+class LikeRegular(Given):
     """Is what is said of peeks an exception to what is said of all features?"""
 
     EXCEPTIONS = "exceptions"
@@ -291,7 +301,7 @@ class LockInTransaction(Settled):
     LASTS = "lasts"
 
 
-class ManagementInOutage(Open):
+class ManagementInOutage(Given):
     """Which management operations fail in an outage, and what do they leave behind?"""
 
     EITHER = "either"
@@ -306,14 +316,14 @@ class MaxDeliveries(Settled):
     ONE_MORE = "one-more"
 
 
-class NextInOutage(Open):
+class NextInOutage(Given):
     """Must the next session be found while a partition is down?"""
 
     EITHER = "either"
     FOUND = "found"
 
 
-class OutageError(Open):
+class OutageError(Given):
     """Which error does an unavailable partition give?"""
 
     ANY = "any"
@@ -327,7 +337,7 @@ class PartitioningDefault(Settled):
     PARTITIONED = "partitioned"
 
 
-class PeekEmpty(Open):
+class PeekEmpty(Given):
     """What does a peek show that is answered first by a partition without messages?"""
 
     EITHER = "either"
@@ -335,7 +345,7 @@ class PeekEmpty(Open):
     NEXT_PARTITION = "next-partition"
 
 
-class PeekInOutage(Open):
+class PeekInOutage(Given):
     """What does a peek show while a partition is down?"""
 
     EITHER = "either"
@@ -371,7 +381,7 @@ class QuotaEntities(Settled):
     THOUSAND = "thousand"
 
 
-class QuotaPremium(Open):
+class QuotaPremium(Given):
     """What does the bracket on Premium cover?"""
 
     EITHER = "either"
@@ -401,19 +411,26 @@ class QuotaWeight(Settled):
     PER_PARTITION = "per-partition"
 
 
-class ReceiveInOutage(Open):
+class ReceiveInOutage(Given):
     """Does a receive still serve what the other partitions hold while one is down?"""
 
     EITHER = "either"
     SERVED = "served"
 
 
-class RegularKeys(Open):
+class RegularKeys(Given):
     """Must SessionId and PartitionKey agree on regular entities too?"""
 
     EITHER = "either"
     REFUSED = "refused"
     ACCEPTED = "accepted"
+
+
+class RegularOrder(Given):
+    """Does a regular entity give its messages in the order in which they were sent?"""
+
+    EITHER = "either"
+    FIRST_IN_FIRST_OUT = "first-in-first-out"
 
 
 class RenewExpired(Settled):
@@ -423,14 +440,14 @@ class RenewExpired(Settled):
     REFUSED = "refused"
 
 
-class RoleStatus(Open):
+class RoleStatus(Given):
     """May an update of a subscription name a status for senders, or its topic's settings?"""
 
     EITHER = "either"
     REFUSED = "refused"
 
 
-class RoundRobin(Open):
+class RoundRobin(Given):
     """How strictly do messages without a key take the partitions by turns?"""
 
     ANY = "any"
@@ -458,6 +475,13 @@ class ScheduledCount(Settled):
     COUNTED = "counted"
 
 
+class SequenceGaps(Given):
+    """Are numbers without gaps within a partition?"""
+
+    EITHER = "either"
+    GAP_FREE = "gap-free"
+
+
 class SettleLost(Settled):
     """If one of several locks in a request is lost, what becomes of the other messages?"""
 
@@ -479,7 +503,7 @@ class SettlementRefusal(Settled):
     AT_COMMIT = "at-commit"
 
 
-class ShortTimeout(Open):
+class ShortTimeout(Given):
     """Must an unkeyed send with a timeout of 15 s or less fail in an outage?"""
 
     MAY_FAIL = "may-fail"

@@ -64,11 +64,12 @@ class Batches(Family):
     @handles(v.ReceiveBatch)
     def receive_batch(self, command: v.ReceiveBatch, connection: str) -> Answer:
         """BATCH-12 to BATCH-14: give the requested number of messages, or as many as there are."""
-        entity = self.rules.topics.receivable(command.queue)
-        session = self.rules.sessions.of_receive(entity, command.session_id, connection)
+        source = self.rules.messages.source(command, connection)
+        if source is None:
+            return Answer(EMPTY, rules=("BATCH-12",))
         views: list[v.MessageView] = []
         for _ in range(self.namespace.choices.pick("BATCH-12", range(command.count, 0, -1))):
-            view = self.rules.messages.give_next(entity, session, command.mode, connection)
+            view = self.rules.messages.give_next(*source, command.mode, connection)
             if view is None:
                 break
             views.append(view)
@@ -99,20 +100,23 @@ class Batches(Family):
     def check_deletion(self, entity: Entity, count: int) -> None:
         """BATCH-19, BATCH-20, LIFE-11: check that this many messages may be deleted."""
         settings = entity.settings
-        if settings.requires_session:
-            raise Refusal(v.Error.INVALID_OPERATION)
+        # Nothing is said of sessions, nor of what forwards.
+        onward = settings.forward_to or settings.forward_dead_letters_to
+        if settings.requires_session and not self.namespace.prefers(
+            "BATCH-15", "deleted", to="refused"
+        ):
+            raise Refusal(v.Error.INVALID_OPERATION, "BATCH-15")
+        if onward and self.namespace.prefers("BATCH-15", "refused", to="deleted"):
+            raise Refusal(v.Error.INVALID_OPERATION, "BATCH-15")
         if (
             settings.partitioned
             and self.namespace.reading(DeletePartitioned) is DeletePartitioned.REFUSED
         ):
             raise Refusal(v.Error.INVALID_OPERATION, "BATCH-19")
         most = MOST_DELETED_PREMIUM if self.namespace.profile.is_premium else MOST_DELETED
-        if (
-            count > most
-            and self.namespace.choices.pick("BATCH-20", ("refused", "taken")) == "refused"
-        ):
+        if count > most and not self.namespace.prefers("BATCH-20", "taken", to="refused"):
             raise Refusal(v.Error.INVALID_OPERATION, "BATCH-20")
-        if entity.base.down:
+        if entity.base.down and not self.namespace.prefers("LIFE-11", "deleted", to="refused"):
             raise self.rules.partitions.outage("LIFE-11")
 
     def deletable(self, entity: Entity, age: int | None) -> list[QueuedMessage]:
@@ -121,5 +125,5 @@ class Batches(Family):
             queued
             for partition in entity.partitions
             for queued in partition.line.available(entity.messages)
-            if age is None or queued.enqueued_at + age <= self.namespace.now
+            if age is None or self.namespace.has_passed(queued.enqueued_at + age)
         ]

@@ -10,7 +10,7 @@ from busproof import vocabulary as v
 from busproof.model.ambiguities import DeadLetterCount, MaxDeliveries
 from busproof.model.family import Family
 from busproof.model.state import Entity, QueuedMessage
-from busproof.model.values import DIRECT, InTransit, Refusal
+from busproof.model.values import DIRECT, EntityKind, InTransit, Refusal
 
 __all__ = ["DeadLetters"]
 
@@ -19,7 +19,13 @@ class DeadLetters(Family):
     """The rules of DLQ."""
 
     def check_source(self, entity: Entity) -> None:
-        """DLQ-10: refuse to dead-letter a message that is a dead letter already."""
+        """DLQ-10: refuse to dead-letter a message that is a dead letter already.
+
+        Of the transfer dead-letter queue nothing is said; there the message may also be dropped.
+        """
+        transfers = entity.kind is EntityKind.TRANSFERS
+        if transfers and self.namespace.prefers("DLQ-10", "dropped", to="refused"):
+            return
         if entity.dead_letters is None:
             raise Refusal(v.Error.INVALID_OPERATION, "DLQ-10")
 

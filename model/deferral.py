@@ -30,7 +30,7 @@ class Deferral(Family):
         if len(messages) < len(command.sequence_numbers):
             raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
         several = len({queued.partition for queued in messages}) > 1
-        if several and self.namespace.choices.pick("DEFER-10", ("refused", "given")) == "refused":
+        if several and not self.namespace.prefers("DEFER-10", "given", to="refused"):
             raise Refusal(v.Error.INVALID_OPERATION, "DEFER-10")
         views = [self.give(queued, command.mode) for queued in messages]
         return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=("DEFER-02",))

@@ -55,5 +55,7 @@ class Duplicates(Family):
 
     def forget(self, entry: DuplicateEntry) -> None:
         """DUP-01: forget a MessageId whose window has ended."""
-        if entry.entity.duplicates.get(entry.name) is entry and entry.until <= self.namespace.now:
+        if entry.entity.duplicates.get(entry.name) is entry and self.namespace.has_passed(
+            entry.until
+        ):
             self.namespace.journal.drop(entry.entity.duplicates, entry.name)

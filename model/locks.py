@@ -35,6 +35,12 @@ ACTIONS: Final = {
 RULES_OF_SETTLEMENTS: Final[dict[Action, tuple[v.RuleId, ...]]] = {
     action: (rule,) for before, action, _, rule in CHANGES if before is State.LOCKED
 }
+RULE_OF_LOST_LOCK: Final[dict[Action, v.RuleId]] = {
+    Action.DEFER: "LOCK-06",
+    Action.DEAD_LETTER: "LOCK-06",
+    Action.RENEW: "LOCK-05",
+}
+"""Request to the rule that refuses it with a lost lock; of the others LIFE-06 says so."""
 
 
 class Locks(Family):
@@ -60,12 +66,14 @@ class Locks(Family):
         queued.locked_until = self.namespace.now + entity.settings.lock_duration
         entity.look_at("locks.end", queued.locked_until, queued, queued.number)
 
-    def locked_under(self, entity: Entity, token: str) -> QueuedMessage:
+    def locked_under(
+        self, entity: Entity, token: str, action: Action = Action.COMPLETE
+    ) -> QueuedMessage:
         """LIFE-06, LOCK-05, LOCK-06, SESS-12: return the message under this lock token."""
         number = token.partition("/")[0]
         queued = entity.messages.get(int(number)) if number.isdecimal() else None
         if queued is None or queued.token != token or queued.cached_by is not None:
-            raise Refusal(v.Error.LOCK_LOST, "LIFE-06")
+            raise Refusal(v.Error.LOCK_LOST, RULE_OF_LOST_LOCK.get(action, "LIFE-06"))
         return queued
 
     @handles(v.Complete, v.Abandon, v.DeadLetter, v.Defer)
@@ -74,7 +82,7 @@ class Locks(Family):
         entity, action = self.rules.topics.readable(command.queue), ACTIONS[type(command)]
         if command.transaction is not None:
             return self.rules.transactions.settle(entity, command, command.transaction)
-        queued = self.locked_under(entity, command.lock_token)
+        queued = self.locked_under(entity, command.lock_token, action)
         self.apply(queued, action, getattr(command, "reason", ""))
         return Answer(DONE, rules=RULES_OF_SETTLEMENTS[action])
 
@@ -124,7 +132,10 @@ class Locks(Family):
         elif action is Action.DEAD_LETTER:
             self.rules.dead_letters.check_source(queued.entity)
             self.unlock(queued, action)
-            self.rules.dead_letters.dead_letter(queued, reason)
+            if queued.entity.dead_letters is None:
+                self.rules.messages.remove(queued)
+            else:
+                self.rules.dead_letters.dead_letter(queued, reason)
         elif action is Action.DEFER:
             self.unlock(queued, action)
             queued.failed -= 1  # such a delivery does not count as failed (DLQ-01)
@@ -152,7 +163,7 @@ class Locks(Family):
             return
         if self.rules.dead_letters.has_failed_too_often(queued):
             self.rules.dead_letters.dead_letter(queued, "MaxDeliveryCountExceeded")
-        elif queued.expires_at is not None and queued.expires_at <= self.namespace.now:
+        elif self.namespace.has_passed(queued.expires_at):
             self.rules.expiry.expire(queued)
         else:
             queued.line.give_back(queued)
@@ -161,7 +172,7 @@ class Locks(Family):
 
     def end(self, queued: QueuedMessage) -> None:
         """LIFE-05: release a message whose lock has expired."""
-        expired = queued.state in LOCKED_STATES and queued.locked_until <= self.namespace.now
+        expired = queued.state in LOCKED_STATES and self.namespace.has_passed(queued.locked_until)
         is_kept = queued.session is not None or self.rules.transactions.holds(queued)
         if expired and not is_kept and queued.is_there:
             self.release(queued, Action.LOCK_ENDS)
@@ -177,7 +188,7 @@ class Locks(Family):
     def renew(self, command: v.RenewLock, connection: str) -> Answer:
         """LOCK-04, LOCK-05: renew the lock of a message, unless it is lost."""
         entity = self.rules.topics.readable(command.queue)
-        queued = self.locked_under(entity, command.lock_token)
+        queued = self.locked_under(entity, command.lock_token, Action.RENEW)
         self.check_renewal(queued)
         self.prolong(queued)
         return Answer(v.Renewed(locked_until=queued.locked_until), rules=("LOCK-04",))
@@ -191,7 +202,7 @@ class Locks(Family):
         if queued.session is not None:
             raise Refusal(v.Error.INVALID_OPERATION, "SESS-14")
         self.rules.partitions.check_up(queued.entity, queued.partition)
-        expired = queued.expires_at is not None and queued.expires_at <= self.namespace.now
+        expired = self.namespace.has_passed(queued.expires_at)
         if expired and self.namespace.reading(RenewExpired) is RenewExpired.REFUSED:
             raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
 

@@ -156,7 +156,7 @@ class Management(Family):
         if not entity.base.down:
             return
         fails = self.namespace.reading(ManagementInOutage) is ManagementInOutage.FAILS
-        if fails or self.namespace.choices.pick("MGMT-18", ("refused", "done")) == "refused":
+        if fails or not self.namespace.prefers("MGMT-18", "done", to="refused"):
             raise self.rules.partitions.outage("MGMT-18")
 
     def managed(self, path: str) -> Entity:

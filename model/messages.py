@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.model.ambiguities import ReceiveInOutage
+from busproof.model.ambiguities import ReceiveInOutage, RegularOrder, SequenceGaps
 from busproof.model.answers import DONE, EMPTY, Answer, view_of
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import LIFE_CYCLE, Action
@@ -47,11 +47,23 @@ class Messages(Family):
     def key_of(self, entity: Entity, message: v.Message) -> Key | None:
         """SESS-01, KEY-08, DUP-12: check that a message may be sent, and return its key."""
         if message.session_id is None:
-            if entity.settings.requires_session:
+            if entity.settings.requires_session and self.is_refused_without_session():
                 raise Refusal(v.Error.INVALID_OPERATION, "SESS-01")
         elif message.partition_key is not None:
             self.rules.keys.check_agreement(entity, message)
-        return self.rules.keys.effective_key(entity, message)
+        key = self.rules.keys.effective_key(entity, message)
+        # There may be nothing to recognise a copy by.
+        detects = key is None and message.message_id is None and entity.settings.duplicate_detection
+        if detects and self.namespace.prefers("DUP-12", "refused", to="accepted"):
+            raise Refusal(v.Error.INVALID_OPERATION, "DUP-12")
+        return key
+
+    def is_refused_without_session(self) -> bool:
+        """SESS-01: return whether a message without its required session is refused.
+
+        Otherwise it is accepted and dead-lettered, like one that is forwarded there (FWD-27).
+        """
+        return not self.namespace.prefers("SESS-01", "dead-lettered", to="refused")
 
     def accept(
         self,
@@ -87,7 +99,7 @@ class Messages(Family):
         counters = entity.partitions[partition]
         journal.touch(counters)
         self.namespace.arrivals += 1
-        number = self.next_number(counters)
+        number = self.next_number(entity, counters)
         session = None
         if entity.settings.requires_session and message.session_id is not None:
             session = self.rules.sessions.known(entity, message.session_id, partition)
@@ -111,9 +123,15 @@ class Messages(Family):
             entity.free_sessions[session] = None
         return queued
 
-    def next_number(self, counters: Partition) -> int:
-        """SEQ-01, SEQ-03, LIFE-12: return the next number; its top 16 bits are the partition."""
-        counters.arrivals += 1
+    def next_number(self, entity: Entity, counters: Partition) -> int:
+        """SEQ-01, SEQ-03, LIFE-12: return the next number; its top 16 bits are the partition.
+
+        Numbers may leave gaps, unless the profile says otherwise (SEQUENCE-GAPS).
+        """
+        position = counters.arrivals + 1
+        if self.namespace.reading(SequenceGaps) is SequenceGaps.EITHER:
+            position = self.namespace.choices.position(entity.path, counters.number, position)
+        counters.arrivals = position
         return (counters.number << v.SEQUENCE_BITS) + counters.arrivals
 
     def remove(self, queued: QueuedMessage) -> None:
@@ -142,12 +160,22 @@ class Messages(Family):
     @handles(v.Receive)
     def receive(self, command: v.Receive, connection: str) -> Answer:
         """LIFE-01, LIFE-09: give an available message, if there is one."""
-        entity = self.rules.topics.receivable(command.queue)
-        session = self.rules.sessions.of_receive(entity, command.session_id, connection)
-        view = self.give_next(entity, session, command.mode, connection)
+        source = self.source(command, connection)
+        view = None if source is None else self.give_next(*source, command.mode, connection)
         if view is None:
             return Answer(EMPTY, rules=("LIFE-08",))
         return Answer(v.Received(message=view), rules=("LIFE-01",))
+
+    def source(
+        self, command: v.Receive | v.ReceiveBatch, connection: str
+    ) -> tuple[Entity, Session | None] | None:
+        """TOPIC-05, SESS-02: return entity and session to receive from, or nothing to receive."""
+        if self.rules.topics.looks_empty(command.queue):
+            return None
+        entity = self.rules.topics.receivable(command.queue)
+        if self.rules.sessions.looks_empty(entity, command.session_id, connection):
+            return None
+        return entity, self.rules.sessions.of_receive(entity, command.session_id, connection)
 
     def give_next(
         self,
@@ -184,7 +212,7 @@ class Messages(Family):
         """LIFE-09, KEY-16: return an available message of any partition that is up, or none."""
         down, table, partitions = entity.base.down, entity.messages, entity.partitions
         if len(partitions) == 1:
-            return None if down else partitions[0].line.first(table)
+            return None if down else self.next_in_line(entity, partitions[0])
 
         def has_some(number: int) -> bool:
             partition = partitions[number]
@@ -199,6 +227,13 @@ class Messages(Family):
             return None
         offered = self.offered(entity, partitions[chosen])
         return self.namespace.choices.pick("KEY-16", offered)
+
+    def next_in_line(self, entity: Entity, only: Partition) -> QueuedMessage | None:
+        """KEY-26, REGULAR-ORDER: return an available message of an entity with one partition."""
+        first = only.line.first(entity.messages)
+        if first is None or self.namespace.reading(RegularOrder) is not RegularOrder.EITHER:
+            return first
+        return self.namespace.choices.pick("REGULAR-ORDER", only.line.available(entity.messages))
 
     def offered(self, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
         """KEY-16, KEY-17: yield the first message of each key, and all messages without a key."""

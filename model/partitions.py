@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import chain, islice
 from operator import attrgetter
-from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.ambiguities import (
     CacheExpiry,
     CacheLock,
+    Given,
+    Libraries,
     LikeRegular,
-    Open,
     OutageError,
     PeekEmpty,
     PeekInOutage,
@@ -31,9 +31,6 @@ from busproof.model.state import NO_PARTITIONS, Entity, Partition, QueuedMessage
 from busproof.model.values import EntityKind, Refusal
 
 __all__ = ["Partitions"]
-
-TAKEN_ALONG: Final = (0, 1, 2)
-"""LIFE-08: how many extra messages a front end may cache; the documents state no limit."""
 
 
 def shown(queued: QueuedMessage) -> v.MessageView:
@@ -61,10 +58,10 @@ class Partitions(Family):
         No edition says what happens to settlements, renewals and sessions in an outage.
         """
         is_down = partition in entity.base.down
-        if is_down and self.namespace.choices.pick(rule, ("done", "refused")) == "refused":
+        if is_down and self.namespace.prefers(rule, "refused", to="done"):
             raise self.outage(rule)
 
-    def answer_of(self, kind: type[Open], rule: v.RuleId, *answers: str) -> str:
+    def answer_of(self, kind: type[Given], rule: v.RuleId, *answers: str) -> str:
         """LIFE-11, MGMT-23, SESS-24: return one of the answers in an outage, or refuse."""
         answer: str = self.namespace.reading(kind)
         if answer == next(iter(kind)):
@@ -77,16 +74,20 @@ class Partitions(Family):
     def switch(self, command: v.TakePartitionDown | v.BringPartitionUp, connection: str) -> Answer:
         """PART-02, PART-04, PART-05: take a partition of one entity down, or bring it up."""
         entity, name = self.namespace.entities.get(command.queue), command.queue
+        down = isinstance(command, v.TakePartitionDown)
         if entity is not None:
             if entity.kind is EntityKind.SUBSCRIPTION:
                 raise Refusal(v.Error.INVALID_OPERATION)
             name = entity.base.path
+        elif down and self.namespace.prefers("PART-05", "refused", to="done"):
+            # An adapter may be unable to disturb an entity that does not exist yet.
+            raise Refusal(v.Error.NOT_FOUND, "PART-05")
         most = self.namespace.profile.partitions if entity is None else len(entity.partitions)
         if command.partition >= most:
             raise Refusal(v.Error.NOT_FOUND)
         journal, single = self.namespace.journal, {command.partition}
         before = self.namespace.down.get(name, NO_PARTITIONS)
-        after = before | single if isinstance(command, v.TakePartitionDown) else before - single
+        after = before | single if down else before - single
         journal.put(self.namespace.down, name, after)
         if entity is not None:
             journal.touch(entity.base)
@@ -99,7 +100,7 @@ class Partitions(Family):
         Their locks begin now (CACHE-LOCK). A cached message counts as delivered only when it is
         given to a receiver, or when its lock ends (CACHE-DELIVERY-COUNT).
         """
-        for _ in range(self.namespace.choices.pick("LIFE-08", TAKEN_ALONG)):
+        while self.namespace.prefers("LIFE-08", "one-more", to="enough"):
             queued = entity.partitions[partition].line.first(entity.messages)
             if queued is None:
                 return
@@ -125,7 +126,7 @@ class Partitions(Family):
         ]
         entity.caches[connection] = cached
         for queued in sorted(cached, key=by_number):
-            expired = queued.expires_at is not None and queued.expires_at <= self.namespace.now
+            expired = self.namespace.has_passed(queued.expires_at)
             if not expired or self.namespace.reading(CacheExpiry) is CacheExpiry.HANDED_OUT:
                 return queued
         return None
@@ -150,15 +151,13 @@ class Partitions(Family):
         """LIFE-07, PART-19, PART-29: show up to the requested number of messages."""
         start = command.from_sequence_number
         entity = self.rules.topics.readable(command.queue)
+        self.check_peek(entity)
         up = [
             partition for partition in entity.partitions if partition.number not in entity.base.down
         ]
         served = bool(up) and self.namespace.reading(PeekInOutage) is PeekInOutage.SERVED
         may_be_refused = entity.base.down and not served
-        if (
-            may_be_refused
-            and self.namespace.choices.pick("LIFE-11", ("shown", "refused")) == "refused"
-        ):
+        if may_be_refused and self.namespace.prefers("LIFE-11", "refused", to="shown"):
             raise self.outage("LIFE-11")
         if command.session_id is not None:
             queued = self.in_session(entity, up, command.session_id, start or 0)
@@ -174,6 +173,18 @@ class Partitions(Family):
         if command.session_id is None:
             peeked += islice(self.scheduled(entity, up), command.count - len(peeked))
         return Answer(v.Peeked(messages=tuple(peeked)), rules=("LIFE-07",))
+
+    def check_peek(self, entity: Entity) -> None:
+        """FWD-15, PART-22: refuse a peek where the documents do not promise it, or let it pass.
+
+        Nothing is said of an entity that forwards, nor of libraries that the documents do not know.
+        """
+        forwards = entity.settings.forward_to is not None
+        if forwards and self.namespace.prefers("FWD-15", "refused", to="shown"):
+            raise Refusal(v.Error.INVALID_OPERATION, "FWD-15")
+        unknown = self.namespace.reading(Libraries) is Libraries.BUS
+        if unknown and self.namespace.prefers("PART-22", "refused", to="shown"):
+            raise Refusal(v.Error.INVALID_OPERATION, "PART-22")
 
     def onwards(
         self, entity: Entity, up: Iterable[Partition], start: int
@@ -208,13 +219,17 @@ class Partitions(Family):
             return [oldest, *(partition for partition in up if partition is not oldest)]
         if len(filled) < len(entity.partitions):
             # If an empty partition answers first, the peek may end with it (PART-21, PEEK-EMPTY).
-            empty_first = self.namespace.choices.pick("PART-21", ("filled", "empty")) == "empty"
+            empty_first = self.namespace.prefers("PART-21", "empty", to="filled")
             if empty_first and self.ends_with_empty():
                 return []
         first = self.namespace.choices.pick("PART-16", filled)
-        if self.namespace.choices.pick("PART-18", ("all", "one")) == "one":
+        if self.namespace.prefers("PART-18", "one", to="all"):
             return [first]
-        return [first, *(partition for partition in up if partition is not first)]
+        order, others = [first], [partition for partition in filled if partition is not first]
+        while others:
+            order.append(self.namespace.choices.pick("PART-16", others))
+            others.remove(order[-1])
+        return [*order, *(partition for partition in up if not partition.messages)]
 
     def ends_with_empty(self) -> bool:
         """PEEK-EMPTY: return whether a peek ends if an empty partition answers first."""

@@ -64,7 +64,7 @@ class Scheduling(Family):
         """
         counters = entity.partitions[partition]
         self.namespace.journal.touch(counters)
-        number = self.rules.messages.next_number(counters)
+        number = self.rules.messages.next_number(entity, counters)
         return ScheduledMessage(entity, number, partition, message, key, due)
 
     def schedule_in(self, entity: Entity, message: v.Message, due: int, name: str) -> Answer:
@@ -110,9 +110,8 @@ class Scheduling(Family):
         """SCHED-02, SCHED-06, SCHED-07, TTL-12: enqueue a scheduled message that is due."""
         entity = scheduled.entity
         partition = scheduled.partition
-        if (
-            entity.scheduled.get(scheduled.number) is not scheduled
-            or scheduled.due > self.namespace.now
+        if entity.scheduled.get(scheduled.number) is not scheduled or not self.namespace.has_passed(
+            scheduled.due
         ):
             return
         self.drop(scheduled, Action.ACTIVATE)
@@ -135,6 +134,9 @@ class Scheduling(Family):
         entity = self.rules.topics.sendable(command.queue)
         scheduled = entity.scheduled.get(command.sequence_number)
         if scheduled is None:
+            # Nothing says that cancelling what is not scheduled is an error.
+            if self.namespace.prefers("FEAT-12", "done", to="refused"):
+                return Answer(DONE, rules=("FEAT-12",))
             raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
         self.drop(scheduled, Action.CANCEL)
         return Answer(DONE, rules=("SCHED-04",))

@@ -52,6 +52,19 @@ class Sessions(Family):
             return None
         return self.held(entity, name, connection)
 
+    def looks_empty(self, entity: Entity, name: str | None, connection: str) -> bool:
+        """SESS-02: return whether a receiver of the other kind finds nothing, instead of an error.
+
+        The documents do not say what a receiver of a session is answered where there are none, nor
+        one without a session whose connection holds one.
+        """
+        if entity.settings.requires_session is (name is not None):
+            return False
+        holds = any(session.holder == connection for session in entity.sessions.values())
+        if name is None and not holds:
+            return False
+        return self.namespace.prefers("SESS-02", "empty", to="refused")
+
     def held(self, entity: Entity, name: str, connection: str) -> Session:
         """SESS-12, SESS-21: return the session of this name, if the connection holds it."""
         session = entity.sessions.get(name)
@@ -77,7 +90,7 @@ class Sessions(Family):
 
     def requiring_sessions(self, path: str) -> Entity:
         """SESS-02: return the entity with this path, which has to require sessions."""
-        entity = self.rules.topics.receivable(path)
+        entity = self.rules.topics.usable(path)
         if not entity.settings.requires_session:
             raise Refusal(v.Error.INVALID_OPERATION, "SESS-02")
         return entity
@@ -95,7 +108,7 @@ class Sessions(Family):
             if self.rules.partitions.answer_of(NextInOutage, "SESS-24", *answers) == "empty":
                 return Answer(EMPTY, rules=("SESS-24",))
         if next(self.free(entity), None) is None:
-            if self.namespace.choices.pick("SESS-07", ("empty", "refused")) == "refused":
+            if self.namespace.prefers("SESS-07", "refused", to="empty"):
                 raise Refusal(v.Error.SESSION_CANNOT_BE_LOCKED, "SESS-07")
             return Answer(EMPTY, rules=("SESS-07",))
         session = self.namespace.choices.pick("SESS-06", self.free(entity))
@@ -160,13 +173,24 @@ class Sessions(Family):
     def end(self, session: Session) -> None:
         """SESS-10, SESS-11: release a session whose lock has expired."""
         is_known = session.entity.sessions.get(session.name) is session
-        if is_known and session.holder is not None and session.locked_until <= self.namespace.now:
+        if (
+            is_known
+            and session.holder is not None
+            and self.namespace.has_passed(session.locked_until)
+        ):
             self.release(session, counts=True)
 
     @handles(v.CloseSession)
     def close(self, command: v.CloseSession, connection: str) -> Answer:
         """SESS-08, SESS-09: release a session at its holder's request."""
-        session = self.own(command, connection)
+        entity = self.rules.topics.usable(command.queue)
+        session = entity.sessions.get(command.session_id)
+        # Nothing is said of closing a session that is not held: it is closed already.
+        held = session is not None and session.holder == connection
+        if not held and self.namespace.prefers("SESS-18", "done", to="refused"):
+            return Answer(DONE, rules=("SESS-18",))
+        session = self.held(entity, command.session_id, connection)
+        self.rules.partitions.check_up(entity, session.partition, "SESS-25")
         self.release(session, counts=False)
         return Answer(DONE, rules=("SESS-08",))
 
@@ -198,7 +222,7 @@ class Sessions(Family):
 
     def own(self, command: OfHolder, connection: str) -> Session:
         """SESS-12, SESS-21, SESS-25: return a session that the connection holds."""
-        entity = self.rules.topics.receivable(command.queue)
+        entity = self.rules.topics.usable(command.queue)
         session = self.held(entity, command.session_id, connection)
         self.rules.partitions.check_up(entity, session.partition, "SESS-25")
         return session
@@ -206,6 +230,15 @@ class Sessions(Family):
     @handles(v.ListSessions)
     def list_sessions(self, command: v.ListSessions, connection: str) -> Answer:
         """SESS-22, FEAT-16: return the names of sessions that have messages or a state."""
-        named = self.requiring_sessions(command.queue).sessions.items()
+        entity = self.rules.topics.usable(command.queue)
+        if not entity.settings.requires_session:
+            # Nothing is said of an entity that requires no sessions; one without any may say so.
+            none = all(queued.message.session_id is None for queued in entity.messages.values())
+            if none and self.namespace.prefers("FEAT-16", "none", to="refused"):
+                return Answer(v.SessionsListed(session_ids=()), rules=("FEAT-16",))
+            raise Refusal(v.Error.INVALID_OPERATION, "SESS-02")
+        if entity.base.down and self.namespace.prefers("LIFE-11", "refused", to="shown"):
+            raise self.rules.partitions.outage("LIFE-11")
+        named = entity.sessions.items()
         names = sorted(name for name, one in named if one.messages or one.state is not None)
         return Answer(v.SessionsListed(session_ids=tuple(names)), rules=("SESS-22",))

@@ -32,7 +32,16 @@ class Sizes(Family):
         if wanted is None:
             return DEFAULT_SIZE
         premium = self.namespace.profile.is_premium
-        if wanted not in (PREMIUM_SIZES if premium else STANDARD_SIZES):
+        sizes = PREMIUM_SIZES if premium else STANDARD_SIZES
+        if self.namespace.profile.is_partitioned:
+            # No document says how large an entity of a partitioned namespace can be.
+            usual = ("granted", "refused") if wanted in sizes else ("refused", "granted")
+            if self.namespace.pick("PREM-14", *usual) == "refused":
+                raise Refusal(v.Error.INVALID_OPERATION, "PREM-08")
+            return wanted
+        if wanted not in sizes:
+            if self.namespace.prefers("SIZE-02", "replaced", to="refused"):
+                return max(size for size in sizes if size <= max(wanted, sizes[0]))
             raise Refusal(v.Error.INVALID_OPERATION, "PREM-08" if premium else "SIZE-02")
         return wanted
 

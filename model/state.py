@@ -296,6 +296,18 @@ class NamespaceState(Record):
     epoch: int = 0
     choices: Choices = attrs.field(factory=RoundRobin)
 
+    def pick(self, name: str, *candidates: str) -> str:
+        """Return what this bus does where the documents leave it free; a regular one the first."""
+        return self.choices.pick(name, candidates)
+
+    def has_passed(self, moment: int | None) -> bool:
+        """Return whether a moment has passed; `None` is never."""
+        return moment is not None and self.choices.has_passed(moment, self.now)
+
+    def prefers(self, name: str, other: str, *, to: str) -> bool:
+        """Return whether this bus does the other thing where a regular one does `to`."""
+        return self.choices.pick(name, (to, other)) == other
+
     def reading(self, kind: type[R], *among: R) -> R:
         """Return how this bus reads an ambiguity.
 

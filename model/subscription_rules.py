@@ -36,6 +36,10 @@ class SubscriptionRules(Family):
         subscription = self.namespace.entities.get(path)
         if subscription is None or subscription.kind is not EntityKind.SUBSCRIPTION:
             raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
+        # Nothing is said of a disabled subscription but that it gives no messages.
+        disabled = subscription.status is not v.EntityStatus.ACTIVE
+        if disabled and self.namespace.prefers("MGMT-27", "refused", to="done"):
+            raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-27")
         return subscription
 
     @handles(v.AddRule, v.RemoveRule)
@@ -115,10 +119,21 @@ class SubscriptionRules(Family):
         taking = [rule for rule in subscription.rules if self.takes(rule.filter, message, arrival)]
         plain = any(rule.action is None for rule in taking)
         acting = [rule for rule in taking if rule.action is not None]
-        return (
+        copies = [
             *((message,) if plain else ()),
             *(self.act(rule, message, arrival) for rule in acting),
-        )
+        ]
+        return self.in_any_order(copies) if len(copies) > 1 else tuple(copies)
+
+    def in_any_order(self, copies: list[v.Message]) -> tuple[v.Message, ...]:
+        """FILTER-22: return the copies of one message in any order."""
+        places = list(range(len(copies)))
+        order = []
+        while places:
+            place = self.namespace.choices.pick("FILTER-22", tuple(places))
+            places.remove(place)
+            order.append(copies[place])
+        return tuple(order)
 
     @staticmethod
     def takes(wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:

@@ -65,6 +65,34 @@ class Topics(Family):
             raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-27")
         return entity
 
+    def usable(self, path: str) -> Entity:
+        """MGMT-27: return the entity with this path for requests about its sessions.
+
+        The documents say that a disabled entity gives no messages, and not whether sessions work.
+        """
+        entity = self.readable(path)
+        disabled = entity.status is not ACTIVE and not entity.status.gives
+        if disabled and not self.namespace.prefers("MGMT-27", "done", to="refused"):
+            raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-27")
+        return entity
+
+    def looks_empty(self, path: str) -> bool:
+        """TOPIC-05, FWD-15, FWD-36: return whether a receiver finds nothing here, or refuse it.
+
+        Nothing can be received from a topic, nor from an entity that forwards. The documents do not
+        say whether that is an error, nor whether a topic has dead-letter queues.
+        """
+        entity = self.namespace.entities.get(path)
+        owner = entity or self.namespace.entities.get(v.owner_of(path))
+        if owner is not None and owner.kind is EntityKind.TOPIC:
+            return self.namespace.prefers("TOPIC-05", "empty", to="refused")
+        if entity is not None and entity.settings.forward_to is not None:
+            answer = self.namespace.pick("FWD-15", "served", "empty", "refused")
+            if answer == "refused":
+                raise Refusal(v.Error.INVALID_OPERATION, "FWD-15")
+            return answer == "empty"
+        return False
+
     def distribute(
         self, topic: Entity, message: v.Message, partition: int, transit: InTransit
     ) -> None:

@@ -185,7 +185,7 @@ class Transactions(Family):
             try:
                 if isinstance(command, v.DeadLetter):
                     self.rules.dead_letters.check_source(entity)
-                queued = self.rules.locks.locked_under(entity, token)
+                queued = self.rules.locks.locked_under(entity, token, ACTIONS[type(command)])
             except Refusal:
                 if self.namespace.reading(SettlementRefusal) is SettlementRefusal.AT_ONCE:
                     raise
@@ -246,7 +246,7 @@ class Transactions(Family):
         if transaction.doomed:
             raise Refusal(v.Error.INVALID_OPERATION)
         for enlisted in transaction.settlements:
-            queued = self.rules.locks.locked_under(enlisted.entity, enlisted.token)
+            queued = self.rules.locks.locked_under(enlisted.entity, enlisted.token, enlisted.action)
             self.rules.locks.apply(queued, enlisted.action, enlisted.reason)
         for change in transaction.rule_changes:
             # A change that has become impossible has no effect (FEAT-19).

@@ -108,7 +108,7 @@ class _Messages(Messages):
 
     _arrived = 0
 
-    def next_number(self, counters: Partition) -> int:
+    def next_number(self, entity: Entity, counters: Partition) -> int:  # noqa: ARG002 - as the rule
         self._arrived += 1
         return (counters.number << v.SEQUENCE_BITS) + self._arrived
 
@@ -132,7 +132,9 @@ class _Scheduling(Scheduling):
         partition: int,
         due: int,
     ) -> ScheduledMessage:
-        number = self.rules.messages.next_number(entity.partitions[partition]) + PLANNED_FROM
+        number = (
+            self.rules.messages.next_number(entity, entity.partitions[partition]) + PLANNED_FROM
+        )
         return ScheduledMessage(entity, number, partition, message, key, due)
 
 

@@ -50,11 +50,11 @@ def bus_after(commands: Sequence[v.Command], adapter: ModelAdapter) -> Bus:
 class TakesAnyToken(Locks):
     """Take a token of whichever delivery, where the message is locked."""
 
-    def locked_under(self, entity: Entity, token: str) -> QueuedMessage:
+    def locked_under(self, entity: Entity, token: str, *rest: Action) -> QueuedMessage:
         queued = entity.messages.get(int(token.partition("/")[0]))
         if queued is not None and queued.token is not None:
             return queued
-        return super().locked_under(entity, token)
+        return super().locked_under(entity, token, *rest)
 
 
 class ForgetsTheDeliveryCount(Management):

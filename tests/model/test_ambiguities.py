@@ -1,11 +1,13 @@
 """The readings of the model are those of the register of ambiguities."""
 
+from random import Random
+
 import attrs
 import pytest
 from model_driver import Bus, catalogue, profile
 
 from busproof import vocabulary as v
-from busproof.model import HostileChoices, ambiguities
+from busproof.model import HostileChoices, RandomChoices, ambiguities, ways
 from busproof.model.ambiguities import (
     ActionKeys,
     EmptyKey,
@@ -65,3 +67,64 @@ def test_name_of_a_class_spells_the_id() -> None:
     assert "SHORT-TIMEOUT" == ShortTimeout.entry
     assert ShortTimeout.named("neither") is None
     assert v.profile_for(catalogue()).readings.get(ShortTimeout.entry) in tuple(ShortTimeout)
+
+
+def answers(bus: Bus, command: v.Command) -> set[str]:
+    """Return the kinds of answers that the model can give to a command."""
+    return {type(answer.outcome).__name__ for _, answer in ways(bus.namespace, command, "c1")}
+
+
+def test_size_that_a_tier_lacks_may_be_replaced() -> None:
+    bus = Bus()
+    wanted = v.CreateQueue(queue="q", max_size=7)
+    assert {"Done", "Refused"} == answers(bus, wanted)
+    for _, answer in ways(bus.namespace, wanted, "c1"):
+        if isinstance(answer.outcome, v.Done):
+            assert 5 == bus.namespace.entities["q"].settings.max_size
+
+
+def test_dead_letter_of_a_transfer_may_be_dropped_but_not_one_of_the_queue() -> None:
+    bus = Bus(profile(FORWARD_FAILED="transfer"))
+    bus.create("d")
+    bus.create("q", forward_to="d")
+    bus.done(v.DeleteQueue(queue="d"))
+    bus.send("m", queue="q")
+    path = f"q{v.TRANSFERS}"
+    token = bus.receive(queue=path).lock_token or ""
+    letter = v.DeadLetter(queue=path, lock_token=token)
+    assert {"Done", "Refused"} == answers(bus, letter)
+    for _, answer in ways(bus.namespace, letter, "c1"):
+        is_there = bool(bus.namespace.entities[path].messages)
+        assert is_there is isinstance(answer.outcome, v.Refused)
+
+
+@pytest.mark.parametrize(
+    ("command", "kinds"),
+    [
+        (v.CloseSession(queue="s", session_id="a"), {"Done", "Refused"}),
+        (v.CancelScheduled(queue="q", sequence_number=7), {"Done", "Refused"}),
+        (v.Receive(queue="q", session_id="a"), {"Empty", "Refused"}),
+        (v.Receive(queue="t"), {"Empty", "Refused"}),
+        (v.Receive(queue=f"t{v.DEAD_LETTERS}"), {"Empty", "Refused"}),
+        (v.ListSessions(queue="q"), {"SessionsListed", "Refused"}),
+        (v.Send(queue="s", message=v.Message(body="m")), {"Done", "Refused"}),
+        (v.TakePartitionDown(queue="none", partition=0), {"Done", "Refused"}),
+    ],
+)
+def test_silence_of_the_documents_is_a_choice(command: v.Command, kinds: set[str]) -> None:
+    bus = Bus()
+    bus.create("q")
+    bus.create("s", requires_session=True)
+    bus.done(v.CreateTopic(topic="t"))
+    assert kinds == answers(bus, command)
+    assert bus.ask(command).outcome.__class__.__name__ in kinds
+
+
+def test_random_policies_leave_gaps_in_sequence_numbers_unless_the_profile_forbids_it() -> None:
+    for reading, gaps in (("either", True), ("gap-free", False)):
+        bus = Bus(profile(partitions=1, SEQUENCE_GAPS=reading), RandomChoices(Random(1)))
+        bus.create("q", partitioned=False)
+        for number in range(60):
+            bus.send(f"m{number}")
+        numbers = sorted(bus.namespace.entities["q"].messages)
+        assert gaps is (numbers[-1] > 60)

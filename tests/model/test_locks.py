@@ -1,5 +1,7 @@
 """Locks of one message and of several, and messages in a front end's cache."""
 
+from typing import Any
+
 import pytest
 from model_driver import SECOND, Always, Bus, profile
 
@@ -160,3 +162,23 @@ def test_cached_lock_begins_when_handed_out_if_so_read() -> None:
     bus.receive()
     bus.wait(5)
     assert 65 * SECOND == bus.receive().locked_until
+
+
+@pytest.mark.parametrize(
+    ("request_with", "rule"),
+    [
+        (v.Complete, "LIFE-06"),
+        (v.Abandon, "LIFE-06"),
+        (v.DeadLetter, "LOCK-06"),
+        (v.Defer, "LOCK-06"),
+        (v.RenewLock, "LOCK-05"),
+    ],
+)
+def test_lost_lock_is_refused_by_the_rule_of_its_request(request_with: Any, rule: str) -> None:
+    bus = Bus()
+    bus.create()
+    bus.send("m")
+    token = bus.receive().lock_token
+    bus.wait(61)
+    answer = bus.ask(request_with(queue="q", lock_token=token))
+    assert (v.Refused(error=v.Error.LOCK_LOST), (rule,)) == (answer.outcome, answer.rules)

@@ -83,3 +83,13 @@ def test_copy_prolongs_the_window_if_so_read() -> None:
 def test_duplicate_window_out_of_bounds_is_refused(bus: Bus, window: int) -> None:
     command = v.CreateQueue(queue="q", duplicate_detection=True, duplicate_window=window)
     assert v.Error.INVALID_OPERATION is bus.refused(command)
+
+
+def test_copy_that_is_scheduled_is_dropped_when_it_is_sent() -> None:
+    """DUP-04: a scheduled message with a known MessageId is numbered, and never comes."""
+    bus = Bus()
+    bus.create(duplicate_detection=True)
+    message = v.Message(body="m", message_id="i")
+    for _ in range(2):
+        bus.done(v.Schedule(queue="q", message=message, delay=SECOND))
+    assert 1 == len(bus.namespace.entities["q"].scheduled)

@@ -58,6 +58,16 @@ class Went:
     rules: tuple[v.RuleId, ...]
 
 
+UNSTATED: Final = frozenset(
+    {
+        *("DLQ-10", "DUP-12", "FEAT-12", "FEAT-16", "FILTER-22", "FWD-15", "MGMT-27", "PART-05"),
+        *("PART-22", "PREM-14", "REGULAR-ORDER", "SESS-01", "SESS-02", "SESS-18", "SIZE-02"),
+        "TOPIC-05",
+    }
+)
+"""Freedoms of the model where the documents are silent, and the specs state only what is usual."""
+
+
 class Model:
     """A namespace of the model, which is moved from state to state.
 
@@ -107,6 +117,8 @@ class Model:
             step(self.namespace, command, request.connection, RoundRobin(), keep=True)
         for way, answer in ways(self.namespace, request.command, request.connection):
             if any(self._pinned.get(name, place) != place for name, place in way):
+                continue
+            if any(name in UNSTATED and place for name, place in way):
                 continue
             self._settle()
             yield self._went(request, memory, tuple(place for _, place in way), answer)
