@@ -14,6 +14,7 @@ from typing import Final
 import attrs
 import pytest
 import trustme
+from work import PATIENCE, until
 
 from busproof.broker.admin.http import Answer, served
 from busproof.broker.amqp.websocket import WebSocket
@@ -68,14 +69,14 @@ def secured(tmp_path: Path) -> Iterator[Secured]:
     process = launched(*options, "--tls", str(authority))
     yield Secured(running(process), ports, ssl.create_default_context(cafile=str(authority)))
     process.kill()
-    process.wait(20)
+    process.wait(PATIENCE)
 
 
 def visit(secured: Secured, port: int, clients: int, says: bytes | None) -> None:
     """Connect many clients, each of which says this, or shakes hands; then all go."""
     with ExitStack() as all_of_them:
         for _ in range(clients):
-            client = socket.create_connection(("127.0.0.1", port), timeout=20)
+            client = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
             if says is None:
                 client = secured.trusting.wrap_socket(client, server_hostname="localhost")
             else:
@@ -84,10 +85,7 @@ def visit(secured: Secured, port: int, clients: int, says: bytes | None) -> None
 
 
 def settles_below(secured: Secured, most: float) -> bool:
-    end = time.monotonic() + 20
-    while secured.memory > most and time.monotonic() < end:
-        time.sleep(0.1)
-    return secured.memory <= most
+    return until(lambda: secured.memory <= most)
 
 
 @pytest.mark.slow
@@ -109,7 +107,9 @@ def test_flood_of_handshakes_makes_room_for_one_that_goes_on(secured: Secured) -
     before = secured.memory
     with ExitStack() as others:
         for _ in range(800):
-            other = socket.create_connection(("127.0.0.1", secured.ports["tls-port"]), timeout=20)
+            other = socket.create_connection(
+                ("127.0.0.1", secured.ports["tls-port"]), timeout=PATIENCE
+            )
             others.enter_context(other).sendall(b"\x16")
         visit(secured, secured.ports["tls-port"], 1, None)
         assert secured.memory - before < 60_000_000
@@ -206,7 +206,7 @@ def test_http_connection_that_has_ended_is_freed_at_once(says: bytes, over: str)
     authority.configure_trust(trusting)
 
     def come_and_go(port: int) -> None:
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as plain:
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as plain:
             if over == "HTTP" or says == b"\x16":
                 plain.sendall(says)
             else:

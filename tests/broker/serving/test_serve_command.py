@@ -237,7 +237,7 @@ def test_connection_string_is_alone_on_standard_output(
     )
     served = running(process)
     process.terminate()
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert "1 entities" in served.said
     if log:
         assert "Endpoint=" not in output
