@@ -102,8 +102,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     return Together(config, log)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest tests first, in the order of `LONGEST`."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only the nightly parts have, and put the longest tests first."""
+    if not FULL:
+        nightly = [item for item in items if item.get_closest_marker("full_size")]
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if not item.get_closest_marker("full_size")]
     items.sort(key=lambda item: place(item.nodeid))
 
 
@@ -152,10 +156,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List what was not run for lack of a program, and what brings that."""
+    """List what was not run, each with its reason: what it needs, and what brings that."""
     lines = list(Tally(terminalreporter.stats.get("skipped", [])).lines())
     if lines:
-        terminalreporter.section("not run: a program is missing")
+        terminalreporter.section("not run")
         for line in lines:
             terminalreporter.write_line(line)
 

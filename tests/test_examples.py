@@ -107,10 +107,7 @@ def test_the_package_is_found_by_its_name(outside) -> None:
     assert ("installed", "shelfbus 0.1.0") == (found["shelf"]["kind"], found["shelf"]["summary"])
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="a whole run, which .ci/run has too: run by the nightly part commands",
-)
+@pytest.mark.full_size("a whole run, which .ci/run has too: run by the nightly part commands")
 def test_the_package_passes_its_own_tests(outside) -> None:
     """Its conformance is one of them."""
     copy, environment = outside

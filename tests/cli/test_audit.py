@@ -17,10 +17,7 @@ COMPARED = [each.id for each in MUTANTS[:: len(MUTANTS) // 12]] if FULL else ["a
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not FULL,
-    reason="`make audit` does it for all faults: run by the nightly part commands",
-)
+@pytest.mark.full_size("`make audit` does it for all faults: run by the nightly part commands")
 def test_a_seeded_fault_of_each_family_is_killed_by_its_own_rule(tmp_path):
     families = {each.rule.partition("-")[0]: each.id for each in MUTANTS}
     command = [sys.executable, "-m", "busproof", "audit", "--format", "json", *families.values()]

@@ -1,7 +1,6 @@
 """`busproof run --edition all`: a run of each edition, and one page of them all."""
 
 import json
-import os
 
 import pytest
 
@@ -10,7 +9,6 @@ from busproof.spec import load
 pytestmark = pytest.mark.slow
 
 EDITIONS = [each.id for each in sorted(load().editions, key=lambda each: each.order)]
-FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 FAULTY = ("--adapter", "faulty:largest-size-refused")
 """It breaks a rule of which the newest edition says nothing."""
 SHORT = ("run", "--edition", "all", "--only", "features", "--name", "it")
@@ -29,10 +27,7 @@ def test_every_edition_is_run_and_stands_beside_the_others(busproof):
     assert all(edition in page.read_text() for edition in EDITIONS)
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="another run of all editions: run by the nightly part commands",
-)
+@pytest.mark.full_size("another run of all editions: run by the nightly part commands")
 def test_verdicts_come_as_json_by_edition(busproof):
     ended = busproof(*SHORT, "--rule", "KEY-08", "--format", "json")
     assert 0 == ended.code

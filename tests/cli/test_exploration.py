@@ -1,7 +1,6 @@
 """`busproof run` explores: how much, from which seed, and what becomes of what it finds."""
 
 import json
-import os
 import re
 import shutil
 import signal
@@ -21,7 +20,6 @@ from busproof.history.replay import read_commands
 
 pytestmark = pytest.mark.slow
 
-FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 EXPLORE = ("run", "--only", "exploration", "--seed", "6", "--name", "it")
 FAULTY = ("--adapter", "faulty:abandoned-is-lost")
 
@@ -39,10 +37,7 @@ def broken(shell, tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="much as the next one, on other buses: run by the nightly part commands",
-)
+@pytest.mark.full_size("much as the next one, on other buses: run by the nightly part commands")
 @pytest.mark.parametrize("policy", ["random", "hostile"])
 def test_a_seed_repeats_the_same_events_in_every_process(busproof, monkeypatch, policy) -> None:
     """However Python's hashes fall, by which the model's maps are in another order each time.
@@ -73,10 +68,7 @@ def failure(broken, rule) -> Path:
     return broken / "reports/runs/it/failures" / rule
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="a whole run, which .ci/run makes too: run by the nightly part commands",
-)
+@pytest.mark.full_size("a whole run, which .ci/run makes too: run by the nightly part commands")
 def test_features_and_exploration_are_one_verdict(busproof, recorded) -> None:
     """The printed seed repeats exactly these events."""
     explored = json.loads((recorded.folder / "printed.json").read_text())["explored"]

@@ -142,10 +142,7 @@ def test_the_model_shows_every_rule_of_the_basic_tier(busproof, adapter):
     assert {"KEY-04", "KEY-08", "KEY-09", "LIFE-06"}.isdisjoint(reasons)
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="much as without a witness, below: run by the nightly part terms",
-)
+@pytest.mark.full_size("much as without a witness, below: run by the nightly part terms")
 def test_the_model_shows_every_rule_that_the_client_oracle_judges(busproof):
     """What only partitions show does not apply."""
     reasons = shown(busproof, "--oracle", "client")
@@ -153,11 +150,8 @@ def test_the_model_shows_every_rule_that_the_client_oracle_judges(busproof):
     assert "KEY-06" not in reasons
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="a run for each reading: run by the nightly part terms",
-)
-@pytest.mark.parametrize("reading", READINGS if FULL else READINGS[:1])
+@pytest.mark.full_size("a run for each reading: run by the nightly part terms")
+@pytest.mark.parametrize("reading", READINGS)
 def test_the_model_shows_every_rule_under_another_reading(busproof, reading):
     """The model behaves as it is read, and the judge reads the same.
 
@@ -183,10 +177,7 @@ def test_the_model_shows_every_rule_under_another_reading(busproof, reading):
     ]
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="a whole run for each set of readings: run by the nightly part terms",
-)
+@pytest.mark.full_size("a whole run for each set of readings: run by the nightly part terms")
 @pytest.mark.parametrize("readings", SETS)
 def test_no_scenario_accuses_the_model_whatever_is_read_together(busproof, readings):
     """Every ambiguity at once; any two readings are together in one of these sets.
@@ -274,10 +265,7 @@ def test_the_model_keeps_real_time_where_asked_to(busproof):
     assert Verdict.SHOWN is run.verdict("KEY-03").verdict
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="tests/steps tries the default one: run by the nightly part terms",
-)
+@pytest.mark.full_size("tests/steps tries the default one: run by the nightly part terms")
 @pytest.mark.parametrize("edition", [each.id for each in CATALOGUE.editions])
 def test_the_hostile_model_passes_in_every_edition(busproof, edition):
     """Each rule is shown, though answers are lost, timers are off and the choices are the worst."""

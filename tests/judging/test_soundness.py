@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import attrs
 import pytest
 from exploring import accusation, explored
 
@@ -70,9 +69,8 @@ def test_the_model_is_never_accused_by_either_oracle(policy: str, shard: int) ->
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not FULL,
-    reason="explorations of many seeds; `make run` has one: run by the nightly part exploration",
+@pytest.mark.full_size(
+    "explorations of many seeds; `make run` has one: run by the nightly part exploration"
 )
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_whole_explorations_of_the_model_pass_every_sequence(shard: int, tmp_path: Path) -> None:

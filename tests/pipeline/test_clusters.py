@@ -25,13 +25,9 @@ from busproof.history.conformance import Conformance
 from busproof.pipeline.java import java_home
 from busproof.reports import conformance as reports
 
-FULL: Final = os.environ.get("BUSPROOF_SIZE") == "full"
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        not FULL,
-        reason="servers with a Java each: run by the nightly part spark",
-    ),
+    pytest.mark.full_size("servers with a Java each: run by the nightly part spark"),
 ]
 
 HOME: Final = Path(pyspark.__file__).parent

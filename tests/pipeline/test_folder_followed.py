@@ -27,7 +27,6 @@ from busproof.reports import conformance as reports
 
 pytestmark = pytest.mark.slow
 
-FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 PATIENCE: Final = 1_200
 HEADER: Final = cases.header()
 
@@ -106,10 +105,7 @@ def test_later_files_are_judged_alone_and_reported_together(folder: Path) -> Non
     alike(again.report, after.report)
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="much as files of histories: run by the nightly part spark",
-)
+@pytest.mark.full_size("much as files of histories: run by the nightly part spark")
 def test_files_of_a_table_are_followed_like_history_files(
     spark: SparkSession, folder: Path, tmp_path: Path
 ) -> None:
@@ -143,10 +139,7 @@ def _copied(part: Path, file: Path) -> None:
     os.utime(file, (time.time() - 60,) * 2)
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="much as the test before it: run by the nightly part spark",
-)
+@pytest.mark.full_size("much as the test before it: run by the nightly part spark")
 def test_half_a_batch_leaves_nothing_and_is_judged_again(folder: Path) -> None:
     """A kill leaves part of a record, and violations without a record."""
     found = folder / "_found"
@@ -163,7 +156,7 @@ def test_half_a_batch_leaves_nothing_and_is_judged_again(folder: Path) -> None:
     assert ["batch-000001.json"] == [each.name for each in ledger.glob("batch-*")]
 
 
-@pytest.mark.skipif(not FULL, reason="three processes with a Spark of their own: nightly")
+@pytest.mark.full_size("three processes with a Spark of their own: nightly")
 def test_a_file_is_judged_once_though_the_process_was_killed(folder: Path) -> None:
     """By kill -9 while its first batch is being judged."""
     settings = [word for name, value in SMALL.items() for word in ("--conf", f"{name}={value}")]

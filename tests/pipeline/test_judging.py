@@ -116,10 +116,7 @@ def test_a_history_of_events_alone_is_cut_into_parts(spark: SparkSession, tmp_pa
     assert view(found.conformance)["rules"] == view(again)["rules"]
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="the runs of all seeded faults: run by the nightly part spark",
-)
+@pytest.mark.full_size("the runs of all seeded faults: run by the nightly part spark")
 @pytest.mark.parametrize("faulty", [True, False])
 def test_runs_of_seeded_faults_have_the_same_verdicts(
     spark: SparkSession, tmp_path: Path, faulty: bool

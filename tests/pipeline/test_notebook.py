@@ -2,13 +2,11 @@
 
 import importlib.util
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "how-to" / "check-in-a-notebook.ipynb"
 TEXT = NOTEBOOK.read_text(encoding="utf-8")
 CELLS = [each for each in json.loads(TEXT)["cells"] if each["cell_type"] == "code"]
@@ -23,10 +21,7 @@ def test_every_cell_was_run_and_none_failed() -> None:
     assert [] == [folder for folder in ("home", "root", "tmp", "work") if f"/{folder}/" in TEXT]
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="a run of the suite and a Spark: run by the nightly part spark",
-)
+@pytest.mark.full_size("a run of the suite and a Spark: run by the nightly part spark")
 def test_notebook_runs_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Cell by cell; those that draw only where matplotlib is."""
     monkeypatch.chdir(tmp_path)

@@ -114,10 +114,7 @@ def test_seeded_faults_of_screened_rules_are_found(spark: SparkSession, tmp_path
     assert ExitCode.VIOLATION is checked.conformance.exit_code
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="the whole judge has them in test_judging: run by the nightly part spark",
-)
+@pytest.mark.full_size("the whole judge has them in test_judging: run by the nightly part spark")
 def test_corrupted_histories_have_the_violations_of_the_whole_judge(
     spark: SparkSession, tmp_path: Path
 ) -> None:

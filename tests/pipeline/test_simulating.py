@@ -1,6 +1,5 @@
 """Random sequences in bulk: the bus on Spark against the model."""
 
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -25,7 +24,6 @@ from busproof.pipeline.bus.mutants import MUTANTS, Mutant, guarded
 from busproof.spec import load
 from busproof.vocabulary.profile import Profile, profile_for
 
-FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = 2000
 LENGTH = 60
 SEEDS = range(24)
@@ -37,10 +35,7 @@ def profile() -> Profile:
     return profile_for(load(), readings=READINGS, partitions=4)
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="scenarios compare them, too: run by the nightly part spark",
-)
+@pytest.mark.full_size("scenarios compare them, too: run by the nightly part spark")
 def test_spark_and_the_model_agree(spark: SparkSession, profile: Profile, tmp_path: Path) -> None:
     """SIMULATE: Spark's answers to random sequences are all allowed, and judged to the end."""
     found = simulated(spark, profile, range(SEQUENCES), LENGTH, tmp_path)
@@ -67,10 +62,7 @@ def test_rules_that_prove_little_are_named(
     assert not others & {*nothing.partition(": ")[2].split(", ")}
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="as many runs of the fold as tries: run by the nightly part spark",
-)
+@pytest.mark.full_size("as many runs of the fold as tries: run by the nightly part spark")
 def test_a_difference_is_made_small_and_saved(
     spark: SparkSession, profile: Profile, tmp_path: Path
 ) -> None:

@@ -139,19 +139,17 @@ def refuse(need: str) -> NoReturn:
 
 
 class Tally:
-    """Lists at the end of a session what was skipped for lack of something."""
+    """Lists at the end of a session what was skipped, and why."""
 
     def __init__(self, reports: list[pytest.TestReport]) -> None:
         self._reports = reports
 
     def lines(self) -> Iterator[str]:
-        """Yield one line a need: how many tests, of which files, and what brings it."""
-        for need, known in NEEDS.items():
-            files = [
-                report.nodeid.partition("::")[0]
-                for report in self._reports
-                if isinstance(report.longrepr, tuple) and f"needs {need}: " in report.longrepr[2]
-            ]
-            if files:
-                named = ", ".join(sorted(set(files)))
-                yield f"{need}: {len(files)} not run ({named}); {known.brought_by}"
+        """Yield one line a reason: how many tests, of which files."""
+        files: dict[str, list[str]] = {}
+        for report in self._reports:
+            if isinstance(report.longrepr, tuple):
+                reason = report.longrepr[2].removeprefix("Skipped: ")
+                files.setdefault(reason, []).append(report.nodeid.partition("::")[0])
+        for reason, skipped in sorted(files.items()):
+            yield f"{len(skipped)} not run: {reason} ({', '.join(sorted(set(skipped)))})"

@@ -17,7 +17,6 @@ from busproof.history.conformance import Verdict
 
 pytestmark = pytest.mark.slow
 
-FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent
 WORKFLOWS = sorted(
@@ -254,10 +253,7 @@ def act(
     )
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="a whole run, as .ci/wheel makes: run by the nightly part tests",
-)
+@pytest.mark.full_size("a whole run, as .ci/wheel makes: run by the nightly part tests")
 def test_a_third_party_has_its_verdict(repository, tmp_path) -> None:
     """With the inputs of its own workflow, word for word."""
     (step,) = uses(repository[0] / ".github" / "workflows" / "conformance.yml")

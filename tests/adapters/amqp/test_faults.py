@@ -1,6 +1,5 @@
 """Seeded faults, served by our own broker: the tests of their rules notice them over the wire."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from .test_verdicts import by_rule, verdicts
 
 pytestmark = pytest.mark.slow
 
-FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 NOT_CAUGHT: dict[str, str] = yaml.safe_load(
     Path(__file__).with_name("not_caught.yaml").read_text(encoding="utf-8")
 )
@@ -44,10 +42,7 @@ def test_uncaught_faults_are_seeded_and_few() -> None:
     assert len(NOT_CAUGHT) <= MOST_NOT_CAUGHT
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="minutes for a run of each fault: run by the nightly part broker",
-)
+@pytest.mark.full_size("minutes for a run of each fault: run by the nightly part broker")
 def test_all_faults_are_caught_over_the_wire(tmp_path: Path) -> None:
     """But for what is pinned with its reason, and is not caught indeed."""
     with ThreadPoolExecutor(2) as pool:
@@ -56,10 +51,7 @@ def test_all_faults_are_caught_over_the_wire(tmp_path: Path) -> None:
     assert silent == sorted(NOT_CAUGHT)
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="minutes for all features: run by the nightly part broker",
-)
+@pytest.mark.full_size("minutes for all features: run by the nightly part broker")
 def test_the_same_bus_without_a_fault_is_not_accused(tmp_path: Path) -> None:
     """What is noticed of a fault is the fault, and not how it is served."""
     found = by_rule(verdicts(tmp_path, "--adapter", "amqp?fault=none", "--only", "features"))

@@ -1,7 +1,6 @@
 """The features on our own broker over AMQP: what the model shows by itself is shown there too."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ from busproof.vocabulary.commands import Creation
 
 pytestmark = pytest.mark.slow
 
-FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SAMPLE = "TXN-13"
 """A rule whose scenarios send in transactions, receive and settle, with partitions told apart."""
 
@@ -42,10 +40,7 @@ def test_a_rule_is_shown_over_the_wire(tmp_path: Path) -> None:
     assert "amqp" in conformance["capabilities"]
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="minutes for all distilled sequences: run by the nightly part broker",
-)
+@pytest.mark.full_size("minutes for all distilled sequences: run by the nightly part broker")
 def test_no_distilled_sequence_accuses_the_broker(tmp_path: Path) -> None:
     options = ("--adapter", "amqp", "--name", "wire", "--only", "distilled")
     wire = by_rule(verdicts(tmp_path, *options))
@@ -55,10 +50,7 @@ def test_no_distilled_sequence_accuses_the_broker(tmp_path: Path) -> None:
     within(MOST["distilled"], asked_in(history, fills=False))
 
 
-@pytest.mark.skipif(
-    not FULL,
-    reason="all features, twice: run by the nightly part broker",
-)
+@pytest.mark.full_size("all features, twice: run by the nightly part broker")
 def test_all_that_the_model_shows_is_shown_over_the_wire(tmp_path: Path) -> None:
     """Nothing is violated, and no request is made without the consent of the owner."""
     features = ("--only", "features")
