@@ -6,8 +6,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.history.records import Oracle
+from busproof.judging.decided import Decided
 from busproof.judging.lagging import Lag
-from busproof.judging.linearization.decided import Decided
 from busproof.judging.liveness import Patience
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import accept

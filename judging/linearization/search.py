@@ -21,8 +21,8 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.decided import Decided
 from busproof.judging.judge import STATES_LIMIT
-from busproof.judging.linearization.decided import Decided
 from busproof.judging.linearization.heuristics import Hints
 from busproof.oracle.state import NEVER, Namespace
 from busproof.oracle.step import Acceptance, accept
