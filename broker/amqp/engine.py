@@ -60,7 +60,7 @@ class Connection(asyncio.Protocol):
         """Path and session id to the model's name for the link that holds the session."""
         self.replies: dict[tuple[str, str], Any] = {}
         """Kind of node and reply address to the node that sends replies to this address."""
-        numbering = Numbering()
+        self._numbering = numbering = Numbering()
         self._frames = Frames(hub.limits.frame, numbering, hub.limits.opening)
         self.kept = Kept(self._frames.costs)
         self._links = Links(self, partial(attach, self))
@@ -295,6 +295,20 @@ class Connection(asyncio.Protocol):
         self.backlog.look()
         if waiting < 0:  # the engine has closed its output
             self.drop()
+
+    @property
+    def flows(self) -> int:
+        """Number of Flow frames that the client has sent."""
+        return self._numbering.flows
+
+    def answer_drain(self, link: bytes, count: int) -> None:
+        """Answer a drain whose credit was used up.
+
+        Args:
+            link: the name of the link.
+            count: the number of messages that were sent on the link, and of credits drained.
+        """
+        self._wire.write(self._outgoing.drained(link, count))
 
     def close_after(self, refusal: Refusal) -> None:
         """End the connection with an error."""

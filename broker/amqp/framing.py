@@ -13,14 +13,22 @@ from typing import Any, Final
 from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
 
 from busproof.broker.amqp.encoding import binary, elements_of, end_of, value_at, values_in
-from busproof.broker.amqp.numbering import ATTACH, BEGIN, DETACH, DISPOSITION, TRANSFER, Numbering
+from busproof.broker.amqp.numbering import (
+    ATTACH,
+    BEGIN,
+    DETACH,
+    DISPOSITION,
+    FLOW,
+    TRANSFER,
+    Numbering,
+)
 from busproof.broker.amqp.refusals import (
     Refusal,
     disposition_too_large,
     opening_too_large,
     too_many_values,
 )
-from busproof.broker.amqp.windows import FLOW, OPEN, clamped
+from busproof.broker.amqp.windows import OPEN, clamped
 from busproof.broker.auth.tokens import Claim, Keys, TokenError
 
 __all__ = [

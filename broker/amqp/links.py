@@ -208,7 +208,7 @@ class Links:
     def _flowed(self, event: Any) -> None:
         node = self.nodes.get(event.link)
         if node is not None:
-            node.on_flow()
+            node.on_credit()
 
     def _gone(self, link: Link, *, by_client: bool) -> None:
         node = self.nodes.pop(link, None)

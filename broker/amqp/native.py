@@ -28,6 +28,7 @@ __all__ = [
     "is_settled",
     "kind_of",
     "link_of",
+    "name_of",
     "next_event",
     "outgoing_bytes",
     "pop",
@@ -82,6 +83,12 @@ def whole(delivery: Raw) -> Delivery:
     """Return a Python wrapper of a delivery."""
     wrapped: Delivery = Delivery.wrap(delivery)  # type: ignore[no-untyped-call] # Proton has no types
     return wrapped
+
+
+def name_of(link: Raw) -> bytes:
+    """Return the name of a link, which may be no valid text."""
+    name: bytes = ffi.string(lib.pn_link_name(link))
+    return name
 
 
 def content(link: Raw, delivery: Raw) -> bytes:

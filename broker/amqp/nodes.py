@@ -20,8 +20,12 @@ class Node:
     needs: tuple[str, str] | None = None
     """The right that the client needs while the link lasts, and the path that it is for."""
 
+    def on_credit(self) -> None:
+        """Handle credit that the client gives, or its request to use it up or return it."""
+        self.on_flow()
+
     def on_flow(self) -> None:
-        """Handle a change of the link's credit."""
+        """Continue where the link may have credit, or room, that it had not."""
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
         """Handle a transfer or a disposition, or collect it for `finish`."""

@@ -14,13 +14,13 @@ import attrs
 
 from busproof.broker.amqp.encoding import elements_of, end_of, value_at
 
-__all__ = ["ATTACH", "BEGIN", "DETACH", "DISPOSITION", "TRANSFER", "Numbering"]
+__all__ = ["ATTACH", "BEGIN", "DETACH", "DISPOSITION", "FALSE", "FLOW", "TRANSFER", "Numbering"]
 
-BEGIN, ATTACH, TRANSFER, DISPOSITION, DETACH = 0x11, 0x12, 0x14, 0x15, 0x16
+BEGIN, ATTACH, FLOW, TRANSFER, DISPOSITION, DETACH = range(0x11, 0x17)
 BODY: Final = 8
 """Offset of the performative in a frame whose header has the minimum size."""
-NULL, TRUE, BOOLEAN, ZERO, SMALL, UINT = 0x40, 0x41, 0x56, 0x43, 0x52, 0x70
-SIZES: Final = {NULL: 1, TRUE: 1, 0x42: 1, ZERO: 1, SMALL: 2, BOOLEAN: 2, UINT: 5}
+NULL, TRUE, FALSE, BOOLEAN, ZERO, SMALL, UINT = 0x40, 0x41, 0x42, 0x56, 0x43, 0x52, 0x70
+SIZES: Final = {NULL: 1, TRUE: 1, FALSE: 1, ZERO: 1, SMALL: 2, BOOLEAN: 2, UINT: 5}
 """Encoded sizes of numbers and booleans by type code, in bytes."""
 BINARY8, LIST8 = 0xA0, 0xC0
 FLAGS: Final = (4, 5, 9)
@@ -36,11 +36,13 @@ class _Session:
         next: the engine's id for the next delivery.
         unfinished: link handle to the engine's id of its incomplete delivery.
         client_ids: the engine's id of a delivery to the client's, where they differ.
+        following: the id of the client's next transfer by its latest Begin or Flow, encoded.
     """
 
     next: int | None = None
     unfinished: dict[int, int] = attrs.field(factory=dict)
     client_ids: dict[int, int] = attrs.field(factory=dict)
+    following: bytes = b"\x43"
 
 
 class Numbering:
@@ -53,6 +55,8 @@ class Numbering:
         """The channel number of the engine to that of the client."""
         self.differs = False
         """Whether any id from the client has differed from the engine's."""
+        self.flows = 0
+        """Number of the client's Flow frames."""
 
     def follows(self, data: bytes, place: int) -> bool:
         """Return whether a transfer is a whole delivery with the expected id, as most are.
@@ -95,6 +99,10 @@ class Numbering:
             if code == BEGIN:
                 # A channel may be reused after its session has ended; the new one starts empty.
                 self._sessions[channel] = _Session()
+                self._sessions[channel].following = _following(frame, 1)
+            elif code == FLOW:
+                self.flows += 1
+                self._sessions[channel].following = _following(frame, 2)
             elif code == DETACH:
                 place, _ = elements_of(frame, BODY + 3)
                 # A link may end in the middle of a message, and another link may get its handle.
@@ -136,6 +144,11 @@ class Numbering:
         place, _ = elements_of(frame, BODY + 3)
         self._channels[int.from_bytes(frame[6:8], "big")] = value_at(frame, place)
 
+    def following(self, channel: int) -> bytes:
+        """Return the id of the client's next transfer in a session of the engine's, encoded."""
+        session = self._sessions.get(self._channels.get(channel, -1))
+        return b"\x43" if session is None else session.following
+
     def told(self, frame: bytes) -> Iterator[bytes]:
         """Yield the engine's disposition, split and renumbered to the client's ids."""
         session = self._sessions.get(self._channels.get(int.from_bytes(frame[6:8], "big"), -1))
@@ -155,6 +168,14 @@ class Numbering:
         for begins, ends in _runs([session.client_ids.pop(number, number) for number in ids]):
             body = b"\x41" + _uint(begins) + _uint(ends) + rest
             yield _framed(frame, max(count, 3), body)
+
+
+def _following(frame: bytes, field: int) -> bytes:
+    """Return a number among the fields of a frame, encoded as in the frame."""
+    place, _ = elements_of(frame, BODY + 3)
+    for _ in range(field):
+        place = end_of(frame, place)
+    return frame[place : end_of(frame, place)] if frame[place] in (ZERO, SMALL, UINT) else b"\x43"
 
 
 def _flags_of(frame: bytes, place: int, count: int) -> list[bool]:

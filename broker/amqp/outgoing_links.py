@@ -17,6 +17,7 @@ from busproof.broker.amqp.dispositions import (
     tag_of,
     token_in_bytes,
 )
+from busproof.broker.amqp.drains import Drain
 from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.incoming_links import TRANSACTIONAL, refuse, tell, transaction_of
@@ -137,6 +138,7 @@ class Outlet(Node):
         self._session_id = session_id
         self._holder = holder
         self._is_over = self._was_full = False
+        self._drain = Drain(connection, link)
         self._accepted: list[tuple[Raw, str]] = []
         """Deliveries that the client has accepted, with their lock tokens, until `finish`."""
         self._most = connection.hub.limits.unsettled
@@ -153,6 +155,11 @@ class Outlet(Node):
         if connection.paused or connection.backlog.is_shut(self._raw):
             return 0
         return self._most - len(self._given)
+
+    def on_credit(self) -> None:
+        """Deliver messages; a client that drains is answered afterwards."""
+        self._drain.look()
+        self.on_flow()
 
     def on_flow(self) -> None:
         """Deliver available messages and wait for more."""
@@ -184,9 +191,8 @@ class Outlet(Node):
                 hub.changed()
                 self._connection.pump()
                 return False
-        if link.drain_mode:
-            # AMQP: a drained link returns its unused credit and does not wait for messages.
-            link.drained()
+        if self._drain.is_asked:
+            self._drain.answer()
             waits = False
         if delivered:
             hub.changed()
@@ -315,6 +321,7 @@ class Outlet(Node):
         # AMQP requires a tag for each delivery of a link, even for one without a lock.
         tag = tag_of(token or token_in_bytes(f"{view.sequence_number or 0}/0"))
         delivery = native.send(self._raw, tag, message)
+        self._drain.count += 1
         if self._mode is v.ReceiveMode.RECEIVE_AND_DELETE:
             native.settle(delivery)
         elif view.lock_token is not None:

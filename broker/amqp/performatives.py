@@ -1,4 +1,4 @@
-"""Frames as the service writes them, with every field of their lists.
+"""Frames as the service writes them: with every field of their lists, and an answer to each drain.
 
 Proton omits trailing fields without a value, as AMQP permits. Python clients before 7.15 read
 fields by position without checking their number, fail, and end the connection.
@@ -6,7 +6,8 @@ fields by position without checking their number, fail, and end the connection.
 
 from typing import Final
 
-from busproof.broker.amqp.numbering import BEGIN, DISPOSITION, TRANSFER, Numbering
+from busproof.broker.amqp.encoding import elements_of, end_of, value_at
+from busproof.broker.amqp.numbering import ATTACH, BEGIN, DISPOSITION, FALSE, TRANSFER, Numbering
 
 __all__ = ["FIELDS", "Outgoing"]
 
@@ -16,6 +17,18 @@ CLOSE: Final = 0x18
 ERROR: Final = b"\x00\x53\x1d"
 """Descriptor of an error: a condition, a description and an info."""
 ERROR_FIELDS: Final = 3
+FLOW: Final = b"\x00\x53\x13"
+"""Descriptor of a Flow."""
+OPEN_WINDOW: Final = b"\x70\x7f\xff\xff\xff"
+"""The window of a session in each direction, as the engine writes it."""
+SETTLED: Final = 4
+"""Number of fields of a disposition before its outcome."""
+NO_CREDIT: Final = b"\x43\x40\x41\x40\x40"
+"""The last fields of a Flow that answers a drain: credit, available, drain, echo, properties."""
+FLOW_FIELDS: Final = 11
+BODY: Final = 11
+"""Where the list of a frame begins, behind the header and the descriptor."""
+STRING8: Final = 0xA1
 LIST8, LIST32 = 0xC0, 0xD0
 SHORT_TRANSFER: Final = bytes((TRANSFER, LIST8))
 """Type code and list code with which most transfers begin."""
@@ -38,6 +51,10 @@ class Outgoing:
     def __init__(self, numbering: Numbering) -> None:
         self._numbering = numbering
         self._rest = b""
+        self._transfers: dict[bytes, int] = {}
+        """Number of transfers that the engine has written, by channel."""
+        self._handles: dict[bytes, tuple[bytes, int]] = {}
+        """Channel and handle of each link to a receiving client, by name."""
         self.most = 2**32 - 1
         """Maximum frame size that the client accepts, in bytes."""
 
@@ -58,20 +75,61 @@ class Outgoing:
                 break
             frame = data[place:end]
             if frame[10:12] == SHORT_TRANSFER:
+                channel = frame[6:8]
+                self._transfers[channel] = self._transfers.get(channel, 0) + 1
                 written.append(self._full(frame, TRANSFER))
             elif len(frame) == HEADER or frame[10] not in FIELDS:
                 # A protocol header, an empty frame (heartbeat), or SASL if a client restarts it.
                 written.append(frame)
-            elif (code := frame[10]) == DISPOSITION and self._numbering.differs:
-                written.extend(self._full(part, code) for part in self._numbering.told(frame))
-            else:
-                if code == BEGIN:
-                    self._numbering.begun(frame)
+            elif (code := frame[10]) != DISPOSITION:
+                self._note(frame, code)
                 written.append(self._full(frame, code))
+            elif _has_outcome(frame):
+                differs = self._numbering.differs
+                parts = self._numbering.told(frame) if differs else (frame,)
+                written.extend(self._full(part, code) for part in parts)
             place = end
         # The engine's output may be cut anywhere, so the rest of a frame waits for the next piece.
         self._rest = data[place:]
         return b"".join(written)
+
+    def drained(self, link: bytes, count: int) -> bytes:
+        """Return the Flow that answers a drain whose credit was used up; the engine writes none.
+
+        Args:
+            link: the name of the link.
+            count: the number of messages that were sent on the link, and of credits drained.
+        """
+        known = self._handles.get(link)
+        if known is None:
+            return b""
+        channel, handle = known
+        inside = b"".join(
+            (
+                self._numbering.following(int.from_bytes(channel, "big")) + OPEN_WINDOW,
+                _uint(self._transfers.get(channel, 0)) + OPEN_WINDOW,
+                _uint(handle) + _uint(count) + NO_CREDIT,
+            )
+        )
+        body = FLOW + _list(inside, FLOW_FIELDS)
+        return (HEADER + len(body)).to_bytes(4, "big") + b"\x02\x00" + channel + body
+
+    def _note(self, frame: bytes, code: int) -> None:
+        """Note what the answer to a drain needs, and the engine does not tell."""
+        channel = frame[6:8]
+        if code == BEGIN:
+            self._numbering.begun(frame)
+            self._transfers[channel] = 0
+        elif code == TRANSFER:
+            self._transfers[channel] = self._transfers.get(channel, 0) + 1
+        elif code == ATTACH:
+            place, _ = elements_of(frame, BODY)
+            handle = end_of(frame, place)
+            role = end_of(frame, handle)
+            if frame[role] == FALSE:
+                # A name that is no valid text is a name nevertheless.
+                name = frame[place + (2 if frame[place] == STRING8 else 5) : handle]
+                self._handles[name] = channel, value_at(frame, handle)
 
     def _full(self, frame: bytes, code: int) -> bytes:
         """Add the missing fields to a frame, which has an 8-byte header and a 3-byte descriptor."""
@@ -99,6 +157,20 @@ class Outgoing:
             return frame
         head = length.to_bytes(4, "big") + frame[4:11] + start + frame[fields:last]
         return head + NULLS[:missing] + frame[last:]
+
+
+def _has_outcome(frame: bytes) -> bool:
+    """Return whether a disposition tells a receiving client an outcome, or is for a sending one.
+
+    When a link ends, the engine settles its messages without one. The service does not, and clients
+    take it for the answer to a settlement that they ask for later.
+    """
+    place, count = elements_of(frame, BODY)
+    return count > SETTLED or frame[place] != FALSE
+
+
+def _uint(number: int) -> bytes:
+    return b"\x70" + (number % 2**32).to_bytes(4, "big")
 
 
 def _with_info(frame: bytes, place: int) -> bytes:

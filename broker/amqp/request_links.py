@@ -7,6 +7,7 @@ from typing import Any, Final
 from proton import Link, Message, int32, symbol
 
 from busproof.broker.amqp import native
+from busproof.broker.amqp.drains import Drain
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.incoming_links import CREDIT, accept, received, refuse, transaction_of
 from busproof.broker.amqp.native import Raw
@@ -79,6 +80,7 @@ class Replies(Node):
         self._waiting = deque[bytes]()
         self._sent = 0
         self._unwritten = 0
+        self._drain = Drain(connection, link)
         self._keys = [(kind, address) for address in addresses]
         # The latest link with an address gets its replies, because a client may attach a new one
         # before it detaches the old one.
@@ -104,6 +106,11 @@ class Replies(Node):
                 403,
             )
 
+    def on_credit(self) -> None:
+        """Send replies; a client that drains is answered afterwards."""
+        self._drain.look()
+        self.on_flow()
+
     def on_flow(self) -> None:
         """Send replies while the client has credit."""
         connection, raw = self._connection, native.raw(self._link)
@@ -111,6 +118,7 @@ class Replies(Node):
             # Even with credit, the engine would queue each reply while the session has no window.
             if connection.backlog.is_shut(raw):
                 return
+            self._drain.count += 1
             self._sent += 1
             delivery = self._link.delivery(str(self._sent))
             answer = self._waiting.popleft()
@@ -124,9 +132,8 @@ class Replies(Node):
             if self._unwritten >= WRITTEN_AT_ONCE:
                 connection.flush()
                 self._unwritten = 0
-        # A client that drains waits until its unused credit is taken back.
-        if self._link.drain_mode and not self._connection.paused:
-            self._link.drained()
+        if self._drain.is_asked and not connection.paused:
+            self._drain.answer()
 
     def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - as `Node.on_closed`
         """Discard the waiting replies and send no more on this link."""

@@ -9,11 +9,11 @@ import struct
 from typing import Final
 
 from busproof.broker.amqp.encoding import elements_of, end_of
-from busproof.broker.amqp.numbering import BEGIN
+from busproof.broker.amqp.numbering import BEGIN, FLOW
 
-__all__ = ["FLOW", "LEAST_FRAME", "OPEN", "ROOM", "clamped"]
+__all__ = ["LEAST_FRAME", "OPEN", "ROOM", "clamped"]
 
-OPEN, FLOW = 0x10, 0x13
+OPEN: Final = 0x10
 COUNTED: Final = {OPEN: (2,), BEGIN: (2,), FLOW: (1, 6)}
 """Positions of the fields to limit: frame size, incoming window and link credit."""
 ROOM: Final = 16

@@ -73,6 +73,19 @@ test("one message, a list and a batch come as they were sent", async () => {
   assert.deepEqual(await emptied("parted"), []);
 });
 
+test("some of several messages are received and completed", async () => {
+  const sender = client.createSender("plain");
+  await sender.sendMessages(["1", "2", "3", "4", "5"].map((body) => ({ body })));
+  const receiver = client.createReceiver("plain");
+  for (const count of [3, 2]) {
+    const found = await receiver.receiveMessages(count, WAIT);
+    assert.notEqual(found.length, 0);
+    for (const message of found) await receiver.completeMessage(message);
+  }
+  await receiver.close();
+  await emptied("plain");
+});
+
 test("every settlement has its effect", async () => {
   const sender = client.createSender("parted");
   for (const body of ["abandon", "dead", "defer"]) {
