@@ -32,7 +32,7 @@ PAGES = sorted(
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 ELSEWHERE: Final = {
-    r"make (run|test|audit)\b": (".ci/run", r"^make {0}$"),
+    r"make (run|test|audit)\b": (".ci/run", r"^ *make {0}$"),
     r"make packaging\b": (".ci/run", r"^make packaging "),
     r"make check\b": (".ci/run", r"^make .*lint types$"),
     r"make base\b": ("Makefile", r"^run: base "),
