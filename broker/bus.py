@@ -15,7 +15,7 @@ from busproof.broker.due_timers import DueTimers
 from busproof.broker.names import belongs_to
 from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
-from busproof.broker.policies import Regular, choices_of, patient
+from busproof.broker.policies import REGULAR, Regular, choices_of, patient, readings_seen
 from busproof.errors import UsageError
 from busproof.model import Answer, Namespace, forget, new_namespace, step
 from busproof.model.journal import Change
@@ -110,6 +110,16 @@ class Bus:
         """Return a bus with an empty namespace, the given profile, and the next seed."""
         replaced, seed = self.namespace.replaced, self._seed + 1
         return type(self)(profile, self._policy, seed, self.clock, self._monotonic, replaced)
+
+    def answer_as_seen(self) -> None:
+        """Read what the profile leaves open as the real service was seen to read it.
+
+        Only a regular bus does, and it keeps what it has chosen before. A namespace that a test
+        suite begins is held to its profile alone.
+        """
+        if self._policy == REGULAR:
+            for name, reading in readings_seen(self.namespace.profile).items():
+                self.namespace.readings.setdefault(name, reading)
 
     def resume(self, epoch: int) -> None:
         """Continue with a restored namespace, as if only time had passed since it was stored.

@@ -4,15 +4,21 @@ from collections.abc import Collection, Iterable
 from random import Random
 from typing import Final, TypeVar
 
+from busproof import vocabulary as v
 from busproof.errors import UsageError
 from busproof.model import Choices, HostileChoices, RandomChoices, RoundRobin
 from busproof.model.choices import Fits
+from busproof.spec import observed_readings
 
-__all__ = ["POLICIES", "Regular", "choices_of", "patient"]
+__all__ = ["POLICIES", "REGULAR", "Regular", "choices_of", "patient", "readings_seen"]
 
 T = TypeVar("T")
 
-POLICIES: Final = ("round-robin", "random", "hostile")
+EITHER: Final = "either"
+"""The reading under which a bus may answer in each permitted way."""
+
+REGULAR: Final = "round-robin"
+POLICIES: Final = (REGULAR, "random", "hostile")
 WAITED_FOR: Final = {
     *("FWD-15", "LIFE-08", "NEXT-IN-OUTAGE", "RECEIVE-IN-OUTAGE", "TOPIC-05"),
     *("SESS-02", "SESS-06", "SESS-07", "SESS-25"),
@@ -32,7 +38,7 @@ def choices_of(policy: str, random: Random) -> Choices:
     """
     if policy not in POLICIES:
         raise UsageError(f"there is no policy {policy!r}; choose one of {', '.join(POLICIES)}")
-    if policy == "round-robin":
+    if policy == REGULAR:
         return Regular()
     return RandomChoices(random) if policy == "random" else HostileChoices(random)
 
@@ -44,6 +50,15 @@ class Regular(RoundRobin):
         """Forget the turns of deleted entities."""
         for place in [known for known in self._turns if known[1] in paths]:
             del self._turns[place]
+
+
+def readings_seen(profile: v.Profile) -> dict[str, str]:
+    """Return how the real service was seen to read what the profile leaves open.
+
+    They decide only what the profile leaves to the bus each time.
+    """
+    seen = observed_readings(profile.edition)
+    return {name: seen[name] for name in seen if profile.readings.get(name) == EITHER}
 
 
 def patient(choices: Choices) -> Choices:

@@ -73,6 +73,7 @@ def bus_for(
     # A mutant has to decide everything, because its stored state would be read without the fault.
     kind = Bus if families is NO_FAULT else FaultyBus
     bus = kind(profile, policy, seed, clock, families=families)
+    bus.answer_as_seen()
     create(bus, configuration)
     return bus
 

@@ -42,7 +42,6 @@ __all__ = [
     "KeyProperties",
     "Libraries",
     "LifetimeInTransaction",
-    "LikeCase",
     "LikeRegular",
     "LockInTransaction",
     "ManagementInOutage",
@@ -286,13 +285,6 @@ class LifetimeInTransaction(Settled):
 
     COMMIT = "commit"
     SEND = "send"
-
-
-class LikeCase(Settled):
-    """Does LIKE distinguish upper and lower case?"""
-
-    SENSITIVE = "sensitive"
-    INSENSITIVE = "insensitive"
 
 
 class LikeRegular(Given):

@@ -53,7 +53,7 @@ def _whatever_its_status(
     """Return the transitions that are allowed if no status of the entity forbids the command."""
     # Some commands never fit the kind of entity, such as a receive from a topic, so nothing else
     # about them matters.
-    if queue is not None and (wrong := misaddressed(namespace, queue, command)):
+    if queue is not None and (wrong := misaddressed(namespace, queue, command, observed)):
         return iter(wrong)
     if queue is not None and queue.settings.forward_to is not None:
         # A source hands its messages on, so most commands have no other answer there.

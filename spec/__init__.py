@@ -4,7 +4,15 @@ from busproof.spec.catalogue import Catalogue
 from busproof.spec.documents import verify_documents
 from busproof.spec.levels import Level, Levels, load_levels
 from busproof.spec.loading import load
-from busproof.spec.observed import Observation, Origin, load_observations, observed_about
+from busproof.spec.observed import (
+    Evidence,
+    Observation,
+    Origin,
+    load_evidence,
+    load_observations,
+    observed_about,
+    observed_readings,
+)
 from busproof.spec.values import (
     Ambiguity,
     Change,
@@ -28,6 +36,7 @@ __all__ = [
     "Citation",
     "Diff",
     "Edition",
+    "Evidence",
     "Family",
     "Level",
     "Levels",
@@ -40,9 +49,11 @@ __all__ = [
     "Source",
     "Statement",
     "load",
+    "load_evidence",
     "load_levels",
     "load_observations",
     "observed_about",
+    "observed_readings",
     "verify_documents",
     "view_ambiguity",
     "view_diff",

@@ -1,8 +1,8 @@
 """What the real service was seen to do: recorded exchanges and public reports, with sources.
 
 A fact never makes a rule: rules come from documents. Facts are shown beside the rules and the
-questions that they are about, and decide how busproof's own broker answers where the documents
-leave it open.
+questions that they are about, and `readings.yaml` says which of them decide how busproof's own
+broker answers where the documents leave it open.
 """
 
 import json
@@ -16,9 +16,18 @@ import attrs
 from busproof.errors import SpecificationError
 from busproof.spec import checks, terms
 from busproof.spec.catalogue import Catalogue
-from busproof.spec.reading import Fields
+from busproof.spec.loading import load
+from busproof.spec.reading import Fields, read_file
 
-__all__ = ["Observation", "Origin", "load_observations", "observed_about"]
+__all__ = [
+    "Evidence",
+    "Observation",
+    "Origin",
+    "load_evidence",
+    "load_observations",
+    "observed_about",
+    "observed_readings",
+]
 
 _OWN: Final = Path(__file__).parent / "observed"
 PLANES: Final = ("atom", "arm", "amqp")
@@ -102,6 +111,68 @@ def _told(name: str, value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {text}" for key, text in value.items())
     return f"{name.replace('_', ' ')} {value}"
+
+
+@attrs.frozen(kw_only=True)
+class Evidence:
+    """A reading of an ambiguity that the real service was seen to have.
+
+    Attributes:
+        ambiguity: the id of the ambiguity.
+        reading: the name of the reading.
+        editions: the ids of the editions in whose time it was seen; empty for all.
+        observed: the ids of the observations.
+    """
+
+    ambiguity: str
+    reading: str
+    editions: tuple[str, ...]
+    observed: tuple[str, ...]
+
+
+def load_evidence(folder: Path | None = None) -> tuple[Evidence, ...]:
+    """Load the readings that were observed; without a folder busproof's own.
+
+    Raises:
+        SpecificationError: an entry is broken, or is about no ambiguity, reading or observation.
+    """
+    return _own_evidence() if folder is None else _evidence_in(folder)
+
+
+@cache
+def _own_evidence() -> tuple[Evidence, ...]:
+    return _evidence_in(_OWN)
+
+
+def _evidence_in(folder: Path) -> tuple[Evidence, ...]:
+    catalogue, known = load(), tuple(each.id for each in load_observations(folder))
+    readings = {each.id: each.readings for each in catalogue.ambiguities}
+    editions = [edition.id for edition in catalogue.editions]
+    top, found = read_file(folder, "readings.yaml"), []
+    for fields in top.entries("readings", "ambiguity"):
+        ambiguity = fields.choice("ambiguity", readings)
+        evidence = Evidence(
+            ambiguity=ambiguity,
+            reading=fields.choice("reading", readings[ambiguity]),
+            editions=fields.texts_or_none("editions"),
+            observed=fields.texts("observed", known),
+        )
+        for edition in evidence.editions:
+            if edition not in editions:
+                raise fields.wrong("editions", edition, ", ".join(editions))
+        fields.end()
+        found.append(evidence)
+    top.end()
+    return tuple(found)
+
+
+def observed_readings(edition: str) -> dict[str, str]:
+    """Return the reading of each ambiguity that the real service was seen to have by an edition."""
+    return {
+        evidence.ambiguity: evidence.reading
+        for evidence in load_evidence()
+        if not evidence.editions or edition in evidence.editions
+    }
 
 
 def load_observations(folder: Path | None = None) -> tuple[Observation, ...]:

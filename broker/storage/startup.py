@@ -119,6 +119,7 @@ class Keeping:
         bus = Bus(self._profile(), **chosen)
         with _without_collecting():
             self._found = loaded(self._store, bus.namespace)
+        bus.answer_as_seen()
         entities = int(self._notes.get("entities", "0"))
         self._log = ChangeLog(bus.namespace, self._found.numbers, entities)
         bus.listeners.append(self._log.note)

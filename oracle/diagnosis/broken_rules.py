@@ -4,7 +4,6 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.coverage.added_later import blamed_as_added
-from busproof.oracle.coverage.filters import rules_of_sql
 from busproof.oracle.coverage.topics import with_topic_rules
 from busproof.oracle.diagnosis.deliveries import wrongly_received
 from busproof.oracle.diagnosis.expiry import blamed_for_age
@@ -146,6 +145,9 @@ def _of_the_answer(
         # refusal breaks nothing.
         case v.Peek(), v.Refused() if is_served_in_outage(namespace, queue):
             rules = ("PART-29", "LIFE-07")
+        # A queue that is disabled for senders serves everybody else.
+        case v.Peek(), v.Refused() if queue.managed.status is v.EntityStatus.SEND_DISABLED:
+            rules = ("MGMT-28", "LIFE-07")
         # Where only refusals are allowed, their own rules already say why the send had to be
         # refused.
         case v.Send() as command, v.Done() if not _only_refusals(allowed):
@@ -182,20 +184,9 @@ def _of_nobody(namespace: Namespace, command: v.Command) -> tuple[v.RuleId, ...]
 
 
 def _wrongly_kept_rules(queue: Queue, command: v.AddRule | v.RemoveRule) -> tuple[v.RuleId, ...]:
-    """FEAT-01, FEAT-02, FILTER-07, FILTER-32: return the rules broken by not changing a rule.
-
-    A filter in SQL, or an action, says more than that a rule can be added.
-    """
-    if isinstance(command, v.RemoveRule):
-        return rules_if((queue.settings.partitioned, "FEAT-02"), (True, "FILTER-07"))
-    of_sql: tuple[v.RuleId, ...] = ()
-    if isinstance(command.filter, v.SqlFilter):
-        of_sql = ("FILTER-32", *rules_of_sql(command.filter.expression))
-    return of_sql + rules_if(
-        (command.action is not None, "FILTER-21"),
-        (queue.settings.partitioned, "FEAT-01"),
-        (True, "FILTER-07"),
-    )
+    """FEAT-01, FEAT-02, FILTER-07: return the rules broken by not changing a subscription rule."""
+    of_partitioned = "FEAT-01" if isinstance(command, v.AddRule) else "FEAT-02"
+    return rules_if((queue.settings.partitioned, of_partitioned), (True, "FILTER-07"))
 
 
 def _of_forwarding(

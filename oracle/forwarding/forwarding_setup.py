@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.forwarding.forwarding import kept_away_by
+from busproof.oracle.forwarding.forwarding import MOST_HOPS, kept_away_by
 from busproof.oracle.messages.liveness import may_lack_room
 from busproof.oracle.messages.receiving import receive
 from busproof.oracle.rule_lists import rules_if
@@ -105,5 +105,22 @@ def _may_keep_some(namespace: Namespace, queue: Queue) -> bool:
     """Return whether messages may stay in an entity that forwards."""
     if not v.is_dead_letter_queue(queue.settings.queue):
         return queue.managed.redirected and len(queue.messages) > 0
+    if _holds_undeliverable(namespace, queue):
+        return True
     destination = namespace.queues.get(queue.settings.forward_to or "")
     return destination is not None and may_lack_room(namespace, destination)
+
+
+def _holds_undeliverable(namespace: Namespace, dead: Queue) -> bool:
+    """Return whether a dead-letter queue may have a message that its entity could not forward.
+
+    Such a message was seen to stay there although dead letters are forwarded (FORWARD-FAILED).
+    """
+    owner = namespace.queues.get(v.owner_of(dead.settings.queue))
+    if owner is None or namespace.reading("FORWARD-FAILED", "either") == "transfer":
+        return False
+    return any(
+        record.kept_by is not None or record.arrival.hops >= MOST_HOPS["three"]
+        for records in owner.passed.values()
+        for record in records
+    )

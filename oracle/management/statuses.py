@@ -12,7 +12,16 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.changes import with_doubt, with_managed
 from busproof.oracle.forwarding.forward_retries import tried_again
-from busproof.oracle.state import Namespace, Queue, Subscription, Topic, feeding, is_unsure
+from busproof.oracle.schedule import perhaps_gone
+from busproof.oracle.state import (
+    Namespace,
+    Queue,
+    Subscription,
+    Topic,
+    feeding,
+    is_unsure,
+    with_queue,
+)
 from busproof.oracle.transition import Transition, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
 
@@ -103,8 +112,10 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
         return namespace
     # Later violations may come from the change of status, even when the entity is active again.
     namespace = with_managed(namespace, queue, status=status, suspended=True)
-    if not (surely and _is_simple(namespace, queue)):
+    if not (surely and _is_simple(namespace, queue, status)):
         return stop_judging(namespace, command.queue)
+    if len(queue.calendar.entries):
+        namespace = _with_schedule_open(namespace, command.queue)
     # Messages that forwarding could not deliver to the disabled entity are tried again now
     # (FWD-19).
     if status.takes and not before.takes:
@@ -112,14 +123,17 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
     return namespace
 
 
-def _is_simple(namespace: Namespace, queue: Queue) -> bool:
+def _is_simple(namespace: Namespace, queue: Queue, status: v.EntityStatus) -> bool:
     """Return whether the documents define the effects of disabling this entity.
 
-    They do not if it has scheduled messages, forwarding or requests in a transaction.
+    They do not if it has forwarding or requests in a transaction, nor if it has scheduled messages,
+    except for a queue that gives its messages all the time: what becomes of them is then open, and
+    of nothing else.
     """
     name = queue.settings.queue
     sources = {name}
-    scheduled = len(queue.calendar.entries)
+    gives = queue.role is None and queue.managed.status.gives and status.gives
+    scheduled = 0 if gives else len(queue.calendar.entries)
     if isinstance(queue.role, Subscription):
         sources.add(queue.role.topic)
         scheduled += len(namespace.queues[queue.role.topic].calendar.entries)
@@ -131,3 +145,12 @@ def _is_simple(namespace: Namespace, queue: Queue) -> bool:
     onward = v.destinations(queue.settings) or any(feeding(namespace, name))
     linked = isinstance(queue.role, Topic) and is_joined(namespace, name)
     return not (waits or onward or linked or scheduled or is_unsure(queue))
+
+
+def _with_schedule_open(namespace: Namespace, name: str) -> Namespace:
+    """Return the namespace in which each scheduled message of a queue may come, or never does."""
+    queue = namespace.queues[name]
+    calendar = queue.calendar
+    for waiting in queue.calendar.entries.values():
+        calendar = perhaps_gone(calendar, waiting)
+    return with_queue(namespace, attrs.evolve(queue, calendar=calendar))

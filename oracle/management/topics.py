@@ -11,7 +11,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.registry import troubled_like
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, with_queue
-from busproof.oracle.transition import Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 _ON_A_TOPIC: Final = (
     v.CreateSubscription,
@@ -61,7 +61,9 @@ def shared_fields(value: object, *without: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names if name not in ("topic", *without)}
 
 
-def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> tuple[Transition, ...]:
+def misaddressed(
+    namespace: Namespace, queue: Queue, command: v.Command, observed: Observation
+) -> tuple[Transition, ...]:
     """TOPIC-05, TOPIC-06: return the answers to a request that this kind of entity cannot serve.
 
     The result is empty if the entity supports the command. A topic has no dead letters: a request
@@ -85,7 +87,24 @@ def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> tupl
     if rules == ("TOPIC-06",) or type(command) not in _NOTHING:
         return (refused,)
     nothing = Transition(outcome=_NOTHING[type(command)], next=namespace, rules=rules)
+    # What is scheduled at a topic waits there, and a peek of the topic was seen to show it.
+    peeked = observed.outcome
+    if isinstance(peeked, v.Peeked) and peeked.messages and _are_scheduled(queue, peeked):
+        return (refused, nothing, Transition(outcome=peeked, next=namespace))
     return (refused, nothing)
+
+
+def _are_scheduled(topic: Queue, peeked: v.Peeked) -> bool:
+    """SCHED-08: return whether a peek of a topic shows only messages that are scheduled there."""
+    bodies = [view.body for view in peeked.messages]
+    states = {view.state for view in peeked.messages} <= {None, v.MessageState.SCHEDULED}
+    calendar = topic.calendar
+    waiting = (
+        sum(place in calendar.entries for place in calendar.bodies.get(body, ())) for body in bodies
+    )
+    return states and all(
+        bodies.count(body) <= count for body, count in zip(bodies, waiting, strict=True)
+    )
 
 
 def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:

@@ -130,11 +130,11 @@ def _why_dead(
     # Several reasons may hold at once, and a bus reports one of them.
     # Each unanswered dead-lettering may have happened, with its own reason.
     for reason in stored.leaving:
-        yield reason, "DLQ-05"
+        yield reason, "TTL-07" if reason == EXPIRED else "DLQ-05"
     free = stored.lock is None or stored.lock.expiry.earliest <= namespace.now.latest
     if stored.spent or (free and may_be_spent(namespace, owner, stored)):
         yield DELIVERED_TOO_OFTEN, "DLQ-02"
-    # TTL-10: a deferred message is not dead-lettered when it expires.
+    # TTL-10: a deferred message is not dead-lettered when it expires, before it is asked for.
     expires = owner.settings.dead_letter_expired and stored.deferred is not True
     if expires and free and may_have_died(namespace, stored):
         yield EXPIRED, "TTL-07"

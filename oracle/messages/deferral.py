@@ -6,12 +6,12 @@ from typing import Any
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.deliveries import count_is_possible
-from busproof.oracle.messages.expiry import has_died, may_have_died
+from busproof.oracle.messages.expiry import EXPIRED, has_died, is_mortal, may_have_died
 from busproof.oracle.messages.locks import given_lock, lock_is_possible
 from busproof.oracle.messages.matching import Candidate, recognised, view_of
-from busproof.oracle.messages.message_store import doubted, hold
+from busproof.oracle.messages.message_store import doubted, hold, replace
 from busproof.oracle.messages.plausible_deliveries import told_of_lock
-from busproof.oracle.messages.sequence_numbers import numbered
+from busproof.oracle.messages.sequence_numbers import numbered, seen_number
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.rule_lists import rules_if
@@ -23,6 +23,30 @@ def receive_deferred(
     namespace: Namespace, command: v.ReceiveDeferred, connection: str, observed: Observation
 ) -> Transitions:
     """DEFER-02 to DEFER-13: give the messages with these numbers, all of them or none."""
+    for answer in _answers(namespace, command, connection, observed):
+        yield evolve(answer, next=_asked_for(answer.next, command))
+
+
+def _asked_for(namespace: Namespace, command: v.ReceiveDeferred) -> Namespace:
+    """TTL-10, TTL-11: return the namespace after a receiver asked for messages by their numbers.
+
+    One that has expired may be dead-lettered for that, because it was asked for.
+    """
+    queue = namespace.queues.get(command.queue)
+    if queue is None or not queue.settings.dead_letter_expired:
+        return namespace
+    for stored in _wanted(queue, command):
+        if stored is None or not stored.deferred or EXPIRED in stored.leaving:
+            continue
+        if may_have_died(namespace, stored):
+            left = evolve(stored, certain=False, leaving=(*stored.leaving, EXPIRED))
+            queue = replace(queue, stored, left)
+    return with_queue(namespace, queue)
+
+
+def _answers(
+    namespace: Namespace, command: v.ReceiveDeferred, connection: str, observed: Observation
+) -> Transitions:
     queue = namespace.queues[command.queue]
     if not command.sequence_numbers:
         # Outside the documents: a receive without numbers may return no messages.
@@ -160,7 +184,7 @@ def _shown(candidate: Candidate, command: v.ReceiveDeferred) -> Rules:
 def _handed_out(candidate: Candidate, command: v.ReceiveDeferred) -> Queue:
     # Without a lock (ReceiveAndDelete) the message is removed at once.
     queue, stored, session_id = candidate.queue, candidate.stored, command.session_id
-    number = candidate.view.sequence_number or stored.sequence_number
+    number = seen_number(candidate.view, stored)
     also = numbered(queue, stored, number)
     if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         return hold(queue, stored, None, candidate.where, **also)
@@ -271,5 +295,8 @@ def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> N
             # ReceiveAndDelete would have deleted it, and a lock would have a token that nobody
             # knows.
             taken = evolve(stored, certain=False, uncounted=stored.uncounted + 1)
+            # It may be asked for at any later time, and be dead-lettered then (TTL-10).
+            if queue.settings.dead_letter_expired and is_mortal(stored):
+                taken = evolve(taken, leaving=(*stored.leaving, EXPIRED))
             queue = doubted(queue, stored, taken)
     return with_queue(namespace, queue)

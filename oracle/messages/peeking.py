@@ -9,7 +9,7 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.messages import peek_start
 from busproof.oracle.messages.matching import Candidate, is_unchanged, recognised, seen_as, view_of
 from busproof.oracle.messages.message_store import replace
-from busproof.oracle.messages.sequence_numbers import misnumbered, numbered
+from busproof.oracle.messages.sequence_numbers import misnumbered, numbered, seen_number
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
@@ -186,7 +186,7 @@ def _known_better(candidate: Candidate) -> Queue:
         return queue
     if where == stored.where and number in (None, stored.sequence_number):
         return queue
-    better = evolve(stored, where=where, sequence_number=number or stored.sequence_number)
+    better = evolve(stored, where=where, sequence_number=seen_number(candidate.view, stored))
     return evolve(replace(queue, stored, better), **numbered(queue, stored, number))
 
 

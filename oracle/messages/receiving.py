@@ -26,7 +26,7 @@ from busproof.oracle.messages.partitions import (
 )
 from busproof.oracle.messages.plausible_deliveries import heads, told_of_lock
 from busproof.oracle.messages.releasing import without_perhaps_spent
-from busproof.oracle.messages.sequence_numbers import are_unique, misnumbered, numbered
+from busproof.oracle.messages.sequence_numbers import are_unique, misnumbered, numbered, seen_number
 from busproof.oracle.messages.sessions import holds_session, in_outage, not_held, seized, session_at
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.queued_messages import Key, Receivers, Stored
@@ -295,7 +295,7 @@ def _handed_out(candidate: Candidate, command: v.Receive, counted: Rules = ()) -
     lock = None
     if command.mode is v.ReceiveMode.PEEK_LOCK:
         lock = given_lock(candidate, command.session_id)
-    number = view.sequence_number or stored.sequence_number
+    number = seen_number(view, stored)
     also: dict[str, Any] = {"receivers": _counted(queue), **numbered(queue, stored, number)}
     if lock is not None:
         also["sequence_number"] = number

@@ -117,6 +117,11 @@ def is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
     return stored.batch == latest.batch >= 0
 
 
+def seen_number(view: v.MessageView, stored: Stored) -> int | None:
+    """Return the sequence number that a view shows, or else the one that is known."""
+    return stored.sequence_number if view.sequence_number is None else view.sequence_number
+
+
 def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]:
     """Return the changes of the queue's fields after a message was seen with this number."""
     if number is None:

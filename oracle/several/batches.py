@@ -15,7 +15,7 @@ from busproof.oracle.messages.message_store import line_of, never_arrives, order
 from busproof.oracle.messages.receiving import lost_receive, receive
 from busproof.oracle.messages.sending import lost_send, send
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
+from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits, may_be_too_many
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transactions.transactional_sends import after_refusal
 from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
@@ -58,6 +58,9 @@ def send_batch(namespace: Namespace, command: v.SendBatch, observed: Observation
         # PREM-17 refuses batches with different keys. In a transaction, a message whose own keys
         # differ may come first, and then the commit may be refused instead (TXN-REFUSAL).
         rejected = refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        yield _refused(namespace, command, rejected)
+    if may_be_too_many(namespace, len(command.messages)):
+        rejected = refusal(namespace, v.Error.QUOTA_EXCEEDED, any_error=True)
         yield _refused(namespace, command, rejected)
     for rejected in refusals:
         yield _refused(namespace, command, rejected)

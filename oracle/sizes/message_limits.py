@@ -35,6 +35,8 @@ LONGEST_SHORT_NAME: Final = 50
 PLAIN: Final = LONGEST_KEY // 2
 PLAIN_SIZE: Final = 100_000
 """Number of characters, and of bytes, that is far within every limit."""
+MOST_IN_BATCH, MOST_IN_BATCH_OF_PREMIUM = 4_500, 15_900
+"""LIMIT-23: number of messages in a batch beyond which the service was seen to refuse it."""
 NEARLY: Final = 0.9
 """Share of a limit that an accepted size must reach to exercise the limit."""
 KEYS: Final[tuple[tuple[str, v.RuleId, v.RuleId], ...]] = (
@@ -168,6 +170,12 @@ def within_limits(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v
     if held_in(namespace, command) == SIZE_LIMIT - 1:
         rules.append("LIMIT-15")
     return tuple(rules)
+
+
+def may_be_too_many(namespace: Namespace, messages: int) -> bool:
+    """LIMIT-23: return whether a batch of so many messages may be refused for their number."""
+    premium = namespace.profile.tier is v.Tier.PREMIUM
+    return messages > (MOST_IN_BATCH_OF_PREMIUM if premium else MOST_IN_BATCH)
 
 
 def batch_excess(namespace: Namespace, messages: Sequence[v.Message]) -> tuple[bool, bool]:

@@ -210,5 +210,8 @@ def test_answer_is_xml_whatever_texts_are_in_it(text: str) -> None:
     other = SubscriptionRule(name=text, filter=CorrelationFilter(properties={text: text}))
     for shown in (rule, other):
         element = rule_element(shown, "2026-01-01")
-        ET.fromstring(atom.entry(text, text, "now", element))
+        entry = atom.Entry(
+            title=text, url=text, link=text, updated="now", published="now", description=element
+        )
+        ET.fromstring(entry.body())
     ET.fromstring(atom.error(400, text))

@@ -84,3 +84,53 @@ def test_two_observations_of_one_id_are_refused(tmp_path: Path) -> None:
     """An accepted difference names an id."""
     with pytest.raises(SpecificationError, match="'M900' is used twice"):
         loaded(tmp_path, FACT, FACT)
+
+
+EVIDENCE = {"ambiguity": "EMPTY-KEY", "reading": "set", "observed": ["M900"]}
+
+
+def evidence_of(folder: Path, **changed: object) -> tuple[spec.Evidence, ...]:
+    loaded(folder, FACT)
+    entries = {"readings": [EVIDENCE | changed]}
+    (folder / "readings.yaml").write_text(json.dumps(entries), encoding="utf-8")
+    return spec.load_evidence(folder)
+
+
+def test_observed_reading_is_one_of_the_register(tmp_path: Path) -> None:
+    """With the observations that show it."""
+    (found,) = evidence_of(tmp_path, editions=["de-2021-04"])
+    assert found == spec.Evidence(
+        ambiguity="EMPTY-KEY", reading="set", editions=("de-2021-04",), observed=("M900",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"ambiguity": "NO-SUCH"}, "ambiguity: 'NO-SUCH' is not allowed"),
+        ({"reading": "perhaps"}, "reading: 'perhaps' is not allowed"),
+        ({"observed": ["X1"]}, "observed: 'X1' is not allowed"),
+        ({"editions": ["en-1999-01"]}, "editions: 'en-1999-01' is not allowed"),
+        ({"whatever": 1}, "whatever: there is no such field"),
+    ],
+)
+def test_wrong_observed_reading_is_refused(
+    tmp_path: Path, changed: dict[str, object], said: str
+) -> None:
+    """With what is allowed."""
+    with pytest.raises(SpecificationError) as caught:
+        evidence_of(tmp_path, **changed)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("edition", "keys", "option"),
+    [("es-2020-06", "accepted", "no-effect"), ("en-2026-02", "refused", "refused")],
+)
+def test_service_read_some_questions_otherwise_in_earlier_times(
+    edition: str, keys: str, option: str
+) -> None:
+    """It refuses keys that differ since 2020, and the option of Premium since 2024."""
+    seen = spec.observed_readings(edition)
+    assert (keys, option) == (seen["REGULAR-KEYS"], seen["PREMIUM-CHECKBOX"])
+    assert seen["SIZE-UPDATE"] == "changed"

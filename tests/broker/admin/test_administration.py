@@ -72,23 +72,23 @@ def test_partitioning_of_a_queue_never_changes(
         admin.update_queue(made)
 
 
-def test_undeliverable_message_is_in_the_transfer_dead_letter_queue(
+def test_undeliverable_message_is_in_the_dead_letter_queue_of_its_source(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
-    """While its destination is disabled."""
+    """While its destination is disabled, as the real service was seen to do it (FORWARD-FAILED)."""
     end = admin.create_queue(f"{name}-end")
     admin.create_queue(name, forward_to=f"{name}-end")
     end.status = "SendDisabled"
     admin.update_queue(end)
     sent(served, name, Message("stuck"))
     with served.client() as client:
-        assert 1 == admin.get_queue_runtime_properties(name).transfer_dead_letter_message_count
-        place = ServiceBusSubQueue.TRANSFER_DEAD_LETTER
+        assert 1 == admin.get_queue_runtime_properties(name).dead_letter_message_count
+        place = ServiceBusSubQueue.DEAD_LETTER
         with client.get_queue_receiver(name, sub_queue=place) as receiver:
             (came,) = taken(receiver, 1)
             assert "stuck" == str(came)
             receiver.complete_message(came)
-    assert 0 == admin.get_queue_runtime_properties(name).transfer_dead_letter_message_count
+    assert 0 == admin.get_queue_runtime_properties(name).dead_letter_message_count
 
 
 def test_forwarding_is_changed_and_ended(

@@ -1,5 +1,6 @@
 """Load from four clients on a broker that is killed under it, and what is recorded of it."""
 
+import json
 import os
 import random
 import signal
@@ -50,6 +51,12 @@ LOCK: Final = 1.0
 TIMEOUT: Final = 10.0
 
 
+SEVERAL_ENTITIES: Final = {
+    "UserConfig": {"Namespaces": [{"Readings": {"TXN-ENTITIES": "accepted"}}]}
+}
+"""One transaction may send to two queues, which a regular broker refuses as the service does."""
+
+
 class Victim:
     """A broker with a store that is killed and started anew, always on the same ports.
 
@@ -65,7 +72,10 @@ class Victim:
         ports: tuple[int, int],
         launch: "Callable[..., subprocess.Popen[str]]" = launched,
     ) -> None:
+        config = folder.with_name(f"{folder.name}.json")
+        config.write_text(json.dumps(SEVERAL_ENTITIES), encoding="utf-8")
         self._options = (
+            *("--config", str(config)),
             *("--port", str(ports[0]), "--admin-port", str(ports[1])),
             *("--message-ids", "as-sent", "--store", str(folder)),
         )

@@ -1,0 +1,46 @@
+"""A regular broker answers as the real service was seen to, where the documents leave it open."""
+
+import pytest
+
+from busproof import vocabulary as v
+from busproof.broker.bus import Bus
+from busproof.broker.configuration.emulator import Configuration
+from busproof.broker.server import bus_for
+from busproof.spec import load
+
+
+def served(policy: str = "round-robin", **settings: object) -> Bus:
+    return bus_for(Configuration(**settings), policy=policy)
+
+
+def test_what_is_open_is_read_as_the_service_was_seen_to_read_it() -> None:
+    """For the edition of its time."""
+    assert served().namespace.readings["FORWARD-FAILED"] == "dead-letter"
+    older = served(edition="es-2020-06").namespace.readings
+    assert (older["REGULAR-KEYS"], older["PREMIUM-CHECKBOX"]) == ("accepted", "no-effect")
+
+
+def test_reading_that_the_user_names_is_kept() -> None:
+    """The evidence decides only what the profile leaves open."""
+    bus = served(readings={"FORWARD-FAILED": "transfer"})
+    assert "FORWARD-FAILED" not in bus.namespace.readings
+
+
+@pytest.mark.parametrize("policy", ["random", "hostile"])
+def test_other_policies_choose_freely(policy: str) -> None:
+    """As they are for: a client meets everything that is permitted."""
+    assert {} == dict(served(policy).namespace.readings)
+
+
+def test_namespace_that_a_suite_begins_is_held_to_its_profile_alone() -> None:
+    """Otherwise a run over AMQP would see less than the documents permit."""
+    assert {} == dict(served().anew(v.profile_for(load())).namespace.readings)
+
+
+def test_keys_that_differ_are_refused_on_a_regular_queue_since_2020() -> None:
+    """REGULAR-KEYS: the service refuses them on any entity."""
+    message = v.Message(body="m", session_id="a", partition_key="b")
+    for edition, refused in (("en-2026-02", True), ("es-2020-06", False)):
+        bus = served(edition=edition)
+        bus.ask(v.CreateQueue(queue="q", partitioned=False), "c1")
+        assert refused is (bus.ask(v.Send(queue="q", message=message), "c1").refused is not None)
