@@ -35,7 +35,7 @@ SINCE = $(if $(filter full,$(BUSPROOF_SIZE)),,--changed)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: results help run test packaging lint types check format nightly nightly-status modelcheck audit bench schemas diagrams distilled licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
+.PHONY: results help run test slowed packaging lint types check format nightly nightly-status modelcheck audit bench schemas diagrams distilled licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
 	python-there node-there
 
 help: ## list the targets
@@ -49,6 +49,10 @@ test: dev ## run the tests at gate size (PYTEST='…' for some of them)
 		$(DEV)/bin/python -m pytest -n $(CORES) $(COVERED) $(RANDOM:%=--ignore=%) --cov --cov-report=term-missing:skip-covered)
 	$(TESTS) $(or $(PYTEST),$(addprefix --ignore=,$(filter-out tests/model,$(COVERED)) \
 		$(filter-out $(RANDOM),$(wildcard tests/model/test_*.py)) $(PACKAGING)))
+
+slowed: dev ## run the tests with 40 % of each core, then beside eight busy loops (PYTEST='…' for some of them)
+	$(DEV)/bin/python tools/slowed.py --share 0.4 $(MAKE) test
+	$(DEV)/bin/python tools/slowed.py --load 8 $(MAKE) test
 
 packaging: dev ## test what is installed, shipped and published: environments, distributions, the site
 	$(TESTS) $(PACKAGING)

@@ -19,7 +19,8 @@ from busproof.history.records import AGAIN, Record, Started
 from busproof.history.replay import RecordedCommand, commands_of, numbered
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Judge
-from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
+from busproof.judging.shrinking import minimised, off_the_wire
+from busproof.judging.simplifying import Spent, simplified
 
 __all__ = ["TIMES", "Found", "settled"]
 
@@ -65,7 +66,7 @@ def settled(
     commands = _shrunk(adapter, terms, size, rule, events)
     again = 0
     for time_ in range(1, TIMES + 1):
-        name = f"Exploration, {rule} once more ({time_} of {TIMES})"
+        name = f"{rule}, broken by few commands ({time_} of {TIMES})"
         write(Started(scenario=name, rules=(rule,), feature=AGAIN))
         trial = Trial(adapter, terms, rule, write)
         trial.judges = judges
@@ -92,4 +93,6 @@ def _shrunk(
             if trials.fails(guess):
                 return numbered(guess)
     commands = minimised(commands_of(events, observability.clock), trials.fails)
-    return numbered(simplified(commands, trials.fails))
+    commands = simplified(numbered(commands), trials.fails)
+    # Simpler values may make further commands unnecessary.
+    return numbered(minimised(commands, trials.fails))

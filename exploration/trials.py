@@ -14,7 +14,7 @@ from busproof.history.replay import RecordedCommand
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Violation
 from busproof.judging.scenario_result import to_blame
-from busproof.judging.shrinking import Spent
+from busproof.judging.simplifying import Spent
 
 __all__ = ["Trial", "Trials", "blamed", "ended_with"]
 

@@ -300,6 +300,27 @@ Feature: Subscription rules
         | partitioned |
         | regular     |
 
+    @FILTER-29
+    Scenario Outline: Statements of an action run one after the other
+      Given a <kind> topic
+      And subscription "one"
+      When rule "acts" of subscription "one" is added that does <action>: everything
+      And rule "$Default" of subscription "one" is removed
+      And a message with property size 5 and property color "red" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 copy was received
+      And exactly one of them has <changed>
+
+      Examples:
+        | kind        | action                                    | changed                                  |
+        | partitioned | SET size = 6; SET size = size + 1         | property size 7 and property color "red" |
+        | regular     | SET size = 6, SET weight = size           | property size 6 and property weight 6    |
+        | partitioned | SET size = size / 2 SET weight = size;    | property size 2 and property weight 2    |
+        | partitioned | SET shape = color; SET color = 'blue'     | property shape "red" and property color "blue" |
+        | partitioned | SET weight = 6; REMOVE size; SET [size] = weight | property size 6 and property weight 6 |
+        | partitioned | SET sys.Label = 'y'; SET shape = sys.Label | Label "y" and property shape "y"        |
+
     @FILTER-22
     Scenario Outline: Two rules with actions and three without make three copies
       Given a <kind> topic
@@ -458,6 +479,7 @@ Feature: Subscription rules
         | NOT EXISTS (color)     | property size 5       | property color "red" |
         | color IS NULL          | property size 5       | property color "red" |
         | user.color IS NOT NULL | property color "red"  | property size 5      |
+        | size IS NOT NULL       | property size 0       | property color "red" |
 
     @FILTER-14
     Scenario Outline: SQL asks for one of several values
@@ -515,6 +537,7 @@ Feature: Subscription rules
         | (size + 2) * 3 = 18  | property size 4  | property size 2  |
         | size % 3 = 1         | property size 4  | property size 5  |
         | size / 2 = 2         | property size 4  | property size 8  |
+        | size / 2 = 2         | property size 5  | property size 6  |
         | size - 1 > -1        | property size 1  | property size 0  |
 
     @FILTER-17
@@ -571,6 +594,80 @@ Feature: Subscription rules
         | (color = 'red'        |
         | color = 'red' AND     |
         | color LIKE            |
+
+    @FILTER-28
+    Scenario Outline: Values of different types are never equal
+      Given a topic
+      And subscription "one" that takes messages where <condition>
+      When a message with <taken> is sent
+      And a message with <other> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <taken>
+
+      Examples:
+        | condition                           | taken                | other                |
+        | size = 5                            | property size 5      | property size "5"    |
+        | size = '5'                          | property size "5"    | property size 5      |
+        | size = 5.0                          | property size 5      | property size "5.0"  |
+        | urgent = TRUE                       | property urgent true | property urgent 1    |
+        | newid() = size OR size IN (5, 6)    | property size 5      | property size "5"    |
+
+    @FILTER-30
+    Scenario Outline: A property is named in brackets, in double quotes, or by a function
+      Given a topic
+      And subscription "one" that takes messages where <condition>
+      When a message with <taken> is sent
+      And a message with <other> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <taken>
+
+      Examples:
+        | condition                     | taken                       | other                      |
+        | [size-of] = 5                 | property size-of 5          | property size 5            |
+        | user.[Shop.Types] LIKE '%b%'  | property Shop.Types "abc"   | property Shop.Types "ac"   |
+        | "size-of" > 4                 | property size-of 5          | property size-of 4         |
+        | EXISTS ([size-of])            | property size-of 5          | property size 5            |
+        | property('size') = 5          | property size 5             | property size 6            |
+        | p(which) = 5                  | property which "a" and property a 5 | property which "b" and property a 5 |
+
+    @FILTER-31
+    Scenario Outline: SQL reads the partition key
+      Given a <kind> topic
+      And subscription "one" that takes messages where <condition>
+      When a message with PartitionKey "a" is sent
+      And a message with PartitionKey "b" is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has PartitionKey "a"
+
+      Examples:
+        | kind        | condition                      |
+        | partitioned | sys.PartitionKey = 'a'         |
+        | regular     | sys.PartitionKey = 'a'         |
+        | partitioned | sys.partitionkey NOT LIKE 'b'  |
+
+    @FILTER-32
+    Scenario Outline: A filter in SQL is accepted
+      Given a topic
+      And subscription "one" that takes nothing
+      When rule "second" of subscription "one" is added: messages where <condition>
+      Then it is accepted
+
+      Examples:
+        | condition                                  |
+        | [data-topic] IS NOT NULL                   |
+        | "Contoso & Northwind" = 'x'                |
+        | size > 0.5E-2                              |
+        | newid() <> size                            |
+        | p('color') = 'red'                         |
+        | sys.SequenceNumber > 5                     |
+        | sys.EnqueuedTimeUtc IS NOT NULL            |
+        | NOT (size IN (1, 2.5, 'x') OR a LIKE '!%' ESCAPE '!') |
 
   Rule: Rules change on partitioned topics, though not in a transaction
 

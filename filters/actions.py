@@ -24,7 +24,7 @@ from busproof.filters.facts import (
 )
 from busproof.filters.nodes import Property, Remove, Statement, Term
 from busproof.filters.parser import KEPT, parsed_action
-from busproof.filters.readings import EVERY, Readings
+from busproof.filters.readings import EVERY, OURS, Readings
 from busproof.filters.terms import Valuation
 from busproof.vocabulary.messages import Message, PropertyValue
 
@@ -124,7 +124,9 @@ def _value(statement: Statement, facts: Facts, readings: Readings) -> Value | No
     """Return the value that a statement gives its property; `None` if it removes it."""
     if isinstance(statement, Remove):
         return None
-    return _valuation(statement.term, readings)(facts)
+    value = _valuation(statement.term, readings)(facts)
+    nothing = value is Missing.UNKNOWN or value is Missing.NULL
+    return None if nothing and readings.set_null == "removed" else value
 
 
 class _Judged:
@@ -194,28 +196,24 @@ def _widened(before: PropertyValue | None, value: Any) -> PropertyValue:
 def made_by(
     statements: tuple[Statement, ...],
     message: Message,
-    readings: Readings,
     arrival: Arrival | None,
     fresh: Iterator[str],
 ) -> Message:
     """FILTER-21, FILTER-29: return the message that a bus makes by these statements.
 
-    Where the documents leave a choice, a value that there is not removes the property, and a value
-    that a property cannot have leaves it as it was.
+    Where the documents leave a choice, a value that a property cannot have leaves it as it was.
 
     Args:
         statements: the action.
         message: the message that the rule took.
-        readings: how the bus reads open questions.
         arrival: what the bus has given the message.
         fresh: the values of `newid()`.
     """
+    readings = OURS if arrival is None else arrival.readings
     for statement in statements:
         value = _value(statement, Facts(message, arrival), readings)
         if value is Missing.FRESH:
             value = next(fresh)
-        if value is Missing.UNKNOWN or value is Missing.NULL:
-            value = None
         if isinstance(value, Missing):
             continue
         if statement.property.scope == "sys":

@@ -7,6 +7,7 @@ from typing import Any, Final
 import attrs
 from immutables import Map
 
+from busproof.filters.readings import OURS, Readings
 from busproof.vocabulary.messages import Message, PropertyValue
 
 __all__ = [
@@ -48,6 +49,7 @@ class Arrival:
         expires_at: when it will have outlived its time to live.
         time_to_live: the time to live that holds for it, in milliseconds.
         size: its size in bytes.
+        readings: how the bus reads open questions about SQL.
     """
 
     entity: str
@@ -57,6 +59,7 @@ class Arrival:
     expires_at: int
     time_to_live: int
     size: int
+    readings: Readings = OURS
 
 
 def _text(field: str) -> Callable[[Message, Arrival | None], Value]:

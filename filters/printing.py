@@ -25,7 +25,7 @@ from busproof.filters.nodes import (
 )
 from busproof.filters.parser import is_regular
 
-__all__ = ["written", "written_action"]
+__all__ = ["literal", "written", "written_action"]
 
 
 def written_action(statements: tuple[Statement, ...]) -> str:
@@ -80,7 +80,7 @@ def _like(like: Like, word: str) -> str:
 def _term(term: Term) -> str:  # noqa: PLR0911 - one closed match
     match term:
         case Constant(value=value):
-            return _constant(value)
+            return literal(value)
         case Property(scope=scope, name=name):
             return f"{'sys.' if scope == 'sys' else ''}{_name(name)}"
         case Named(name=inner):
@@ -104,7 +104,8 @@ def _operand(term: Term) -> str:
     return f"({text})" if isinstance(term, Arithmetic) else text
 
 
-def _constant(value: str | float | bool | None) -> str:
+def literal(value: str | float | bool | None) -> str:
+    """Return the text of a constant, or of a negative number."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):

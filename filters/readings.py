@@ -12,10 +12,11 @@ _NAMES: Final = {
     "SQL-NULL": "nulls",
     "SQL-OVERFLOW": "overflow",
     "LIKE-CASE": "like_case",
+    "ACTION-NULL": "set_null",
 }
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Readings:
     """How open questions about SQL are read; `either` permits every answer.
 
@@ -28,18 +29,21 @@ class Readings:
             of a division by zero: `unknown`, or `either`.
         like_case: LIKE-CASE; whether LIKE distinguishes upper and lower case: `sensitive`,
             `insensitive`, or `either`.
+        set_null: ACTION-NULL; what becomes of a property that is set to NULL or to an unknown
+            value: `removed`, or `either`.
     """
 
     types: str = "either"
     nulls: str = "either"
     overflow: str = "either"
     like_case: str = "either"
+    set_null: str = "either"
 
 
 EVERY: Final = Readings()
 """The readings that permit every answer."""
 
-OURS: Final = Readings("unknown", "unknown", "unknown", "sensitive")
+OURS: Final = Readings("unknown", "unknown", "unknown", "sensitive", "removed")
 """The readings of the reference model, where its profile names no others."""
 
 

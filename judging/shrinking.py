@@ -1,31 +1,24 @@
-"""Shrinking of a failure: remove what it does not need, then simplify the rest.
+"""Shrinking of a failure: remove the commands that it does not need.
 
 Each candidate is tested for one property: whether it still fails. When the budget ends, the result
 is the smallest failure found by then.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.history.records import Oracle
-from busproof.history.replay import RecordedCommand
 from busproof.judging.compress_time import without_waiting
 from busproof.judging.judge import Judge, observability_for
+from busproof.judging.simplifying import Spent
 
-__all__ = ["Spent", "minimised", "off_the_wire", "simplified"]
+__all__ = ["minimised", "off_the_wire"]
 
 T = TypeVar("T")
 Fails = Callable[[Sequence[T]], bool]
-
-_KEPT: Final = frozenset({"queue", "lock_token", "transaction", "body", "session_id"})
-"""Fields whose values other commands refer to, or that have no default."""
-
-
-class Spent(Exception):
-    """The budget of candidates is used up."""
 
 
 def minimised(items: Sequence[T], fails: Fails[T]) -> tuple[T, ...]:
@@ -66,56 +59,6 @@ def _once_through(best: tuple[T, ...], size: int, fails: Fails[T]) -> "tuple[T, 
         if start == 0:
             return best
         start = max(0, min(start, len(best)) - size)
-
-
-def simplified(
-    commands: Sequence[RecordedCommand], fails: Fails[RecordedCommand]
-) -> tuple[RecordedCommand, ...]:
-    """Return the commands with fields set to their defaults, where they still fail with them."""
-    best = tuple(commands)
-    try:
-        for place in range(len(best)):
-            for plainer in _plainer(best[place]):
-                candidate = (*best[:place], plainer(best[place]), *best[place + 1 :])
-                if candidate != best and fails(candidate):
-                    best = candidate
-    except Spent:
-        pass
-    return best
-
-
-def _plainer(recorded: RecordedCommand) -> Iterator[Callable[[RecordedCommand], RecordedCommand]]:
-    yield lambda candidate: attrs.evolve(candidate, connection="c1")
-    for name in _defaulted(recorded.command):
-        yield lambda candidate, name=name: attrs.evolve(  # type: ignore[misc]  # a bound name has no type
-            candidate, command=_at_default(candidate.command, name)
-        )
-    message = getattr(recorded.command, "message", None)
-    if message is not None:
-        for name in ("message_id", "partition_key", "session_id"):
-            yield lambda candidate, name=name: _without(candidate, name)  # type: ignore[misc]  # a bound name has no type
-
-
-def _defaulted(command: Any) -> Iterator[str]:
-    for field in attrs.fields(type(command)):
-        has_default = field.default is not attrs.NOTHING
-        if (
-            has_default
-            and field.name not in _KEPT
-            and getattr(command, field.name) != field.default
-        ):
-            yield field.name
-
-
-def _at_default(command: Any, name: str) -> Any:
-    return attrs.evolve(command, **{name: attrs.fields_dict(type(command))[name].default})
-
-
-def _without(recorded: RecordedCommand, name: str) -> RecordedCommand:
-    command: Any = recorded.command
-    unset: dict[str, Any] = {name: None}
-    changed = attrs.evolve(command, message=attrs.evolve(command.message, **unset))
-    return attrs.evolve(recorded, command=changed)
 
 
 def off_the_wire(

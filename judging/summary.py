@@ -12,6 +12,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.history.codec import structure, unstructure
 from busproof.history.conformance import Counterexample
+from busproof.history.lines import encode_line
 from busproof.history.records import AGAIN, ELSEWHERE, EXPLORATION, REPEATED
 from busproof.judging.coverage_goals import Met
 from busproof.judging.scenario_result import Heard, Part, joined
@@ -38,9 +39,11 @@ class Shortest:
     counterexample: Counterexample
 
     @property
-    def rank(self) -> tuple[int, int]:
-        """The sort key: fewer events come first, then earlier places."""
-        return len(self.counterexample.events), self.place
+    def rank(self) -> tuple[int, int, int]:
+        """The sort key: fewer events come first, then smaller commands, then earlier places."""
+        events = self.counterexample.events
+        size = sum(len(encode_line(unstructure(event.command))) for event in events)
+        return len(events), size, self.place
 
 
 @attrs.frozen

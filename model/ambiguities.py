@@ -42,6 +42,7 @@ __all__ = [
     "KeyProperties",
     "Libraries",
     "LifetimeInTransaction",
+    "LikeCase",
     "LikeRegular",
     "LockInTransaction",
     "ManagementInOutage",
@@ -285,6 +286,13 @@ class LifetimeInTransaction(Settled):
 
     COMMIT = "commit"
     SEND = "send"
+
+
+class LikeCase(Settled):
+    """Does LIKE distinguish upper and lower case?"""
+
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
 
 
 class LikeRegular(Given):

@@ -138,7 +138,8 @@ class SubscriptionRules(Family):
     @staticmethod
     def takes(wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
         """FILTER-02 to FILTER-04, FILTER-11 to FILTER-18: whether a filter matches a message."""
-        return takes(wanted, message, readings=OURS, arrival=arrival) is True
+        readings = OURS if arrival is None else arrival.readings
+        return takes(wanted, message, readings=readings, arrival=arrival) is True
 
     @staticmethod
     def act(
@@ -147,7 +148,7 @@ class SubscriptionRules(Family):
         """FILTER-21, FILTER-23, FILTER-24: return the copy that a rule with an action makes."""
         statements = _statements(rule.action or "")
         # The rule and the number in the topic make an id of an action's own.
-        after = made_by(statements, message, OURS, arrival, fresh_ids(f"{rule.name} {arrival}"))
+        after = made_by(statements, message, arrival, fresh_ids(f"{rule.name} {arrival}"))
         return attrs.evolve(after, properties=after.properties.set(RULE_NAME, rule.name))
 
     @handles(v.ListRules)

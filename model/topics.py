@@ -12,7 +12,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.filters.facts import Arrival
-from busproof.model.ambiguities import DisabledCopies
+from busproof.filters.readings import OURS
+from busproof.model.ambiguities import DisabledCopies, LikeCase
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
 from busproof.model.state import Entity
@@ -129,11 +130,18 @@ class Topics(Family):
 
         The sequence number is the one that the next copy gets. Rules without SQL read none of it.
         """
-        if not any(
-            rule.action is not None or isinstance(rule.filter, v.SqlFilter)
+        conditions = [
+            rule.filter.expression if isinstance(rule.filter, v.SqlFilter) else ""
             for rule in subscription.rules
-        ):
+            if rule.action is not None or isinstance(rule.filter, v.SqlFilter)
+        ]
+        if not conditions:
             return None
+        readings = OURS
+        # The reading is chosen when it first matters.
+        if any("LIKE" in condition.upper() for condition in conditions):
+            like_case = self.namespace.reading(LikeCase)
+            readings = attrs.evolve(OURS, like_case=like_case.value)
         now, epoch = self.namespace.now, self.namespace.epoch
         expires_at = self.rules.expiry.expires_at(subscription, message, transit)
         counters = subscription.partitions[partition]
@@ -145,6 +153,7 @@ class Topics(Family):
             expires_at=FOR_EVER_MS if expires_at is None else (epoch + expires_at) // 1_000,
             time_to_live=FOR_EVER_MS if expires_at is None else (expires_at - now) // 1_000,
             size=len(message.body) if message.size is None else message.size,
+            readings=readings,
         )
 
     @handles(v.CreateTopic)

@@ -204,7 +204,7 @@ class _Screen:
             if verdict.cause:
                 parts.append(self._labelled("Cause", verdict.cause))
             if verdict.counterexample is not None:
-                parts.extend(self._example(verdict.counterexample))
+                parts.extend(self._example(verdict.counterexample, verdict.id))
             self._indented(Group(*parts))
             if verdict.again:
                 self._print_command(f"  Again: {verdict.again}")
@@ -265,7 +265,7 @@ class _Screen:
         stated = (f"{where} ({', '.join(sources)})" for sources, where in places.items())
         yield self._labelled(rule.status.capitalize(), "; ".join(stated))
 
-    def _example(self, example: Counterexample) -> Iterator[RenderableType]:
+    def _example(self, example: Counterexample, rule: str) -> Iterator[RenderableType]:
         if example.scenario:
             yield self._labelled("Scenario", example.scenario)
         if example.about:
@@ -274,7 +274,11 @@ class _Screen:
         steps.add_column(justify="right", no_wrap=True)
         steps.add_column(overflow="fold")
         for number, line in enumerate(story(example.events), 1):
-            steps.add_row(self._text(f"{number}."), self._text(str(line)))
+            text = self._text(str(line))
+            # If only the scenario's own check fails, no single answer is the wrong one.
+            if number == len(example.events) and example.is_judged:
+                text.append_text(Text(f"  <- breaks {rule}", "bold red"))
+            steps.add_row(self._text(f"{number}."), text)
         yield steps
         yield self._labelled("Seen", example.seen, "red")
         yield self._labelled("Allowed", "\n".join(self._allowed(example)), "green")

@@ -30,6 +30,7 @@ __all__ = [
     "SpecPath",
     "cases",
     "definitions",
+    "families_of",
 ]
 
 FEATURES: Final = Path(__file__).resolve().parent.parent / "features"
@@ -136,7 +137,14 @@ def cases(
             Sequence(name=sequence.name, rules=(sequence.rule,), sequence=sequence)
             for sequence in distilled_sequences(only=rules)
         )
-    return tuple(case for case in found if not rules or not rules.isdisjoint(case.rules))
+    kept = (case for case in found if not rules or not rules.isdisjoint(case.rules))
+    # Family by family, so that the first verdicts come early.
+    return tuple(sorted(kept, key=lambda case: families_of(case)[:1]))
+
+
+def families_of(case: Case) -> tuple[str, ...]:
+    """Return the families of the rules that a case is about."""
+    return tuple(dict.fromkeys(rule.partition("-")[0] for rule in case.rules))
 
 
 def _scenarios(rules: frozenset[v.RuleId]) -> Iterator[Scenario]:

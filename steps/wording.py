@@ -24,7 +24,7 @@ __all__ = [
 PROPERTY: Final = re.compile(
     rf"""(?P<name>{"|".join(PROPERTIES)})[ ](?:"(?P<text>[^"]*)"|each[ ]its[ ]own
         |of[ ](?P<length>\d+)[ ]characters)
-    |property[ ](?P<own>\w+)[ ](?:"(?P<words>[^"]*)"|(?P<value>[-.\w]+))""",
+    |property[ ](?P<own>[-.\w]+)[ ](?:"(?P<words>[^"]*)"|(?P<value>[-.\w]+))""",
     re.VERBOSE,
 )
 

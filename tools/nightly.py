@@ -82,6 +82,12 @@ def busproof(arguments: str) -> Step:
     return Step(f"busproof {arguments}", f"{BIN / 'busproof'} {arguments}")
 
 
+def slowed(options: str) -> Step:
+    """Return a step that runs the gate's tests as on a slow or a busy machine."""
+    command = f"env BUSPROOF_SIZE=gate {BIN / 'python'} tools/slowed.py {options} make test"
+    return Step(f"make test, {options}", command, ("tests", "benchmarks", "docs", "tools"))
+
+
 SEARCHED: Final = (
     "tests/judging/test_soundness.py",
     "tests/judging/test_overlapping_histories.py",
@@ -152,6 +158,8 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
         if path.stem not in ("exploring", "exploring_faults", "soak")
     ),
     "soak": (benchmark("soak"),),
+    "slow": (slowed("--share 0.4"),),
+    "busy": (slowed("--load 8"),),
     "pythons": (
         Step("make pythons", "make pythons", (".ci", "examples", "Makefile")),
         tests("tests/test_environment.py"),

@@ -1,22 +1,18 @@
 """Descriptions of subscription rules in XML: filters, actions, and the values in them."""
 
 import math
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from busproof import vocabulary as v
 from busproof.broker.admin.atom import SB, XSD, XSI, Unreadable, as_written
-from busproof.filters.parser import LONGEST
+from busproof.filters.parameters import with_values
 
 __all__ = ["action_of", "filter_of", "rule_element"]
 
 TYPE: Final = f"{{{XSI}}}type"
-PARAMETER: Final = re.compile(r"'(?:[^']|'')*'|@\w+")
-"""A parameter of a SQL expression, or a string literal, where an `@` begins none."""
 CORRELATION: Final = (
     ("CorrelationId", "correlation_id"),
     ("MessageId", "message_id"),
@@ -57,49 +53,16 @@ def action_of(rule: ET.Element) -> str | None:
     """Return the action in a rule's description, or `None` if it has none.
 
     Raises:
-        Unreadable: the action uses a parameter without a value.
+        Unreadable: a parameter's value has an unknown type.
     """
     element = rule.find(f"{{{SB}}}Action")
     return None if element is None else _expression(element) or None
 
 
 def _expression(element: ET.Element) -> str:
-    """Return the SQL expression of a filter or an action, with parameters replaced by their values.
-
-    Each value becomes a literal; text is quoted, so that it cannot add a condition.
-    """
+    """Return the SQL expression of a filter or an action, with its parameters' values."""
     expression = element.findtext(f"{{{SB}}}SqlExpression") or ""
-    if len(expression) > LONGEST:
-        # It will be refused for its length; inserting long values first would make it huge.
-        return expression
-    known = {
-        name.lower(): value for name, value in _values(element.find(f"{{{SB}}}Parameters")).items()
-    }
-
-    def written(match: re.Match[str]) -> str:
-        name = match[0]
-        if not name.startswith("@"):
-            return name
-        if name.lower() not in known:
-            raise Unreadable(
-                f"The SQL expression names the parameter {name!r}, which is not given; "
-                f"given are {', '.join(sorted(known)) or 'none'}."
-            )
-        return _constant(known[name.lower()])
-
-    return PARAMETER.sub(written, expression)
-
-
-def _constant(value: bool | float | str) -> str:
-    """Return a value as a SQL literal."""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, str):
-        quoted = value.replace("'", "''")
-        return f"'{quoted}'"
-    text = str(value) if isinstance(value, int) else format(Decimal(repr(value)), "f")
-    text = f"{text}.0" if isinstance(value, float) and "." not in text else text
-    return f"(0 - {text[1:]})" if text.startswith("-") else text
+    return with_values(expression, _values(element.find(f"{{{SB}}}Parameters")))
 
 
 def _values(element: ET.Element | None) -> dict[str, Any]:

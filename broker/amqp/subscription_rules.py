@@ -9,6 +9,7 @@ from busproof import vocabulary as v
 from busproof.broker.amqp.refusals import Refusal, too_many_of
 from busproof.broker.core import Hub
 from busproof.filters.objections import objection_to_action, objection_to_filter
+from busproof.filters.parameters import with_values
 
 __all__ = ["action_of", "check_expressions", "check_room", "described", "filter_of"]
 
@@ -37,7 +38,7 @@ def filter_of(description: Mapping[str, Any]) -> v.Filter:
         Refusal: the description has no known filter.
     """
     if isinstance(sql := description.get("sql-filter"), dict):
-        return v.SqlFilter(expression=str(sql["expression"]))
+        return v.SqlFilter(expression=_expression(sql))
     if isinstance(conditions := description.get("correlation-filter"), dict):
         values = {ours: _text(conditions.get(theirs)) for theirs, ours in FIELDS}
         free = conditions.get("properties") or {}
@@ -53,8 +54,14 @@ def filter_of(description: Mapping[str, Any]) -> v.Filter:
 def action_of(description: Mapping[str, Any]) -> str | None:
     """Return the action of a rule description, or `None` if it has none."""
     action = description.get("sql-rule-action")
-    expression = action.get("expression") if isinstance(action, dict) else None
-    return str(expression) if expression else None
+    return _expression(action) or None if isinstance(action, dict) else None
+
+
+def _expression(sql: Mapping[str, Any]) -> str:
+    """Return the SQL of a filter or an action, with the values of its parameters, if it has any."""
+    values = sql.get("parameters")
+    known = {str(name): _plain(value) for name, value in dict(values or {}).items()}
+    return with_values(str(sql.get("expression") or ""), known)
 
 
 def check_expressions(chosen: v.Filter, action: str | None) -> None:

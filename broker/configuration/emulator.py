@@ -280,8 +280,8 @@ def _subscription(value: Value, topic: str, configuration: Configuration) -> Non
             topic=topic,
             subscription=name,
             rule=rule_name,
-            filter=filter_in(parts),
-            action=action_in(parts),
+            filter=filter_in(parts, rule_name),
+            action=action_in(parts, rule_name),
         )
         configuration.create(added, rule)
 

@@ -5,6 +5,8 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.broker.configuration.jsonc import Value
+from busproof.errors import UsageError
+from busproof.filters.objections import objection_to_action, objection_to_filter
 
 __all__ = ["action_in", "filter_in", "named_rule"]
 
@@ -46,8 +48,8 @@ def named_rule(value: Value) -> tuple[str, dict[str, Value]]:
     )
 
 
-def action_in(parts: Mapping[str, Value]) -> str | None:
-    """Return the action of a rule, or `None` if it has none.
+def action_in(parts: Mapping[str, Value], rule: str) -> str | None:
+    """Return the action of the rule with this name, or `None` if it has none.
 
     Raises:
         UsageError: the action is not valid.
@@ -55,11 +57,20 @@ def action_in(parts: Mapping[str, Value]) -> str | None:
     if "Action" not in parts or parts["Action"].is_null:
         return None
     action = parts["Action"].fields((SQL, *IGNORED))
-    return action[SQL].text() if SQL in action else None
+    if SQL not in action:
+        return None
+    expression = action[SQL].text()
+    _check(action[SQL], f"the action of rule {rule!r}", objection_to_action(expression))
+    return expression
 
 
-def filter_in(parts: Mapping[str, Value]) -> v.Filter:
-    """Return the filter of a rule; without a FilterType, the only filter given.
+def _check(value: Value, what: str, objection: str | None) -> None:
+    if objection is not None:
+        raise UsageError(f"{value.place}: the SQL of {what}: {objection}")
+
+
+def filter_in(parts: Mapping[str, Value], rule: str) -> v.Filter:
+    """Return the filter of the rule with this name; without a FilterType, the only filter given.
 
     Raises:
         UsageError: the filter is not valid.
@@ -78,7 +89,9 @@ def filter_in(parts: Mapping[str, Value]) -> v.Filter:
         fields = parts[name].fields((SQL, *IGNORED))
         if SQL not in fields:
             raise parts[name].wrong(f"a {SQL}")
-        return v.SqlFilter(expression=fields[SQL].text())
+        chosen = v.SqlFilter(expression=fields[SQL].text())
+        _check(fields[SQL], f"the filter of rule {rule!r}", objection_to_filter(chosen))
+        return chosen
     fields = parts[name].fields((*CORRELATION, "Properties", *IGNORED))
     values = {CORRELATION[name]: fields[name].text() for name in CORRELATION.keys() & fields.keys()}
     free = fields["Properties"].pairs() if "Properties" in fields else {}

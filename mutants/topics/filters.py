@@ -18,6 +18,7 @@ SUBSCRIBED: Final[Run] = (TOPIC, v.CreateSubscription(**ONE))
 TAKE: Final = receive(delete=True, queue=v.subscription_path("q", "one"))
 LABEL: Final = v.CorrelationFilter(subject="x")
 COLOR: Final = v.CorrelationFilter(subject="x", properties={"color": "red"})
+BY_KEY: Final = v.SqlFilter(expression="sys.PartitionKey = 'a'")
 BY_LABEL: Final = v.SqlFilter(expression="sys.Label = 'x'")
 TAKES: Final = "subscription_rules.takes"
 takes: Final = RULES.subscription_rules.takes
@@ -220,12 +221,86 @@ def names_with_case(wanted: v.Filter, message: v.Message) -> v.Message:
     return message
 
 
+@mutant("FILTER-13", TAKES, by("size IS NOT NULL", size=0), deep=True)
+def zero_is_null(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, a property that is 0 counts as null."""
+    if isinstance(wanted, v.SqlFilter):
+        left = {name: own for name, own in message.properties.items() if own != 0}
+        message = attrs.evolve(message, properties=left)
+    return takes(wanted, message)
+
+
+@mutant("FILTER-16", TAKES, by("size / 2 = 2.5", size=5), deep=True)
+def division_keeps_the_rest(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, whole numbers are divided with a remainder."""
+    return _read_as(wanted, message, r"/ (\d+)(?![\d.])", r"/ \1.0")
+
+
 @mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="RED"), deep=True)
 def values_without_case(wanted: v.Filter, message: v.Message) -> bool:
     """In SQL, texts are compared without case."""
     values = (*message.properties.values(), message.subject)
     texts = {f"'{value}'".lower(): f"'{value}'" for value in values if isinstance(value, str)}
     return _read_as(wanted, message, "'[^']*'", lambda text: texts.get(text[0].lower(), text[0]))
+
+
+def _as_text(message: v.Message) -> v.Message:
+    """Return a message whose numbers are texts."""
+    texts = {name: str(value) for name, value in message.properties.items()}
+    return attrs.evolve(message, properties=texts)
+
+
+@mutant("FILTER-28", TAKES, by("size = '5'", size=5))
+def numbers_equal_texts(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, a number equals the text that is written like it."""
+    return takes(wanted, message) or (
+        isinstance(wanted, v.SqlFilter) and takes(wanted, _as_text(message))
+    )
+
+
+@mutant("FILTER-28", TAKES, by("urgent = TRUE", urgent=1), deep=True)
+def truth_is_one(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, TRUE equals 1 and FALSE equals 0."""
+    truths = {n: bool(own) for n, own in message.properties.items() if own in (0, 1)}
+    alike = attrs.evolve(message, properties=message.properties.update(truths))
+    return takes(wanted, message) or (isinstance(wanted, v.SqlFilter) and takes(wanted, alike))
+
+
+@mutant("FILTER-28", TAKES, by("newid() = size OR size = 5", size="5"), deep=True)
+def new_ids_equal_all(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, newid() equals whatever it is compared with."""
+    return _read_as(wanted, message, r"newid\(\) = \w+", "1 = 1")
+
+
+@mutant("FILTER-11", TAKES, by("size = 5.0", size=5), deep=True)
+def decimals_equal_decimals_only(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, a decimal number never equals a whole one."""
+    return _read_as(wanted, message, r"= (\d+\.\d+)", r"= '\1'")
+
+
+@mutant("FILTER-30", TAKES, by("[size-of] = 5", **{"size-of": 5}))
+def brackets_name_nothing(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, a name in brackets is that of no property."""
+    return _read_as(wanted, message, r"\[[^]]*\]", "nothing")
+
+
+@mutant("FILTER-30", TAKES, by('"size-of" = 5', **{"size-of": 5}), deep=True)
+def quotes_make_texts(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, double quotes make a text, as single ones do."""
+    return _read_as(wanted, message, r'"([^"]*)"', r"'\1'")
+
+
+@mutant("FILTER-30", TAKES, by("p(which) = 5", which="a", a=5), deep=True)
+def function_takes_its_argument_as_name(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, p(x) is the property x, and not the one that x names."""
+    return _read_as(wanted, message, r"\b(?:p|property)\((\w+)\)", r"\1")
+
+
+@mutant("FILTER-31", TAKES, asked(BY_KEY, partition_key="a"))
+def partition_key_is_null(wanted: v.Filter, message: v.Message) -> bool:
+    """In SQL, sys.PartitionKey is null, whatever the sender has set."""
+    hidden = attrs.evolve(message, partition_key=None)
+    return takes(wanted, hidden if isinstance(wanted, v.SqlFilter) else message)
 
 
 @mutant("FILTER-20", TAKES, (*asked(LABEL, subject="x"), send("m7", subject="x"), TAKE))

@@ -1,5 +1,6 @@
 """Mutants of FILTER and FEAT: changes of rules, the copies that rules make, actions, and names."""
 
+import re
 from contextlib import suppress
 from itertools import takewhile
 from typing import Final
@@ -218,6 +219,8 @@ def rule_lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
 
 ACT: Final = "subscription_rules.act"
 RULE_NAME: Final = "RuleName"
+DELIMITED: Final = v.SqlFilter(expression="[size-of] = 5")
+SCIENTIFIC: Final = v.SqlFilter(expression="size > 0.5E-2")
 NAMESAKE: Final = v.CreateSubscription(topic="q", subscription="ONE")
 TAKE_SECOND: Final = receive(delete=True, queue=v.subscription_path("q", "two"))
 
@@ -243,6 +246,42 @@ def removed_property_stays(rule: v.SubscriptionRule, message: v.Message) -> v.Me
     """REMOVE does not remove a property."""
     after = USUAL.act(rule, message)
     return attrs.evolve(after, properties=message.properties.update(after.properties))
+
+
+def _statements(rule: v.SubscriptionRule) -> list[str]:
+    """Return the statements of an action that separates them by semicolons."""
+    return [each for each in (rule.action or "").split(";") if each.strip()]
+
+
+@mutant("FILTER-29", ACT, (*SUBSCRIBED, act("SET size = 2; SET size = size + 1"), SEND, TAKE, TAKE))
+def statements_read_what_was_sent(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    """Each statement of an action reads the message as it was sent."""
+    after = message.properties.set(RULE_NAME, rule.name)
+    for statement in _statements(rule):
+        alone = USUAL.act(attrs.evolve(rule, action=statement), message)
+        new = {n: own for n, own in alone.properties.items() if message.properties.get(n) != own}
+        after = after.update(new)
+    return attrs.evolve(USUAL.act(rule, message), properties=after)
+
+
+@mutant("FILTER-29", ACT, (*SUBSCRIBED, act("SET size = 2; SET size = 3"), SEND, TAKE, TAKE))
+def statements_run_backwards(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+    """The last statement of an action runs first."""
+    backwards = ";".join(reversed(_statements(rule)))
+    return USUAL.act(attrs.evolve(rule, action=backwards or rule.action), message)
+
+
+@mutant("FILTER-32", CHECK, (*SUBSCRIBED, add(DELIMITED)), refuses("FILTER-19"))
+def names_in_brackets_refused(command: v.AddRule) -> bool:
+    """A filter with a name in brackets is refused."""
+    return isinstance(command.filter, v.SqlFilter) and "[" in command.filter.expression
+
+
+@mutant("FILTER-32", CHECK, (*SUBSCRIBED, add(SCIENTIFIC)), refuses("FILTER-19"), deep=True)
+def functions_and_exponents_refused(command: v.AddRule) -> bool:
+    """A filter with a function, or with a number in scientific notation, is refused."""
+    sql = command.filter.expression if isinstance(command.filter, v.SqlFilter) else ""
+    return re.search(r"\b(newid|p|property)\(|\d[eE]", sql) is not None
 
 
 def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[Messages, Messages]:

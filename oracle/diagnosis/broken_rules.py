@@ -4,6 +4,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.coverage.added_later import blamed_as_added
+from busproof.oracle.coverage.filters import rules_of_sql
 from busproof.oracle.coverage.topics import with_topic_rules
 from busproof.oracle.diagnosis.deliveries import wrongly_received
 from busproof.oracle.diagnosis.expiry import blamed_for_age
@@ -184,9 +185,20 @@ def _of_nobody(namespace: Namespace, command: v.Command) -> tuple[v.RuleId, ...]
 
 
 def _wrongly_kept_rules(queue: Queue, command: v.AddRule | v.RemoveRule) -> tuple[v.RuleId, ...]:
-    """FEAT-01, FEAT-02, FILTER-07: return the rules broken by not changing a subscription rule."""
-    of_partitioned = "FEAT-01" if isinstance(command, v.AddRule) else "FEAT-02"
-    return rules_if((queue.settings.partitioned, of_partitioned), (True, "FILTER-07"))
+    """FEAT-01, FEAT-02, FILTER-07, FILTER-32: return the rules broken by not changing a rule.
+
+    A filter in SQL, or an action, says more than that a rule can be added.
+    """
+    if isinstance(command, v.RemoveRule):
+        return rules_if((queue.settings.partitioned, "FEAT-02"), (True, "FILTER-07"))
+    of_sql: tuple[v.RuleId, ...] = ()
+    if isinstance(command.filter, v.SqlFilter):
+        of_sql = ("FILTER-32", *rules_of_sql(command.filter.expression))
+    return of_sql + rules_if(
+        (command.action is not None, "FILTER-21"),
+        (queue.settings.partitioned, "FEAT-01"),
+        (True, "FILTER-07"),
+    )
 
 
 def _of_forwarding(

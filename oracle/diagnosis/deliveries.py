@@ -2,6 +2,7 @@
 
 from busproof import vocabulary as v
 from busproof.oracle.coverage.deliveries import COUNTED_AGAIN
+from busproof.oracle.coverage.filters import OF_SQL
 from busproof.oracle.coverage.settlements import DEFAULT_DURATION
 from busproof.oracle.diagnosis.unknown_message import absence
 from busproof.oracle.forwarding.forwarding_setup import LONGEST_LOCK
@@ -229,6 +230,7 @@ def _withheld_from_the_start(queue: Queue, unseen: list[Stored]) -> tuple[v.Rule
     named = any(stored.message.message_id is not None for stored in unseen)
     return (
         *dict.fromkeys(stored.came for stored in unseen if stored.came),
+        *(_of_filters(unseen) if copied else ()),
         *rules_if(
             (unseen and copied, "TOPIC-01"),
             (any("BATCH-01" in stored.shows for stored in unseen), "BATCH-01"),
@@ -236,6 +238,11 @@ def _withheld_from_the_start(queue: Queue, unseen: list[Stored]) -> tuple[v.Rule
             (named and queue.settings.duplicate_detection, "DUP-04"),
         ),
     )
+
+
+def _of_filters(unseen: list[Stored]) -> list[v.RuleId]:
+    """Return the rules on the SQL by which a subscription had to take these messages."""
+    return [rule for stored in unseen for rule in stored.shows if rule in OF_SQL]
 
 
 def _withheld_from_session(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:

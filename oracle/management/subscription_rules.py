@@ -47,7 +47,9 @@ def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
         rule = "FEAT-01" if isinstance(command, v.AddRule) else "FEAT-02"
         rules = (rule,) if queue.settings.partitioned else ()
         longest = ("FILTER-26",) if is_longest_short_name(command.rule) else ()
-        yield done(_changed(namespace, command), *longest, *rules)
+        sql = isinstance(command, v.AddRule) and isinstance(command.filter, v.SqlFilter)
+        accepted = ("FILTER-32",) if sql and refused is None else ()
+        yield done(_changed(namespace, command), *longest, *accepted, *rules)
 
 
 def _subscription(

@@ -6,7 +6,7 @@ from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival, Passed
 from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forwarding import kept_by, passed_on, withheld_beyond
-from busproof.oracle.management.subscription_filters import Verdict, copies, judged
+from busproof.oracle.management.subscription_filters import Verdict, copies, judged, reader_of
 from busproof.oracle.management.topics import shares_homes
 from busproof.oracle.messages.expiry import death, lesser, lifetime
 from busproof.oracle.messages.liveness import owed_by
@@ -80,13 +80,13 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
         raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004 - no input gets here
     # A late message, or one whose transaction ran for a while, may meet other rules than now.
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
-    assigned = namespace.observability.assigns_message_ids
-    copied = copies(role, arrival.message, assigned=assigned)
+    how = reader_of(namespace)
+    copied = copies(role, arrival.message, how)
     # It is open which rules with actions make copies, and what these contain.
     if role.acted and not timely:
         return stop_judging(namespace, path)
     if timely and all(candidate.verdict.taken is False for candidate in copied):
-        verdict = judged(role, arrival.message, assigned=assigned)
+        verdict = judged(role, arrival.message, how)
         return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
     missed = namespace.reading("DISABLED-COPIES") == "missed"
     if timely and missed and not subscription.managed.status.takes:

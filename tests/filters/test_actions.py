@@ -18,7 +18,7 @@ from busproof.filters.actions import (
 from busproof.filters.facts import Arrival
 from busproof.filters.nodes import Statement
 from busproof.filters.parser import Outside, parsed_action
-from busproof.filters.readings import OURS
+from busproof.filters.readings import Readings
 from busproof.vocabulary.messages import Message
 
 ARRIVAL = Arrival(
@@ -47,7 +47,7 @@ def judged(action: str, sent: Message) -> Changed:
 
 
 def made(action: str, sent: Message) -> Message:
-    return made_by(statements_of(action), sent, OURS, ARRIVAL, fresh_ids("a"))
+    return made_by(statements_of(action), sent, ARRIVAL, fresh_ids("a"))
 
 
 DEFINED = [
@@ -94,6 +94,7 @@ OPEN = [
     ("SET c = 'x' + 1; SET d = c", {"c", "d"}, {"a": 1, "b": "x"}),
     ("SET c = sys.SequenceNumber", {"c"}, {"a": 1, "b": "x", "c": 7}),
     ("SET c = p('sys.To')", {"c"}, {"a": 1, "b": "x"}),
+    ("SET c = nothing; SET a = NULL", {"a", "c"}, {"b": "x"}),
     ("SET c = nothing; SET c = 5", set(), {"a": 1, "b": "x", "c": 5}),
     ("SET c = nothing; REMOVE c", set(), {"a": 1, "b": "x"}),
 ]
@@ -106,6 +107,13 @@ def test_values_that_the_documents_leave_to_the_bus_are_open(
     """And the bus of this package has one of its own for each."""
     assert judged(action, message(a=1, b="x")).open_properties == names
     assert made(action, message(a=1, b="x")) == message(**after)
+
+
+def test_reading_decides_what_set_makes_of_null() -> None:
+    sent = message(a=1, b=2)
+    readings = Readings(set_null="removed")
+    found = changed(statements_of("SET a = NULL; SET b = nothing"), sent, readings)
+    assert found == Changed(message())
 
 
 def test_system_properties_are_open_for_anything_but_a_text() -> None:

@@ -23,6 +23,7 @@ from busproof.filters.nodes import (
     Step,
 )
 from busproof.filters.objections import objection_to_action, objection_to_filter
+from busproof.filters.parameters import with_values
 from busproof.filters.parser import (
     DEEPEST,
     LONGEST,
@@ -244,3 +245,26 @@ def test_action_may_be_too_long() -> None:
     found = parsed_action("SET a = '" + "x" * LONGEST + "'")
     assert isinstance(found, Outside)
     assert found.name == "EXCESS"
+
+
+# -- Parameters ------------------------------------------------------------------------------------
+PARAMETERS = {"@P": 5, "text": "it's", "@n": -1.5, "@t": True, "@big": 1e300, "@low": -(2**63)}
+
+
+@pytest.mark.parametrize(
+    ("expression", "filled"),
+    [
+        ("a = @p AND b = @text", "a = 5 AND b = 'it''s'"),
+        ("a - @n = @low", "a - -1.5 = -9223372036854775808"),
+        ("a IN (@t, @big)", "a IN (TRUE, 1e+300)"),
+        ("a = '@p' OR [@p] = 1 OR \"x@p\" = @p", "a = '@p' OR [@p] = 1 OR \"x@p\" = 5"),
+        ("a = @other", "a = @other"),
+        ("a = '" + "x" * LONGEST + "' OR a = @p", "a = '" + "x" * LONGEST + "' OR a = @p"),
+    ],
+)
+def test_values_of_parameters_are_put_in_their_places(expression: str, filled: str) -> None:
+    assert filled == with_values(expression, PARAMETERS)
+
+
+def test_expression_without_parameters_stays() -> None:
+    assert "a = @p" == with_values("a = @p", {})

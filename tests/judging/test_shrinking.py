@@ -12,7 +12,8 @@ from busproof.history.records import Oracle
 from busproof.history.replay import RecordedCommand, commands_of
 from busproof.judging.compress_time import without_waiting
 from busproof.judging.judge import Judge
-from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
+from busproof.judging.shrinking import minimised, off_the_wire
+from busproof.judging.simplifying import Spent, simplified
 from busproof.vocabulary.commands import (
     AdvanceClock,
     Command,
@@ -151,3 +152,50 @@ def test_commands_are_numbered_anew_and_still_refer_to_each_other() -> None:
     judge = Judge(PROFILE, Observability())
     assert judge.saw(events[0]) is None
     assert [1, 2, 3] == [each.number for each in commands_of(events)]
+
+
+def test_names_become_short_and_stay_different() -> None:
+    commands = (
+        asked(1, CreateQueue(queue="orders")),
+        asked(2, CreateQueue(queue="parcels", forward_to="orders")),
+        asked(3, Send(queue="orders", message=Message(body="first", session_id="blue"))),
+        asked(4, Receive(queue="parcels/$deadletterqueue")),
+    )
+
+    def fails(candidate: Sequence[RecordedCommand]) -> bool:
+        first, second, send, receive = (recorded.command for recorded in candidate)
+        return bool(
+            second.forward_to == first.queue == send.queue != second.queue
+            and send.message.session_id
+            and receive.queue == f"{second.queue}/$deadletterqueue"
+        )
+
+    found = [recorded.command for recorded in simplified(commands, fails)]
+    assert found == [
+        CreateQueue(queue="q"),
+        CreateQueue(queue="q2", forward_to="q"),
+        Send(queue="q", message=Message(body="m1", session_id="a")),
+        Receive(queue="q2/$deadletterqueue"),
+    ]
+
+
+def test_numbers_and_texts_become_as_small_as_they_can() -> None:
+    message = Message(body="m1", subject="a long subject", properties={"n": 5, "other": "x"})
+    commands = (
+        asked(1, Send(queue="q", message=message, timeout=90 * MICROSECONDS)),
+        asked(2, AdvanceClock(duration=86_400 * MICROSECONDS)),
+    )
+
+    def fails(candidate: Sequence[RecordedCommand]) -> bool:
+        send, wait = (recorded.command for recorded in candidate)
+        return bool(
+            len(send.message.subject or "") >= 4
+            and "n" in send.message.properties
+            and wait.duration >= 30 * MICROSECONDS
+        )
+
+    found = [recorded.command for recorded in simplified(commands, fails)]
+    assert found == [
+        Send(queue="q", message=Message(body="m1", subject="a lo", properties={"n": 0})),
+        AdvanceClock(duration=30 * MICROSECONDS),
+    ]

@@ -153,7 +153,7 @@ def test_parameters_stand_for_constants(
             (message,) = taken(receiver)
             assert [] == receiver.receive_messages(1, max_wait_time=1)
     assert b"yes" == message.application_properties[b"seen"]
-    with pytest.raises(HttpResponseError, match="names the parameter '@z', which is not given"):
+    with pytest.raises(HttpResponseError, match="filter: the parameter '@z' has no value"):
         admin.create_rule(name, "s", "z", filter=SqlRuleFilter("a = @z"))
 
 

@@ -285,7 +285,30 @@ def test_a_namespace_that_cannot_be_is_refused(path: Path, fields: str, said: st
         bus_for(found)
 
 
+def with_rule(**parts: object) -> str:
+    """A file with a rule `red` on its second line."""
+    rule = {"Name": "red", "Properties": parts}
+    topic = {"Name": "t", "Subscriptions": [{"Name": "s", "Rules": [rule]}]}
+    text = json.dumps({"UserConfig": {"Namespaces": [{"Topics": [topic]}]}})
+    return text.replace('"SqlExpression"', '\n"SqlExpression"')
+
+
 WRONG = {
+    "filter": (
+        with_rule(SqlFilter={"SqlExpression": "x = = 'mail@home'"}),
+        2,
+        "the SQL of the filter of rule 'red': '=' stands at character 5; expected a value",
+    ),
+    "property": (
+        with_rule(SqlFilter={"SqlExpression": "sys.Nope = 1"}),
+        2,
+        "the filter of rule 'red': 'sys.Nope' is no property that messages have",
+    ),
+    "action": (
+        with_rule(Action={"SqlExpression": "SET a = 1;;"}),
+        2,
+        "the SQL of the action of rule 'red': ';' stands at character 11",
+    ),
     "namespace": (
         '{"UserConfig": {"Namespaces": [\n{"NamespacePartitions": 3}]}}',
         2,
@@ -351,7 +374,7 @@ def test_unknown_field_is_an_error_in_a_strict_configuration(path: Path) -> None
 
 def test_null_stands_for_what_is_left_out(path: Path) -> None:
     """As serializers write what their objects lack."""
-    rule = {"FilterType": "Sql", "CorrelationFilter": None, "SqlFilter": {"SqlExpression": "a"}}
+    rule = {"FilterType": "Sql", "CorrelationFilter": None, "SqlFilter": {"SqlExpression": "a=1"}}
     subscription = {"Name": "s", "Properties": None, "Rules": [{"Name": "r", "Properties": rule}]}
     namespace = {
         "Name": None,
@@ -363,7 +386,7 @@ def test_null_stands_for_what_is_left_out(path: Path) -> None:
         json.dumps({"$schema": None, "UserConfig": {"Namespaces": [namespace], "Logging": None}}),
     )
     assert [CreateQueue(queue="q", partitioned=False), []] == [found.created[0], found.warnings]
-    assert found.created[-1].filter == SqlFilter(expression="a")
+    assert found.created[-1].filter == SqlFilter(expression="a=1")
 
 
 def test_partitioning_of_an_entity_in_premium_has_no_effect(path: Path) -> None:

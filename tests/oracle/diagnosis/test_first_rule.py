@@ -41,7 +41,7 @@ from busproof.vocabulary.outcomes import (
     Scheduled,
     SessionState,
 )
-from busproof.vocabulary.subscription_rules import SqlFilter, TrueFilter
+from busproof.vocabulary.subscription_rules import CorrelationFilter, SqlFilter, TrueFilter
 from busproof.vocabulary.values import Error, ReceiveMode
 
 TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
@@ -189,9 +189,11 @@ def test_a_change_of_rules_that_is_refused(*, partitioned: bool, added: str, rem
     observer = topic(observing(), partitioned=partitioned)
     of = {"topic": "t", "subscription": "s"}
     assert (
-        first(observer, AddRule(rule="r", filter=SqlFilter(expression="a = 1"), **of), INVALID)
+        first(observer, AddRule(rule="r", filter=CorrelationFilter(subject="x"), **of), INVALID)
         == added
     )
+    sql = AddRule(rule="r", filter=SqlFilter(expression="[a b] = 1"), **of)
+    assert first(observer, sql, INVALID) == "FILTER-32"
     assert first(observer, RemoveRule(rule="$Default", **of), INVALID) == removed
 
 

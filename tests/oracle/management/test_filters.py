@@ -394,3 +394,60 @@ def test_subscriptions_that_require_sessions_filter_too(observer: Observer) -> N
     observer.has(publish("m"))
     observer.has(add(v.TrueFilter()))
     observer.has(publish("n"))
+
+
+@pytest.mark.parametrize(
+    ("expression", "properties", "rule"),
+    [
+        ("size = 5", {"size": "5"}, "FILTER-28"),
+        ("NULL = size OR [size] = 5", {"size": "5"}, "FILTER-28"),
+        ("newid() = size", {"size": "5"}, "FILTER-28"),
+        ("[a b] = 5", {"a b": 6}, "FILTER-30"),
+        ("p('size') = 5", {"size": 6}, "FILTER-30"),
+        ("sys.PartitionKey = 'x'", {}, "FILTER-31"),
+    ],
+)
+def test_message_that_is_not_taken_shows_the_rules_of_the_filter(
+    observer: Observer, expression: str, properties: dict[str, object], rule: str
+) -> None:
+    taking(observer, sql(expression))
+    observer.has(publish("m", properties=properties, partition_key="a"))
+    observer.has(remove("r"))
+    observer.has(add(v.TrueFilter(), "all"))
+    observer.has(publish("n", properties=properties, partition_key="a"))
+    given = received("m", properties=properties, partition_key="a")
+    assert rule in observer.saw(TAKE, given).rules
+
+
+def test_message_that_never_comes_breaks_the_rules_of_the_filter(observer: Observer) -> None:
+    """Rather than those of topics, which say less."""
+    taking(observer, sql("[a b] LIKE 'x%'"))
+    observer.has(publish("m", properties={"a b": "xy"}))
+    broken = observer.saw(TAKE, v.Empty()).rules
+    assert {"FILTER-15", "FILTER-30"} <= set(broken[: broken.index("TOPIC-01")])
+
+
+@pytest.mark.parametrize(
+    ("expression", "reading"),
+    [
+        ("a NOT LIKE 'X'", {"LIKE-CASE": "insensitive"}),
+        ("a LIKE 'X'", {"LIKE-CASE": "sensitive"}),
+        ("a < 'y'", {"SQL-TYPES": "unknown"}),
+        ("a <> NULL", {"SQL-NULL": "unknown"}),
+        ("b / 0 = 1", {"SQL-OVERFLOW": "unknown"}),
+    ],
+)
+def test_reading_of_an_open_question_is_held(expression: str, reading: dict[str, str]) -> None:
+    """A message that may be taken otherwise is not."""
+    for readings in ({}, reading):
+        observer = taking(observing(readings=readings), sql(expression))
+        observer.has(publish("m", properties={"a": "x", "b": 1}))
+        assert observer.saw(TAKE, v.Empty()).possible
+        given = observer.saw(TAKE, received("m", properties={"a": "x", "b": 1})).possible
+        assert bool(given) is not bool(readings)
+
+
+def test_filter_in_sql_that_is_accepted_shows_that(observer: Observer) -> None:
+    subscribed(observer)
+    assert "FILTER-32" in observer.saw(add(sql("[a b] = 1"))).rules
+    assert "FILTER-32" not in observer.saw(add(sql("a = .5"))).rules

@@ -25,7 +25,8 @@ from busproof.history.render.sequence_names import sequence_name
 from busproof.history.render.wrong_answers import what_is_wrong
 from busproof.history.replay import RecordedCommand, commands_of, numbered
 from busproof.judging.replay_check import same_outcome
-from busproof.judging.shrinking import minimised, simplified
+from busproof.judging.shrinking import minimised
+from busproof.judging.simplifying import simplified
 from busproof.model.rules import NO_FAULT, Families
 from busproof.mutants.by_machine.contexts import may_arise
 from busproof.mutants.by_machine.made import GeneratedMutant, families_of, generated

@@ -15,7 +15,8 @@ from busproof import vocabulary as v
 from busproof.cli.mutation.pairs import PLAIN, Pair, pairs_of
 from busproof.history.files import load
 from busproof.history.replay import RecordedCommand, commands_of, joined, numbered
-from busproof.judging.shrinking import minimised, simplified
+from busproof.judging.shrinking import minimised
+from busproof.judging.simplifying import simplified
 
 __all__ = ["Reaching", "beside", "explored_reaching", "scenarios_reaching", "thrice"]
 

@@ -68,6 +68,8 @@ class Counted:
         ended: number of scenarios that have ended.
         sequences: number of sequences that were explored.
         repeated: number of repeated attempts of scenarios.
+        total: number of scenarios and sequences that are planned.
+        formed: a line about each family whose scenarios have all ended.
         rehearsing: whether this is only the rehearsal of the run.
     """
 
@@ -75,6 +77,8 @@ class Counted:
     ended: int = 0
     sequences: int = 0
     repeated: int = 0
+    total: int | None = None
+    formed: tuple[str, ...] = ()
     rehearsing: bool = False
 
 
@@ -269,7 +273,8 @@ def record(
 
 def _progress(folder: Path) -> Counted:
     try:
-        return Counted(**json.loads((folder / PROGRESS).read_bytes()))
+        fields = json.loads((folder / PROGRESS).read_bytes())
+        return Counted(**{**fields, "formed": tuple(fields["formed"])})
     except (OSError, ValueError):
         return Counted()
 

@@ -128,7 +128,13 @@ def _details(scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 def _recorded(request: "Request", folder: Path) -> "Finished":
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     # rich takes a file for a terminal if FORCE_COLOR is set, so check the stream itself.
     if not sys.stderr.isatty():
@@ -138,17 +144,22 @@ def _recorded(request: "Request", folder: Path) -> "Finished":
         BarColumn(),
         TextColumn("{task.fields[told]}"),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
         name = f"Running on {request.adapter.partition(':')[0]}"
         task = progress.add_task(name, total=None, told=_how_far(child_run.Counted()))
-        return rehearsed_run.record(
-            request,
-            folder,
-            lambda counted: progress.update(
-                task, completed=counted.ended, total=counted.planned, told=_how_far(counted)
-            ),
-        )
+        printed = 0
+
+        def show(counted: child_run.Counted) -> None:
+            nonlocal printed
+            for line in counted.formed[printed:]:
+                progress.console.print(line, markup=False, highlight=False)
+            printed = max(printed, len(counted.formed))
+            done = counted.ended + counted.repeated + counted.sequences
+            progress.update(task, completed=done, total=counted.total, told=_how_far(counted))
+
+        return rehearsed_run.record(request, folder, show)
 
 
 class _Lines:
@@ -156,12 +167,16 @@ class _Lines:
 
     def __init__(self) -> None:
         self._due = time.monotonic() + EVERY
+        self._printed = 0
 
     def __call__(self, counted: "Counted") -> None:
         """Print the progress if half a minute has passed."""
         if time.monotonic() >= self._due:
             self._due += EVERY
             write_aside(f"Running: {_how_far(counted)}")
+            for line in counted.formed[self._printed :]:
+                write_aside(f"  {line}")
+            self._printed = len(counted.formed)
 
 
 def _how_far(counted: "Counted") -> str:

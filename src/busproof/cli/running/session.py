@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -33,8 +34,8 @@ from busproof.cli.running.child_run import (
     Request,
 )
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
-from busproof.exploration.elsewhere.search import drawn
 from busproof.exploration.sizes import Size
+from busproof.history.conformance import Verdict
 from busproof.history.files import HistoryWriter, load
 from busproof.history.records import (
     AGAIN,
@@ -52,7 +53,7 @@ from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import verdicts
 from busproof.spec import load as load_catalogue
-from busproof.steps.cases import Case, cases, definitions
+from busproof.steps.cases import Case, cases, definitions, families_of
 from busproof.steps.options import rules_asked_for
 from busproof.steps.playing import Definition
 from busproof.steps.repeating import Repeating
@@ -163,6 +164,7 @@ class Session:
         self._replays: list[Scenario] = []
         self._counted = Counted()
         self._reported = 0.0
+        self._left = Counter(family for case in self._cases for family in families_of(case))
 
     def run(self) -> int:
         """Record and judge the run; return the exit code of this process."""
@@ -199,7 +201,9 @@ class Session:
             writer.write(header)
         self._checker = Checker(header, self._catalogue, header.oracle)
         self._repeating = Repeating(len(self._cases), header.clock)
-        self._counted = attrs.evolve(self._counted, planned=planned)
+        size = self._size
+        more = 0 if size is None else size.elsewhere + (size.sequences or 0)
+        self._counted = attrs.evolve(self._counted, planned=planned, total=planned + more)
         self._plan_cases(range(len(self._cases)), repeated=False)
         if explores:
             self._plan_rounds()
@@ -411,6 +415,9 @@ class Session:
         size, header = self._size, self._header
         if size is None or header is None or header.clock is v.Clock.REAL:
             return
+        # Import it here, because Hypothesis takes a tenth of a second, and scenarios do not use it.
+        from busproof.exploration.elsewhere.search import drawn
+
         kept = list(self._kept.values())
         ways = drawn([sequence.kinds for sequence in kept], header.seed or 0)
         chosen = ((kept[number].pickled, way) for number, way in ways)
@@ -432,10 +439,31 @@ class Session:
             self._merge(outcome)
             if isinstance(part.task, Play):
                 self._repeat(outcome)
+                if not part.task.repeated:
+                    self._form_verdicts(self._cases[self._number_of[outcome.heard.name]])
         done = part.done or Done()
         for rule, events in done.failures.items():
             self._broken_explored.append(rule)
             self._fail(rule, events)
+
+    def _form_verdicts(self, case: Case) -> None:
+        """Note a line about each family whose last scenario has ended."""
+        self._left.subtract(families_of(case))
+        done = [family for family in families_of(case) if not self._left[family]]
+        if not done or self._header is None or self._checker is None:
+            return
+        so_far = verdicts(self._header, self._checker.terms, self._summary)
+        titles = {family.id: family.title for family in self._catalogue.families}
+        lines = []
+        for family in done:
+            counts = Counter(
+                rule.verdict
+                for rule in so_far.rules
+                if rule.id.startswith(f"{family}-") and rule.verdict is not Verdict.NOT_APPLICABLE
+            )
+            words = ", ".join(f"{number} {verdict.value}" for verdict, number in counts.items())
+            lines.append(f"{family} {titles[family]}: {words or 'not applicable'}")
+        self._counted = attrs.evolve(self._counted, formed=(*self._counted.formed, *lines))
 
     def _append(self, file: Path) -> None:
         """Move the records of a part to the end of the history.

@@ -27,7 +27,8 @@ from busproof.history.replay import CommandFile, RecordedCommand, numbered, reso
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Judge, Violation
 from busproof.judging.sequences import sequence
-from busproof.judging.shrinking import Spent, minimised
+from busproof.judging.shrinking import minimised
+from busproof.judging.simplifying import Spent
 from busproof.pipeline.bus.bulk import SEQUENCES, told
 from busproof.pipeline.bus.mutants import MUTANTS
 from busproof.spec import load
