@@ -278,7 +278,7 @@ def chosen(page: str) -> list[Shown]:
     return list({READING.sub("--reading", each.text): each for each in commands}.values())
 
 
-FIRST_READ: Final = "README.md"
+FIRST_READ: Final = "docs/how-to/use-the-command-line.md"
 """The page whose commands are executed at the gate, the tutorial in tests/test_documents.py; the
 commands of all others take minutes, and go at full size."""
 AT_WORK: Final = [
