@@ -55,6 +55,9 @@ class Driver:
     ) -> None:
         declaration = adapter.declaration
         self._adapter = adapter
+        # Adapters of busproof answer only with what a history can hold: the model's own outcomes,
+        # or what was decoded from the wire.
+        self._is_ours = type(adapter).__module__.startswith("busproof.adapters.")
         self._judge = Judge(profile, observability_for(declaration.observability, oracle))
         recording.judges(self._judge)
         self._recording = recording
@@ -99,6 +102,8 @@ class Driver:
                 f"the adapter answered {type(command).__name__} with {observed!r}, "
                 "and must return an Observed with an Outcome"
             )
+        if self._is_ours:
+            return observed
         try:
             # The answer must be readable from the file, because `busproof check` judges it again.
             read_outcome(unstructure(observed.outcome, union=v.Outcome))

@@ -100,12 +100,14 @@ def _by_spark(args: Options) -> "Conformance":
 def _judged(args: Options) -> "Conformance":
     from busproof.history.files import load
     from busproof.history.records import Oracle
+    from busproof.judging.garbage import seldom_collected
     from busproof.judging.verdicts import conformance
     from busproof.spec import load as load_catalogue
 
     oracle = None if args.oracle is None else Oracle(args.oracle)
     file = _file(Path(args.history))
-    history = load(file)
+    with seldom_collected():
+        history = load(file)
     try:
         events = sum(len(scenario.events) for scenario in history.scenarios)
         with busy(f"Judging {events:,} events", lines=True):
