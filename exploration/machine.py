@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import attrs
+import hypothesis
 from hypothesis import stateful
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ from busproof.exploration.strategies.row import Generator
 from busproof.exploration.strategies.table import generators
 from busproof.history.render.events import event_words
 from busproof.judging.applicability import Terms, auto_oracle
+from busproof.judging.coverage_goals import met
 from busproof.judging.driver import Driver, Recording
 from busproof.judging.judge import Judge, Violation
 from busproof.judging.last_look import look_at_everything
@@ -67,9 +69,11 @@ class Watch:
 
     Attributes:
         judges: takes the judge of each sequence, if somebody reads its result.
+        is_measured: whether Hypothesis is told which rules and goals each sequence has reached.
     """
 
     judges: Callable[[Judge], None] | None = None
+    is_measured = True
 
     def __init__(self, adapter: Adapter, terms: Terms) -> None:
         self.adapter = adapter
@@ -205,7 +209,22 @@ class Explored(stateful.RuleBasedStateMachine):
         """Take a last look unless interrupted, and report the end of the sequence."""
         if sys.exception() is None:
             self.sequence.look_at_everything()
+            if self.watch.is_measured:
+                self._measure()
         self.watch.closed(self.sequence)
+
+    def _measure(self) -> None:
+        """Tell Hypothesis which rules and goals the sequence has reached.
+
+        `pytest --hypothesis-show-statistics` prints them, and Hypothesis looks for sequences that
+        reach more rules.
+        """
+        bus = self.sequence.bus
+        for rule in sorted(bus.evidence):
+            hypothesis.event(f"rule {rule}")
+        for goal in met(self.sequence.events, bus.decided).times:
+            hypothesis.event(f"goal: {goal}")
+        hypothesis.target(float(len(bus.evidence)), label="rules reached")
 
 
 def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:

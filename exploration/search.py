@@ -49,6 +49,8 @@ class Search(Watch):
         failures: the rules found broken before, with their failures; further ones are added.
     """
 
+    is_measured = False
+
     def __init__(
         self,
         adapter: Adapter,

@@ -47,6 +47,14 @@ SIZES: Final = {
         Size(name="quick", sequences=80, steps=40, elsewhere=400, shrinking=10_000, waiting=20),
         Size(name="ci", sequences=1000, steps=50, elsewhere=4_000, shrinking=30_000, rules=5),
         Size(
+            name="thorough",
+            sequences=5_000,
+            steps=60,
+            elsewhere=4_000,
+            shrinking=100_000,
+            rules=20,
+        ),
+        Size(
             name="network",
             sequences=12,
             steps=40,

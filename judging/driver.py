@@ -1,7 +1,7 @@
 """Driver of a bus: it sends one command after another, records the answers and judges them."""
 
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 
 import attrs
 
@@ -151,6 +151,11 @@ class Driver:
     def evidence(self) -> Set[v.RuleId]:
         """The rules that have decided some event."""
         return self._judge.evidence.keys()
+
+    @property
+    def decided(self) -> Sequence[tuple[v.RuleId, ...]]:
+        """For each event that was allowed, the rules that decided it."""
+        return self._judge.decided
 
     @property
     def exhausted(self) -> str:

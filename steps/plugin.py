@@ -27,7 +27,7 @@ OPTIONS = {
     "messaging-units": "messaging units of a Premium namespace (default: one a partition)",
     "timeout": "seconds to wait for an answer of an exec: adapter (default: 10)",
     "history": "file to record the run in (default: none)",
-    "profile": "explore, too, this much: quick, ci, network or soak (default: do not)",
+    "profile": "explore, too, this much: quick, ci, thorough, network or soak (default: do not)",
     "minutes": "how long a soak lasts (default: 10)",
     "seed": "what the exploration's random choices begin from (default: any number)",
     "replay": "file of commands to ask, instead of all else (default: none)",

@@ -157,7 +157,7 @@ def test_replays_that_differ_are_kept(failure) -> None:
 @pytest.mark.parametrize(
     ("line", "parts"),
     [
-        ("run --profile huge", ["'huge'", "quick, ci, network, soak"]),
+        ("run --profile huge", ["'huge'", "quick, ci, thorough, network, soak"]),
         ("run --minutes 5", ["--minutes", "soak"]),
         ("run --profile soak --minutes zero", ["'zero'", "above 0"]),
         ("run --seed x", ["'x'", "whole number"]),

@@ -1,6 +1,8 @@
 """Exploring: what is repeatable, what is a violation and what is not, what becomes of a failure."""
 
 import itertools
+import subprocess
+import sys
 
 import attrs
 import pytest
@@ -43,6 +45,27 @@ def test_the_machine_is_a_test_of_its_own() -> None:
     machine.TestCase.settings = settings(few, database=None)
     with pytest.raises(AssertionError, match="asked and came"):
         machine.TestCase("runTest").runTest()
+
+
+def test_statistics_of_hypothesis_name_the_rules_and_the_goals(tmp_path) -> None:
+    """`pytest --hypothesis-show-statistics` is a report of what happened."""
+    (tmp_path / "test_mine.py").write_text(
+        "from hypothesis import settings\n"
+        "from busproof.adapters.model import ModelAdapter\n"
+        "from busproof.exploration.machine import machine_for\n"
+        "TestMine = machine_for(ModelAdapter()).TestCase\n"
+        "TestMine.settings = settings(TestMine.settings, max_examples=15, database=None)\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider"]
+    ended = subprocess.run(
+        [*command, "--hypothesis-show-statistics", str(tmp_path / "test_mine.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert "rule KEY-01" in ended.stdout, ended.stdout
+    assert "goal: " in ended.stdout
 
 
 def test_a_failure_is_made_small_and_asked_three_times_more() -> None:
@@ -191,7 +214,11 @@ def test_an_adapter_that_raises_anything_is_to_blame_itself() -> None:
 @pytest.mark.parametrize(
     ("name", "minutes", "said"),
     [
-        ("huge", None, "there is no profile 'huge'; choose one of quick, ci, network, soak"),
+        (
+            "huge",
+            None,
+            "there is no profile 'huge'; choose one of quick, ci, thorough, network, soak",
+        ),
         ("ci", "5", "--minutes is for --profile soak, and the profile is ci"),
         ("soak", "none", "--minutes is 'none'; give a number above 0"),
         ("soak", "0", "--minutes is '0'; give a number above 0"),

@@ -88,8 +88,8 @@ HOW_MUCH: Final[tuple[Option, ...]] = (
         "--profile",
         section=EXPLORATION,
         metavar="P",
-        help="amount of exploration: quick (default), ci, network or soak",
-        shell_complete=values.one_of("quick", "ci", "network", "soak"),
+        help="amount of exploration: quick (default), ci, thorough, network or soak",
+        shell_complete=values.one_of("quick", "ci", "thorough", "network", "soak"),
     ),
     option(
         "--minutes",

@@ -178,7 +178,8 @@ class Session:
         except ConformanceError as error:
             if self._header is None:
                 say(str(error))
-                self._stop_workers(kill_after=PATIENCE)
+                # The worker ends by itself; an interrupt would leave a traceback in the log.
+                self._stop_workers(kill_after=PATIENCE, interrupts=False)
                 return 2 if isinstance(error, UsageError) else 3
             stopped = error
         self._stop_workers(kill_after=PATIENCE if interrupted or stopped is not None else None)
@@ -539,12 +540,12 @@ class Session:
             worker.process.join()
         return int(worker.process.exitcode or 0)
 
-    def _stop_workers(self, kill_after: float | None = None) -> None:
+    def _stop_workers(self, kill_after: float | None = None, *, interrupts: bool = True) -> None:
         """Let the workers stop their adapters; after an interrupt, not for ever."""
         for worker in self._workers:
             with suppress(OSError):
                 worker.connection.send(None)
-            if kill_after is not None:
+            if kill_after is not None and interrupts:
                 _interrupt(worker.process)
         with suppress(KeyboardInterrupt):
             self._hear_last(kill_after)
@@ -659,7 +660,8 @@ def _work(
         for other in others:
             other.close()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    work(connection, request, *(shared or _loaded(request)))
+    with suppress(KeyboardInterrupt):
+        work(connection, request, *(shared or _loaded(request)))
 
 
 def _loaded(request: Request) -> tuple[Sequence[Case], Sequence[Definition]]:
