@@ -60,8 +60,7 @@ class Limits(Family):
             rule = "LIMIT-04" if self.namespace.profile.is_premium else "LIMIT-02"
             raise Refusal(v.Error.MESSAGE_TOO_LARGE, rule)
 
-    @staticmethod
-    def check_key(key: str, rule: v.RuleId) -> None:
+    def check_key(self, key: str, rule: v.RuleId) -> None:
         """LIMIT-07 to LIMIT-12: check the length of a MessageId, SessionId or PartitionKey."""
         if len(key) > LONGEST_KEY:
             raise Refusal(v.Error.INVALID_OPERATION, rule)

@@ -239,9 +239,8 @@ class Partitions(Family):
             return self.namespace.choices.pick("PEEK-EMPTY", answers) == "nothing"
         return reading is PeekEmpty.NOTHING
 
-    @staticmethod
     def scheduled(
-        entity: Entity, up: Iterable[Partition], start: int = 0
+        self, entity: Entity, up: Iterable[Partition], start: int = 0
     ) -> Iterator[v.MessageView]:
         """SCHED-08: yield the scheduled messages that are not due yet."""
         waiting = chain.from_iterable(part.schedule.behind(entity.scheduled, start) for part in up)

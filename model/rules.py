@@ -73,7 +73,7 @@ class Rules:
     topics: Topics
     transactions: Transactions
 
-    def __init__(self, namespace: NamespaceState, replaced: Families) -> None:
+    def __init__(self, namespace: "Namespace", replaced: Families) -> None:
         """Make each family of `FAMILIES`, or the class that replaces it.
 
         Raises:
@@ -81,6 +81,7 @@ class Rules:
         """
         if unknown := sorted(replaced.keys() - FAMILIES.keys()):
             raise TypeError(f"unknown families {unknown}; there are {', '.join(FAMILIES)}")
+        self.namespace = namespace
         for name, kind in FAMILIES.items():
             setattr(self, name, replaced.get(name, kind)(namespace, self))
 

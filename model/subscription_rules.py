@@ -135,15 +135,13 @@ class SubscriptionRules(Family):
             order.append(copies[place])
         return tuple(order)
 
-    @staticmethod
-    def takes(wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
         """FILTER-02 to FILTER-04, FILTER-11 to FILTER-18: whether a filter matches a message."""
         readings = OURS if arrival is None else arrival.readings
         return takes(wanted, message, readings=readings, arrival=arrival) is True
 
-    @staticmethod
     def act(
-        rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
+        self, rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
     ) -> v.Message:
         """FILTER-21, FILTER-23, FILTER-24: return the copy that a rule with an action makes."""
         statements = _statements(rule.action or "")

@@ -187,8 +187,7 @@ class Topics(Family):
         topic.subscriptions += (subscription,)
         return Answer(DONE, rules=("TOPIC-03",))
 
-    @staticmethod
-    def folded(name: str) -> str:
+    def folded(self, name: str) -> str:
         """TOPIC-21: return the name of a subscription in the form in which names are compared."""
         return name.lower()
 

@@ -1,7 +1,7 @@
 """Mutants of the reference model: each breaks one rule, and a scenario of that rule must kill it.
 
-A mutant is the model with one of its functions replaced, together with the shortest run of commands
-that shows the fault. A module is named after the family of its rules.
+A mutant is the model with a subclass in the place of one family, which overrides one rule, and the
+shortest run of commands that shows the fault. A module is named after the family of its rules.
 """
 
 from typing import Final

@@ -3,7 +3,12 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.model.rules import Namespace
+from busproof.model.deferral import Deferral
+from busproof.model.keys import Keys
+from busproof.model.locks import Locks
+from busproof.model.partitions import Partitions
+from busproof.model.scheduling import Scheduling
+from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import Key
 from busproof.mutants.entities import is_partitioned, once_locked
@@ -21,9 +26,9 @@ from busproof.mutants.runs import (
     schedule,
     send,
 )
-from busproof.mutants.session_states import peek_ignores_session
+from busproof.mutants.session_states import PeekIgnoresSession
 from busproof.mutants.sessions import session_of
-from busproof.mutants.wrappers import does, refuses, tells
+from busproof.mutants.wrappers import refuses, tells, where
 
 KEY: Final = next(key for key in "abcdef" if home(key))
 """A key of another partition than the first."""
@@ -46,77 +51,105 @@ def _is_elsewhere(thing: QueuedMessage | Session | None) -> bool:
     return thing is not None and thing.partition > 0
 
 
-@mutant("FEAT-05", "keys.place_without_key", (create(), send("m1")), refuses("FEAT-05"))
-def keyless_refused_when_partitioned(entity: Entity) -> bool:
+@mutant("FEAT-05", (create(), send("m1")))
+class KeylessRefusedWhenPartitioned(Keys):
     """On partitioned queues a message needs a key."""
-    return entity.settings.partitioned
+
+    @refuses("FEAT-05")
+    def place_without_key(self, entity: Entity) -> bool:
+        return entity.settings.partitioned
 
 
-@mutant("FEAT-08", "deferral.find", how=refuses("DEFER-03", v.Error.MESSAGE_NOT_FOUND))
+@mutant("FEAT-08")
 @run(*SENT, receive(), defer(0), by_number(0))
-def numbers_of_first_partition_known(number: int) -> bool:
+class NumbersOfFirstPartitionKnown(Deferral):
     """Only deferred messages of the first partition can be received by their numbers."""
-    return number >> v.SEQUENCE_BITS > 0
+
+    @refuses("DEFER-03", v.Error.MESSAGE_NOT_FOUND)
+    def find(self, number: int) -> bool:
+        return number >> v.SEQUENCE_BITS > 0
 
 
-@mutant("FEAT-09", "partitions.peek", (*SENT, v.Peek(queue=QUEUE)), refuses("FEAT-09"))
-def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek) -> bool:
+@mutant("FEAT-09", (*SENT, v.Peek(queue=QUEUE)))
+class PeekRefusedWhenPartitioned(Partitions):
     """Partitioned queues cannot be peeked."""
-    entity = namespace.rules.topics.readable(command.queue)
-    return command.session_id is None and entity.settings.partitioned
+
+    @refuses("FEAT-09")
+    def peek(self, command: v.Peek) -> bool:
+        entity = self.rules.topics.readable(command.queue)
+        return command.session_id is None and entity.settings.partitioned
 
 
-@mutant("FEAT-10", "locks.renew", how=refuses("LOCK-05", v.Error.LOCK_LOST))
+@mutant("FEAT-10")
 @run(*SENT, receive(), renew(0))
-def locks_of_first_partition_renewed(namespace: Namespace, command: v.RenewLock) -> bool:
+class LocksOfFirstPartitionRenewed(Locks):
     """Only locks of the first partition's messages are renewed."""
-    return _is_elsewhere(once_locked(namespace, command))
+
+    @refuses("LOCK-05", v.Error.LOCK_LOST)
+    def renew(self, command: v.RenewLock) -> bool:
+        return _is_elsewhere(once_locked(self.rules.namespace, command))
 
 
-@mutant("FEAT-11", "scheduling.place", (create(), LATER), refuses("FEAT-11"))
-def keyed_not_scheduled_when_partitioned(key: Key | None) -> bool:
+@mutant("FEAT-11", (create(), LATER))
+class KeyedNotScheduledWhenPartitioned(Scheduling):
     """On partitioned queues a message with a key cannot be scheduled."""
-    return key is not None
+
+    @refuses("FEAT-11")
+    def place(self, key: Key | None) -> bool:
+        return key is not None
 
 
-@mutant("FEAT-12", "scheduling.cancel", how=refuses("SCHED-05", v.Error.MESSAGE_NOT_FOUND))
+@mutant("FEAT-12")
 @run(create(), LATER, cancel(0))
-def scheduled_of_first_partition_cancelled(command: v.CancelScheduled) -> bool:
+class ScheduledOfFirstPartitionCancelled(Scheduling):
     """Only messages that were scheduled in the first partition can be cancelled."""
-    return command.sequence_number >> v.SEQUENCE_BITS > 0
+
+    @refuses("SCHED-05", v.Error.MESSAGE_NOT_FOUND)
+    def cancel(self, command: v.CancelScheduled) -> bool:
+        return command.sequence_number >> v.SEQUENCE_BITS > 0
 
 
-@mutant("FEAT-13", "sessions.renew", (*HELD, RENEW), SESSION_LOST)
-def sessions_of_first_partition_renewed(namespace: Namespace, command: v.RenewSessionLock) -> bool:
+@mutant("FEAT-13", (*HELD, RENEW))
+class SessionsOfFirstPartitionRenewed(Sessions):
     """Only sessions of the first partition are renewed."""
-    return _is_elsewhere(session_of(namespace, command))
+
+    @SESSION_LOST
+    def renew(self, command: v.RenewSessionLock) -> bool:
+        return _is_elsewhere(session_of(self.rules.namespace, command))
 
 
-@mutant("FEAT-14", "sessions.set_state", (*HELD, SET), SESSION_LOST)
-def states_of_first_partition_set(namespace: Namespace, command: v.SetSessionState) -> bool:
+@mutant("FEAT-14", (*HELD, SET))
+class StatesOfFirstPartitionSet(Sessions):
     """Only sessions of the first partition can be given a state."""
-    return _is_elsewhere(session_of(namespace, command))
+
+    @SESSION_LOST
+    def set_state(self, command: v.SetSessionState) -> bool:
+        return _is_elsewhere(session_of(self.rules.namespace, command))
 
 
-@mutant("FEAT-15", "sessions.get_state", (*HELD, SET, GET), tells("state"))
-def states_of_first_partition_told(
-    usual: str | None, namespace: Namespace, command: v.GetSessionState
-) -> str | None:
+@mutant("FEAT-15", (*HELD, SET, GET))
+class StatesOfFirstPartitionTold(Sessions):
     """A session's state is returned only if the session is in the first partition."""
-    return None if _is_elsewhere(session_of(namespace, command)) else usual
+
+    @tells("state")
+    def get_state(self, usual: str | None, command: v.GetSessionState) -> str | None:
+        return None if _is_elsewhere(session_of(self.rules.namespace, command)) else usual
 
 
-@mutant("FEAT-16", "sessions.list_sessions", how=tells("session_ids"))
+@mutant("FEAT-16")
 @run(*HELD, v.ListSessions(queue=QUEUE))
-def sessions_of_first_partition_listed(
-    usual: tuple[str, ...], namespace: Namespace, command: v.ListSessions
-) -> tuple[str, ...]:
+class SessionsOfFirstPartitionListed(Sessions):
     """Only sessions of the first partition are listed."""
-    there = namespace.entities[command.queue].sessions
-    return tuple(name for name in usual if not _is_elsewhere(there[name]))
+
+    @tells("session_ids")
+    def list_sessions(self, usual: tuple[str, ...], command: v.ListSessions) -> tuple[str, ...]:
+        there = self.namespace.entities[command.queue].sessions
+        return tuple(name for name in usual if not _is_elsewhere(there[name]))
 
 
-@mutant("FEAT-17", "partitions.in_session", how=does(peek_ignores_session, is_partitioned))
+@mutant("FEAT-17")
 @run(*HELD, send("m2", session_id="other"), PEEK)
-def sessions_not_peeked() -> None:
+class SessionsNotPeeked(PeekIgnoresSession):
     """A peek in a session of a partitioned queue shows messages of other sessions."""
+
+    in_session = where(is_partitioned)

@@ -1,17 +1,20 @@
 """Mutants of BATCH: several messages in one request, sent or received."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
+from busproof.model.batches import Batches
+from busproof.model.duplicates import Duplicates
+from busproof.model.keys import Keys
+from busproof.model.limits import Limits
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity
 from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import memory, mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import QUEUE, Run, create, down, home, receive, send
 from busproof.mutants.wrappers import afterwards, asks, instead, refuses
 
@@ -66,177 +69,211 @@ Choose = Callable[[tuple[v.Message, ...]], Sequence[v.Message]]
 def _sent(namespace: Namespace, command: v.SendBatch, connection: str, choose: Choose) -> Answer:
     """Accept the whole batch, but send only the chosen messages."""
     if not command.messages:
-        return RULES.batches.send_batch(namespace, command, connection)
+        return Batches.send_batch(namespace.rules.batches, command, connection)
     chosen = tuple(choose(command.messages))
-    return RULES.batches.send_batch(namespace, attrs.evolve(command, messages=chosen), connection)
+    return Batches.send_batch(
+        namespace.rules.batches, attrs.evolve(command, messages=chosen), connection
+    )
 
 
-@mutant("BATCH-01", "batches.send_batch", (create(), TWO, TAKE, receive()))
-def batch_takes_the_first_only(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+@mutant("BATCH-01", (create(), TWO, TAKE, receive()))
+class BatchTakesTheFirstOnly(Batches):
     """Only the first message of a batch arrives."""
-    return _sent(namespace, command, connection, lambda messages: messages[:1])
+
+    def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
+        return _sent(self.rules.namespace, command, connection, lambda messages: messages[:1])
 
 
-@mutant("BATCH-01", "batches.send_batch", ALL_TAKEN, deep=True)
-def last_of_large_batch_lost(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+@mutant("BATCH-01", ALL_TAKEN, deep=True)
+class LastOfLargeBatchLost(Batches):
     """The last message of a batch of more than 20 is lost."""
-    most = len(command.messages) - (len(command.messages) > MANY)
-    return _sent(namespace, command, connection, lambda messages: messages[:most])
+
+    def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
+        most = len(command.messages) - (len(command.messages) > MANY)
+        return _sent(self.rules.namespace, command, connection, lambda messages: messages[:most])
 
 
-@mutant("BATCH-02", "batches.send_batch", (create(), CONFLICT, receive()), deep=True)
-def refused_batch_stays_in_part(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
+@mutant("BATCH-02", (create(), CONFLICT, receive()), deep=True)
+class RefusedBatchStaysInPart(Batches):
     """A batch is refused, but the messages before the wrong one arrive."""
-    if command.transaction is not None or not command.messages:
-        return RULES.batches.send_batch(namespace, command, *rest)
-    namespace.rules.limits.check_batch(command.messages)
-    for message in command.messages:
-        one = v.Send(queue=command.queue, message=message, timeout=command.timeout)
-        mark = namespace.journal.mark()
-        try:
-            answer = namespace.rules.messages.send(one, *rest)
-        except Refusal as refusal:
-            namespace.journal.refuse(mark)
-            return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
-    return answer
+
+    def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
+        if command.transaction is not None or not command.messages:
+            return super().send_batch(command, connection)
+        self.rules.limits.check_batch(command.messages)
+        for message in command.messages:
+            one = v.Send(queue=command.queue, message=message, timeout=command.timeout)
+            mark = self.namespace.journal.mark()
+            try:
+                answer = self.rules.messages.send(one, connection)
+            except Refusal as refusal:
+                self.namespace.journal.refuse(mark)
+                return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+        return answer
 
 
-@mutant("BATCH-03", "batches.send_batch", (create(), TWO, receive()))
-def batch_reversed(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+@mutant("BATCH-03", (create(), TWO, receive()))
+class BatchReversed(Batches):
     """The messages of a batch arrive in reverse order."""
-    return _sent(namespace, command, connection, lambda messages: messages[::-1])
+
+    def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
+        return _sent(self.rules.namespace, command, connection, lambda messages: messages[::-1])
 
 
-@mutant("BATCH-03", "batches.send_batch", SIX, deep=True)
-def large_batch_rotated(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
+@mutant("BATCH-03", SIX, deep=True)
+class LargeBatchRotated(Batches):
     """The first message of a batch of more than 5 arrives after the others."""
-    if len(command.messages) <= MANY // 4:
-        return RULES.batches.send_batch(namespace, command, connection)
-    return _sent(namespace, command, connection, lambda messages: (*messages[1:], messages[0]))
+
+    def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
+        if len(command.messages) <= MANY // 4:
+            return super().send_batch(command, connection)
+        return _sent(
+            self.rules.namespace, command, connection, lambda messages: (*messages[1:], messages[0])
+        )
 
 
-def _note_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
-    together = memory(namespace, set[str])
-    together.add(command.queue)
-    try:
-        return RULES.batches.send_batch(namespace, command, connection)
-    finally:
-        together.clear()
+class _NoteBatch(Batches):
+    def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
+        together = memory(self.rules.namespace, set[str])
+        together.add(command.queue)
+        try:
+            return super().send_batch(command, connection)
+        finally:
+            together.clear()
 
 
-@mutant("BATCH-04", "keys.place", AFTER_ONE, also={"batches.send_batch": _note_batch})
-def batch_by_turns(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
+@mutant("BATCH-04", AFTER_ONE, also=(_NoteBatch,))
+class BatchByTurns(Keys):
     """The messages of a batch go to the partitions in turn, whatever their key."""
-    if memory(namespace, set[str]):
-        return RULES.keys.place_without_key(namespace, entity, *rest)
-    return RULES.keys.place(namespace, entity, key, *rest)
+
+    def place(self, entity: Entity, key: Key | None, size: int, timeout: int) -> int:
+        if memory(self.rules.namespace, set[str]):
+            return self.place_without_key(entity, size, timeout)
+        return super().place(entity, key, size, timeout)
 
 
-ANY_KEYS: Final = {"batches.check_keys": lambda *_: None}
-
-
-@mutant("BATCH-01", "batches.send_batch", SPLIT, also=ANY_KEYS, deep=True)
-def two_keys_half_acknowledged(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+@mutant("BATCH-01", SPLIT, deep=True)
+class TwoKeysHalfAcknowledged(Batches):
     """A batch with two keys is accepted, and only the messages with the first key arrive."""
-    entity = namespace.rules.topics.sendable(command.queue)
-    keys = [RULES.keys.effective_key(namespace, entity, message) for message in command.messages]
-    pairs = zip(command.messages, keys, strict=True)
-    first = [message for message, key in pairs if key == keys[0]]
-    return _sent(namespace, command, connection, lambda _: first)
+
+    def check_keys(self, entity: Entity, messages: tuple[v.Message, ...]) -> None:
+        pass
+
+    def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
+        entity = self.rules.topics.sendable(command.queue)
+        keys = [self.rules.keys.effective_key(entity, message) for message in command.messages]
+        pairs = zip(command.messages, keys, strict=True)
+        first = [message for message, key in pairs if key == keys[0]]
+        return _sent(self.rules.namespace, command, connection, lambda _: first)
 
 
-@mutant("BATCH-06", "batches.check_keys", how=refuses("BATCH-05"))
+@mutant("BATCH-06")
 @run(create(partitioned=False), TWO_KEYS)
-def regular_batch_needs_one_key(messages: tuple[v.Message, ...]) -> bool:
+class RegularBatchNeedsOneKey(Batches):
     """A regular queue refuses a batch whose messages have different keys."""
-    return len({(message.session_id, message.partition_key) for message in messages}) > 1
+
+    @refuses("BATCH-05")
+    def check_keys(self, messages: tuple[v.Message, ...]) -> bool:
+        return len({(message.session_id, message.partition_key) for message in messages}) > 1
 
 
-@mutant("BATCH-07", "limits.check_batch", TOO_LARGE)
-def batch_of_any_size() -> None:
+@mutant("BATCH-07", TOO_LARGE)
+class BatchOfAnySize(Limits):
     """A batch may have any size."""
 
+    def check_batch(self, messages: Iterable[v.Message]) -> None:
+        pass
 
-@mutant("BATCH-08", "batches.send_batch", BUFFERED, asks)
-def batch_outside_transaction(command: v.SendBatch) -> v.SendBatch:
+
+@mutant("BATCH-08", BUFFERED)
+class BatchOutsideTransaction(Batches):
     """A batch sent in a transaction arrives at once."""
-    return attrs.evolve(command, transaction=None)
+
+    @asks
+    def send_batch(self, command: v.SendBatch) -> v.SendBatch:
+        return attrs.evolve(command, transaction=None)
 
 
-@mutant("BATCH-08", "batches.send_batch", ROLLED_BACK, afterwards, deep=True)
-def rolled_back_batch_leaves_one(namespace: Namespace, command: v.SendBatch, *rest: Any) -> None:
+@mutant("BATCH-08", ROLLED_BACK, deep=True)
+class RolledBackBatchLeavesOne(Batches):
     """The last message of a batch sent in a transaction arrives at once."""
-    if command.transaction is not None:
-        last = v.Send(queue=command.queue, message=command.messages[-1])
-        namespace.rules.messages.send(last, *rest)
+
+    @afterwards
+    def send_batch(self, command: v.SendBatch, *rest: Any) -> None:
+        if command.transaction is not None:
+            last = v.Send(queue=command.queue, message=command.messages[-1])
+            self.rules.messages.send(last, *rest)
 
 
-@mutant("BATCH-09", "batches.send_batch", COPY_OF_FIRST, instead)
-def batch_dropped_for_a_copy(namespace: Namespace, command: v.SendBatch) -> Answer | None:
+@mutant("BATCH-09", COPY_OF_FIRST)
+class BatchDroppedForACopy(Batches):
     """A whole batch is dropped if it has a copy of an earlier message."""
-    entity = namespace.rules.topics.sendable(command.queue)
-    for message in command.messages:
-        key = RULES.keys.effective_key(namespace, entity, message)
-        if (key, message.message_id) in entity.duplicates:
-            return Answer(DONE)
-    return None
+
+    @instead
+    def send_batch(self, command: v.SendBatch) -> Answer | None:
+        entity = self.rules.topics.sendable(command.queue)
+        for message in command.messages:
+            key = self.rules.keys.effective_key(entity, message)
+            if (key, message.message_id) in entity.duplicates:
+                return Answer(DONE)
+        return None
 
 
 Known = dict[str, frozenset[Any]]
 
 
-def _note_known(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
-    entity, known = namespace.entities.get(command.queue), memory(namespace, Known)
-    known[command.queue] = frozenset(() if entity is None else entity.duplicates)
-    try:
-        return RULES.batches.send_batch(namespace, command, connection)
-    finally:
-        known.clear()
+class _NoteKnown(Batches):
+    def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
+        entity, known = (
+            self.namespace.entities.get(command.queue),
+            memory(self.rules.namespace, Known),
+        )
+        known[command.queue] = frozenset(() if entity is None else entity.duplicates)
+        try:
+            return super().send_batch(command, connection)
+        finally:
+            known.clear()
 
 
-@mutant("BATCH-09", "duplicates.is_duplicate", also={"batches.send_batch": _note_known}, deep=True)
+@mutant("BATCH-09", also=(_NoteKnown,), deep=True)
 @run(DETECTING, batch("m1", "m2", **COPY), TAKE, receive())
-def copies_within_a_batch_arrive(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+class CopiesWithinABatchArrive(Duplicates):
     """Two messages with one MessageId in the same batch both arrive."""
-    known = memory(namespace, Known).get(entity.path)
-    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
-    return is_copy and (known is None or (key, message.message_id) in known)
+
+    def is_duplicate(self, entity: Entity, message: v.Message, key: Key | None) -> bool:
+        known = memory(self.rules.namespace, Known).get(entity.path)
+        is_copy = super().is_duplicate(entity, message, key)
+        return is_copy and (known is None or (key, message.message_id) in known)
 
 
-@mutant("BATCH-10", "batches.send_batch")
+@mutant("BATCH-10")
 @run(create(max_size=1), batch("m1", "m2", "m3", "m4", "m5", size=300 * MB, stands_in=True, **KEY))
-def batch_taken_as_far_as_there_is_room(
-    namespace: Namespace, command: v.SendBatch, connection: str
-) -> Answer:
+class BatchTakenAsFarAsThereIsRoom(Batches):
     """A batch that does not fit is cut to the messages that fit."""
-    mark = namespace.journal.mark()
-    try:
-        return RULES.batches.send_batch(namespace, command, connection)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.QUOTA_EXCEEDED:
-            raise
-        namespace.journal.refuse(mark)
-        fewer = command.messages[:-1]
-        if not fewer:
-            return Answer(DONE)
-        shorter = attrs.evolve(command, messages=fewer)
-        return batch_taken_as_far_as_there_is_room(namespace, shorter, connection)
+
+    def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
+        mark = self.namespace.journal.mark()
+        try:
+            return super().send_batch(command, connection)
+        except Refusal as refusal:
+            if refusal.error is not v.Error.QUOTA_EXCEEDED:
+                raise
+            self.namespace.journal.refuse(mark)
+            fewer = command.messages[:-1]
+            if not fewer:
+                return Answer(DONE)
+            shorter = attrs.evolve(command, messages=fewer)
+            return self.send_batch(shorter, connection)
 
 
-@mutant("BATCH-11", "keys.place", IN_OUTAGE, also={"batches.send_batch": _note_batch})
-def batch_goes_round_an_outage(
-    namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
-) -> int:
+@mutant("BATCH-11", IN_OUTAGE, also=(_NoteBatch,))
+class BatchGoesRoundAnOutage(Keys):
     """A batch whose key's partition is down goes to another partition."""
-    try:
-        return RULES.keys.place(namespace, entity, key, size, timeout)
-    except Refusal as refusal:
-        if "KEY-03" not in refusal.rules or not memory(namespace, set[str]):
-            raise
-        return RULES.keys.place_without_key(namespace, entity, size, timeout)
+
+    def place(self, entity: Entity, key: Key | None, size: int, timeout: int) -> int:
+        try:
+            return super().place(entity, key, size, timeout)
+        except Refusal as refusal:
+            if "KEY-03" not in refusal.rules or not memory(self.rules.namespace, set[str]):
+                raise
+            return self.place_without_key(entity, size, timeout)

@@ -1,18 +1,18 @@
 """Mutants of BATCH: several messages received or deleted in one request."""
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
+from busproof.model.batches import Batches
 from busproof.model.life_cycle import Action, State
-from busproof.model.rules import Namespace
+from busproof.model.locks import Locks
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import Refusal
 from busproof.mutants.batches import KEY, TAKE, TWO
-from busproof.mutants.mutant import beside, memory, mutant
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import QUEUE, Run, complete, create, receive, send
 from busproof.mutants.views import Views
 from busproof.mutants.wrappers import alters, asks, beforehand, tells
@@ -33,68 +33,92 @@ SENT: Final[Run] = (create(), *(send(f"m{number}", **KEY) for number in range(1,
 TWO_SETTLED: Final[Run] = (*SENT, several(3), complete(0), complete(1))
 
 
-@mutant("BATCH-12", RECEIVE, (*SENT, several(2)), asks)
-def one_more_at_once(command: v.ReceiveBatch) -> v.ReceiveBatch:
+@mutant("BATCH-12", (*SENT, several(2)))
+class OneMoreAtOnce(Batches):
     """A batch receive returns one message more than requested."""
-    return attrs.evolve(command, count=command.count + 1)
+
+    @asks
+    def receive_batch(self, command: v.ReceiveBatch) -> v.ReceiveBatch:
+        return attrs.evolve(command, count=command.count + 1)
 
 
-@mutant("BATCH-12", RECEIVE, (*SENT, several(3)), GIVES, deep=True)
-def first_twice_at_once(usual: Views) -> Views:
+@mutant("BATCH-12", (*SENT, several(3)), deep=True)
+class FirstTwiceAtOnce(Batches):
     """A batch receive of several messages returns the first one twice."""
-    return (*usual[:-1], usual[0]) if len(usual) > 2 else usual
+
+    @GIVES
+    def receive_batch(self, usual: Views) -> Views:
+        return (*usual[:-1], usual[0]) if len(usual) > 2 else usual
 
 
-@mutant("BATCH-13", RECEIVE, (*SENT, several(3)), GIVES)
-def newest_first_at_once(usual: Views) -> Views:
+@mutant("BATCH-13", (*SENT, several(3)))
+class NewestFirstAtOnce(Batches):
     """A batch receive returns its messages in reverse order."""
-    return usual[::-1]
+
+    @GIVES
+    def receive_batch(self, usual: Views) -> Views:
+        return usual[::-1]
 
 
-@mutant("BATCH-13", RECEIVE, (*SENT, several(4)), GIVES, deep=True)
-def one_left_out_at_once(usual: Views) -> Views:
+@mutant("BATCH-13", (*SENT, several(4)), deep=True)
+class OneLeftOutAtOnce(Batches):
     """A batch receive of more than three messages skips the second."""
-    return (usual[0], *usual[2:]) if len(usual) > 3 else usual
+
+    @GIVES
+    def receive_batch(self, usual: Views) -> Views:
+        return (usual[0], *usual[2:]) if len(usual) > 3 else usual
 
 
-@mutant("BATCH-14", RECEIVE, (*SENT, several(3)), GIVES)
-def one_lock_for_all(usual: Views) -> Views:
+@mutant("BATCH-14", (*SENT, several(3)))
+class OneLockForAll(Batches):
     """The messages of a batch receive have the same lock."""
-    return tuple(attrs.evolve(view, lock_token=usual[0].lock_token) for view in usual)
+
+    @GIVES
+    def receive_batch(self, usual: Views) -> Views:
+        return tuple(attrs.evolve(view, lock_token=usual[0].lock_token) for view in usual)
 
 
-@beside(RECEIVE, GIVES)
-def _note_tokens(usual: Views, namespace: Namespace) -> Views:
-    memory(namespace, list[set[str | None]]).append({view.lock_token for view in usual})
-    return usual
+class _NoteTokens(Batches):
+    @GIVES
+    def receive_batch(self, usual: Views) -> Views:
+        memory(self.rules.namespace, list[set[str | None]]).append(
+            {view.lock_token for view in usual}
+        )
+        return usual
 
 
-@mutant("BATCH-14", "locks.apply", TWO_SETTLED, also=_note_tokens, deep=True)
-def settling_one_settles_all(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant("BATCH-14", TWO_SETTLED, also=(_NoteTokens,), deep=True)
+class SettlingOneSettlesAll(Locks):
     """Completing one message of a batch receive completes the others."""
-    batches = memory(namespace, list[set[str | None]])
-    together = next((tokens for tokens in batches if queued.token in tokens), set[str | None]())
-    others = [other for other in queued.entity.messages.values() if other.token in together]
-    RULES.locks.apply(namespace, queued, action, reason)
-    for other in others if action is Action.COMPLETE else ():
-        if other.is_there:
-            RULES.locks.apply(namespace, other, action, reason)
+
+    def apply(self, queued: QueuedMessage, action: Action, reason: str) -> None:
+        batches = memory(self.rules.namespace, list[set[str | None]])
+        together = next((tokens for tokens in batches if queued.token in tokens), set[str | None]())
+        others = [other for other in queued.entity.messages.values() if other.token in together]
+        super().apply(queued, action, reason)
+        for other in others if action is Action.COMPLETE else ():
+            if other.is_there:
+                super().apply(other, action, reason)
 
 
-@mutant("FEAT-06", "batches.send_batch", (create(), TWO), beforehand)
-def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch) -> None:
+@mutant("FEAT-06", (create(), TWO))
+class PartitionedTakesNoBatch(Batches):
     """A partitioned queue refuses batches."""
-    if namespace.rules.topics.sendable(command.queue).settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION)
+
+    @beforehand
+    def send_batch(self, command: v.SendBatch) -> None:
+        if self.rules.topics.sendable(command.queue).settings.partitioned:
+            raise Refusal(v.Error.INVALID_OPERATION)
 
 
-@mutant("FEAT-07", RECEIVE, (*SENT, several(2)), beforehand)
-def partitioned_gives_nothing_at_once(namespace: Namespace, command: v.ReceiveBatch) -> None:
+@mutant("FEAT-07", (*SENT, several(2)))
+class PartitionedGivesNothingAtOnce(Batches):
     """A batch receive from a partitioned queue is refused."""
-    if namespace.rules.topics.receivable(command.queue).settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION)
+
+    @beforehand
+    def receive_batch(self, command: v.ReceiveBatch) -> None:
+        if self.rules.topics.receivable(command.queue).settings.partitioned:
+            raise Refusal(v.Error.INVALID_OPERATION)
 
 
 REGULAR: Final[Run] = (create(partitioned=False), send("m1"), send("m2"), send("m3"))
@@ -105,43 +129,53 @@ def deleting(count: int, age: int | None = None) -> v.DeleteBatch:
     return v.DeleteBatch(queue=QUEUE, count=count, age=age)
 
 
-@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1)), asks)
-def one_more_deleted(command: v.DeleteBatch) -> v.DeleteBatch:
+@mutant("BATCH-15", (*REGULAR, deleting(1)))
+class OneMoreDeleted(Batches):
     """A request deletes one message more than requested, and reports it."""
-    return attrs.evolve(command, count=command.count + 1)
+
+    @asks
+    def delete_batch(self, command: v.DeleteBatch) -> v.DeleteBatch:
+        return attrs.evolve(command, count=command.count + 1)
 
 
-@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(3), receive()))
-def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch) -> Answer:
+@mutant("BATCH-15", (*REGULAR, deleting(3), receive()))
+class DeletedOnesStay(Batches):
     """A request reports deleted messages, and deletes none."""
-    entity = namespace.rules.topics.receivable(command.queue)
-    namespace.rules.batches.check_deletion(entity, command.count)
-    deletable = namespace.rules.batches.deletable(entity, command.age)
-    return Answer(v.Deleted(count=min(command.count, len(deletable))), rules=("BATCH-15",))
+
+    def delete_batch(self, command: v.DeleteBatch, connection: str) -> Answer:
+        entity = self.rules.topics.receivable(command.queue)
+        self.check_deletion(entity, command.count)
+        deletable = self.deletable(entity, command.age)
+        return Answer(v.Deleted(count=min(command.count, len(deletable))), rules=("BATCH-15",))
 
 
-@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1), TAKE, TAKE, TAKE), deep=True)
-def more_deleted_than_told(namespace: Namespace, command: v.DeleteBatch, *rest: Any) -> Answer:
+@mutant("BATCH-15", (*REGULAR, deleting(1), TAKE, TAKE, TAKE), deep=True)
+class MoreDeletedThanTold(Batches):
     """A request deletes one message more than requested, and does not report it."""
-    more = attrs.evolve(command, count=command.count + 1)
-    answer = RULES.batches.delete_batch(namespace, more, *rest)
-    count = min(command.count, getattr(answer.outcome, "count", 0))
-    return Answer(v.Deleted(count=count), rules=answer.rules)
+
+    def delete_batch(self, command: v.DeleteBatch, connection: str) -> Answer:
+        more = attrs.evolve(command, count=command.count + 1)
+        answer = super().delete_batch(more, connection)
+        count = min(command.count, getattr(answer.outcome, "count", 0))
+        return Answer(v.Deleted(count=count), rules=answer.rules)
 
 
-@mutant("BATCH-16", "batches.deletable", (*REGULAR, receive(), deleting(9)), alters)
-def locked_ones_deleted(
-    usual: list[QueuedMessage], namespace: Namespace, entity: Entity
-) -> list[QueuedMessage]:
+@mutant("BATCH-16", (*REGULAR, receive(), deleting(9)))
+class LockedOnesDeleted(Batches):
     """A request deletes locked messages as well."""
-    locked = [queued for queued in entity.messages.values() if queued.state is State.LOCKED]
-    for queued in locked:
-        namespace.journal.touch(queued)
-        queued.state = State.ACTIVE
-    return [*locked, *usual]
+
+    @alters
+    def deletable(self, usual: list[QueuedMessage], entity: Entity) -> list[QueuedMessage]:
+        locked = [queued for queued in entity.messages.values() if queued.state is State.LOCKED]
+        for queued in locked:
+            self.namespace.journal.touch(queued)
+            queued.state = State.ACTIVE
+        return [*locked, *usual]
 
 
-@mutant("BATCH-17", "batches.deletable", (*REGULAR, deleting(9, 20 * v.MICROSECONDS)))
-def new_ones_deleted(namespace: Namespace, entity: Entity) -> list[QueuedMessage]:
+@mutant("BATCH-17", (*REGULAR, deleting(9, 20 * v.MICROSECONDS)))
+class NewOnesDeleted(Batches):
     """A request deletes messages of any age."""
-    return RULES.batches.deletable(namespace, entity, None)
+
+    def deletable(self, entity: Entity, age: int | None) -> list[QueuedMessage]:
+        return super().deletable(entity, None)

@@ -1,19 +1,22 @@
 """Mutants of DEFER: messages that are set aside, and received by their numbers."""
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
+from busproof.model.deferral import Deferral
 from busproof.model.life_cycle import ACTIVE, Action, State
+from busproof.model.locks import Locks
+from busproof.model.messages import Messages
+from busproof.model.partitions import Partitions
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import DIRECT, Refusal
 from busproof.mutants.entities import Switch, held, once_locked, switched
 from busproof.mutants.locks import has_run_out
-from busproof.mutants.mutant import beside, memory, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -73,82 +76,96 @@ def _aside(entity: Entity, session: Session | None) -> list[QueuedMessage]:
     ]
 
 
-@mutant("DEFER-01", "messages.give_next", (*ASIDE, receive()))
-def deferred_given(
-    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
-) -> v.MessageView | None:
+@mutant("DEFER-01", (*ASIDE, receive()))
+class DeferredGiven(Messages):
     """A deferred message is given to the next receive."""
-    for queued in _aside(entity, session):
-        return namespace.rules.deferral.give(queued, mode)
-    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
+
+    def give_next(
+        self, entity: Entity, session: Session | None, mode: v.ReceiveMode, connection: str
+    ) -> v.MessageView | None:
+        for queued in _aside(entity, session):
+            return self.rules.deferral.give(queued, mode)
+        return super().give_next(entity, session, mode, connection)
 
 
-@beside("locks.settle", beforehand)
-def _note_connection(namespace: Namespace, command: v.Settlement, connection: str) -> None:
-    queued = once_locked(namespace, command)
-    if queued is not None and isinstance(command, v.Defer):
-        by = memory(namespace, dict[tuple[str, int], str])
-        by[queued.entity.path, queued.number] = connection
+class _NoteConnection(Locks):
+    @beforehand
+    def settle(self, command: v.Settlement, connection: str) -> None:
+        queued = once_locked(self.rules.namespace, command)
+        if queued is not None and isinstance(command, v.Defer):
+            by = memory(self.rules.namespace, dict[tuple[str, int], str])
+            by[queued.entity.path, queued.number] = connection
 
 
-@mutant("DEFER-01", "messages.give_next", also=_note_connection, deep=True)
+@mutant("DEFER-01", also=(_NoteConnection,), deep=True)
 @run(*ELSEWHERE)
-def deferred_given_elsewhere(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
-) -> v.MessageView | None:
+class DeferredGivenElsewhere(Messages):
     """A deferred message is given to a receive on another connection."""
-    by = memory(namespace, dict[tuple[str, int], str])
-    for queued in _aside(entity, session):
-        if by.get((entity.path, queued.number), connection) != connection:
-            return namespace.rules.deferral.give(queued, mode)
-    return RULES.messages.give_next(namespace, entity, session, mode, connection)
+
+    def give_next(
+        self, entity: Entity, session: Session | None, mode: v.ReceiveMode, connection: str
+    ) -> v.MessageView | None:
+        by = memory(self.rules.namespace, dict[tuple[str, int], str])
+        for queued in _aside(entity, session):
+            if by.get((entity.path, queued.number), connection) != connection:
+                return self.rules.deferral.give(queued, mode)
+        return super().give_next(entity, session, mode, connection)
 
 
-@mutant("DEFER-02", "deferral.find", AGAIN)
-def deferred_is_lost() -> QueuedMessage:
+@mutant("DEFER-02", AGAIN)
+class DeferredIsLost(Deferral):
     """A deferred message cannot be received by its number."""
-    raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
+
+    def find(self, entity: Entity, number: int, session: Session | None) -> QueuedMessage:
+        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
 
 
-@mutant("DEFER-03", "deferral.receive_deferred", (*LOCKED, complete(0), by_number(0)))
-def unknown_number_empty(namespace: Namespace, command: v.ReceiveDeferred, *rest: Any) -> Answer:
+@mutant("DEFER-03", (*LOCKED, complete(0), by_number(0)))
+class UnknownNumberEmpty(Deferral):
     """Receiving by a number that no message has returns an empty list instead of a refusal."""
-    try:
-        return RULES.deferral.receive_deferred(namespace, command, *rest)
-    except Refusal as refusal:
-        there = namespace.entities[command.queue].messages if "DEFER-03" in refusal.rules else None
-        if there is None or any(number in there for number in command.sequence_numbers):
-            raise
-        return Answer(v.ReceivedSeveral(messages=()))
+
+    def receive_deferred(self, command: v.ReceiveDeferred, connection: str) -> Answer:
+        try:
+            return super().receive_deferred(command, connection)
+        except Refusal as refusal:
+            there = (
+                self.namespace.entities[command.queue].messages
+                if "DEFER-03" in refusal.rules
+                else None
+            )
+            if there is None or any(number in there for number in command.sequence_numbers):
+                raise
+            return Answer(v.ReceivedSeveral(messages=()))
 
 
-def _give_any(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-    if queued.state is ACTIVE:
-        return namespace.rules.messages.give(queued, mode)
-    return RULES.deferral.give(namespace, queued, mode)
+class _GiveAny(Deferral):
+    def give(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+        if queued.state is ACTIVE:
+            return self.rules.messages.give(queued, mode)
+        return super().give(queued, mode)
 
 
-@mutant("DEFER-04", "deferral.find", ACTIVE_AGAIN, instead, also={"deferral.give": _give_any})
-def active_given_by_number(
-    entity: Entity, number: int, session: Session | None
-) -> QueuedMessage | None:
+@mutant("DEFER-04", ACTIVE_AGAIN, also=(_GiveAny,))
+class ActiveGivenByNumber(Deferral):
     """A message that was not deferred can be received by its number."""
-    queued = entity.messages.get(number)
-    active = queued is not None and queued.state is ACTIVE and queued.session is session
-    up = queued is not None and queued.partition not in entity.base.down
-    return queued if active and up else None
+
+    @instead
+    def find(self, entity: Entity, number: int, session: Session | None) -> QueuedMessage | None:
+        queued = entity.messages.get(number)
+        active = queued is not None and queued.state is ACTIVE and queued.session is session
+        up = queued is not None and queued.partition not in entity.base.down
+        return queued if active and up else None
 
 
-@mutant("DEFER-05", "deferral.find", (*AGAIN, by_number(0)), beforehand)
-def locked_given_by_number(namespace: Namespace, entity: Entity, number: int) -> None:
+@mutant("DEFER-05", (*AGAIN, by_number(0)))
+class LockedGivenByNumber(Deferral):
     """A deferred message can be received by its number while it is locked."""
-    queued = entity.messages.get(number)
-    if queued is not None and queued.state is State.DEFERRED_LOCKED:
-        RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
+
+    @beforehand
+    def find(self, entity: Entity, number: int) -> None:
+        queued = entity.messages.get(number)
+        if queued is not None and queued.state is State.DEFERRED_LOCKED:
+            self.rules.locks.unlock(queued, Action.LOCK_ENDS)
 
 
 def _forget_deferral(namespace: Namespace, queued: QueuedMessage) -> None:
@@ -158,98 +175,120 @@ def _forget_deferral(namespace: Namespace, queued: QueuedMessage) -> None:
         queued.state = State.LOCKED
 
 
-@mutant("DEFER-06", "locks.apply", (*AGAIN, abandon(1), receive()), beforehand)
-def abandoned_is_active(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("DEFER-06", (*AGAIN, abandon(1), receive()))
+class AbandonedIsActive(Locks):
     """An abandoned deferred message becomes active again."""
-    if action is Action.ABANDON:
-        _forget_deferral(namespace, queued)
+
+    @beforehand
+    def apply(self, queued: QueuedMessage, action: Action) -> None:
+        if action is Action.ABANDON:
+            _forget_deferral(self.rules.namespace, queued)
 
 
-@mutant("DEFER-06", "locks.release", (*AGAIN, wait(61), receive()), beforehand, deep=True)
-def expired_is_active(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("DEFER-06", (*AGAIN, wait(61), receive()), deep=True)
+class ExpiredIsActive(Locks):
     """A deferred message whose lock expires is active again."""
-    if action is Action.LOCK_ENDS and has_run_out(namespace, queued):
-        _forget_deferral(namespace, queued)
+
+    @beforehand
+    def release(self, queued: QueuedMessage, action: Action) -> None:
+        if action is Action.LOCK_ENDS and has_run_out(self.rules.namespace, queued):
+            _forget_deferral(self.rules.namespace, queued)
 
 
-@mutant("DEFER-07", "locks.apply", (*AGAIN, complete(1), by_number(0)), with_other("action"))
-def deferred_completed_comes_back(queued: QueuedMessage, action: Action) -> Action:
+@mutant("DEFER-07", (*AGAIN, complete(1), by_number(0)))
+class DeferredCompletedComesBack(Locks):
     """A deferred message that is completed stays, and can be received by its number."""
-    if queued.state is State.DEFERRED_LOCKED and action is Action.COMPLETE:
-        action = Action.DEFER
-    return action
 
-
-@mutant("DEFER-07", "locks.apply", how=with_other("action"), deep=True)
-@run(*AGAIN, dead_letter(1), by_number(0))
-def deferred_dead_lettered_stays(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> Action:
-    """A deferred message that is dead-lettered can still be received by its number."""
-    entity = queued.entity
-    if queued.state is not State.DEFERRED_LOCKED or action is not Action.DEAD_LETTER:
+    @with_other("action")
+    def apply(self, queued: QueuedMessage, action: Action) -> Action:
+        if queued.state is State.DEFERRED_LOCKED and action is Action.COMPLETE:
+            action = Action.DEFER
         return action
-    RULES.dead_letters.check_source(namespace, entity)
-    transit = DIRECT._replace(reason=reason)
-    rules, message = namespace.rules, queued.message
-    rules.dead_letters.enqueue(entity, message, queued.partition, transit)
-    return Action.DEFER
 
 
-@mutant("DEFER-08", "deferral.give", AGAIN, alters)
-def number_changes_when_deferred(usual: v.MessageView, queued: QueuedMessage) -> v.MessageView:
+@mutant("DEFER-07", deep=True)
+@run(*AGAIN, dead_letter(1), by_number(0))
+class DeferredDeadLetteredStays(Locks):
+    """A deferred message that is dead-lettered can still be received by its number."""
+
+    @with_other("action")
+    def apply(self, queued: QueuedMessage, action: Action, reason: str) -> Action:
+        entity = queued.entity
+        if queued.state is not State.DEFERRED_LOCKED or action is not Action.DEAD_LETTER:
+            return action
+        self.rules.dead_letters.check_source(entity)
+        transit = DIRECT._replace(reason=reason)
+        rules, message = self.rules, queued.message
+        rules.dead_letters.enqueue(entity, message, queued.partition, transit)
+        return Action.DEFER
+
+
+@mutant("DEFER-08", AGAIN)
+class NumberChangesWhenDeferred(Deferral):
     """A deferred message is received with a new sequence number."""
-    return attrs.evolve(usual, sequence_number=queued.number + 1000)
+
+    @alters
+    def give(self, usual: v.MessageView, queued: QueuedMessage) -> v.MessageView:
+        return attrs.evolve(usual, sequence_number=queued.number + 1000)
 
 
-@mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK), tells("messages"))
-def deferred_shown_as_active(usual: Views) -> Views:
+@mutant("DEFER-09", (*ASIDE, PEEK))
+class DeferredShownAsActive(Partitions):
     """A peek shows a deferred message as active."""
-    return as_active(usual, v.MessageState.DEFERRED)
+
+    @tells("messages")
+    def peek(self, usual: Views) -> Views:
+        return as_active(usual, v.MessageState.DEFERRED)
 
 
-@mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK), tells("messages"), literal=True)
-def deferred_not_shown(usual: Views) -> Views:
+@mutant("DEFER-09", (*ASIDE, PEEK), literal=True)
+class DeferredNotShown(Partitions):
     """A peek leaves deferred messages out."""
-    return without(usual, v.MessageState.DEFERRED)
+
+    @tells("messages")
+    def peek(self, usual: Views) -> Views:
+        return without(usual, v.MessageState.DEFERRED)
 
 
-@mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)), tells("messages"))
-def one_number_at_a_time(usual: Views) -> Views:
+@mutant("DEFER-11", (*TWO, by_number(0, 1)))
+class OneNumberAtATime(Deferral):
     """A receive by several numbers returns only the first message."""
-    return usual[:1]
+
+    @tells("messages")
+    def receive_deferred(self, usual: Views) -> Views:
+        return usual[:1]
 
 
-@mutant("DEFER-12", "deferral.find", OTHER_SESSION, deep=True)
-def deferred_given_in_other_session(
-    namespace: Namespace, entity: Entity, number: int, session: Session | None
-) -> QueuedMessage:
+@mutant("DEFER-12", OTHER_SESSION, deep=True)
+class DeferredGivenInOtherSession(Deferral):
     """A deferred message is given to the holder of another session."""
-    queued = entity.messages.get(number)
-    own = session if queued is None else queued.session
-    return RULES.deferral.find(namespace, entity, number, own)
+
+    def find(self, entity: Entity, number: int, session: Session | None) -> QueuedMessage:
+        queued = entity.messages.get(number)
+        own = session if queued is None else queued.session
+        return super().find(entity, number, own)
 
 
-@mutant("DEFER-12", "deferral.receive_deferred", (*IN_SESSION, by_number(0)))
-def deferred_given_outside_session(
-    namespace: Namespace, command: v.ReceiveDeferred, connection: str
-) -> Answer:
+@mutant("DEFER-12", (*IN_SESSION, by_number(0)))
+class DeferredGivenOutsideSession(DeferredGivenInOtherSession):
     """A deferred message of a session is given to a connection without the session."""
-    entity = namespace.rules.topics.receivable(command.queue)
-    if command.session_id is not None or not entity.settings.requires_session:
-        return RULES.deferral.receive_deferred(namespace, command, connection)
-    deferred = [
-        deferred_given_in_other_session(namespace, entity, number, None)
-        for number in command.sequence_numbers
-    ]
-    views = [namespace.rules.deferral.give(queued, command.mode) for queued in deferred]
-    return Answer(v.ReceivedSeveral(messages=tuple(views)))
+
+    def receive_deferred(self, command: v.ReceiveDeferred, connection: str) -> Answer:
+        entity = self.rules.topics.receivable(command.queue)
+        if command.session_id is not None or not entity.settings.requires_session:
+            return super().receive_deferred(command, connection)
+        deferred = [self.find(entity, number, None) for number in command.sequence_numbers]
+        views = [self.give(queued, command.mode) for queued in deferred]
+        return Answer(v.ReceivedSeveral(messages=tuple(views)))
 
 
-@mutant("DEFER-13", "partitions.switch", RECOVERED, afterwards, deep=True)
-def deferred_forgotten_in_outage(namespace: Namespace, command: Switch) -> None:
+@mutant("DEFER-13", RECOVERED, deep=True)
+class DeferredForgottenInOutage(Partitions):
     """A deferred message can no longer be received after an outage of its partition."""
-    for entity in switched(namespace, command):
-        for queued in tuple(held(entity, command.partition)):
-            if queued.state in (State.DEFERRED, State.DEFERRED_LOCKED):
-                namespace.rules.messages.remove(queued)
+
+    @afterwards
+    def switch(self, command: Switch) -> None:
+        for entity in switched(self.rules.namespace, command):
+            for queued in tuple(held(entity, command.partition)):
+                if queued.state in (State.DEFERRED, State.DEFERRED_LOCKED):
+                    self.rules.messages.remove(queued)

@@ -4,13 +4,17 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
+from busproof.model.duplicates import Duplicates
 from busproof.model.life_cycle import Action
+from busproof.model.locks import Locks
+from busproof.model.messages import Messages
+from busproof.model.partitions import Partitions
 from busproof.model.rules import Namespace
 from busproof.model.state import DuplicateEntry, Entity, QueuedMessage
+from busproof.model.transactions import Transactions
 from busproof.model.values import EntityKind, Key
 from busproof.mutants.entities import Switch
-from busproof.mutants.mutant import beside, memory, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import Run, complete, create, down, home, receive, send, up, wait
 from busproof.mutants.wrappers import afterwards, alters, beforehand, refuses_yet, with_other
 
@@ -67,125 +71,157 @@ def _forget(namespace: Namespace, entity: Entity, message_id: str | None = None)
             namespace.journal.drop(entity.duplicates, name)
 
 
-@mutant("DUP-01", "duplicates.forget", (UNIQUE, x("m1"), wait(601), x("m2"), *BOTH))
-def copies_never_forgotten() -> None:
+@mutant("DUP-01", (UNIQUE, x("m1"), wait(601), x("m2"), *BOTH))
+class CopiesNeverForgotten(Duplicates):
     """A MessageId is remembered forever."""
 
+    def forget(self, entry: DuplicateEntry) -> None:
+        pass
 
-@mutant("DUP-01", "duplicates.remember", BETWEEN, deep=True)
-def window_prolonged_by_each_message(namespace: Namespace, entity: Entity, name: Name) -> None:
+
+@mutant("DUP-01", BETWEEN, deep=True)
+class WindowProlongedByEachMessage(Duplicates):
     """Each send with a MessageId extends the windows of all other MessageIds."""
-    for known in (*entity.duplicates, name):
-        RULES.duplicates.remember(namespace, entity, known)
+
+    def remember(self, entity: Entity, name: tuple[Key | None, str]) -> None:
+        for known in (*entity.duplicates, name):
+            super().remember(entity, known)
 
 
-@mutant("DUP-02", "duplicates.remember", (UNIQUE, x("m1"), wait(500), x("m2"), *BOTH))
-def default_window_of_minutes(namespace: Namespace, entity: Entity, name: Name) -> None:
+@mutant("DUP-02", (UNIQUE, x("m1"), wait(500), x("m2"), *BOTH))
+class DefaultWindowOfMinutes(Duplicates):
     """The default duplicate window is 5 minutes."""
-    lasts = min(entity.settings.duplicate_window, 300 * v.MICROSECONDS)
-    _remember(namespace, entity, name, namespace.now + lasts)
+
+    def remember(self, entity: Entity, name: tuple[Key | None, str]) -> None:
+        lasts = min(entity.settings.duplicate_window, 300 * v.MICROSECONDS)
+        _remember(self.rules.namespace, entity, name, self.namespace.now + lasts)
 
 
-@mutant("DUP-03", "duplicates.check_window", (window(10), x("m1"), wait(15), x("m2"), *BOTH))
-def short_windows(namespace: Namespace, window: int) -> None:
+@mutant("DUP-03", (window(10), x("m1"), wait(15), x("m2"), *BOTH))
+class ShortWindows(Duplicates):
     """A duplicate window can be shorter than 20 seconds."""
-    RULES.duplicates.check_window(namespace, max(window, 20 * v.MICROSECONDS))
+
+    def check_window(self, window: int) -> None:
+        super().check_window(max(window, 20 * v.MICROSECONDS))
 
 
-@mutant("DUP-03", "duplicates.check_window", LONG, with_other("window"))
-def long_windows(window: int) -> int:
+@mutant("DUP-03", LONG)
+class LongWindows(Duplicates):
     """A duplicate window can be longer than 7 days."""
-    return min(window, 20 * v.MICROSECONDS)
+
+    @with_other("window")
+    def check_window(self, window: int) -> int:
+        return min(window, 20 * v.MICROSECONDS)
 
 
-@mutant("DUP-04", "duplicates.is_duplicate", ALIKE, alters)
-def alike_messages_dropped(usual: bool, entity: Entity, message: v.Message) -> bool:
+@mutant("DUP-04", ALIKE)
+class AlikeMessagesDropped(Duplicates):
     """A message is dropped as a copy if it has the PartitionKey of the latest message."""
-    keys = [queued.message.partition_key for queued in entity.messages.values()]
-    alike = bool(keys) and message.partition_key == keys[-1] is not None
-    return usual or (alike and entity.settings.duplicate_detection)
+
+    @alters
+    def is_duplicate(self, usual: bool, entity: Entity, message: v.Message) -> bool:
+        keys = [queued.message.partition_key for queued in entity.messages.values()]
+        alike = bool(keys) and message.partition_key == keys[-1] is not None
+        return usual or (alike and entity.settings.duplicate_detection)
 
 
-@mutant("DUP-05", "duplicates.is_duplicate", REGULAR)
-def keys_told_apart_on_regular(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+@mutant("DUP-05", REGULAR)
+class KeysToldApartOnRegular(Duplicates):
     """On a regular queue a copy is accepted if it has another PartitionKey."""
-    keys = (queued.message.partition_key for queued in entity.messages.values())
-    same = entity.settings.partitioned or message.partition_key in keys
-    return RULES.duplicates.is_duplicate(namespace, entity, message, key) and same
+
+    def is_duplicate(self, entity: Entity, message: v.Message, key: Key | None) -> bool:
+        keys = (queued.message.partition_key for queued in entity.messages.values())
+        same = entity.settings.partitioned or message.partition_key in keys
+        return super().is_duplicate(entity, message, key) and same
 
 
-@mutant("DUP-07", "locks.apply", how=afterwards)
+@mutant("DUP-07")
 @run(UNIQUE, x("m1"), receive(), complete(0), x("m2"), TAKE)
-def forgotten_when_completed(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+class ForgottenWhenCompleted(Locks):
     """The MessageId of a message is forgotten when the message is completed."""
-    if action is Action.COMPLETE and queued.message.message_id is not None:
-        _forget(namespace, queued.entity, queued.message.message_id)
+
+    @afterwards
+    def apply(self, queued: QueuedMessage, action: Action) -> None:
+        if action is Action.COMPLETE and queued.message.message_id is not None:
+            _forget(self.rules.namespace, queued.entity, queued.message.message_id)
 
 
-@mutant("DUP-08", "messages.send", how=refuses_yet(in_transactions=False))
+@mutant("DUP-08")
 @run(UNIQUE, down(home("x")), x("m1"), up(home("x")), x("m2"), TAKE)
-def refused_remembered(namespace: Namespace, command: v.Send) -> None:
+class RefusedRemembered(Messages):
     """The MessageId of a message that was refused in an outage is remembered."""
-    entity = namespace.entities.get(command.queue)
-    if entity is not None and entity.base.down:
-        key = RULES.keys.effective_key(namespace, entity, command.message)
-        RULES.duplicates.is_duplicate(namespace, entity, command.message, key)
+
+    @refuses_yet(in_transactions=False)
+    def send(self, command: v.Send) -> None:
+        entity = self.namespace.entities.get(command.queue)
+        if entity is not None and entity.base.down:
+            key = self.rules.keys.effective_key(entity, command.message)
+            self.rules.duplicates.is_duplicate(entity, command.message, key)
 
 
-@mutant("DUP-09", "partitions.switch", how=beforehand, deep=True)
+@mutant("DUP-09", deep=True)
 @run(UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH)
-def outage_forgets(namespace: Namespace, command: Switch) -> None:
+class OutageForgets(Partitions):
     """An outage makes the bus forget all MessageIds."""
-    entity = namespace.entities.get(command.queue)
-    if entity is not None and isinstance(command, v.BringPartitionUp):
-        _forget(namespace, entity)
+
+    @beforehand
+    def switch(self, command: Switch) -> None:
+        entity = self.namespace.entities.get(command.queue)
+        if entity is not None and isinstance(command, v.BringPartitionUp):
+            _forget(self.rules.namespace, entity)
 
 
-@mutant("DUP-10", "transactions.roll_back", ROLLED_BACK, afterwards, deep=True)
-def rolled_back_remembered(namespace: Namespace, command: v.RollBackTransaction) -> None:
+@mutant("DUP-10", ROLLED_BACK, deep=True)
+class RolledBackRemembered(Transactions):
     """The MessageIds of a rolled back transaction are remembered."""
-    for sent in namespace.transactions[command.transaction].sends:
-        RULES.duplicates.is_duplicate(namespace, sent.entity, sent.message, sent.key)
+
+    @afterwards
+    def roll_back(self, command: v.RollBackTransaction) -> None:
+        for sent in self.namespace.transactions[command.transaction].sends:
+            self.rules.duplicates.is_duplicate(sent.entity, sent.message, sent.key)
 
 
-@beside("transactions.commit")
-def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
-    committing = memory(namespace, set[str])
-    committing.add(command.transaction)
-    try:
-        return RULES.transactions.commit(namespace, command, connection)
-    finally:
-        committing.clear()
+class _NoteCommit(Transactions):
+    def commit(self, command: v.CommitTransaction, connection: str) -> Answer:
+        committing = memory(self.rules.namespace, set[str])
+        committing.add(command.transaction)
+        try:
+            return super().commit(command, connection)
+        finally:
+            committing.clear()
 
 
-@mutant("DUP-11", "duplicates.is_duplicate", COMMITTED, alters, also=_note_commit)
-def copies_kept_in_transactions(usual: bool, namespace: Namespace) -> bool:
+@mutant("DUP-11", COMMITTED, also=(_NoteCommit,))
+class CopiesKeptInTransactions(Duplicates):
     """In a transaction no message is dropped as a copy."""
-    return usual and not memory(namespace, set[str])
+
+    @alters
+    def is_duplicate(self, usual: bool) -> bool:
+        return usual and not memory(self.rules.namespace, set[str])
 
 
 def _queues(namespace: Namespace) -> list[Entity]:
     return [entity for entity in namespace.entities.values() if entity.kind is EntityKind.QUEUE]
 
 
-@mutant("DUP-13", "duplicates.is_duplicate", (*TWO_QUEUES, x("m1"), *IN_OTHER))
-def copies_detected_anywhere(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+@mutant("DUP-13", (*TWO_QUEUES, x("m1"), *IN_OTHER))
+class CopiesDetectedAnywhere(Duplicates):
     """Duplicate detection compares MessageIds across all queues."""
-    anywhere = any((key, message.message_id) in queue.duplicates for queue in _queues(namespace))
-    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
-    return is_copy or (anywhere and entity.settings.duplicate_detection)
+
+    def is_duplicate(self, entity: Entity, message: v.Message, key: Key | None) -> bool:
+        anywhere = any(
+            (key, message.message_id) in queue.duplicates for queue in _queues(self.rules.namespace)
+        )
+        is_copy = super().is_duplicate(entity, message, key)
+        return is_copy or (anywhere and entity.settings.duplicate_detection)
 
 
-@mutant("DUP-13", "duplicates.is_duplicate", (*TWO_QUEUES, x("m1"), TAKE, *IN_OTHER), deep=True)
-def copies_detected_in_the_first_queue(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+@mutant("DUP-13", (*TWO_QUEUES, x("m1"), TAKE, *IN_OTHER), deep=True)
+class CopiesDetectedInTheFirstQueue(Duplicates):
     """A message is a copy in any queue if the first queue has given one with its MessageId."""
-    first = _queues(namespace)[0] if _queues(namespace) else entity
-    taken = not first.messages and (key, message.message_id) in first.duplicates
-    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
-    return is_copy or (taken and first is not entity and entity.settings.duplicate_detection)
+
+    def is_duplicate(self, entity: Entity, message: v.Message, key: Key | None) -> bool:
+        first = _queues(self.rules.namespace)[0] if _queues(self.rules.namespace) else entity
+        taken = not first.messages and (key, message.message_id) in first.duplicates
+        is_copy = super().is_duplicate(entity, message, key)
+        return is_copy or (taken and first is not entity and entity.settings.duplicate_detection)

@@ -3,12 +3,15 @@
 from typing import Any, Final
 
 from busproof import vocabulary as v
+from busproof.model.dead_letters import DeadLetters
+from busproof.model.expiry import Expiry
 from busproof.model.life_cycle import Action, State
+from busproof.model.locks import Locks
 from busproof.model.rules import Namespace
+from busproof.model.scheduling import Scheduling
 from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
 from busproof.mutants.entities import is_subscription
-from busproof.mutants.mutant import beside, memory, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -65,15 +68,21 @@ IN_OUTAGE: Final[Run] = (
 )
 
 
-@mutant("TTL-01", "expiry.end", DIES)
-def expired_given() -> None:
+@mutant("TTL-01", DIES)
+class ExpiredGiven(Expiry):
     """A message is received although its time to live is over."""
 
+    def end(self, queued: QueuedMessage) -> None:
+        pass
 
-@mutant("TTL-01", "expiry.end", IN_SESSION, only_where, deep=True)
-def expired_given_in_session(queued: QueuedMessage) -> bool:
+
+@mutant("TTL-01", IN_SESSION, deep=True)
+class ExpiredGivenInSession(Expiry):
     """The holder of a session is given a message whose time to live is over."""
-    return queued.session is None
+
+    @only_where
+    def end(self, queued: QueuedMessage) -> bool:
+        return queued.session is None
 
 
 def _sooner(namespace: Namespace, expires_at: int | None) -> int | None:
@@ -81,24 +90,35 @@ def _sooner(namespace: Namespace, expires_at: int | None) -> int | None:
     return None if expires_at is None else namespace.now + (expires_at - namespace.now) // 2
 
 
-@mutant("TTL-02", EXPIRES_AT, (create(), mortal(LONG), wait(40), receive()), alters)
-def dies_early(usual: int | None, namespace: Namespace) -> int | None:
+@mutant("TTL-02", (create(), mortal(LONG), wait(40), receive()))
+class DiesEarly(Expiry):
     """A message is dropped when half its time to live is over."""
-    return _sooner(namespace, usual)
+
+    @alters
+    def expires_at(self, usual: int | None) -> int | None:
+        return _sooner(self.rules.namespace, usual)
 
 
-@mutant("TTL-02", "locks.release", GIVEN_BACK, beforehand, deep=True)
-def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage) -> None:
+@mutant("TTL-02", GIVEN_BACK, deep=True)
+class DiesWithItsLock(Locks):
     """A message with a time to live is dropped when its lock ends."""
-    if queued.expires_at is not None:
-        namespace.journal.touch(queued)
-        queued.expires_at = namespace.now
+
+    @beforehand
+    def release(self, queued: QueuedMessage) -> None:
+        if queued.expires_at is not None:
+            self.namespace.journal.touch(queued)
+            queued.expires_at = self.namespace.now
 
 
-@mutant("TTL-02", EXPIRES_AT, (LETTERS, mortal(LONG), wait(40), receive(queue=DEAD)), alters)
-def dead_lettered_early(usual: int | None, namespace: Namespace, entity: Entity) -> int | None:
+@mutant("TTL-02", (LETTERS, mortal(LONG), wait(40), receive(queue=DEAD)))
+class DeadLetteredEarly(Expiry):
     """A message is dead-lettered as expired when half its time to live is over."""
-    return _sooner(namespace, usual) if entity.settings.dead_letter_expired else usual
+
+    @alters
+    def expires_at(self, usual: int | None, entity: Entity) -> int | None:
+        return (
+            _sooner(self.rules.namespace, usual) if entity.settings.dead_letter_expired else usual
+        )
 
 
 def _lives(namespace: Namespace, entity: Entity, life: int | None) -> int | None:
@@ -106,54 +126,66 @@ def _lives(namespace: Namespace, entity: Entity, life: int | None) -> int | None
     return None if life is None or entity.owner is not entity else namespace.now + life
 
 
-@mutant("TTL-03", EXPIRES_AT, (create(time_to_live=SHORT), send("m1"), wait(6), receive()), alters)
-def entity_lifetime_ignored(usual: int | None, message: v.Message) -> int | None:
+@mutant("TTL-03", (create(time_to_live=SHORT), send("m1"), wait(6), receive()))
+class EntityLifetimeIgnored(Expiry):
     """A message without a time to live never expires, whatever its entity's settings say."""
-    return None if message.time_to_live is None else usual
+
+    @alters
+    def expires_at(self, usual: int | None, message: v.Message) -> int | None:
+        return None if message.time_to_live is None else usual
 
 
-@mutant("TTL-03", EXPIRES_AT, SUBSCRIBED_DIES, alters, deep=True)
-def subscription_lifetime_ignored(
-    usual: int | None, namespace: Namespace, entity: Entity, message: v.Message
-) -> int | None:
+@mutant("TTL-03", SUBSCRIBED_DIES, deep=True)
+class SubscriptionLifetimeIgnored(Expiry):
     """A copy without a time to live never expires, whatever its subscription's settings say."""
-    ignored = is_subscription(entity)
-    return _lives(namespace, entity, message.time_to_live) if ignored else usual
+
+    @alters
+    def expires_at(self, usual: int | None, entity: Entity, message: v.Message) -> int | None:
+        ignored = is_subscription(entity)
+        return _lives(self.rules.namespace, entity, message.time_to_live) if ignored else usual
 
 
-@mutant("TTL-04", EXPIRES_AT, SHORT_QUEUE, alters)
-def longer_lifetime_wins(
-    usual: int | None, namespace: Namespace, entity: Entity, message: v.Message
-) -> int | None:
+@mutant("TTL-04", SHORT_QUEUE)
+class LongerLifetimeWins(Expiry):
     """A message can have a longer time to live than its entity permits."""
-    life = message.time_to_live
-    return usual if life is None else _lives(namespace, entity, life)
+
+    @alters
+    def expires_at(self, usual: int | None, entity: Entity, message: v.Message) -> int | None:
+        life = message.time_to_live
+        return usual if life is None else _lives(self.rules.namespace, entity, life)
 
 
-@mutant("TTL-04", EXPIRES_AT, (create(time_to_live=LONG), mortal(), wait(6), receive()), alters)
-def shorter_lifetime_ignored(usual: int | None, namespace: Namespace, entity: Entity) -> int | None:
+@mutant("TTL-04", (create(time_to_live=LONG), mortal(), wait(6), receive()))
+class ShorterLifetimeIgnored(Expiry):
     """A message has the time to live of its entity, even if its own is shorter."""
-    life = entity.settings.time_to_live
-    return usual if life is None else _lives(namespace, entity, life)
+
+    @alters
+    def expires_at(self, usual: int | None, entity: Entity) -> int | None:
+        life = entity.settings.time_to_live
+        return usual if life is None else _lives(self.rules.namespace, entity, life)
 
 
 def _is_expired(namespace: Namespace, queued: QueuedMessage) -> bool:
     return queued.expires_at is not None and queued.expires_at <= namespace.now
 
 
-@mutant("TTL-05", "locks.apply", (*KEPT, complete(0)), refuses("LIFE-06", v.Error.LOCK_LOST))
-def expired_not_settled(namespace: Namespace, queued: QueuedMessage, action: Action) -> bool:
+@mutant("TTL-05", (*KEPT, complete(0)))
+class ExpiredNotSettled(Locks):
     """A message that expires while it is locked cannot be completed any more."""
-    return action is Action.COMPLETE and _is_expired(namespace, queued)
+
+    @refuses("LIFE-06", v.Error.LOCK_LOST)
+    def apply(self, queued: QueuedMessage, action: Action) -> bool:
+        return action is Action.COMPLETE and _is_expired(self.rules.namespace, queued)
 
 
-@mutant("TTL-05", "locks.apply", how=refuses("LIFE-06", v.Error.LOCK_LOST), deep=True)
+@mutant("TTL-05", deep=True)
 @run(*KEPT, dead_letter(0))
-def expired_not_dead_lettered_by_hand(
-    namespace: Namespace, queued: QueuedMessage, action: Action
-) -> bool:
+class ExpiredNotDeadLetteredByHand(Locks):
     """A message that expires while it is locked cannot be dead-lettered any more."""
-    return action is Action.DEAD_LETTER and _is_expired(namespace, queued)
+
+    @refuses("LIFE-06", v.Error.LOCK_LOST)
+    def apply(self, queued: QueuedMessage, action: Action) -> bool:
+        return action is Action.DEAD_LETTER and _is_expired(self.rules.namespace, queued)
 
 
 def _grow_young(namespace: Namespace, queued: QueuedMessage) -> None:
@@ -163,71 +195,91 @@ def _grow_young(namespace: Namespace, queued: QueuedMessage) -> None:
         queued.expires_at = None
 
 
-@mutant("TTL-06", "locks.release", (*KEPT, abandon(0), receive()), beforehand)
-def expired_comes_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("TTL-06", (*KEPT, abandon(0), receive()))
+class ExpiredComesBack(Locks):
     """A message that expires while it is locked is delivered again after it is abandoned."""
-    if action is Action.ABANDON:
-        _grow_young(namespace, queued)
+
+    @beforehand
+    def release(self, queued: QueuedMessage, action: Action) -> None:
+        if action is Action.ABANDON:
+            _grow_young(self.rules.namespace, queued)
 
 
-@mutant("TTL-06", "locks.release", (*KEPT, wait(60), receive()), beforehand, deep=True)
-def expired_comes_back_by_itself(
-    namespace: Namespace, queued: QueuedMessage, action: Action
-) -> None:
+@mutant("TTL-06", (*KEPT, wait(60), receive()), deep=True)
+class ExpiredComesBackByItself(Locks):
     """A message that expires while it is locked is delivered again after its lock has expired."""
-    if action is Action.LOCK_ENDS:
-        _grow_young(namespace, queued)
+
+    @beforehand
+    def release(self, queued: QueuedMessage, action: Action) -> None:
+        if action is Action.LOCK_ENDS:
+            _grow_young(self.rules.namespace, queued)
 
 
-@mutant("TTL-07", "expiry.expire", EXPIRED, literal=True)
-def expired_is_dropped(namespace: Namespace, queued: QueuedMessage) -> None:
+@mutant("TTL-07", EXPIRED, literal=True)
+class ExpiredIsDropped(Expiry):
     """An expired message is dropped, although its entity dead-letters expired messages."""
-    RULES.messages.consume(namespace, queued, Action.EXPIRE)
+
+    def expire(self, queued: QueuedMessage) -> None:
+        self.rules.messages.consume(queued, Action.EXPIRE)
 
 
-@mutant("TTL-07", "dead_letters.dead_letter", FOUND_DEAD, with_other("reason"))
-def expired_for_another_reason(reason: str) -> str:
+@mutant("TTL-07", FOUND_DEAD)
+class ExpiredForAnotherReason(DeadLetters):
     """An expired message is dead-lettered with the reason of the delivery limit."""
-    return "MaxDeliveryCountExceeded" if reason == REASON else reason
+
+    @with_other("reason")
+    def dead_letter(self, reason: str) -> str:
+        return "MaxDeliveryCountExceeded" if reason == REASON else reason
 
 
-@mutant("TTL-08", "expiry.expire", (create(), mortal(), wait(6), receive(queue=DEAD)))
-def expired_is_dead_lettered(namespace: Namespace, queued: QueuedMessage) -> None:
+@mutant("TTL-08", (create(), mortal(), wait(6), receive(queue=DEAD)))
+class ExpiredIsDeadLettered(Expiry):
     """An expired message becomes a dead letter, although its entity drops expired messages."""
-    RULES.dead_letters.dead_letter(namespace, queued, REASON)
+
+    def expire(self, queued: QueuedMessage) -> None:
+        self.rules.dead_letters.dead_letter(queued, REASON)
 
 
-@mutant("TTL-10", "expiry.end", DEFERRED)
-def deferred_expires(namespace: Namespace, queued: QueuedMessage) -> None:
+@mutant("TTL-10", DEFERRED)
+class DeferredExpires(Expiry):
     """A deferred message is dead-lettered when its time to live is over."""
-    if queued.state is State.DEFERRED and queued.entity.messages.get(queued.number) is queued:
-        RULES.dead_letters.dead_letter(namespace, queued, REASON)
-    else:
-        RULES.expiry.end(namespace, queued)
+
+    def end(self, queued: QueuedMessage) -> None:
+        if queued.state is State.DEFERRED and queued.entity.messages.get(queued.number) is queued:
+            self.rules.dead_letters.dead_letter(queued, REASON)
+        else:
+            super().end(queued)
 
 
-@beside("scheduling.plan", beforehand)
-def _note_begin(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    memory(namespace, dict[ScheduledMessage, int])[scheduled] = namespace.now
+class _NoteBegin(Scheduling):
+    @beforehand
+    def plan(self, scheduled: ScheduledMessage) -> None:
+        memory(self.rules.namespace, dict[ScheduledMessage, int])[scheduled] = self.namespace.now
 
 
-@mutant("TTL-12", "scheduling.activate", SCHEDULED, beforehand, also=_note_begin, literal=True)
-def scheduled_ages(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+@mutant("TTL-12", SCHEDULED, also=(_NoteBegin,), literal=True)
+class ScheduledAges(Scheduling):
     """The time to live of a scheduled message begins when the message is scheduled."""
-    own, lives = scheduled.message.time_to_live, scheduled.entity.settings.time_to_live
-    life = min((limit for limit in (own, lives) if limit is not None), default=None)
-    begun = memory(namespace, dict[ScheduledMessage, int])[scheduled]
-    there = scheduled.entity.scheduled.get(scheduled.number) is scheduled
-    if life is not None and there and begun + life <= namespace.now:
-        RULES.scheduling.drop(namespace, scheduled, Action.CANCEL)
+
+    @beforehand
+    def activate(self, scheduled: ScheduledMessage) -> None:
+        own, lives = scheduled.message.time_to_live, scheduled.entity.settings.time_to_live
+        life = min((limit for limit in (own, lives) if limit is not None), default=None)
+        begun = memory(self.rules.namespace, dict[ScheduledMessage, int])[scheduled]
+        there = scheduled.entity.scheduled.get(scheduled.number) is scheduled
+        if life is not None and there and begun + life <= self.namespace.now:
+            self.drop(scheduled, Action.CANCEL)
 
 
-@mutant("TTL-13", "expiry.end", how=only_where, readings={"OUTAGE-CLOCK": "runs"}, deep=True)
+@mutant("TTL-13", readings={"OUTAGE-CLOCK": "runs"}, deep=True)
 @run(*IN_OUTAGE)
-def outage_stops_the_clock(namespace: Namespace, queued: QueuedMessage) -> bool:
+class OutageStopsTheClock(Expiry):
     """The time to live of a message stands still while its partition is down."""
-    is_down = queued.partition in queued.entity.base.down
-    if is_down:
-        namespace.journal.touch(queued)
-        queued.expires_at = None
-    return not is_down
+
+    @only_where
+    def end(self, queued: QueuedMessage) -> bool:
+        is_down = queued.partition in queued.entity.base.down
+        if is_down:
+            self.namespace.journal.touch(queued)
+            queued.expires_at = None
+        return not is_down

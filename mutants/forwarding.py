@@ -6,17 +6,24 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.model.forwarding import Forwarding
 from busproof.model.keys import MESSAGE_ID
+from busproof.model.messages import Messages
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity
 from busproof.model.values import InTransit, Key
 from busproof.mutants.entities import is_subscription, siblings
-from busproof.mutants.mutant import beside, memory, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, receive, send
-from busproof.mutants.wrappers import afterwards, alters, beforehand, does, only_where, with_other
+from busproof.mutants.wrappers import (
+    afterwards,
+    alters,
+    beforehand,
+    only_where,
+    where,
+    with_other,
+)
 
-USUAL: Final = RULES.forwarding
 FORWARD: Final = "forwarding.forward"
 DELIVER: Final = "forwarding.deliver"
 KEY_OF: Final = "forwarding.key_of"
@@ -87,130 +94,189 @@ def keep(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -
     namespace.rules.messages.enqueue(source, message, *rest)
 
 
-@mutant("FWD-01", FORWARD, (REGULAR_END, source(), *SENT), only_where, literal=True)
-def last_partition_not_forwarded(namespace: Namespace, source: Entity, partition: int) -> bool:
+class Keep(Forwarding):
+    """Store messages in the entity that should forward them."""
+
+    def forward(
+        self, source: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        self.rules.messages.enqueue(source, message, partition, transit)
+
+
+@mutant("FWD-01", (REGULAR_END, source(), *SENT), literal=True)
+class LastPartitionNotForwarded(Forwarding):
     """A partitioned queue does not forward its last partition's messages to a regular queue."""
-    onto_regular = _joins(namespace, source, partitioned=(True, False))
-    return not (onto_regular and partition == len(source.partitions) - 1)
+
+    @only_where
+    def forward(self, source: Entity, partition: int) -> bool:
+        onto_regular = _joins(self.rules.namespace, source, partitioned=(True, False))
+        return not (onto_regular and partition == len(source.partitions) - 1)
 
 
-@mutant("FWD-02", DELIVER, (END, source(partitioned=False), *SENT), only_where, literal=True)
-def regular_not_forwarded_to_partitioned(namespace: Namespace, source: Entity) -> bool:
+@mutant("FWD-02", (END, source(partitioned=False), *SENT), literal=True)
+class RegularNotForwardedToPartitioned(Forwarding):
     """A regular queue does not forward to a partitioned one."""
-    return not _joins(namespace, source, partitioned=(False, True))
+
+    @only_where
+    def deliver(self, source: Entity) -> bool:
+        return not _joins(self.rules.namespace, source, partitioned=(False, True))
 
 
-@mutant("FWD-03", FORWARD, (*PAIR, *SENT), only_where, literal=True)
-def first_partition_not_forwarded(namespace: Namespace, source: Entity, partition: int) -> bool:
+@mutant("FWD-03", (*PAIR, *SENT), literal=True)
+class FirstPartitionNotForwarded(Forwarding):
     """Between partitioned queues, messages of the first partition are lost."""
-    return partition > 0 or not _joins(namespace, source, partitioned=(True, True))
+
+    @only_where
+    def forward(self, source: Entity, partition: int) -> bool:
+        return partition > 0 or not _joins(self.rules.namespace, source, partitioned=(True, True))
 
 
-@mutant("FWD-03", DELIVER, (*PAIR, *SENT), with_other("message"))
-def body_changed_between_partitioned(
-    namespace: Namespace, source: Entity, message: v.Message
-) -> v.Message:
+@mutant("FWD-03", (*PAIR, *SENT))
+class BodyChangedBetweenPartitioned(Forwarding):
     """Between partitioned queues, a message arrives with another body."""
-    if _joins(namespace, source, partitioned=(True, True)):
-        message = attrs.evolve(message, body=f"{message.body}!")
-    return message
+
+    @with_other("message")
+    def deliver(self, source: Entity, message: v.Message) -> v.Message:
+        if _joins(self.rules.namespace, source, partitioned=(True, True)):
+            message = attrs.evolve(message, body=f"{message.body}!")
+        return message
 
 
-@mutant("FWD-04", FORWARD, how=does(keep, is_subscription))
+@mutant("FWD-04")
 @run(END, TOPIC, subscribe(forward_to="end"), send("m1"), TAKE_ONE)
-def subscription_does_not_forward() -> None:
+class SubscriptionDoesNotForward(Keep):
     """A subscription keeps the messages that it should forward."""
 
+    forward = where(is_subscription)
 
-@mutant("FWD-04", "messages.arrive", ONTO_TOPIC, only_where, deep=True, literal=True)
-def topic_takes_nothing_forwarded(entity: Entity, transit: InTransit) -> bool:
+
+@mutant("FWD-04", ONTO_TOPIC, deep=True, literal=True)
+class TopicTakesNothingForwarded(Messages):
     """A message forwarded to a topic reaches only its first subscription."""
-    return not transit.hops or entity is siblings(entity)[0]
+
+    @only_where
+    def arrive(self, entity: Entity, transit: InTransit) -> bool:
+        return not transit.hops or entity is siblings(entity)[0]
 
 
-@mutant("FWD-06", DELIVER, how=only_where, literal=True)
+@mutant("FWD-06", literal=True)
 @run(REGULAR_END, source(partitioned=False), *SENT)
-def regular_does_not_forward(namespace: Namespace, source: Entity) -> bool:
+class RegularDoesNotForward(Forwarding):
     """Regular queues do not forward to each other."""
-    return not _joins(namespace, source, partitioned=(False, False))
+
+    @only_where
+    def deliver(self, source: Entity) -> bool:
+        return not _joins(self.rules.namespace, source, partitioned=(False, False))
 
 
-@mutant("FWD-07", DELIVER, (*PAIR, KEYED, TAKE), with_other("message"))
-def partition_key_lost(message: v.Message) -> v.Message:
+@mutant("FWD-07", (*PAIR, KEYED, TAKE))
+class PartitionKeyLost(Forwarding):
     """A forwarded message loses its PartitionKey."""
-    return attrs.evolve(message, partition_key=None)
+
+    @with_other("message")
+    def deliver(self, message: v.Message) -> v.Message:
+        return attrs.evolve(message, partition_key=None)
 
 
-@mutant("FWD-07", DELIVER, how=with_other("message"), deep=True)
+@mutant("FWD-07", deep=True)
 @run(*CHAIN, send("m1", session_id="a"), TAKE)
-def session_id_lost_at_second_hop(message: v.Message, onward: InTransit) -> v.Message:
+class SessionIdLostAtSecondHop(Forwarding):
     """At its second hop a message loses its SessionId."""
-    if onward.hops == 2:
-        message = attrs.evolve(message, session_id=None)
-    return message
+
+    @with_other("message")
+    def deliver(self, message: v.Message, onward: InTransit) -> v.Message:
+        if onward.hops == 2:
+            message = attrs.evolve(message, session_id=None)
+        return message
 
 
-@mutant("FWD-08", KEY_OF, (*PAIR, *MANY), alters)
-def key_ignored_at_destination(usual: Key | None) -> Key | None:
+@mutant("FWD-08", (*PAIR, *MANY))
+class KeyIgnoredAtDestination(Forwarding):
     """A forwarded message goes to any partition of its destination, despite its key."""
-    return usual if usual is not None and usual.source == MESSAGE_ID else None
+
+    @alters
+    def key_of(self, usual: Key | None) -> Key | None:
+        return usual if usual is not None and usual.source == MESSAGE_ID else None
 
 
-@beside(DELIVER, beforehand)
-def _note_hops(namespace: Namespace, onward: InTransit) -> None:
-    memory(namespace, Counter[str])["hops"] = onward.hops
+class _NoteHops(Forwarding):
+    @beforehand
+    def deliver(self, onward: InTransit) -> None:
+        memory(self.rules.namespace, Counter[str])["hops"] = onward.hops
 
 
-@mutant("FWD-08", KEY_OF, (*CHAIN, *MANY), alters, also=_note_hops, deep=True)
-def key_ignored_at_third_hop(usual: Key | None, namespace: Namespace) -> Key | None:
+@mutant("FWD-08", (*CHAIN, *MANY), also=(_NoteHops,), deep=True)
+class KeyIgnoredAtThirdHop(Forwarding):
     """At its third hop a message goes to any partition, despite its key."""
-    return None if memory(namespace, Counter[str])["hops"] == 3 else usual
+
+    @alters
+    def key_of(self, usual: Key | None) -> Key | None:
+        return None if memory(self.rules.namespace, Counter[str])["hops"] == 3 else usual
 
 
-@mutant("FWD-11", "forwarding.place", (*UNIQUE, *SPREAD, *DIRECT), with_other("key"), literal=True)
-def message_id_no_key_when_forwarded(key: Key | None) -> Key | None:
+@mutant("FWD-11", (*UNIQUE, *SPREAD, *DIRECT), literal=True)
+class MessageIdNoKeyWhenForwarded(Forwarding):
     """A destination with duplicate detection ignores the MessageId when it selects a partition."""
-    if key is not None and key.source == MESSAGE_ID:
-        key = None
-    return key
+
+    @with_other("key")
+    def place(self, key: Key | None) -> Key | None:
+        if key is not None and key.source == MESSAGE_ID:
+            key = None
+        return key
 
 
-@mutant("FWD-13", "messages.accept", (*UNIQUE, *DIRECT, COPY, TAKE), literal=True)
-def forwarded_copies_kept(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None, *rest: Any
-) -> None:
+@mutant("FWD-13", (*UNIQUE, *DIRECT, COPY, TAKE), literal=True)
+class ForwardedCopiesKept(Messages):
     """Duplicate detection ignores forwarded messages."""
-    transit: InTransit = rest[-1]
-    if transit.hops:
-        RULES.messages.arrive(namespace, entity, message, *rest)
-    else:
-        RULES.messages.accept(namespace, entity, message, key, *rest)
+
+    def accept(
+        self,
+        entity: Entity,
+        message: v.Message,
+        key: Key | None,
+        partition: int,
+        transit: InTransit,
+    ) -> None:
+        if transit.hops:
+            self.arrive(entity, message, partition, transit)
+        else:
+            super().accept(entity, message, key, partition, transit)
 
 
-@mutant("FWD-14", DELIVER, (*PAIR, *SENT, TAKE), beforehand)
-def forwarded_twice(namespace: Namespace, source: Entity, *rest: Any) -> None:
+@mutant("FWD-14", (*PAIR, *SENT, TAKE))
+class ForwardedTwice(Forwarding):
     """A message is forwarded twice."""
-    USUAL.deliver(namespace, source, *rest)
+
+    @beforehand
+    def deliver(self, source: Entity, *rest: Any) -> None:
+        super().deliver(source, *rest)
 
 
-@mutant("FWD-14", FORWARD, (*PAIR, send("m1"), TAKE_SOURCE), afterwards)
-def copied_instead_of_moved(namespace: Namespace, source: Entity, *rest: Any) -> None:
+@mutant("FWD-14", (*PAIR, send("m1"), TAKE_SOURCE))
+class CopiedInsteadOfMoved(Forwarding):
     """A source keeps the messages that it has forwarded, and gives them to receivers."""
-    keep(namespace, source, *rest)
+
+    @afterwards
+    def forward(self, source: Entity, *rest: Any) -> None:
+        keep(self.rules.namespace, source, *rest)
 
 
-@mutant("FWD-15", "", (*PAIR, send("m1"), TAKE_SOURCE), also={FORWARD: keep})
-def source_gives() -> None:
+@mutant("FWD-15", (*PAIR, send("m1"), TAKE_SOURCE))
+class SourceGives(Keep):
     """A source gives its messages to receivers, and forwards none."""
 
 
-@mutant("FWD-16", "forwarding.most_hops", (*CHAIN, *SENT), deep=True, literal=True)
-def third_hop_lost() -> int:
+@mutant("FWD-16", (*CHAIN, *SENT), deep=True, literal=True)
+class ThirdHopLost(Forwarding):
     """A message is lost at its third hop."""
-    return 2
+
+    def most_hops(self) -> int:
+        return 2
 
 
-@mutant("FWD-18", "forwarding.most_hops", (*LONGER, *SENT), deep=True)
-def hops_without_end() -> int:
+@mutant("FWD-18", (*LONGER, *SENT), deep=True)
+class HopsWithoutEnd(Forwarding):
     """A message is forwarded any number of times."""
-    return 100
+
+    def most_hops(self) -> int:
+        return 100

@@ -8,20 +8,21 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
+from busproof.model.dead_letters import DeadLetters
+from busproof.model.forwarding import Forwarding
+from busproof.model.management import Management
 from busproof.model.rules import Namespace
 from busproof.model.state import BufferedSend, Entity, QueuedMessage
+from busproof.model.transactions import Transactions
 from busproof.model.values import DIRECT, EntitySettings, InTransit, Key
 from busproof.mutants.entities import siblings
 from busproof.mutants.forwarding import (
-    DELIVER,
     END,
-    FORWARD,
     KEYED,
     PAIR,
     TAKE,
     TAKE_SOURCE,
     TOPIC,
-    USUAL,
     destination_of,
     end,
     keep,
@@ -29,8 +30,7 @@ from busproof.mutants.forwarding import (
     subscribe,
     take,
 )
-from busproof.mutants.mutant import beside, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import mutant, run
 from busproof.mutants.partitions import ALL_DOWN, ALL_UP
 from busproof.mutants.runs import (
     DEAD,
@@ -80,80 +80,99 @@ DEAD_LETTERED: Final[Run] = (
 )
 
 
-@mutant("FWD-26", DELIVER, (*SESSIONS_END, IN_SESSION, TAKE), only_where, literal=True)
-def forwarded_out_of_session(namespace: Namespace, source: Entity) -> bool:
+@mutant("FWD-26", (*SESSIONS_END, IN_SESSION, TAKE), literal=True)
+class ForwardedOutOfSession(Forwarding):
     """A message forwarded to a queue that requires sessions is lost."""
-    return not destination_of(namespace, source).settings.requires_session
+
+    @only_where
+    def deliver(self, source: Entity) -> bool:
+        return not destination_of(self.rules.namespace, source).settings.requires_session
 
 
-@mutant("FWD-25", CHECK, (END, source(requires_session=True), IN_SESSION, TAKE))
-def session_source_forwards(namespace: Namespace, settings: EntitySettings) -> None:
+@mutant("FWD-25", (END, source(requires_session=True), IN_SESSION, TAKE))
+class SessionSourceForwards(Forwarding):
     """A queue that requires sessions can forward."""
-    settings = attrs.evolve(settings, requires_session=False)
-    USUAL.check_settings(namespace, settings)
+
+    def check_settings(self, settings: EntitySettings) -> None:
+        settings = attrs.evolve(settings, requires_session=False)
+        super().check_settings(settings)
 
 
-@mutant("FWD-29", CHECK, (source(),), only_where)
-def source_of_nothing(namespace: Namespace, settings: EntitySettings) -> bool:
+@mutant("FWD-29", (source(),))
+class SourceOfNothing(Forwarding):
     """A queue can be created that forwards to one that does not exist."""
-    return settings.forward_to is None or settings.forward_to in namespace.entities
+
+    @only_where
+    def check_settings(self, settings: EntitySettings) -> bool:
+        return settings.forward_to is None or settings.forward_to in self.namespace.entities
 
 
-@mutant("FWD-27", DELIVER, (*SESSIONS_END, KEYED, *TAKE_IN_SESSION), with_other("message"))
-def session_made_up(namespace: Namespace, source: Entity, message: v.Message) -> v.Message:
+@mutant("FWD-27", (*SESSIONS_END, KEYED, *TAKE_IN_SESSION))
+class SessionMadeUp(Forwarding):
     """A forwarded message without a SessionId gets one if its destination requires sessions."""
-    required = destination_of(namespace, source).settings.requires_session
-    if required and message.session_id is None:
-        message = attrs.evolve(message, session_id=message.partition_key)
-    return message
+
+    @with_other("message")
+    def deliver(self, source: Entity, message: v.Message) -> v.Message:
+        required = destination_of(self.rules.namespace, source).settings.requires_session
+        if required and message.session_id is None:
+            message = attrs.evolve(message, session_id=message.partition_key)
+        return message
 
 
-@mutant("FWD-30", FORWARD, TWO_FORWARD, only_where, literal=True)
-def only_first_subscription_forwards(source: Entity) -> bool:
+@mutant("FWD-30", TWO_FORWARD, literal=True)
+class OnlyFirstSubscriptionForwards(Forwarding):
     """Only the first subscription of a topic that should forward does so."""
-    earlier = takewhile(lambda sibling: sibling is not source, siblings(source))
-    return not any(sibling.settings.forward_to is not None for sibling in earlier)
+
+    @only_where
+    def forward(self, source: Entity) -> bool:
+        earlier = takewhile(lambda sibling: sibling is not source, siblings(source))
+        return not any(sibling.settings.forward_to is not None for sibling in earlier)
 
 
 def _forward_now(namespace: Namespace, sends: Iterable[BufferedSend]) -> None:
     """Deliver the messages that a transaction sent to forwarding entities."""
     for buffered in sends:
         if buffered.entity.settings.forward_to is not None:
-            RULES.transactions.deliver(namespace, buffered)
+            Transactions.deliver(namespace.rules.transactions, buffered)
 
 
-@beside("transactions.deliver", only_where)
-def _deliver_others(buffered: BufferedSend) -> bool:
-    return buffered.entity.settings.forward_to is None
+class _DeliverOthers(Transactions):
+    @only_where
+    def deliver(self, buffered: BufferedSend) -> bool:
+        return buffered.entity.settings.forward_to is None
 
 
-@mutant("FWD-33", "transactions.send", also=_deliver_others)
+@mutant("FWD-33", also=(_DeliverOthers,))
 @run(*PAIR, BEGIN, BUFFERED, TAKE)
-def forwarded_before_commit(
-    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
-) -> Answer:
+class ForwardedBeforeCommit(Transactions):
     """Messages sent to a source in a transaction are forwarded before the commit."""
-    transaction = namespace.rules.transactions.running(name)
-    before = len(transaction.sends)
-    answer = RULES.transactions.send(namespace, entity, messages, name)
-    _forward_now(namespace, transaction.sends[before:])
-    return answer
+
+    def send(self, entity: Entity, messages: tuple[v.Message, ...], name: str) -> Answer:
+        transaction = self.running(name)
+        before = len(transaction.sends)
+        answer = super().send(entity, messages, name)
+        _forward_now(self.rules.namespace, transaction.sends[before:])
+        return answer
 
 
-@mutant("FWD-33", "transactions.roll_back", how=beforehand, deep=True)
+@mutant("FWD-33", deep=True)
 @run(*PAIR, BEGIN, BUFFERED, ROLL_BACK, TAKE)
-def forwarded_though_rolled_back(namespace: Namespace, command: v.RollBackTransaction) -> None:
+class ForwardedThoughRolledBack(Transactions):
     """Messages sent to a source in a transaction are forwarded after its rollback."""
-    _forward_now(namespace, namespace.rules.transactions.running(command.transaction).sends)
+
+    @beforehand
+    def roll_back(self, command: v.RollBackTransaction) -> None:
+        _forward_now(self.rules.namespace, self.running(command.transaction).sends)
 
 
-@mutant("FWD-34", "transactions.key_of", (*SESSIONS_END, BEGIN, BUFFERED), refuses("FWD-34"))
-def sessions_of_destination_required(
-    namespace: Namespace, entity: Entity, message: v.Message
-) -> bool:
+@mutant("FWD-34", (*SESSIONS_END, BEGIN, BUFFERED))
+class SessionsOfDestinationRequired(Transactions):
     """In a transaction, a message needs the SessionId that its destination requires."""
-    required = destination_of(namespace, entity).settings.requires_session
-    return required and message.session_id is None
+
+    @refuses("FWD-34")
+    def key_of(self, entity: Entity, message: v.Message) -> bool:
+        required = destination_of(self.rules.namespace, entity).settings.requires_session
+        return required and message.session_id is None
 
 
 def _go_on_as_before(
@@ -161,53 +180,64 @@ def _go_on_as_before(
 ) -> None:
     """Apply an update without its destination, if it starts (or ends) forwarding."""
     before = entity.settings.forward_to
-    RULES.management.apply_update(namespace, entity, command)
+    Management.apply_update(namespace.rules.management, entity, command)
     if command.forward_to is not None and bool(command.forward_to) is begins:
         entity.settings = attrs.evolve(entity.settings, forward_to=before)
 
 
-@mutant("FWD-05", UPDATE, (END, create(), redirect("end"), send("m1"), TAKE_SOURCE, TAKE))
-def forwarding_not_begun_by_update(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+@mutant("FWD-05", (END, create(), redirect("end"), send("m1"), TAKE_SOURCE, TAKE))
+class ForwardingNotBegunByUpdate(Management):
     """An update that starts forwarding is reported, but the queue keeps its messages."""
-    _go_on_as_before(namespace, entity, command, begins=True)
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        _go_on_as_before(self.rules.namespace, entity, command, begins=True)
 
 
-@mutant("FWD-05", UPDATE, (*PAIR, redirect(""), send("m1"), TAKE_SOURCE))
-def forwarding_not_ended_by_update(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+@mutant("FWD-05", (*PAIR, redirect(""), send("m1"), TAKE_SOURCE))
+class ForwardingNotEndedByUpdate(Management):
     """A source still forwards after an update that ends forwarding."""
-    _go_on_as_before(namespace, entity, command, begins=False)
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        _go_on_as_before(self.rules.namespace, entity, command, begins=False)
 
 
-@mutant("FWD-22", "forwarding.place", (*DOWN_AT_END, source(), KEYED, TAKE), deep=True)
-def key_does_not_wait_at_destination(
-    namespace: Namespace, destination: Entity, message: v.Message, key: Key | None
-) -> int | None:
+@mutant("FWD-22", (*DOWN_AT_END, source(), KEYED, TAKE), deep=True)
+class KeyDoesNotWaitAtDestination(Forwarding):
     """A forwarded message whose partition is down goes to another partition."""
-    down = destination.base.down
-    place = USUAL.place(namespace, destination, message, key)
-    up = (number for number in range(len(destination.partitions)) if number not in down)
-    return next(up, place) if place in down else place
+
+    def place(self, destination: Entity, message: v.Message, key: Key | None) -> int | None:
+        down = destination.base.down
+        place = super().place(destination, message, key)
+        up = (number for number in range(len(destination.partitions)) if number not in down)
+        return next(up, place) if place in down else place
 
 
-@mutant("FWD-35", "", (*DEAD_LETTERED, receive(queue=DEAD)), also={DEAD_LETTER: keep})
-def dead_letters_not_forwarded() -> None:
+@mutant("FWD-35", (*DEAD_LETTERED, receive(queue=DEAD)))
+class DeadLettersNotForwarded(Forwarding):
     """Dead letters are never forwarded, whatever the settings say."""
 
+    def forward_dead_letter(
+        self, source: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        self.rules.messages.enqueue(source, message, partition, transit)
 
-@mutant("FWD-35", DEAD_LETTER, (*DEAD_LETTERED, TAKE), with_other("transit"))
-def reason_lost_with_dead_letters(transit: InTransit) -> InTransit:
+
+@mutant("FWD-35", (*DEAD_LETTERED, TAKE))
+class ReasonLostWithDeadLetters(Forwarding):
     """A dead letter arrives at its destination with another reason."""
-    return transit._replace(reason=f"forwarded: {transit.reason}")
+
+    @with_other("transit")
+    def forward_dead_letter(self, transit: InTransit) -> InTransit:
+        return transit._replace(reason=f"forwarded: {transit.reason}")
 
 
-@mutant("FWD-36", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)), afterwards)
-def dead_letters_copied(namespace: Namespace, source: Entity, *rest: Any) -> None:
+@mutant("FWD-36", (*DEAD_LETTERED, receive(queue=DEAD)))
+class DeadLettersCopied(Forwarding):
     """A dead letter is forwarded, and can still be received from its dead-letter queue."""
-    keep(namespace, source, *rest)
+
+    @afterwards
+    def forward_dead_letter(self, source: Entity, *rest: Any) -> None:
+        keep(self.rules.namespace, source, *rest)
 
 
 ARRIVED: Final = receive(delete=True, queue="end")
@@ -224,60 +254,76 @@ DELETED: Final[Run] = (*PAIR, v.DeleteQueue(queue="end"), send("m1"), STUCK)
 DUE: Final[Run] = (*PAIR, schedule("m1", 5), *ALL_DOWN, wait(10), *ALL_UP, ARRIVED)
 
 
-@mutant("FWD-19", "forwarding.deliver", (*PAIR, SHUT, send("m1"), ARRIVED))
-def disabled_destination_is_given_messages(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+@mutant("FWD-19", (*PAIR, SHUT, send("m1"), ARRIVED))
+class DisabledDestinationIsGivenMessages(Forwarding):
     """A message is forwarded although its destination is disabled."""
-    destination = namespace.entities.get(source.settings.forward_to or "")
-    if destination is None:
-        return RULES.forwarding.deliver(namespace, source, message, onward)
-    status = destination.status
-    namespace.journal.touch(destination)
-    destination.status = v.EntityStatus.ACTIVE
-    reason = RULES.forwarding.deliver(namespace, source, message, onward)
-    destination.status = status
-    return reason
+
+    def deliver(self, source: Entity, message: v.Message, onward: InTransit) -> str | None:
+        destination = self.namespace.entities.get(source.settings.forward_to or "")
+        if destination is None:
+            return super().deliver(source, message, onward)
+        status = destination.status
+        self.namespace.journal.touch(destination)
+        destination.status = v.EntityStatus.ACTIVE
+        reason = super().deliver(source, message, onward)
+        destination.status = status
+        return reason
 
 
-@mutant("FWD-19", "forwarding.keep", (*PAIR, SHUT, send("m1"), STUCK), only_where, literal=True)
-def lost_before_disabled_destination(reason: str) -> bool:
+@mutant("FWD-19", (*PAIR, SHUT, send("m1"), STUCK), literal=True)
+class LostBeforeDisabledDestination(Forwarding):
     """A message is lost if its destination is disabled."""
-    return reason != "DestinationDisabled"
+
+    @only_where
+    def keep(self, reason: str) -> bool:
+        return reason != "DestinationDisabled"
 
 
-@mutant("FWD-20", "forwarding.keep", DELETED, only_where, literal=True)
-def lost_with_its_destination(reason: str) -> bool:
+@mutant("FWD-20", DELETED, literal=True)
+class LostWithItsDestination(Forwarding):
     """A message is lost if its destination was deleted."""
-    return reason != "DestinationNotFound"
+
+    @only_where
+    def keep(self, reason: str) -> bool:
+        return reason != "DestinationNotFound"
 
 
-@mutant("FWD-21", "forwarding.keep", (*FULL, STUCK), only_where, literal=True)
-def lost_before_full_destination(reason: str) -> bool:
+@mutant("FWD-21", (*FULL, STUCK), literal=True)
+class LostBeforeFullDestination(Forwarding):
     """A message is lost if its destination is full."""
-    return reason != "DestinationFull"
+
+    @only_where
+    def keep(self, reason: str) -> bool:
+        return reason != "DestinationFull"
 
 
-@mutant("FWD-23", "forwarding.forward", DUE, only_where, literal=True)
-def due_in_outage_not_forwarded(source: Entity, partition: int) -> bool:
+@mutant("FWD-23", DUE, literal=True)
+class DueInOutageNotForwarded(Forwarding):
     """A message that becomes due at a source in an outage is never forwarded."""
-    return partition not in source.base.down
+
+    @only_where
+    def forward(self, source: Entity, partition: int) -> bool:
+        return partition not in source.base.down
 
 
-@mutant("FWD-32", "dead_letters.dead_letter", (*LETTER, STUCK), afterwards)
-def dead_letters_among_transfers(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+@mutant("FWD-32", (*LETTER, STUCK))
+class DeadLettersAmongTransfers(DeadLetters):
     """A message dead-lettered on request is also among the transfer dead letters."""
-    message, transit = queued.message, DIRECT._replace(reason=reason)
-    transfers = queued.entity.transfers
-    if transfers is not None:
-        RULES.messages.enqueue(namespace, transfers, message, queued.partition, transit)
+
+    @afterwards
+    def dead_letter(self, queued: QueuedMessage, reason: str) -> None:
+        message, transit = queued.message, DIRECT._replace(reason=reason)
+        transfers = queued.entity.transfers
+        if transfers is not None:
+            self.rules.messages.enqueue(transfers, message, queued.partition, transit)
 
 
-@mutant("FWD-32", "management.get_queue", (*LETTER, v.GetQueue(queue=QUEUE)), tells("description"))
-def dead_letters_counted_as_transfers(
-    usual: v.QueueDescription, namespace: Namespace, command: v.GetQueue
-) -> v.QueueDescription:
+@mutant("FWD-32", (*LETTER, v.GetQueue(queue=QUEUE)))
+class DeadLettersCountedAsTransfers(Management):
     """Dead letters are counted as transfer dead letters."""
-    dlq = namespace.entities[command.queue].dead_letters
-    dead = 0 if dlq is None else len(dlq.messages)
-    return attrs.evolve(usual, transfer_dead_letters=(usual.transfer_dead_letters or 0) + dead)
+
+    @tells("description")
+    def get_queue(self, usual: v.QueueDescription, command: v.GetQueue) -> v.QueueDescription:
+        dlq = self.namespace.entities[command.queue].dead_letters
+        dead = 0 if dlq is None else len(dlq.messages)
+        return attrs.evolve(usual, transfer_dead_letters=(usual.transfer_dead_letters or 0) + dead)

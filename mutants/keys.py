@@ -2,17 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from busproof import vocabulary as v
-from busproof.model.keys import MESSAGE_ID, PARTITION_KEY, SESSION_ID
+from busproof.model.duplicates import Duplicates
+from busproof.model.keys import MESSAGE_ID, PARTITION_KEY, SESSION_ID, Keys
 from busproof.model.life_cycle import Action
+from busproof.model.locks import Locks
+from busproof.model.messages import Messages
+from busproof.model.partitions import Partitions
 from busproof.model.rules import Namespace
 from busproof.model.state import DuplicateEntry, Entity, QueuedMessage, Session
 from busproof.model.values import DIRECT, InTransit, Key, Refusal
 from busproof.mutants.entities import Switch
-from busproof.mutants.mutant import beside, memory, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import QUEUE, Run, abandon, create, down, home, receive, send, up, wait
 from busproof.mutants.wrappers import (
     afterwards,
@@ -42,34 +45,40 @@ TWO_IDS: Final[Run] = (
 )
 
 
-@mutant("KEY-01", "messages.arrive", (create(), send("m1"), v.Peek(queue=QUEUE, count=2)))
-def copy_in_second_partition(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("KEY-01", (create(), send("m1"), v.Peek(queue=QUEUE, count=2)))
+class CopyInSecondPartition(Messages):
     """Each message is stored in two partitions."""
-    RULES.messages.arrive(namespace, entity, message, partition, transit)
-    if len(entity.partitions) > 1:
-        second = (partition + 1) % len(entity.partitions)
-        RULES.messages.arrive(namespace, entity, message, second, transit)
+
+    def arrive(
+        self, entity: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        super().arrive(entity, message, partition, transit)
+        if len(entity.partitions) > 1:
+            second = (partition + 1) % len(entity.partitions)
+            super().arrive(entity, message, second, transit)
 
 
 def _moving(namespace: Namespace, entity: Entity, key: Key, at: int) -> int:
     sent = memory(namespace, Counter[tuple[str, str]])
     sent[entity.path, key.value] += 1
     moved = sent[entity.path, key.value] >= at
-    return (RULES.keys.home(namespace, entity, key) + moved) % len(entity.partitions)
+    return (Keys.home(namespace.rules.keys, entity, key) + moved) % len(entity.partitions)
 
 
-@mutant("KEY-02", "keys.home", (create(), *(send(f"m{n}", partition_key="a") for n in range(5))))
-def key_moves(namespace: Namespace, entity: Entity, key: Key) -> int:
+@mutant("KEY-02", (create(), *(send(f"m{n}", partition_key="a") for n in range(5))))
+class KeyMoves(Keys):
     """A key selects another partition from its 5th message on."""
-    return _moving(namespace, entity, key, 5)
+
+    def home(self, entity: Entity, key: Key) -> int:
+        return _moving(self.rules.namespace, entity, key, 5)
 
 
-@mutant("KEY-02", "keys.home", FORTY, deep=True)
-def key_moves_late(namespace: Namespace, entity: Entity, key: Key) -> int:
+@mutant("KEY-02", FORTY, deep=True)
+class KeyMovesLate(Keys):
     """A key selects another partition from its 40th message on."""
-    return _moving(namespace, entity, key, 40)
+
+    def home(self, entity: Entity, key: Key) -> int:
+        return _moving(self.rules.namespace, entity, key, 40)
 
 
 def message_id(entity: Entity, message: v.Message) -> Key | None:
@@ -79,82 +88,115 @@ def message_id(entity: Entity, message: v.Message) -> Key | None:
     return Key(MESSAGE_ID, message.message_id)
 
 
-@mutant("KEY-04", "keys.effective_key", ONE_SESSION, alters)
-def session_id_not_a_key(usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
+@mutant("KEY-04", ONE_SESSION)
+class SessionIdNotAKey(Keys):
     """On a queue without sessions the MessageId is the key instead of the SessionId."""
-    ignored = (
-        usual is not None and usual.source == SESSION_ID and not entity.settings.requires_session
-    )
-    return message_id(entity, message) if ignored else usual
+
+    @alters
+    def effective_key(self, usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
+        ignored = (
+            usual is not None
+            and usual.source == SESSION_ID
+            and not entity.settings.requires_session
+        )
+        return message_id(entity, message) if ignored else usual
 
 
-@mutant("KEY-05", "keys.effective_key", TWO_IN_SESSION, alters)
-def session_split(usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
+@mutant("KEY-05", TWO_IN_SESSION)
+class SessionSplit(Keys):
     """On a queue with sessions the MessageId is the key instead of the SessionId."""
-    return message_id(entity, message) if entity.settings.requires_session else usual
+
+    @alters
+    def effective_key(self, usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
+        return message_id(entity, message) if entity.settings.requires_session else usual
 
 
-@mutant("KEY-07", "keys.effective_key", TWO, alters)
-def partition_key_not_a_key(usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
+@mutant("KEY-07", TWO)
+class PartitionKeyNotAKey(Keys):
     """The MessageId is the key instead of the PartitionKey."""
-    ignored = usual is not None and usual.source == PARTITION_KEY
-    return message_id(entity, message) if ignored else usual
+
+    @alters
+    def effective_key(self, usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
+        ignored = usual is not None and usual.source == PARTITION_KEY
+        return message_id(entity, message) if ignored else usual
 
 
-@mutant("KEY-08", "keys.check_agreement", MISMATCH)
-def mismatch_accepted() -> None:
+@mutant("KEY-08", MISMATCH)
+class MismatchAccepted(Keys):
     """A message whose SessionId and PartitionKey differ is accepted."""
 
+    def check_agreement(self, entity: Entity, message: v.Message) -> None:
+        pass
 
-@mutant("KEY-08", "keys.check_agreement", MISMATCH, refuses_as(v.Error.OTHER))
-def mismatch_wrong_error() -> None:
+
+@mutant("KEY-08", MISMATCH)
+class MismatchWrongError(Keys):
     """A message whose SessionId and PartitionKey differ is refused with another error."""
 
+    @refuses_as(v.Error.OTHER)
+    def check_agreement(self) -> None:
+        pass
 
-@mutant("KEY-08", "messages.send", (*MISMATCH, receive()), refuses_yet("KEY-08"))
-def mismatch_refused_yet_stored(namespace: Namespace, command: v.Send) -> None:
+
+@mutant("KEY-08", (*MISMATCH, receive()))
+class MismatchRefusedYetStored(Messages):
     """Messages with different keys are refused, but enqueued anyway."""
-    entity = namespace.rules.topics.sendable(command.queue)
-    key = RULES.keys.effective_key(namespace, entity, command.message)
-    RULES.messages.accept(namespace, entity, command.message, key, 0, DIRECT)
+
+    @refuses_yet("KEY-08")
+    def send(self, command: v.Send) -> None:
+        entity = self.rules.topics.sendable(command.queue)
+        key = self.rules.keys.effective_key(entity, command.message)
+        self.accept(entity, command.message, key, 0, DIRECT)
 
 
-@mutant("KEY-08", "keys.check_agreement", LONG_MISMATCH, only_where, deep=True)
-def mismatch_accepted_when_long(message: v.Message) -> bool:
+@mutant("KEY-08", LONG_MISMATCH, deep=True)
+class MismatchAcceptedWhenLong(Keys):
     """Keys are compared by their first 8 characters."""
-    session_id, partition_key = message.session_id or "", message.partition_key or ""
-    return session_id[:8] != partition_key[:8]
+
+    @only_where
+    def check_agreement(self, message: v.Message) -> bool:
+        session_id, partition_key = message.session_id or "", message.partition_key or ""
+        return session_id[:8] != partition_key[:8]
 
 
-@mutant("KEY-08", "keys.check_agreement", OTHER_CASE, only_where, deep=True)
-def mismatch_accepted_in_other_case(message: v.Message) -> bool:
+@mutant("KEY-08", OTHER_CASE, deep=True)
+class MismatchAcceptedInOtherCase(Keys):
     """Keys are compared without regard to upper and lower case."""
-    session_id, partition_key = message.session_id or "", message.partition_key or ""
-    return session_id.lower() != partition_key.lower()
+
+    @only_where
+    def check_agreement(self, message: v.Message) -> bool:
+        session_id, partition_key = message.session_id or "", message.partition_key or ""
+        return session_id.lower() != partition_key.lower()
 
 
-@mutant("KEY-09", "keys.check_agreement")
+@mutant("KEY-09")
 @run(create(), send("m1", session_id="a", partition_key="a"))
-def equal_refused(entity: Entity, message: v.Message) -> None:
+class EqualRefused(Keys):
     """A message with both a SessionId and a PartitionKey is refused, even if they are equal."""
-    if entity.settings.partitioned and None not in (message.session_id, message.partition_key):
-        raise Refusal(v.Error.INVALID_OPERATION, "KEY-08")
+
+    def check_agreement(self, entity: Entity, message: v.Message) -> None:
+        if entity.settings.partitioned and None not in (message.session_id, message.partition_key):
+            raise Refusal(v.Error.INVALID_OPERATION, "KEY-08")
 
 
-@mutant("KEY-10", "keys.place", how=with_other("key"))
+@mutant("KEY-10")
 @run(UNIQUE, send("m1", message_id="1"), send("m2", message_id="1"))
-def message_id_not_a_key(key: Key | None) -> Key | None:
+class MessageIdNotAKey(Keys):
     """With duplicate detection, messages with a MessageId only go to the partitions in turn."""
-    return None if key is not None and key.source == MESSAGE_ID else key
+
+    @with_other("key")
+    def place(self, key: Key | None) -> Key | None:
+        return None if key is not None and key.source == MESSAGE_ID else key
 
 
-@mutant("KEY-24", "keys.effective_key", TWO_IDS, alters)
-def message_id_before_partition_key(
-    usual: Key | None, entity: Entity, message: v.Message
-) -> Key | None:
+@mutant("KEY-24", TWO_IDS)
+class MessageIdBeforePartitionKey(Keys):
     """With duplicate detection the MessageId is the key, even if other properties are set."""
-    first = message_id(entity, message) if entity.settings.duplicate_detection else None
-    return first or usual
+
+    @alters
+    def effective_key(self, usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
+        first = message_id(entity, message) if entity.settings.duplicate_detection else None
+        return first or usual
 
 
 ACCEPT: Final = v.AcceptSession(queue=QUEUE, session_id="s")
@@ -180,22 +222,26 @@ NOT_UNIQUE: Final = (create(), send("m1", message_id="1"), send("m2", message_id
 PLAIN: Final[Run] = (create(), send("m1"), receive())
 
 
-@mutant("KEY-06", "messages.give_next", IN_SESSION)
-def session_out_of_order(
-    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
-) -> v.MessageView | None:
+@mutant("KEY-06", IN_SESSION)
+class SessionOutOfOrder(Messages):
     """The newest message of a session is given first."""
-    offered = () if session is None else tuple(session.line.available(entity.messages))
-    if session is None or session.partition in entity.base.down or not offered:
-        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
-    return namespace.rules.messages.give(offered[-1], mode)
+
+    def give_next(
+        self, entity: Entity, session: Session | None, mode: v.ReceiveMode, connection: str
+    ) -> v.MessageView | None:
+        offered = () if session is None else tuple(session.line.available(entity.messages))
+        if session is None or session.partition in entity.base.down or not offered:
+            return super().give_next(entity, session, mode, connection)
+        return self.give(offered[-1], mode)
 
 
-@beside("locks.apply", afterwards)
-def remember_abandoned(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+class RememberAbandoned(Locks):
     """Remember the messages that are abandoned."""
-    if action is Action.ABANDON:
-        memory(namespace, set[QueuedMessage]).add(queued)
+
+    @afterwards
+    def apply(self, queued: QueuedMessage, action: Action) -> None:
+        if action is Action.ABANDON:
+            memory(self.rules.namespace, set[QueuedMessage]).add(queued)
 
 
 def _abandoned_last(namespace: Namespace, offered: Iterable[QueuedMessage]) -> QueuedMessage | None:
@@ -203,15 +249,17 @@ def _abandoned_last(namespace: Namespace, offered: Iterable[QueuedMessage]) -> Q
     return min(offered, key=lambda queued: (queued in abandoned, queued.number), default=None)
 
 
-@mutant("KEY-06", "messages.give_next", ABANDONED, also=remember_abandoned, deep=True)
-def session_out_of_order_after_abandon(
-    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
-) -> v.MessageView | None:
+@mutant("KEY-06", ABANDONED, also=(RememberAbandoned,), deep=True)
+class SessionOutOfOrderAfterAbandon(Messages):
     """An abandoned message of a session is given after all others."""
-    if session is None or session.partition in entity.base.down:
-        return RULES.messages.give_next(namespace, entity, session, mode, *rest)
-    queued = _abandoned_last(namespace, session.line.available(entity.messages))
-    return None if queued is None else namespace.rules.messages.give(queued, mode)
+
+    def give_next(
+        self, entity: Entity, session: Session | None, mode: v.ReceiveMode, connection: str
+    ) -> v.MessageView | None:
+        if session is None or session.partition in entity.base.down:
+            return super().give_next(entity, session, mode, connection)
+        queued = _abandoned_last(self.rules.namespace, session.line.available(entity.messages))
+        return None if queued is None else self.give(queued, mode)
 
 
 NEXT: Final = "messages.next_available"
@@ -228,95 +276,110 @@ def _of_its_key(queued: QueuedMessage) -> list[QueuedMessage]:
 
 
 def _has_key(namespace: Namespace, queued: QueuedMessage) -> bool:
-    return RULES.keys.effective_key(namespace, queued.entity, queued.message) is not None
+    return Keys.effective_key(namespace.rules.keys, queued.entity, queued.message) is not None
 
 
-@mutant("KEY-17", NEXT, (*TWO, receive()), alters)
-def key_order_reversed(usual: QueuedMessage | None, namespace: Namespace) -> QueuedMessage | None:
+@mutant("KEY-17", (*TWO, receive()))
+class KeyOrderReversed(Messages):
     """The newest message of a key is given first."""
-    return _of_its_key(usual)[-1] if usual and _has_key(namespace, usual) else usual
+
+    @alters
+    def next_available(self, usual: QueuedMessage | None) -> QueuedMessage | None:
+        return _of_its_key(usual)[-1] if usual and _has_key(self.rules.namespace, usual) else usual
 
 
-@mutant("KEY-26", NEXT, how=alters, readings={"REGULAR-ORDER": "first-in-first-out"})
+@mutant("KEY-26", readings={"REGULAR-ORDER": "first-in-first-out"})
 @run(create(partitioned=False), send("m1"), send("m2"), receive())
-def regular_order_reversed(usual: QueuedMessage | None, entity: Entity) -> QueuedMessage | None:
+class RegularOrderReversed(Messages):
     """A regular queue gives its newest message first."""
-    if usual is None or len(entity.partitions) > 1:
-        return usual
-    return [*entity.partitions[0].line.available(entity.messages)][-1]
+
+    @alters
+    def next_available(self, usual: QueuedMessage | None, entity: Entity) -> QueuedMessage | None:
+        if usual is None or len(entity.partitions) > 1:
+            return usual
+        return [*entity.partitions[0].line.available(entity.messages)][-1]
 
 
 @mutant(
     "KEY-17",
-    NEXT,
-    how=alters,
-    also=remember_abandoned,
+    also=(RememberAbandoned,),
     deep=True,
     equivalent="KEY-17 leaves open what a receiver sees of a key's order that abandons a message.",
 )
 @run(*TWO, receive(), abandon(0), receive())
-def key_order_lost_after_abandon(
-    usual: QueuedMessage | None, namespace: Namespace
-) -> QueuedMessage | None:
+class KeyOrderLostAfterAbandon(Messages):
     """An abandoned message is given after all others of its key."""
-    if usual is None or not _has_key(namespace, usual):
-        return usual
-    return _abandoned_last(namespace, _of_its_key(usual))
+
+    @alters
+    def next_available(self, usual: QueuedMessage | None) -> QueuedMessage | None:
+        if usual is None or not _has_key(self.rules.namespace, usual):
+            return usual
+        return _abandoned_last(self.rules.namespace, _of_its_key(usual))
 
 
-@beside("partitions.switch", beforehand)
-def _remember_outage(namespace: Namespace, command: Switch) -> None:
-    entity = namespace.entities.get(command.queue)
-    up_again = entity is not None and command.partition in entity.base.down
-    if entity is not None and up_again and isinstance(command, v.BringPartitionUp):
-        available = entity.partitions[command.partition].line.available(entity.messages)
-        memory(namespace, set[QueuedMessage]).update(available)
+class _RememberOutage(Partitions):
+    @beforehand
+    def switch(self, command: Switch) -> None:
+        entity = self.namespace.entities.get(command.queue)
+        up_again = entity is not None and command.partition in entity.base.down
+        if entity is not None and up_again and isinstance(command, v.BringPartitionUp):
+            available = entity.partitions[command.partition].line.available(entity.messages)
+            memory(self.rules.namespace, set[QueuedMessage]).update(available)
 
 
-@mutant("KEY-17", NEXT, how=alters, also=_remember_outage, deep=True)
+@mutant("KEY-17", also=(_RememberOutage,), deep=True)
 @run(*TWO, down(HOME), up(HOME), receive())
-def key_order_lost_after_outage(
-    usual: QueuedMessage | None, namespace: Namespace, entity: Entity
-) -> QueuedMessage | None:
+class KeyOrderLostAfterOutage(Messages):
     """Messages that were in a partition during an outage are given in reverse order."""
-    in_outage = memory(namespace, set[QueuedMessage])
-    if usual is None or usual not in in_outage:
-        return usual
-    there = entity.partitions[usual.partition].line.available(entity.messages)
-    return [other for other in there if other in in_outage][-1]
+
+    @alters
+    def next_available(self, usual: QueuedMessage | None, entity: Entity) -> QueuedMessage | None:
+        in_outage = memory(self.rules.namespace, set[QueuedMessage])
+        if usual is None or usual not in in_outage:
+            return usual
+        there = entity.partitions[usual.partition].line.available(entity.messages)
+        return [other for other in there if other in in_outage][-1]
 
 
-@mutant("KEY-11", "duplicates.is_duplicate", COPIES)
-def duplicates_kept() -> bool:
+@mutant("KEY-11", COPIES)
+class DuplicatesKept(Duplicates):
     """No message is dropped as a copy."""
-    return False
+
+    def is_duplicate(self, entity: Entity, message: v.Message, key: Key | None) -> bool:
+        return False
 
 
-@mutant("KEY-11", "duplicates.remember", THIRD_COPY, beforehand, deep=True)
-def duplicates_only_latest(namespace: Namespace, entity: Entity) -> None:
+@mutant("KEY-11", THIRD_COPY, deep=True)
+class DuplicatesOnlyLatest(Duplicates):
     """Only the MessageId of the latest message is remembered."""
-    for known in tuple(entity.duplicates):
-        namespace.journal.drop(entity.duplicates, known)
+
+    @beforehand
+    def remember(self, entity: Entity) -> None:
+        for known in tuple(entity.duplicates):
+            self.namespace.journal.drop(entity.duplicates, known)
 
 
-@mutant("KEY-11", "duplicates.remember", LATE_COPY)
-def duplicates_forgotten_early(
-    namespace: Namespace, entity: Entity, name: tuple[Key | None, str]
-) -> None:
+@mutant("KEY-11", LATE_COPY)
+class DuplicatesForgottenEarly(Duplicates):
     """A MessageId is forgotten after a quarter of the duplicate window."""
-    quarter = entity.settings.duplicate_window // 4
-    entry = DuplicateEntry(entity, name, namespace.now + quarter)
-    namespace.journal.put(entity.duplicates, name, entry)
-    entry.index()
+
+    def remember(self, entity: Entity, name: tuple[Key | None, str]) -> None:
+        quarter = entity.settings.duplicate_window // 4
+        entry = DuplicateEntry(entity, name, self.namespace.now + quarter)
+        self.namespace.journal.put(entity.duplicates, name, entry)
+        entry.index()
 
 
-@mutant("KEY-12", "messages.accept", NOT_UNIQUE, only_where)
-def duplicates_dropped_without_detection(entity: Entity, message: v.Message) -> bool:
+@mutant("KEY-12", NOT_UNIQUE)
+class DuplicatesDroppedWithoutDetection(Messages):
     """Without duplicate detection, a message is dropped if its MessageId is in the queue."""
-    there = (queued.message.message_id for queued in entity.messages.values())
-    return message.message_id is None or message.message_id not in there
+
+    @only_where
+    def accept(self, entity: Entity, message: v.Message) -> bool:
+        there = (queued.message.message_id for queued in entity.messages.values())
+        return message.message_id is None or message.message_id not in there
 
 
-@mutant("KEY-13", "", PLAIN, needs=frozenset({v.Capability.CLIENT_LIBRARY}))
-def id_not_assigned() -> None:
+@mutant("KEY-13", PLAIN, needs=frozenset({v.Capability.CLIENT_LIBRARY}))
+class IdNotAssigned:
     """The client library assigns no MessageId to a message without one."""

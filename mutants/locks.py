@@ -7,12 +7,14 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
+from busproof.model.locks import Locks
+from busproof.model.management import Management
+from busproof.model.messages import Messages
 from busproof.model.rules import Namespace
 from busproof.model.state import QueuedMessage
 from busproof.model.values import EntitySettings
 from busproof.mutants.entities import message_of, once_locked
 from busproof.mutants.mutant import memory, mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     Run,
     abandon,
@@ -67,71 +69,91 @@ def has_run_out(namespace: Namespace, queued: QueuedMessage) -> bool:
     return until <= namespace.now
 
 
-@mutant("LOCK-01", "locks.lock", LOCKED, afterwards)
-def lock_ends_early(queued: QueuedMessage) -> None:
+@mutant("LOCK-01", LOCKED)
+class LockEndsEarly(Locks):
     """A lock lasts half as long as its queue's lock duration."""
-    if queued.session is None:
-        queued.locked_until -= queued.entity.settings.lock_duration // 2
-        queued.entity.look_at("locks.end", queued.locked_until, queued, queued.number)
+
+    @afterwards
+    def lock(self, queued: QueuedMessage) -> None:
+        if queued.session is None:
+            queued.locked_until -= queued.entity.settings.lock_duration // 2
+            queued.entity.look_at("locks.end", queued.locked_until, queued, queued.number)
 
 
-@mutant("LOCK-01", "messages.give", LOCKED, alters)
-def lock_told_too_long(
-    usual: v.MessageView, namespace: Namespace, queued: QueuedMessage
-) -> v.MessageView:
+@mutant("LOCK-01", LOCKED)
+class LockToldTooLong(Messages):
     """A lock is reported to last twice as long as it does."""
-    if usual.locked_until is None or queued.session is not None:
-        return usual
-    return attrs.evolve(usual, locked_until=2 * usual.locked_until - namespace.now)
+
+    @alters
+    def give(self, usual: v.MessageView, queued: QueuedMessage) -> v.MessageView:
+        if usual.locked_until is None or queued.session is not None:
+            return usual
+        return attrs.evolve(usual, locked_until=2 * usual.locked_until - self.namespace.now)
 
 
-@mutant("LOCK-02", "management.create", LOCKED, with_other("settings"))
-def default_lock_shorter(settings: EntitySettings) -> EntitySettings:
+@mutant("LOCK-02", LOCKED)
+class DefaultLockShorter(Management):
     """The default lock duration is 30 seconds."""
-    by_default = settings.lock_duration == MINUTE
-    return attrs.evolve(settings, lock_duration=MINUTE // 2) if by_default else settings
+
+    @with_other("settings")
+    def create(self, settings: EntitySettings) -> EntitySettings:
+        by_default = settings.lock_duration == MINUTE
+        return attrs.evolve(settings, lock_duration=MINUTE // 2) if by_default else settings
 
 
-@mutant("LOCK-03", "locks.check_duration", LONG_LOCK)
-def locks_without_end() -> None:
+@mutant("LOCK-03", LONG_LOCK)
+class LocksWithoutEnd(Locks):
     """A lock duration can be of any length."""
 
+    def check_duration(self, duration: int | None) -> None:
+        pass
 
-@mutant("LOCK-04", "locks.renew", (*LOCKED, wait(40), renew(0), wait(40), complete(0)))
-def renewal_forgotten(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+
+@mutant("LOCK-04", (*LOCKED, wait(40), renew(0), wait(40), complete(0)))
+class RenewalForgotten(Locks):
     """A renewed lock ends as if it had not been renewed."""
-    queued = once_locked(namespace, command)
-    until = 0 if queued is None else queued.locked_until
-    answer = RULES.locks.renew(namespace, command, connection)
-    if queued is not None:
-        queued.locked_until = until
-    return answer
+
+    def renew(self, command: v.RenewLock, connection: str) -> Answer:
+        queued = once_locked(self.rules.namespace, command)
+        until = 0 if queued is None else queued.locked_until
+        answer = super().renew(command, connection)
+        if queued is not None:
+            queued.locked_until = until
+        return answer
 
 
-@mutant("LOCK-04", "locks.renew", RENEWED_TWICE, deep=True)
-def renewed_once_only(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+@mutant("LOCK-04", RENEWED_TWICE, deep=True)
+class RenewedOnceOnly(RenewalForgotten):
     """The second renewal of a lock has no effect, but is acknowledged."""
-    renewed = memory(namespace, set[tuple[str, str]])
-    name = command.queue, command.lock_token
-    if name in renewed:
-        return renewal_forgotten(namespace, command, connection)
-    renewed.add(name)
-    return RULES.locks.renew(namespace, command, connection)
+
+    def renew(self, command: v.RenewLock, connection: str) -> Answer:
+        renewed = memory(self.rules.namespace, set[tuple[str, str]])
+        name = command.queue, command.lock_token
+        if name in renewed:
+            return super().renew(command, connection)
+        renewed.add(name)
+        return Locks.renew(self, command, connection)
 
 
-@mutant("LOCK-05", "locks.renew", (*LOCKED, wait(61), renew(0)), instead_of(v.Error.LOCK_LOST))
-def lost_lock_renewed(namespace: Namespace, command: v.RenewLock) -> Answer:
+@mutant("LOCK-05", (*LOCKED, wait(61), renew(0)))
+class LostLockRenewed(Locks):
     """The renewal of an expired lock succeeds without effect."""
-    duration = namespace.entities[command.queue].settings.lock_duration
-    return Answer(v.Renewed(locked_until=namespace.now + duration))
+
+    @instead_of(v.Error.LOCK_LOST)
+    def renew(self, command: v.RenewLock) -> Answer:
+        duration = self.namespace.entities[command.queue].settings.lock_duration
+        return Answer(v.Renewed(locked_until=self.namespace.now + duration))
 
 
-@mutant("LOCK-05", "locks.renew", (*LOCKED, abandon(0), renew(0)), beforehand, deep=True)
-def settled_lock_renewed(namespace: Namespace, command: v.RenewLock) -> None:
+@mutant("LOCK-05", (*LOCKED, abandon(0), renew(0)), deep=True)
+class SettledLockRenewed(Locks):
     """The lock of a message that was abandoned can be renewed, and locks it again."""
-    queued = once_locked(namespace, command)
-    if queued is not None and queued.token is None:
-        lock_again(namespace, queued, command.lock_token)
+
+    @beforehand
+    def renew(self, command: v.RenewLock) -> None:
+        queued = once_locked(self.rules.namespace, command)
+        if queued is not None and queued.token is None:
+            lock_again(self.rules.namespace, queued, command.lock_token)
 
 
 def _current(namespace: Namespace, command: v.Settlement | v.RenewLock) -> str:
@@ -140,53 +162,71 @@ def _current(namespace: Namespace, command: v.Settlement | v.RenewLock) -> str:
     return command.lock_token if queued is None or queued.token is None else queued.token
 
 
-@mutant("LOCK-07", "locks.settle", (*AGAIN, complete(0)), asks, deep=True)
-def older_lock_settles(namespace: Namespace, command: v.Settlement) -> v.Settlement:
+@mutant("LOCK-07", (*AGAIN, complete(0)), deep=True)
+class OlderLockSettles(Locks):
     """The token of an earlier delivery settles a message that another receiver has locked."""
-    return attrs.evolve(command, lock_token=_current(namespace, command))
+
+    @asks
+    def settle(self, command: v.Settlement) -> v.Settlement:
+        return attrs.evolve(command, lock_token=_current(self.rules.namespace, command))
 
 
-@mutant("LOCK-07", "locks.renew", (*AGAIN, renew(0)), asks, deep=True)
-def older_lock_renews(namespace: Namespace, command: v.RenewLock) -> v.RenewLock:
+@mutant("LOCK-07", (*AGAIN, renew(0)), deep=True)
+class OlderLockRenews(Locks):
     """The token of an earlier delivery renews another receiver's lock."""
-    return attrs.evolve(command, lock_token=_current(namespace, command))
+
+    @asks
+    def renew(self, command: v.RenewLock) -> v.RenewLock:
+        return attrs.evolve(command, lock_token=_current(self.rules.namespace, command))
 
 
-@mutant("LOCK-08", "locks.apply", how=only_where, deep=True)
+@mutant("LOCK-08", deep=True)
 @run(*LOCKED, wait(55), complete(0), wait(10), receive())
-def completed_late_comes_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> bool:
+class CompletedLateComesBack(Locks):
     """A message completed in the last fifth of its lock's time is delivered again."""
-    until = queued.locked_until if queued.session is None else queued.session.locked_until
-    late = until - namespace.now <= queued.entity.settings.lock_duration // 5
-    return action is not Action.COMPLETE or not late
+
+    @only_where
+    def apply(self, queued: QueuedMessage, action: Action) -> bool:
+        until = queued.locked_until if queued.session is None else queued.session.locked_until
+        late = until - self.namespace.now <= queued.entity.settings.lock_duration // 5
+        return action is not Action.COMPLETE or not late
 
 
-@mutant("LOCK-08", "locks.settle", how=refuses_yet(), deep=True)
+@mutant("LOCK-08", deep=True)
 @run(*LOCKED, wait(61), complete(0), receive())
-def refused_is_lost(namespace: Namespace, command: v.Settlement) -> None:
+class RefusedIsLost(Locks):
     """A settlement that comes too late is refused, and the message is lost."""
-    queued = once_locked(namespace, command)
-    if queued is not None and queued.token is None:
-        namespace.rules.messages.remove(queued)
+
+    @refuses_yet()
+    def settle(self, command: v.Settlement) -> None:
+        queued = once_locked(self.rules.namespace, command)
+        if queued is not None and queued.token is None:
+            self.rules.messages.remove(queued)
 
 
-@mutant("LOCK-10", "locks.apply", (*TWO, complete(0), complete(1)), afterwards)
-def settling_frees_others(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("LOCK-10", (*TWO, complete(0), complete(1)))
+class SettlingFreesOthers(Locks):
     """Completing a message ends the locks of all other messages."""
-    for other in tuple(queued.entity.messages.values()) if action is Action.COMPLETE else ():
-        if other.token is not None:
-            namespace.rules.locks.release(other, Action.LOCK_ENDS)
+
+    @afterwards
+    def apply(self, queued: QueuedMessage, action: Action) -> None:
+        for other in tuple(queued.entity.messages.values()) if action is Action.COMPLETE else ():
+            if other.token is not None:
+                self.release(other, Action.LOCK_ENDS)
 
 
-@mutant("LOCK-10", "locks.renew", (*TWO, renew(0), complete(1)), afterwards, deep=True)
-def renewing_ends_others(namespace: Namespace, command: v.RenewLock) -> None:
+@mutant("LOCK-10", (*TWO, renew(0), complete(1)), deep=True)
+class RenewingEndsOthers(Locks):
     """Renewing a lock ends the locks of other messages with the same key."""
-    queued = once_locked(namespace, command)
-    key = None if queued is None else queued.message.partition_key
-    for other in tuple(namespace.entities[command.queue].messages.values()):
-        alike = key is not None and other is not queued and other.message.partition_key == key
-        if alike and other.token is not None:
-            namespace.rules.locks.release(other, Action.LOCK_ENDS)
+
+    @afterwards
+    def renew(self, command: v.RenewLock) -> None:
+        queued = once_locked(self.rules.namespace, command)
+        key = None if queued is None else queued.message.partition_key
+        for other in tuple(self.namespace.entities[command.queue].messages.values()):
+            alike = key is not None and other is not queued and other.message.partition_key == key
+            if alike and other.token is not None:
+                self.release(other, Action.LOCK_ENDS)
 
 
 RENEWED_TOGETHER: Final[Run] = (*TWO, wait(40), renew_together(0, 1), wait(40), complete(1))
@@ -197,16 +237,22 @@ ACROSS: Final[Run] = (
 )
 
 
-@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1), complete(1)), asks)
-def first_settled_alone(command: v.SettleBatch) -> v.SettleBatch:
+@mutant("LOCK-14", (*TWO, together(0, 1), complete(1)))
+class FirstSettledAlone(Locks):
     """A request to settle several messages settles only the first one, and succeeds."""
-    return attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
+
+    @asks
+    def settle_batch(self, command: v.SettleBatch) -> v.SettleBatch:
+        return attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
 
 
-@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1)), refuses("LOCK-15"))
-def several_always_refused(command: v.SettleBatch) -> bool:
+@mutant("LOCK-14", (*TWO, together(0, 1)))
+class SeveralAlwaysRefused(Locks):
     """A request to settle several messages is refused whatever their partitions."""
-    return len(command.lock_tokens) > 1
+
+    @refuses("LOCK-15")
+    def settle_batch(self, command: v.SettleBatch) -> bool:
+        return len(command.lock_tokens) > 1
 
 
 def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
@@ -222,48 +268,64 @@ def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.Settl
     return attrs.evolve(command, lock_tokens=tuple(tokens))
 
 
-@mutant("LOCK-16", "locks.settle_batch", how=refuses_yet("LOCK-15"))
+@mutant("LOCK-16")
 @run(*ACROSS, together(0, 1), complete(0))
-def refused_yet_settled(namespace: Namespace, command: v.SettleBatch, connection: str) -> None:
+class RefusedYetSettled(Locks):
     """A request for several partitions is refused, and settles the messages of one of them."""
-    RULES.locks.settle_batch(namespace, _of_first_partition(namespace, command), connection)
+
+    @refuses_yet("LOCK-15")
+    def settle_batch(self, command: v.SettleBatch, connection: str) -> None:
+        super().settle_batch(_of_first_partition(self.rules.namespace, command), connection)
 
 
-@mutant("LOCK-16", "locks.settle_batch", how=instead_of("LOCK-15"), deep=True)
+@mutant("LOCK-16", deep=True)
 @run(*ACROSS, together(0, 1), complete(1))
-def accepted_for_one_partition(namespace: Namespace, command: v.SettleBatch, *rest: Any) -> Answer:
+class AcceptedForOnePartition(Locks):
     """A request for several partitions succeeds, and settles the messages of one of them."""
-    return RULES.locks.settle_batch(namespace, _of_first_partition(namespace, command), *rest)
+
+    @instead_of("LOCK-15")
+    def settle_batch(self, command: v.SettleBatch, *rest: Any) -> Answer:
+        return super().settle_batch(_of_first_partition(self.rules.namespace, command), *rest)
 
 
-@mutant("LOCK-17", "locks.settle_batch", (*TWO, complete(0), together(0, 1)))
-def lost_lock_passed_over(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+@mutant("LOCK-17", (*TWO, complete(0), together(0, 1)))
+class LostLockPassedOver(Locks):
     """A request with a lost lock succeeds, and settles the other messages."""
-    entity = namespace.entities.get(command.queue)
-    current = {queued.token for queued in entity.messages.values()} if entity else set()
-    tokens = tuple(token for token in command.lock_tokens if token in current)
-    others = attrs.evolve(command, lock_tokens=tokens)
-    answer = RULES.locks.settle_batch(namespace, others, connection)
-    return Answer(DONE, rules=answer.rules)
+
+    def settle_batch(self, command: v.SettleBatch, connection: str) -> Answer:
+        entity = self.namespace.entities.get(command.queue)
+        current = {queued.token for queued in entity.messages.values()} if entity else set()
+        tokens = tuple(token for token in command.lock_tokens if token in current)
+        others = attrs.evolve(command, lock_tokens=tokens)
+        answer = super().settle_batch(others, connection)
+        return Answer(DONE, rules=answer.rules)
 
 
-@mutant("LOCK-18", "locks.renew_several", (*TWO, renew_together(0, 1)), refuses("LOCK-15"))
-def renewals_always_refused(command: v.RenewLocks) -> bool:
+@mutant("LOCK-18", (*TWO, renew_together(0, 1)))
+class RenewalsAlwaysRefused(Locks):
     """A request to renew several locks is refused whatever their partitions."""
-    return len(command.lock_tokens) > 1
+
+    @refuses("LOCK-15")
+    def renew_several(self, command: v.RenewLocks) -> bool:
+        return len(command.lock_tokens) > 1
 
 
-@mutant("LOCK-18", "locks.renew_several", RENEWED_TOGETHER, deep=True)
-def first_renewed_alone(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
+@mutant("LOCK-18", RENEWED_TOGETHER, deep=True)
+class FirstRenewedAlone(Locks):
     """A request to renew several locks renews the first one, and reports its end for all."""
-    first = attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
-    answer = RULES.locks.renew_several(namespace, first, connection)
-    ends = getattr(answer.outcome, "locked_until", ()) * len(command.lock_tokens)
-    return Answer(v.RenewedSeveral(locked_until=ends), rules=answer.rules)
+
+    def renew_several(self, command: v.RenewLocks, connection: str) -> Answer:
+        first = attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
+        answer = super().renew_several(first, connection)
+        ends = getattr(answer.outcome, "locked_until", ()) * len(command.lock_tokens)
+        return Answer(v.RenewedSeveral(locked_until=ends), rules=answer.rules)
 
 
-@mutant("LOCK-17", "locks.renew_several", how=instead_of(v.Error.LOCK_LOST))
+@mutant("LOCK-17")
 @run(*TWO, complete(0), renew_together(0, 1))
-def lost_lock_renewed_among_several() -> Answer:
+class LostLockRenewedAmongSeveral(Locks):
     """A request to renew several locks succeeds with a lost one among them."""
-    return Answer(v.RenewedSeveral())
+
+    @instead_of(v.Error.LOCK_LOST)
+    def renew_several(self) -> Answer:
+        return Answer(v.RenewedSeveral())

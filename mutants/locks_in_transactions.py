@@ -9,10 +9,10 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action
 from busproof.model.rules import Namespace
 from busproof.model.state import EnlistedSettlement, Entity, QueuedMessage, Transaction
+from busproof.model.transactions import Transactions
 from busproof.mutants.entities import message_of
 from busproof.mutants.locks import LOCKED, TWO
-from busproof.mutants.mutant import beside, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import mutant, run
 from busproof.mutants.runs import Run, abandon, complete, over, receive, send, wait
 from busproof.mutants.wrappers import alters, beforehand
 
@@ -32,23 +32,23 @@ SENT_AND_LOST: Final[Run] = (
 )
 
 
-@mutant("LOCK-11", "transactions.settle", (*SETTLED, ROLL_BACK, complete(0)))
-def settled_before_the_commit(
-    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
-) -> Answer:
+@mutant("LOCK-11", (*SETTLED, ROLL_BACK, complete(0)))
+class SettledBeforeTheCommit(Transactions):
     """A settlement in a transaction takes effect at once, even if the transaction rolls back."""
-    namespace.rules.transactions.running(name)
-    return RULES.locks.settle(namespace, attrs.evolve(command, transaction=None), "")
+
+    def settle(self, entity: Entity, command: v.Settlement, name: str) -> Answer:
+        self.running(name)
+        return self.rules.locks.settle(attrs.evolve(command, transaction=None), "")
 
 
-@mutant("LOCK-11", "transactions.settle", ABANDONED_WITHIN, deep=True)
-def abandoned_before_the_commit(
-    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
-) -> Answer:
+@mutant("LOCK-11", ABANDONED_WITHIN, deep=True)
+class AbandonedBeforeTheCommit(SettledBeforeTheCommit):
     """A message abandoned in a transaction can be received before the commit."""
-    abandoned = isinstance(command, v.Abandon)
-    settle = settled_before_the_commit if abandoned else RULES.transactions.settle
-    return settle(namespace, entity, command, name)
+
+    def settle(self, entity: Entity, command: v.Settlement, name: str) -> Answer:
+        if isinstance(command, v.Abandon):
+            return super().settle(entity, command, name)
+        return Transactions.settle(self, entity, command, name)
 
 
 def _commit(
@@ -57,20 +57,24 @@ def _commit(
     """Commit a transaction with these settlements instead of its own."""
     namespace.journal.touch(transaction)
     transaction.settlements = settlements
-    RULES.transactions.apply(namespace, transaction)
+    Transactions.apply(namespace.rules.transactions, transaction)
 
 
-@mutant("LOCK-11", "transactions.apply", (*SETTLED, COMMIT, wait(61), receive()))
-def commit_settles_nothing(namespace: Namespace, transaction: Transaction) -> None:
+@mutant("LOCK-11", (*SETTLED, COMMIT, wait(61), receive()))
+class CommitSettlesNothing(Transactions):
     """A commit applies the sends, and no settlements."""
-    _commit(namespace, transaction, ())
+
+    def apply(self, transaction: Transaction) -> None:
+        _commit(self.rules.namespace, transaction, ())
 
 
-@mutant("LOCK-11", "transactions.apply", BOTH_SETTLED, deep=True)
-def commit_forgets_the_last_settlement(namespace: Namespace, transaction: Transaction) -> None:
+@mutant("LOCK-11", BOTH_SETTLED, deep=True)
+class CommitForgetsTheLastSettlement(Transactions):
     """The last of several settlements in a transaction is lost."""
-    settlements = transaction.settlements
-    _commit(namespace, transaction, settlements[: max(1, len(settlements) - 1)])
+
+    def apply(self, transaction: Transaction) -> None:
+        settlements = transaction.settlements
+        _commit(self.rules.namespace, transaction, settlements[: max(1, len(settlements) - 1)])
 
 
 def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, QueuedMessage]]:
@@ -86,62 +90,77 @@ def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, Qu
     ]
 
 
-@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)), beforehand)
-def rollback_settles(namespace: Namespace, command: v.RollBackTransaction) -> None:
+@mutant("LOCK-12", (*SETTLED, ROLL_BACK, complete(0)))
+class RollbackSettles(Transactions):
     """A rollback applies the settlements of its transaction."""
-    transaction = namespace.rules.transactions.running(command.transaction)
-    for settlement, queued in _still_locked(transaction):
-        namespace.rules.locks.apply(queued, settlement.action, settlement.reason)
+
+    @beforehand
+    def roll_back(self, command: v.RollBackTransaction) -> None:
+        transaction = self.running(command.transaction)
+        for settlement, queued in _still_locked(transaction):
+            self.rules.locks.apply(queued, settlement.action, settlement.reason)
 
 
-@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()), beforehand)
-def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction) -> None:
+@mutant("LOCK-12", (*SETTLED, ROLL_BACK, receive()))
+class RollbackUnlocks(Transactions):
     """A rollback ends the locks of the messages settled in its transaction."""
-    for _, queued in _still_locked(namespace.rules.transactions.running(command.transaction)):
-        namespace.rules.locks.release(queued, Action.LOCK_ENDS)
+
+    @beforehand
+    def roll_back(self, command: v.RollBackTransaction) -> None:
+        for _, queued in _still_locked(self.running(command.transaction)):
+            self.rules.locks.release(queued, Action.LOCK_ENDS)
 
 
-@mutant("LOCK-12", "transactions.roll_back", GIVEN_BACK, beforehand, deep=True)
-def rollback_counts_a_delivery(namespace: Namespace, command: v.RollBackTransaction) -> None:
+@mutant("LOCK-12", GIVEN_BACK, deep=True)
+class RollbackCountsADelivery(Transactions):
     """A rollback counts one more delivery of the messages settled in its transaction."""
-    for _, queued in _still_locked(namespace.rules.transactions.running(command.transaction)):
-        namespace.journal.touch(queued)
-        queued.failed += 1
+
+    @beforehand
+    def roll_back(self, command: v.RollBackTransaction) -> None:
+        for _, queued in _still_locked(self.running(command.transaction)):
+            self.namespace.journal.touch(queued)
+            queued.failed += 1
 
 
-@beside("transactions.apply")
-def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> None:
-    settlements = tuple(settlement for settlement, _ in _still_locked(transaction))
-    _commit(namespace, transaction, settlements)
+class _CommitWhatIsLocked(Transactions):
+    def apply(self, transaction: Transaction) -> None:
+        settlements = tuple(settlement for settlement, _ in _still_locked(transaction))
+        _commit(self.rules.namespace, transaction, settlements)
 
 
-@mutant("LOCK-13", "transactions.settle", how=alters, also=_commit_what_is_locked)
+@mutant("LOCK-13", also=(_CommitWhatIsLocked,))
 @run(*LOST)
-def lost_lock_enlisted(usual: Answer) -> Answer:
+class LostLockEnlisted(Transactions):
     """A settlement with a lost lock succeeds without effect, and so does its commit."""
-    return Answer(DONE) if usual.outcome == v.Refused(error=v.Error.LOCK_LOST) else usual
+
+    @alters
+    def settle(self, usual: Answer) -> Answer:
+        return Answer(DONE) if usual.outcome == v.Refused(error=v.Error.LOCK_LOST) else usual
 
 
-@mutant("LOCK-13", "transactions.apply", (*SETTLED, *TAKEN_BY_ANOTHER, COMMIT), deep=True)
-def commit_settles_what_another_holds(namespace: Namespace, transaction: Transaction) -> None:
+@mutant("LOCK-13", (*SETTLED, *TAKEN_BY_ANOTHER, COMMIT), deep=True)
+class CommitSettlesWhatAnotherHolds(Transactions):
     """A commit completes its messages even if another receiver has locked them."""
-    current = [
-        attrs.evolve(enlisted, token=queued.token) if queued and queued.token else enlisted
-        for enlisted in transaction.settlements
-        for queued in (message_of(enlisted.entity, enlisted.token),)
-    ]
-    _commit(namespace, transaction, tuple(current))
+
+    def apply(self, transaction: Transaction) -> None:
+        current = [
+            attrs.evolve(enlisted, token=queued.token) if queued and queued.token else enlisted
+            for enlisted in transaction.settlements
+            for queued in (message_of(enlisted.entity, enlisted.token),)
+        ]
+        _commit(self.rules.namespace, transaction, tuple(current))
 
 
-@mutant("LOCK-13", "transactions.commit", SENT_AND_LOST, alters, deep=True)
-def refused_commit_sends(
-    usual: Answer, namespace: Namespace, command: v.CommitTransaction
-) -> Answer:
+@mutant("LOCK-13", SENT_AND_LOST, deep=True)
+class RefusedCommitSends(Transactions):
     """A commit that is refused for a lost lock still delivers its sends."""
-    lost = usual.outcome == v.Refused(error=v.Error.LOCK_LOST)
-    for buffered in namespace.transactions[command.transaction].sends if lost else ():
-        if buffered.scheduled is None:
-            RULES.transactions.deliver(namespace, buffered)
-        else:
-            namespace.rules.scheduling.plan(buffered.scheduled)
-    return usual
+
+    @alters
+    def commit(self, usual: Answer, command: v.CommitTransaction) -> Answer:
+        lost = usual.outcome == v.Refused(error=v.Error.LOCK_LOST)
+        for buffered in self.namespace.transactions[command.transaction].sends if lost else ():
+            if buffered.scheduled is None:
+                self.deliver(buffered)
+            else:
+                self.rules.scheduling.plan(buffered.scheduled)
+        return usual

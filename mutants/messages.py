@@ -1,19 +1,22 @@
 """Mutants of LIFE: the life of a message."""
 
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import ACTIVE, Action, State
+from busproof.model.locks import Locks
+from busproof.model.messages import Messages
+from busproof.model.partitions import Partitions
 from busproof.model.rules import Namespace
+from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.mutants.entities import once_locked, partitions_up
 from busproof.mutants.locks import has_run_out, lock_again
 from busproof.mutants.mutant import memory, mutant
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     PARTITIONS,
     QUEUE,
@@ -69,72 +72,95 @@ def large_numbers_rounded(queued: QueuedMessage, view: v.MessageView) -> v.Messa
     return attrs.evolve(view, properties=rounded)
 
 
-@mutant("LIFE-02", "messages.give_next", (*LOCKED, receive()))
-def locked_given_again(
-    namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
-) -> v.MessageView | None:
+@mutant("LIFE-02", (*LOCKED, receive()))
+class LockedGivenAgain(Messages):
     """A locked message is given to the next receive as well."""
-    for queued in entity.messages.values():
-        locked = queued.state is State.LOCKED and queued.session is session
-        if locked and queued.partition not in entity.base.down:
-            RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
-            queued.line.give_back(queued)
-            return namespace.rules.messages.give(queued, mode)
-    return RULES.messages.give_next(namespace, entity, session, mode, *rest)
+
+    def give_next(
+        self, entity: Entity, session: Session | None, mode: v.ReceiveMode, connection: str
+    ) -> v.MessageView | None:
+        for queued in entity.messages.values():
+            locked = queued.state is State.LOCKED and queued.session is session
+            if locked and queued.partition not in entity.base.down:
+                self.rules.locks.unlock(queued, Action.LOCK_ENDS)
+                queued.line.give_back(queued)
+                return self.give(queued, mode)
+        return super().give_next(entity, session, mode, connection)
 
 
-@mutant("LIFE-03", "locks.apply", (*LOCKED, complete(0), receive()), with_other("action"))
-def completed_comes_back(action: Action) -> Action:
+@mutant("LIFE-03", (*LOCKED, complete(0), receive()))
+class CompletedComesBack(Locks):
     """A completed message can be received again."""
-    return Action.ABANDON if action is Action.COMPLETE else action
+
+    @with_other("action")
+    def apply(self, action: Action) -> Action:
+        return Action.ABANDON if action is Action.COMPLETE else action
 
 
-@mutant("LIFE-03", "messages.consume", (create(), send("m1"), receive(delete=True), receive()))
-def deleted_comes_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("LIFE-03", (create(), send("m1"), receive(delete=True), receive()))
+class DeletedComesBack(Messages):
     """A message received in ReceiveAndDelete can be received once more."""
-    before, name = memory(namespace, set[tuple[str, int]]), (queued.entity.path, queued.number)
-    if action is Action.EXPIRE or name in before:
-        RULES.messages.consume(namespace, queued, action)
-    before.add(name)
+
+    def consume(self, queued: QueuedMessage, action: Action) -> None:
+        before, name = (
+            memory(self.rules.namespace, set[tuple[str, int]]),
+            (queued.entity.path, queued.number),
+        )
+        if action is Action.EXPIRE or name in before:
+            super().consume(queued, action)
+        before.add(name)
 
 
-@mutant("LIFE-04", "locks.apply", (*LOCKED, abandon(0), receive()), with_other("action"))
-def abandoned_is_lost(action: Action) -> Action:
+@mutant("LIFE-04", (*LOCKED, abandon(0), receive()))
+class AbandonedIsLost(Locks):
     """An abandoned message is lost."""
-    return Action.COMPLETE if action is Action.ABANDON else action
+
+    @with_other("action")
+    def apply(self, action: Action) -> Action:
+        return Action.COMPLETE if action is Action.ABANDON else action
 
 
-@mutant("LIFE-05", "locks.release", (*EXPIRED, receive()), instead)
-def expired_is_lost(namespace: Namespace, queued: QueuedMessage, action: Action) -> bool | None:
+@mutant("LIFE-05", (*EXPIRED, receive()))
+class ExpiredIsLost(Locks):
     """A message whose lock expires is lost."""
-    if action is not Action.LOCK_ENDS or not has_run_out(namespace, queued):
-        return None
-    RULES.locks.unlock(namespace, queued, Action.COMPLETE)
-    namespace.rules.messages.remove(queued)
-    return True
+
+    @instead
+    def release(self, queued: QueuedMessage, action: Action) -> bool | None:
+        if action is not Action.LOCK_ENDS or not has_run_out(self.rules.namespace, queued):
+            return None
+        self.unlock(queued, Action.COMPLETE)
+        self.rules.messages.remove(queued)
+        return True
 
 
-@mutant("LIFE-06", "locks.settle", (*EXPIRED, complete(0)))
-def settles_after_expiry(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+@mutant("LIFE-06", (*EXPIRED, complete(0)))
+class SettlesAfterExpiry(Locks):
     """A lock that has expired still settles its message."""
-    queued = once_locked(namespace, command)
-    if queued is not None and queued.token is None:
-        lock_again(namespace, queued, command.lock_token)
-    elif queued is not None and queued.token is not None:
-        command = attrs.evolve(command, lock_token=queued.token)
-    return RULES.locks.settle(namespace, command, connection)
+
+    def settle(self, command: v.Settlement, connection: str) -> Answer:
+        queued = once_locked(self.rules.namespace, command)
+        if queued is not None and queued.token is None:
+            lock_again(self.rules.namespace, queued, command.lock_token)
+        elif queued is not None and queued.token is not None:
+            command = attrs.evolve(command, lock_token=queued.token)
+        return super().settle(command, connection)
 
 
-@mutant("LIFE-06", "locks.settle", (*LOCKED, complete(0), complete(0)))
-def settles_twice(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+@mutant("LIFE-06", (*LOCKED, complete(0), complete(0)))
+class SettlesTwice(Locks):
     """A lock token that has settled its message settles it again, without effect."""
-    used, name = memory(namespace, set[tuple[str, str]]), (command.queue, command.lock_token)
-    if name in used:
-        return Answer(DONE)
-    answer = RULES.locks.settle(namespace, command, connection)
-    if command.transaction is None:
-        used.add(name)
-    return answer
+
+    def settle(self, command: v.Settlement, connection: str) -> Answer:
+        used, name = (
+            memory(self.rules.namespace, set[tuple[str, str]]),
+            (command.queue, command.lock_token),
+        )
+        if name in used:
+            return Answer(DONE)
+        answer = super().settle(command, connection)
+        if command.transaction is None:
+            used.add(name)
+        return answer
 
 
 def _peeked_messages(namespace: Namespace, command: v.Peek, answer: Answer) -> list[QueuedMessage]:
@@ -144,79 +170,88 @@ def _peeked_messages(namespace: Namespace, command: v.Peek, answer: Answer) -> l
     return [queued for queued in peeked if queued is not None]
 
 
-@mutant("LIFE-07", "partitions.peek", PEEKED, alters)
-def peek_removes(usual: Answer, namespace: Namespace, command: v.Peek) -> Answer:
+@mutant("LIFE-07", PEEKED)
+class PeekRemoves(Partitions):
     """A peek removes the messages that it shows."""
-    for queued in _peeked_messages(namespace, command, usual):
-        namespace.rules.messages.remove(queued)
-    return usual
+
+    @alters
+    def peek(self, usual: Answer, command: v.Peek) -> Answer:
+        for queued in _peeked_messages(self.rules.namespace, command, usual):
+            self.rules.messages.remove(queued)
+        return usual
 
 
-@mutant("LIFE-07", "partitions.peek", PEEKED, alters)
-def peek_locks(usual: Answer, namespace: Namespace, command: v.Peek) -> Answer:
+@mutant("LIFE-07", PEEKED)
+class PeekLocks(Partitions):
     """A peek locks the messages that it shows."""
-    for queued in _peeked_messages(namespace, command, usual):
-        if queued.state is ACTIVE:
-            namespace.rules.locks.lock(queued, Action.RECEIVE)
-    return usual
+
+    @alters
+    def peek(self, usual: Answer, command: v.Peek) -> Answer:
+        for queued in _peeked_messages(self.rules.namespace, command, usual):
+            if queued.state is ACTIVE:
+                self.rules.locks.lock(queued, Action.RECEIVE)
+        return usual
 
 
-@mutant("LIFE-07", "partitions.peek", (*TWO, PEEK_TWO), tells("messages"))
-def peek_out_of_order(usual: Views) -> Views:
+@mutant("LIFE-07", (*TWO, PEEK_TWO))
+class PeekOutOfOrder(Partitions):
     """A peek shows the newest message first."""
-    return usual[::-1]
+
+    @tells("messages")
+    def peek(self, usual: Views) -> Views:
+        return usual[::-1]
 
 
-@mutant("LIFE-13", "messages.give_next", CACHED)
-def cache_never_expires(
-    namespace: Namespace,
-    entity: Entity,
-    session: Session | None,
-    mode: v.ReceiveMode,
-    connection: str,
-) -> v.MessageView | None:
+@mutant("LIFE-13", CACHED)
+class CacheNeverExpires(Messages):
     """A message cached for one connection is never given to another."""
-    if session is not None:
-        return RULES.messages.give_next(namespace, entity, session, mode, connection)
-    cached = memory(namespace, dict[tuple[str, int], str])
-    lines = (
-        RULES.messages.offered(namespace, entity, partition) for partition in partitions_up(entity)
-    )
-    offered = list(chain.from_iterable(lines))
-    for queued in offered:
-        cached.setdefault((entity.path, queued.number), connection)
-    mine = (queued for queued in offered if cached[entity.path, queued.number] == connection)
-    first = next(mine, None)
-    return None if first is None else namespace.rules.messages.give(first, mode)
+
+    def give_next(
+        self, entity: Entity, session: Session | None, mode: v.ReceiveMode, connection: str
+    ) -> v.MessageView | None:
+        if session is not None:
+            return super().give_next(entity, session, mode, connection)
+        cached = memory(self.rules.namespace, dict[tuple[str, int], str])
+        lines = (self.offered(entity, partition) for partition in partitions_up(entity))
+        offered = list(chain.from_iterable(lines))
+        for queued in offered:
+            cached.setdefault((entity.path, queued.number), connection)
+        mine = (queued for queued in offered if cached[entity.path, queued.number] == connection)
+        first = next(mine, None)
+        return None if first is None else self.give(first, mode)
 
 
-@mutant("LIFE-09", "messages.next_available", ONE_EACH)
-def last_partition_never_read(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
+@mutant("LIFE-09", ONE_EACH)
+class LastPartitionNeverRead(Messages):
     """Messages in the last partition are never received."""
-    last = len(entity.partitions) - 1
-    for _ in entity.partitions:
-        queued = RULES.messages.next_available(namespace, entity)
-        if queued is None or last == 0 or queued.partition < last:
-            return queued
-    return None
+
+    def next_available(self, entity: Entity) -> QueuedMessage | None:
+        last = len(entity.partitions) - 1
+        for _ in entity.partitions:
+            queued = super().next_available(entity)
+            if queued is None or last == 0 or queued.partition < last:
+                return queued
+        return None
 
 
-@mutant("LIFE-10", "sessions.accept", (*HELD, over("c2", ACCEPT)))
-def session_given_twice(namespace: Namespace, command: v.AcceptSession, connection: str) -> Answer:
+@mutant("LIFE-10", (*HELD, over("c2", ACCEPT)))
+class SessionGivenTwice(Sessions):
     """A locked session can be locked by another connection."""
-    session = session_of(namespace, command)
-    holder = None if session is None else session.holder
-    answer = RULES.sessions.accept(namespace, command, holder or connection)
-    if session is not None and holder is not None:
-        session.holder = connection
-    return answer
+
+    def accept(self, command: v.AcceptSession, connection: str) -> Answer:
+        session = session_of(self.rules.namespace, command)
+        holder = None if session is None else session.holder
+        answer = super().accept(command, holder or connection)
+        if session is not None and holder is not None:
+            session.holder = connection
+        return answer
 
 
-@mutant("LIFE-10", "sessions.of_receive", (*HELD, over("c2", receive("s"))))
-def session_read_without_lock(
-    namespace: Namespace, entity: Entity, name: str | None, connection: str
-) -> Session | None:
+@mutant("LIFE-10", (*HELD, over("c2", receive("s"))))
+class SessionReadWithoutLock(Sessions):
     """Any connection can receive from a locked session."""
-    session = entity.sessions.get(name or "")
-    holder = None if session is None else session.holder
-    return RULES.sessions.of_receive(namespace, entity, name, holder or connection)
+
+    def of_receive(self, entity: Entity, name: str | None, connection: str) -> Session | None:
+        session = entity.sessions.get(name or "")
+        holder = None if session is None else session.holder
+        return super().of_receive(entity, name, holder or connection)

@@ -1,7 +1,7 @@
 """The class of mutants, and the decorators that make and collect them."""
 
-import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from types import ModuleType
 from typing import Any, Final, TypeVar
@@ -10,22 +10,19 @@ from weakref import WeakKeyDictionary
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model import FAMILIES, Families
+from busproof.model import FAMILIES, Families, Family
 from busproof.model.state import NamespaceState
-from busproof.mutants.own_rules import as_method, own_rule
 from busproof.mutants.runs import Request, Run
-from busproof.mutants.wrappers import USUAL, Wrapper
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Fault = TypeVar("Fault", bound=type)
 Kept = TypeVar("Kept")
 
-Rule = Callable[..., Any]
 AS_USUAL: Final[Mapping[str, str]] = {}
 
 
 @attrs.frozen(kw_only=True)
 class Mutant:
-    """The model with one function replaced, so that it breaks one rule.
+    """The model with one rule replaced, so that it breaks this rule.
 
     Attributes:
         id: its name, in lower case with hyphens.
@@ -57,119 +54,71 @@ class Mutant:
 
 _COLLECTED: Final[dict[str, list[Mutant]]] = {}
 """The mutants of each module, in their order."""
-_RUNS: Final[dict[Rule, Run]] = {}
-"""The runs of functions that become mutants next, by function."""
+_RUNS: Final[dict[type, Run]] = {}
+"""The runs of classes that become mutants next."""
 
 
-def run(*requests: Request) -> Callable[[Function], Function]:
-    """Return a decorator that gives a mutant's function a run too long for `mutant`."""
+def run(*requests: Request) -> Callable[[Fault], Fault]:
+    """Return a decorator that gives a mutant a run too long for `mutant`."""
 
-    def remember(function: Function) -> Function:
-        _RUNS[function] = requests
-        return function
+    def remember(fault: Fault) -> Fault:
+        _RUNS[fault] = requests
+        return fault
 
     return remember
 
 
 def mutant(
-    rule: v.RuleId,
-    replaces: str,
-    run: Run = (),
-    how: Wrapper | None = None,
-    *,
-    also: Mapping[str, Rule] | None = None,
-    **more: Any,
-) -> Callable[[Function], Function]:
-    """Return a decorator that makes a mutant from a function that breaks a rule.
+    rule: v.RuleId, run: Run = (), *, also: Sequence[type[Family]] = (), **more: Any
+) -> Callable[[Fault], Fault]:
+    """Return a decorator that makes a mutant from a class that breaks a rule.
 
-    The function's name becomes the mutant's id, and its docstring the description of the fault. Its
-    parameters are those of the rule that it needs, by name as for fixtures of pytest, or all of
-    them in order. It may call the model's own rule as `RULES.family.rule`.
+    The class is a subclass of a family, which overrides one rule, and may call the model's own as
+    `super()`. Its name becomes the mutant's id, and its docstring the description of the fault. A
+    class that belongs to no family only names the fault: what is wrong is in `also`.
 
     Args:
         rule: the id of the rule that the mutant breaks.
-        replaces: the replaced function of the model, as `family.function`; empty if the fault is
-            not in the bus.
         run: the shortest run that shows the fault; empty if the decorator `run` names it.
-        how: the wrapper that combines the function and the rule; without one, the function is
-            the replacement.
-        also: other replaced functions, each with its replacement.
+        also: other classes that the fault needs, such as one that remembers something.
         more: other attributes of the mutant.
     """
 
-    def collect(function: Function) -> Function:
-        places = {replaces: _replacement(replaces, function, how)} if replaces else {}
-        module = function.__module__
+    def collect(fault: Fault) -> Fault:
+        own: list[type[Family]] = [fault] if issubclass(fault, Family) else []
         collected = Mutant(
-            id=function.__name__.replace("_", "-"),
+            id=re.sub("(?<!^)(?=[A-Z])", "-", fault.__name__).lower(),
             rule=rule,
-            summary=function.__doc__ or "",
-            family=module.rpartition(".")[2],
-            families=replaced({**places, **(also or {})}),
-            run=run or _RUNS.pop(function, ()),
+            summary=fault.__doc__ or "",
+            family=fault.__module__.rpartition(".")[2],
+            families=replacing(*own, *also),
+            run=run or _RUNS.pop(fault, ()),
             **more,
         )
-        _COLLECTED.setdefault(module, []).append(collected)
-        return function
+        _COLLECTED.setdefault(fault.__module__, []).append(collected)
+        return fault
 
     return collect
 
 
-def beside(place: str, how: Wrapper | None = None) -> Callable[[Rule], Mapping[str, Rule]]:
-    """Return a decorator that makes a value for `also` from a function that replaces another rule.
+def own_name(kind: type[Family]) -> str:
+    """Return the name of the family that a class belongs to."""
+    return next(name for name, own in FAMILIES.items() if issubclass(kind, own))
 
-    Args:
-        place: the replaced function of the model, as `family.function`.
-        how: the wrapper that combines the function and the rule, as for `mutant`.
-    """
-    return lambda function: {place: _replacement(place, function, how)}
+
+def replacing(*classes: type[Family]) -> Families:
+    """Return the families that these classes replace, each by one that has all of their methods."""
+    families: dict[str, type[Family]] = {}
+    for kind in classes:
+        name = own_name(kind)
+        known = families.get(name)
+        families[name] = kind if known is None else type(known.__name__, (known, kind), {})
+    return families
 
 
 def mutants_of(*modules: ModuleType) -> tuple[Mutant, ...]:
     """Return the mutants of these modules, in the order of definition."""
     return tuple(chain.from_iterable(_COLLECTED[module.__name__] for module in modules))
-
-
-def _replacement(place: str, function: Rule, how: Wrapper | None) -> Rule:
-    """Return the function that replaces one of the model's rules."""
-    family, _, name = place.partition(".")
-    usual = own_rule(family, name)
-    named = _by_name(place, list(inspect.signature(usual).parameters), function)
-    return named if how is None else how(usual, named)
-
-
-def _by_name(place: str, names: list[str], function: Rule) -> Rule:
-    """Return a function with all parameters of a rule, which passes on those that `function` has.
-
-    Raises:
-        TypeError: the function has a parameter that the rule lacks.
-    """
-    wanted = inspect.signature(function).parameters
-    takes_all = USUAL not in wanted and len(wanted) == len(names)
-    if takes_all or any(
-        parameter.kind is parameter.VAR_POSITIONAL for parameter in wanted.values()
-    ):
-        return function
-    if unknown := sorted({*wanted} - {*names, USUAL}):
-        raise TypeError(f"{function.__name__} wants {unknown}; {place} has {names}")
-
-    def call(*args: Any, **more: Any) -> Any:
-        arguments = {**dict(zip(names, args, strict=False)), **more}
-        return function(**{name: arguments[name] for name in wanted if name in arguments})
-
-    return call
-
-
-def replaced(places: Mapping[str, Rule]) -> Families:
-    """Return the families of these rules, as subclasses that have these functions instead."""
-    methods: dict[str, dict[str, Any]] = {}
-    for place, function in places.items():
-        family, _, name = place.partition(".")
-        methods.setdefault(family, {})[name] = as_method(family, name, function)
-    return {
-        family: type(FAMILIES[family].__name__, (FAMILIES[family],), members)
-        for family, members in methods.items()
-    }
 
 
 _MEMORIES: Final[WeakKeyDictionary[NamespaceState, Any]] = WeakKeyDictionary()

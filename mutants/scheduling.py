@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
+from busproof.model.messages import Messages
+from busproof.model.partitions import Partitions
 from busproof.model.rules import Namespace
+from busproof.model.scheduling import Scheduling
+from busproof.model.sessions import Sessions
 from busproof.model.state import (
     NO_PARTITIONS,
     Entity,
@@ -19,8 +23,7 @@ from busproof.model.state import (
 )
 from busproof.model.values import DIRECT, Refusal
 from busproof.mutants.entities import Switch, switched
-from busproof.mutants.mutant import beside, memory, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -69,10 +72,13 @@ DUE_IN_OUTAGE: Final[Run] = (*LATER, DOWN, wait(6), UP, receive())
 HELD: Final[Run] = (*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a"))
 
 
-@mutant("SCHED-01", "scheduling.schedule", (*LATER, receive()), asks)
-def scheduled_comes_at_once(command: v.Schedule) -> v.Schedule:
+@mutant("SCHED-01", (*LATER, receive()))
+class ScheduledComesAtOnce(Scheduling):
     """A scheduled message can be received at once."""
-    return attrs.evolve(command, delay=0)
+
+    @asks
+    def schedule(self, command: v.Schedule) -> v.Schedule:
+        return attrs.evolve(command, delay=0)
 
 
 def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
@@ -80,52 +86,67 @@ def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
     return switched(namespace, command) if isinstance(command, v.BringPartitionUp) else []
 
 
-@mutant("SCHED-01", "partitions.switch", (*LATER, DOWN, UP, receive()), afterwards, deep=True)
-def recovery_brings_forward(namespace: Namespace, command: Switch) -> None:
+@mutant("SCHED-01", (*LATER, DOWN, UP, receive()), deep=True)
+class RecoveryBringsForward(Partitions):
     """A scheduled message becomes active early when a partition comes up again."""
-    for entity in _is_up_again(namespace, command):
-        for scheduled in entity.scheduled.values():
-            namespace.journal.touch(scheduled)
-            scheduled.due = namespace.now
-            scheduled.index()
+
+    @afterwards
+    def switch(self, command: Switch) -> None:
+        for entity in _is_up_again(self.rules.namespace, command):
+            for scheduled in entity.scheduled.values():
+                self.namespace.journal.touch(scheduled)
+                scheduled.due = self.namespace.now
+                scheduled.index()
 
 
-@mutant("SCHED-02", "scheduling.activate", (*DUE, receive()), literal=True)
-def scheduled_never_comes() -> None:
+@mutant("SCHED-02", (*DUE, receive()), literal=True)
+class ScheduledNeverComes(Scheduling):
     """A scheduled message never becomes active."""
 
+    def activate(self, scheduled: ScheduledMessage) -> None:
+        pass
 
-@mutant("SCHED-03", "scheduling.cancel", (*LATER, cancel(0)))
-def cancel_refused(namespace: Namespace, command: v.CancelScheduled, connection: str) -> Answer:
+
+@mutant("SCHED-03", (*LATER, cancel(0)))
+class CancelRefused(Scheduling):
     """Cancelling by the number that scheduling returned is refused."""
-    RULES.scheduling.cancel(namespace, command, connection)
-    raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
+
+    def cancel(self, command: v.CancelScheduled, connection: str) -> Answer:
+        super().cancel(command, connection)
+        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
 
 
-@mutant("SCHED-04", "scheduling.drop", (*LATER, cancel(0), wait(6), receive()), only_where)
-def cancelled_comes(action: Action) -> bool:
+@mutant("SCHED-04", (*LATER, cancel(0), wait(6), receive()))
+class CancelledComes(Scheduling):
     """A cancelled message arrives anyway."""
-    return action is not Action.CANCEL
+
+    @only_where
+    def drop(self, action: Action) -> bool:
+        return action is not Action.CANCEL
 
 
-@beside("scheduling.drop", afterwards)
-def _note_cancelled(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
-    if action is Action.CANCEL:
-        memory(namespace, list[ScheduledMessage]).append(scheduled)
+class _NoteCancelled(Scheduling):
+    @afterwards
+    def drop(self, scheduled: ScheduledMessage, action: Action) -> None:
+        if action is Action.CANCEL:
+            memory(self.rules.namespace, list[ScheduledMessage]).append(scheduled)
 
 
-@mutant("SCHED-04", "partitions.switch", CANCELLED, afterwards, also=_note_cancelled, deep=True)
-def cancelled_comes_after_outage(namespace: Namespace, command: Switch) -> None:
+@mutant("SCHED-04", CANCELLED, also=(_NoteCancelled,), deep=True)
+class CancelledComesAfterOutage(Partitions):
     """A cancelled message arrives if its partition goes down and up after the cancellation."""
-    entities = _is_up_again(namespace, command)
-    cancelled = memory(namespace, list[ScheduledMessage])
-    for scheduled in tuple(cancelled):
-        if scheduled.entity in entities and scheduled.partition == command.partition:
-            cancelled.remove(scheduled)
-            namespace.journal.touch(scheduled)
-            scheduled.state = State.SCHEDULED
-            namespace.journal.put(scheduled.entity.scheduled, scheduled.number, scheduled)
-            scheduled.index()
+
+    @afterwards
+    def switch(self, command: Switch) -> None:
+        entities = _is_up_again(self.rules.namespace, command)
+        cancelled = memory(self.rules.namespace, list[ScheduledMessage])
+        for scheduled in tuple(cancelled):
+            if scheduled.entity in entities and scheduled.partition == command.partition:
+                cancelled.remove(scheduled)
+                self.namespace.journal.touch(scheduled)
+                scheduled.state = State.SCHEDULED
+                self.namespace.journal.put(scheduled.entity.scheduled, scheduled.number, scheduled)
+                scheduled.index()
 
 
 def _is_due(namespace: Namespace, scheduled: ScheduledMessage) -> bool:
@@ -140,29 +161,27 @@ def _last_number(scheduled: ScheduledMessage) -> int:
     return (scheduled.partition << v.SEQUENCE_BITS) + arrivals
 
 
-def _activated(namespace: Namespace, scheduled: ScheduledMessage) -> bool:
-    """Activate a message, and return whether it was due."""
-    due = _is_due(namespace, scheduled)
-    RULES.scheduling.activate(namespace, scheduled)
-    return due
+class _NoteNumber(Scheduling):
+    def activate(self, scheduled: ScheduledMessage) -> None:
+        due = _is_due(self.rules.namespace, scheduled)
+        super().activate(scheduled)
+        if due:
+            numbers = memory(self.namespace, Numbers)
+            numbers[scheduled.entity.path, scheduled.number] = _last_number(scheduled)
 
 
-def _note_number(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    if _activated(namespace, scheduled):
-        numbers = memory(namespace, Numbers)
-        numbers[scheduled.entity.path, scheduled.number] = _last_number(scheduled)
-
-
-@mutant("SCHED-05", "scheduling.cancel", LATE_CANCEL, also={"scheduling.activate": _note_number})
-def late_cancel_removes(namespace: Namespace, command: v.CancelScheduled, *rest: Any) -> Answer:
+@mutant("SCHED-05", LATE_CANCEL, also=(_NoteNumber,))
+class LateCancelRemoves(Scheduling):
     """Cancelling a message that has become active removes it."""
-    numbers = memory(namespace, Numbers)
-    number = numbers.get((command.queue, command.sequence_number), 0)
-    entity = namespace.rules.topics.sendable(command.queue)
-    if number not in entity.messages:
-        return RULES.scheduling.cancel(namespace, command, *rest)
-    namespace.rules.messages.remove(entity.messages[number])
-    return Answer(DONE)
+
+    def cancel(self, command: v.CancelScheduled, connection: str) -> Answer:
+        numbers = memory(self.rules.namespace, Numbers)
+        number = numbers.get((command.queue, command.sequence_number), 0)
+        entity = self.rules.topics.sendable(command.queue)
+        if number not in entity.messages:
+            return super().cancel(command, connection)
+        self.rules.messages.remove(entity.messages[number])
+        return Answer(DONE)
 
 
 def _show_noted_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
@@ -171,50 +190,64 @@ def _show_noted_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageV
     return attrs.evolve(view, sequence_number=number)
 
 
-@mutant("SCHED-06", "scheduling.activate", (*DUE, receive()), also=showing(_show_noted_number))
-def number_stays(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+@mutant("SCHED-06", (*DUE, receive()), also=showing(_show_noted_number))
+class NumberStays(Scheduling):
     """An active message keeps the sequence number that it was scheduled under."""
-    if _activated(namespace, scheduled):
-        numbers = memory(namespace, Numbers)
-        numbers[scheduled.entity.path, _last_number(scheduled)] = scheduled.number
+
+    def activate(self, scheduled: ScheduledMessage) -> None:
+        due = _is_due(self.rules.namespace, scheduled)
+        super().activate(scheduled)
+        if due:
+            numbers = memory(self.namespace, Numbers)
+            numbers[scheduled.entity.path, _last_number(scheduled)] = scheduled.number
 
 
-@mutant("SCHED-07", "scheduling.activate", SENT_BETWEEN, also=showing(_show_noted_number))
-def scheduled_keeps_its_place(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+@mutant("SCHED-07", SENT_BETWEEN, also=showing(_show_noted_number))
+class ScheduledKeepsItsPlace(Scheduling):
     """A scheduled message comes before messages that were sent after it was scheduled."""
-    if not _is_due(namespace, scheduled):
-        return
-    # It is put where its number belongs, and shown under the one that it should have got.
-    counters = scheduled.entity.partitions[scheduled.partition]
-    after = counters.arrivals + 1
-    namespace.journal.touch(counters)
-    counters.arrivals = scheduled.number - (scheduled.partition << v.SEQUENCE_BITS) - 1
-    RULES.scheduling.activate(namespace, scheduled)
-    counters.arrivals = after
-    numbers = memory(namespace, Numbers)
-    numbers[scheduled.entity.path, scheduled.number] = _last_number(scheduled)
+
+    def activate(self, scheduled: ScheduledMessage) -> None:
+        if not _is_due(self.rules.namespace, scheduled):
+            return
+        # It is put where its number belongs, and shown under the one that it should have got.
+        counters = scheduled.entity.partitions[scheduled.partition]
+        after = counters.arrivals + 1
+        self.namespace.journal.touch(counters)
+        counters.arrivals = scheduled.number - (scheduled.partition << v.SEQUENCE_BITS) - 1
+        super().activate(scheduled)
+        counters.arrivals = after
+        numbers = memory(self.namespace, Numbers)
+        numbers[scheduled.entity.path, scheduled.number] = _last_number(scheduled)
 
 
-@mutant("SCHED-08", "partitions.peek", (*LATER, PEEK), tells("messages"))
-def scheduled_shown_as_active(usual: Views) -> Views:
+@mutant("SCHED-08", (*LATER, PEEK))
+class ScheduledShownAsActive(Partitions):
     """A peek shows a scheduled message as active."""
-    return as_active(usual, v.MessageState.SCHEDULED)
+
+    @tells("messages")
+    def peek(self, usual: Views) -> Views:
+        return as_active(usual, v.MessageState.SCHEDULED)
 
 
-@mutant("SCHED-08", "partitions.peek", (*LATER, PEEK), tells("messages"), literal=True)
-def scheduled_not_shown(usual: Views) -> Views:
+@mutant("SCHED-08", (*LATER, PEEK), literal=True)
+class ScheduledNotShown(Partitions):
     """A peek does not show scheduled messages."""
-    return without(usual, v.MessageState.SCHEDULED)
+
+    @tells("messages")
+    def peek(self, usual: Views) -> Views:
+        return without(usual, v.MessageState.SCHEDULED)
 
 
-@mutant("SCHED-09", "scheduling.activate", TWO_LATER)
-def scheduled_goes_anywhere(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+@mutant("SCHED-09", TWO_LATER)
+class ScheduledGoesAnywhere(Scheduling):
     """A scheduled message goes to the partitions in turn, whatever its key."""
-    if _is_due(namespace, scheduled):
-        rules, entity = namespace.rules, scheduled.entity
-        rules.scheduling.drop(scheduled, Action.ACTIVATE)
-        partition = rules.keys.any_partition(entity, NO_PARTITIONS) or 0
-        rules.messages.arrive(entity, scheduled.message, partition, DIRECT)
+
+    def activate(self, scheduled: ScheduledMessage) -> None:
+        if _is_due(self.rules.namespace, scheduled):
+            rules, entity = self.rules, scheduled.entity
+            rules.scheduling.drop(scheduled, Action.ACTIVATE)
+            partition = rules.keys.any_partition(entity, NO_PARTITIONS) or 0
+            rules.messages.arrive(entity, scheduled.message, partition, DIRECT)
 
 
 def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> ScheduledMessage:
@@ -228,83 +261,98 @@ def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> Schedule
     return scheduled
 
 
-@mutant(
-    "LIFE-01",
-    "scheduling.schedule",
-    how=refuses_yet(v.Error.UNAVAILABLE, in_transactions=False),
-    deep=True,
-)
+@mutant("LIFE-01", deep=True)
 @run(*REFUSED)
-def refused_in_outage_comes(namespace: Namespace, command: v.Schedule) -> None:
+class RefusedInOutageComes(Scheduling):
     """A message whose scheduling was refused in an outage arrives when it is due."""
-    _plan(namespace, command, min(namespace.entities[command.queue].base.down))
+
+    @refuses_yet(v.Error.UNAVAILABLE, in_transactions=False)
+    def schedule(self, command: v.Schedule) -> None:
+        _plan(self.rules.namespace, command, min(self.namespace.entities[command.queue].base.down))
 
 
-@mutant("SCHED-11", "scheduling.activate", DUE_IN_OUTAGE, beforehand, deep=True, literal=True)
-def due_in_outage_is_lost(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+@mutant("SCHED-11", DUE_IN_OUTAGE, deep=True, literal=True)
+class DueInOutageIsLost(Scheduling):
     """A message that is due while its partition is down never arrives."""
-    if scheduled.partition in scheduled.entity.base.down and _is_due(namespace, scheduled):
-        namespace.rules.scheduling.drop(scheduled, Action.ACTIVATE)
+
+    @beforehand
+    def activate(self, scheduled: ScheduledMessage) -> None:
+        if scheduled.partition in scheduled.entity.base.down and _is_due(
+            self.rules.namespace, scheduled
+        ):
+            self.drop(scheduled, Action.ACTIVATE)
 
 
-@mutant("SCHED-12", "scheduling.schedule", CONFLICTING)
-def conflicting_is_scheduled(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+@mutant("SCHED-12", CONFLICTING)
+class ConflictingIsScheduled(Scheduling):
     """A message whose SessionId and PartitionKey differ can be scheduled."""
-    try:
-        return RULES.scheduling.schedule(namespace, command, connection)
-    except Refusal as refusal:
-        if "KEY-08" not in refusal.rules or command.transaction is not None:
-            raise
-        entity = namespace.entities[command.queue]
-        key = namespace.rules.keys.effective_key(entity, command.message)
-        partition = 0 if key is None else namespace.rules.keys.home(entity, key)
-        scheduled = _plan(namespace, command, partition)
-        return Answer(v.Scheduled(sequence_number=scheduled.number), partition)
+
+    def schedule(self, command: v.Schedule, connection: str) -> Answer:
+        try:
+            return super().schedule(command, connection)
+        except Refusal as refusal:
+            if "KEY-08" not in refusal.rules or command.transaction is not None:
+                raise
+            entity = self.namespace.entities[command.queue]
+            key = self.rules.keys.effective_key(entity, command.message)
+            partition = 0 if key is None else self.rules.keys.home(entity, key)
+            scheduled = _plan(self.rules.namespace, command, partition)
+            return Answer(v.Scheduled(sequence_number=scheduled.number), partition)
 
 
-@mutant(
-    "SCHED-12", "scheduling.schedule", how=refuses_yet("KEY-08", in_transactions=False), deep=True
-)
+@mutant("SCHED-12", deep=True)
 @run(*CONFLICTING, wait(6), receive())
-def refused_conflict_comes(namespace: Namespace, command: v.Schedule) -> None:
+class RefusedConflictComes(Scheduling):
     """A message whose scheduling was refused for its keys arrives when it is due."""
-    _plan(namespace, command, 0)
+
+    @refuses_yet("KEY-08", in_transactions=False)
+    def schedule(self, command: v.Schedule) -> None:
+        _plan(self.rules.namespace, command, 0)
 
 
-@mutant("SCHED-13", "sessions.free", (*IN_SESSION, v.AcceptNextSession(queue=QUEUE)))
-def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[Session]:
+@mutant("SCHED-13", (*IN_SESSION, v.AcceptNextSession(queue=QUEUE)))
+class ScheduledSessionIsNext(Sessions):
     """A session with scheduled messages only is returned as the next session."""
-    known, scheduled = namespace.rules.sessions.known, tuple(entity.scheduled.values())
-    sessions = [
-        known(entity, later.message.session_id, later.partition)
-        for later in scheduled
-        if later.message.session_id is not None
-    ]
-    free = (session for session in sessions if session.holder is None)
-    return chain(free, RULES.sessions.free(namespace, entity))
+
+    def free(self, entity: Entity) -> Iterator[Session]:
+        known, scheduled = self.rules.sessions.known, tuple(entity.scheduled.values())
+        sessions = [
+            known(entity, later.message.session_id, later.partition)
+            for later in scheduled
+            if later.message.session_id is not None
+        ]
+        free = (session for session in sessions if session.holder is None)
+        return chain(free, super().free(entity))
 
 
-@mutant("SCHED-13", "messages.give_next", HELD, beforehand)
-def holder_is_given_scheduled(
-    namespace: Namespace, entity: Entity, session: Session | None
-) -> None:
+@mutant("SCHED-13", HELD)
+class HolderIsGivenScheduled(Messages):
     """The holder of a session receives its scheduled messages before they are due."""
-    for scheduled in tuple(entity.scheduled.values()) if session is not None else ():
-        if session is not None and scheduled.message.session_id == session.name:
-            namespace.journal.touch(scheduled)
-            scheduled.due = namespace.now
-            namespace.rules.scheduling.activate(scheduled)
+
+    @beforehand
+    def give_next(self, entity: Entity, session: Session | None) -> None:
+        for scheduled in tuple(entity.scheduled.values()) if session is not None else ():
+            if session is not None and scheduled.message.session_id == session.name:
+                self.namespace.journal.touch(scheduled)
+                scheduled.due = self.namespace.now
+                self.rules.scheduling.activate(scheduled)
 
 
-@mutant("SCHED-14", "scheduling.schedule", PAST, refuses("SCHED-14"))
-def past_is_refused(command: v.Schedule) -> bool:
+@mutant("SCHED-14", PAST)
+class PastIsRefused(Scheduling):
     """Scheduling a message for a time that has passed is refused."""
-    return command.delay < 0
+
+    @refuses("SCHED-14")
+    def schedule(self, command: v.Schedule) -> bool:
+        return command.delay < 0
 
 
-@mutant("SCHED-14", "scheduling.schedule", (*PAST, receive()), asks, literal=True)
-def past_never_comes(command: v.Schedule) -> v.Schedule:
+@mutant("SCHED-14", (*PAST, receive()), literal=True)
+class PastNeverComes(Scheduling):
     """A message that is scheduled for a time that has passed never arrives."""
-    if command.delay < 0:
-        command = attrs.evolve(command, delay=NEVER)
-    return command
+
+    @asks
+    def schedule(self, command: v.Schedule) -> v.Schedule:
+        if command.delay < 0:
+            command = attrs.evolve(command, delay=NEVER)
+        return command

@@ -6,13 +6,15 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.rules import Namespace
+from busproof.model.partitions import Partitions
 from busproof.model.state import QueuedMessage
+from busproof.model.transactions import Transactions
+from busproof.mutants.entities import Switch
 from busproof.mutants.messages import ACCEPT, LOCKED, PEEKED, TWO
-from busproof.mutants.mutant import memory, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory
 from busproof.mutants.runs import Run, abandon, create, down, home, receive, send, up
 from busproof.mutants.views import shown
+from busproof.mutants.wrappers import afterwards, beforehand
 
 RECEIVE_TWO: Final[Run] = (receive(), receive())
 COMMIT_TWO: Final[Run] = (
@@ -71,19 +73,18 @@ def numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     return _numbered(queued, view, MANY - _number(queued))
 
 
-def _note_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
-) -> Answer:
-    answer = RULES.partitions.switch(namespace, command, connection)
-    for entity in namespace.entities.values() if isinstance(command, v.BringPartitionUp) else ():
-        if entity.base.path == command.queue:
-            known = memory(namespace, dict[tuple[str, int], int])
-            arrivals = entity.partitions[command.partition].arrivals
-            known.setdefault((entity.path, command.partition), arrivals)
-    return answer
+class _NoteOutage(Partitions):
+    @afterwards
+    def switch(self, command: Switch) -> None:
+        entities = self.namespace.entities.values()
+        for entity in entities if isinstance(command, v.BringPartitionUp) else ():
+            if entity.base.path == command.queue:
+                known = memory(self.namespace, dict[tuple[str, int], int])
+                arrivals = entity.partitions[command.partition].arrivals
+                known.setdefault((entity.path, command.partition), arrivals)
 
 
-@shown("SEQ-01", RECOVERED, also={"partitions.switch": _note_outage}, deep=True)
+@shown("SEQ-01", RECOVERED, also=(_NoteOutage,), deep=True)
 def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """After an outage a partition assigns lower numbers than before it."""
     known = memory(queued.entity.namespace, dict[tuple[str, int], int])
@@ -138,37 +139,35 @@ class _Commits:
         return next(own, (number, number))
 
 
-def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
-    entities = namespace.entities.values()
-    before = [
-        (entity.path, part, part.arrivals) for entity in entities for part in entity.partitions
-    ]
-    answer = RULES.transactions.commit(namespace, command, connection)
-    for path, part, arrivals in before:
-        if arrivals < part.arrivals:
-            numbers = memory(namespace, _Commits).numbers.setdefault((path, part.number), [])
-            numbers.append((arrivals + 1, part.arrivals))
-    return answer
+class _NoteCommit(Transactions):
+    def commit(self, command: v.CommitTransaction, connection: str) -> Answer:
+        entities = self.namespace.entities.values()
+        before = [
+            (entity.path, part, part.arrivals) for entity in entities for part in entity.partitions
+        ]
+        answer = super().commit(command, connection)
+        for path, part, arrivals in before:
+            if arrivals < part.arrivals:
+                commits = memory(self.namespace, _Commits)
+                numbers = commits.numbers.setdefault((path, part.number), [])
+                numbers.append((arrivals + 1, part.arrivals))
+        return answer
 
 
-@shown("SEQ-07", (create(), *COMMIT_TWO, *RECEIVE_TWO), also={"transactions.commit": _note_commit})
+@shown("SEQ-07", (create(), *COMMIT_TWO, *RECEIVE_TWO), also=(_NoteCommit,))
 def commit_numbers_backwards(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A commit assigns falling sequence numbers to its messages."""
     first, last = memory(queued.entity.namespace, _Commits).of(queued)
     return _numbered(queued, view, first + last - _number(queued))
 
 
-def _note_rollback(namespace: Namespace, command: v.RollBackTransaction, connection: str) -> Answer:
-    memory(namespace, _Commits).rolled_back = True
-    return RULES.transactions.roll_back(namespace, command, connection)
+class _NoteRollback(Transactions):
+    @beforehand
+    def roll_back(self) -> None:
+        memory(self.namespace, _Commits).rolled_back = True
 
 
-@shown(
-    "SEQ-07",
-    also={"transactions.commit": _note_commit, "transactions.roll_back": _note_rollback},
-    deep=True,
-)
-@run(*SECOND_COMMIT)
+@shown("SEQ-07", SECOND_COMMIT, also=(_NoteCommit, _NoteRollback), deep=True)
 def commit_numbers_its_first_last(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """After a rollback, each later commit gives its first message the last of its numbers."""
     commits, number = memory(queued.entity.namespace, _Commits), _number(queued)

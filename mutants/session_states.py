@@ -8,11 +8,13 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
+from busproof.model.partitions import Partitions
 from busproof.model.rules import Namespace
+from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, Partition, QueuedMessage, Transaction
+from busproof.model.transactions import Transactions
 from busproof.mutants.entities import Switch, switched
 from busproof.mutants.mutant import mutant
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     PARTITIONS,
     QUEUE,
@@ -44,57 +46,74 @@ COMMITTED: Final[Run] = (
 )
 
 
-@mutant("SESS-16", "sessions.get_state", (*EMPTY, GET), tells("state"))
-def state_empty_text(usual: str | None) -> str:
+@mutant("SESS-16", (*EMPTY, GET))
+class StateEmptyText(Sessions):
     """A session without state has an empty text as its state."""
-    return usual or ""
+
+    @tells("state")
+    def get_state(self, usual: str | None) -> str:
+        return usual or ""
 
 
-@mutant("SESS-17", "sessions.set_state", (*EMPTY, SET, ANOTHER, GET), asks)
-def state_of_first(namespace: Namespace, command: v.SetSessionState) -> v.SetSessionState:
+@mutant("SESS-17", (*EMPTY, SET, ANOTHER, GET))
+class StateOfFirst(Sessions):
     """A session state cannot be changed after it was set."""
-    session = session_of(namespace, command)
-    if session is not None and None not in (session.state, command.state):
-        command = attrs.evolve(command, state=session.state)
-    return command
+
+    @asks
+    def set_state(self, command: v.SetSessionState) -> v.SetSessionState:
+        session = session_of(self.rules.namespace, command)
+        if session is not None and None not in (session.state, command.state):
+            command = attrs.evolve(command, state=session.state)
+        return command
 
 
-@mutant("SESS-18", "sessions.set_state", (*EMPTY, SET, CLEAR, GET), asks)
-def state_not_cleared(namespace: Namespace, command: v.SetSessionState) -> v.SetSessionState:
+@mutant("SESS-18", (*EMPTY, SET, CLEAR, GET))
+class StateNotCleared(Sessions):
     """Removing a session state has no effect."""
-    session = session_of(namespace, command)
-    if session is not None and command.state is None:
-        command = attrs.evolve(command, state=session.state)
-    return command
+
+    @asks
+    def set_state(self, command: v.SetSessionState) -> v.SetSessionState:
+        session = session_of(self.rules.namespace, command)
+        if session is not None and command.state is None:
+            command = attrs.evolve(command, state=session.state)
+        return command
 
 
-@mutant("SESS-19", "sessions.close", (*EMPTY, SET, CLOSE, ACCEPT, GET), beforehand)
-def state_dies_with_session(namespace: Namespace, command: v.CloseSession, *rest: Any) -> None:
+@mutant("SESS-19", (*EMPTY, SET, CLOSE, ACCEPT, GET))
+class StateDiesWithSession(Sessions):
     """Closing a session removes its state."""
-    clear = v.SetSessionState(queue=command.queue, session_id=command.session_id, state=None)
-    RULES.sessions.set_state(namespace, clear, *rest)
+
+    @beforehand
+    def close(self, command: v.CloseSession, *rest: Any) -> None:
+        clear = v.SetSessionState(queue=command.queue, session_id=command.session_id, state=None)
+        self.set_state(clear, *rest)
 
 
-@mutant("SESS-19", "partitions.switch", RECOVERED, afterwards, deep=True)
-def state_lost_in_outage(namespace: Namespace, command: Switch) -> None:
+@mutant("SESS-19", RECOVERED, deep=True)
+class StateLostInOutage(Partitions):
     """Session states are lost in an outage."""
-    entities = switched(namespace, command)
-    for session in chain.from_iterable(tuple(entity.sessions.values()) for entity in entities):
-        if session.partition == command.partition:
-            namespace.journal.touch(session)
-            session.state = None
-            RULES.sessions.let_go(namespace, session)
+
+    @afterwards
+    def switch(self, command: Switch) -> None:
+        entities = switched(self.rules.namespace, command)
+        for session in chain.from_iterable(tuple(entity.sessions.values()) for entity in entities):
+            if session.partition == command.partition:
+                self.namespace.journal.touch(session)
+                session.state = None
+                self.rules.sessions.let_go(session)
 
 
-@mutant("SESS-20", "sessions.set_state", (*EMPTY, OTHER, attrs.evolve(SET, session_id="t"), GET))
-def state_shared(namespace: Namespace, command: v.SetSessionState, connection: str) -> Answer:
+@mutant("SESS-20", (*EMPTY, OTHER, attrs.evolve(SET, session_id="t"), GET))
+class StateShared(Sessions):
     """All sessions of a queue share one state."""
-    answer = RULES.sessions.set_state(namespace, command, connection)
-    for session in namespace.entities[command.queue].sessions.values():
-        if session.holder is not None:
-            other = attrs.evolve(command, session_id=session.name)
-            RULES.sessions.set_state(namespace, other, session.holder)
-    return answer
+
+    def set_state(self, command: v.SetSessionState, connection: str) -> Answer:
+        answer = super().set_state(command, connection)
+        for session in self.namespace.entities[command.queue].sessions.values():
+            if session.holder is not None:
+                other = attrs.evolve(command, session_id=session.name)
+                super().set_state(other, session.holder)
+        return answer
 
 
 def _holder_of(namespace: Namespace, command: OfSession, connection: str) -> str:
@@ -103,51 +122,72 @@ def _holder_of(namespace: Namespace, command: OfSession, connection: str) -> str
     return connection if session is None or session.holder is None else session.holder
 
 
-def _set_by_anybody(namespace: Namespace, command: v.SetSessionState, connection: str) -> Answer:
-    holder = _holder_of(namespace, command, connection)
-    return RULES.sessions.set_state(namespace, command, holder)
+class _SetByAnybody(Sessions):
+    def set_state(self, command: v.SetSessionState, connection: str) -> Answer:
+        holder = _holder_of(self.rules.namespace, command, connection)
+        return super().set_state(command, holder)
 
 
-@mutant("SESS-21", "sessions.get_state", FOREIGN, also={"sessions.set_state": _set_by_anybody})
-def state_for_everybody(namespace: Namespace, command: v.GetSessionState, *rest: Any) -> Answer:
+@mutant("SESS-21", FOREIGN, also=(_SetByAnybody,))
+class StateForEverybody(Sessions):
     """Any connection can get and set a session state."""
-    holder = _holder_of(namespace, command, *rest)
-    return RULES.sessions.get_state(namespace, command, holder)
+
+    def get_state(self, command: v.GetSessionState, connection: str) -> Answer:
+        holder = _holder_of(self.rules.namespace, command, connection)
+        return super().get_state(command, holder)
 
 
-@mutant("SESS-22", "sessions.list_sessions", (*EMPTY, SET, LIST), tells("session_ids"))
-def list_forgets_states(namespace: Namespace, command: v.ListSessions) -> tuple[str, ...]:
+@mutant("SESS-22", (*EMPTY, SET, LIST))
+class ListForgetsStates(Sessions):
     """The list of sessions leaves out those that have only a state."""
-    there = namespace.entities[command.queue].sessions.values()
-    return tuple(sorted(session.name for session in there if session.messages))
+
+    @tells("session_ids")
+    def list_sessions(self, command: v.ListSessions) -> tuple[str, ...]:
+        there = self.namespace.entities[command.queue].sessions.values()
+        return tuple(sorted(session.name for session in there if session.messages))
 
 
-@mutant("SESS-22", "sessions.list_sessions", (*EMPTY, LIST), tells("session_ids"))
-def list_remembers_all(namespace: Namespace, command: v.ListSessions) -> tuple[str, ...]:
+@mutant("SESS-22", (*EMPTY, LIST))
+class ListRemembersAll(Sessions):
     """The list of sessions includes those that were ever held."""
-    return tuple(sorted(namespace.entities[command.queue].sessions))
+
+    @tells("session_ids")
+    def list_sessions(self, command: v.ListSessions) -> tuple[str, ...]:
+        return tuple(sorted(self.namespace.entities[command.queue].sessions))
 
 
-@mutant("SESS-23", "partitions.in_session", PEEKED)
-def peek_ignores_session(
-    namespace: Namespace, entity: Entity, up: Iterable[Partition], session_id: str, start: int
-) -> Iterator[QueuedMessage]:
+@mutant("SESS-23", PEEKED)
+class PeekIgnoresSession(Partitions):
     """A peek in a session shows messages of all sessions."""
-    return chain.from_iterable(partition.line.behind(entity.messages, start) for partition in up)
+
+    def in_session(
+        self, entity: Entity, up: Iterable[Partition], session_id: str, start: int
+    ) -> Iterator[QueuedMessage]:
+        return chain.from_iterable(
+            partition.line.behind(entity.messages, start) for partition in up
+        )
 
 
-@mutant("SESS-24", "sessions.accept", OTHER_DOWN, afterwards)
-def outage_stops_sessions(namespace: Namespace, command: v.AcceptSession) -> None:
+@mutant("SESS-24", OTHER_DOWN)
+class OutageStopsSessions(Sessions):
     """While any partition is down, no session can be accepted."""
-    if namespace.entities[command.queue].base.down:
-        raise namespace.rules.partitions.outage("SESS-24")
+
+    @afterwards
+    def accept(self, command: v.AcceptSession) -> None:
+        if self.namespace.entities[command.queue].base.down:
+            raise self.rules.partitions.outage("SESS-24")
 
 
-@mutant("SESS-26", "transactions.apply", COMMITTED, beforehand)
-def one_session_committed(namespace: Namespace, transaction: Transaction) -> None:
+@mutant("SESS-26", COMMITTED)
+class OneSessionCommitted(Transactions):
     """A commit delivers only the messages of its first session."""
-    sends = transaction.sends
-    namespace.journal.touch(transaction)
-    transaction.sends = tuple(
-        buffered for buffered in sends if buffered.message.session_id == sends[0].message.session_id
-    )
+
+    @beforehand
+    def apply(self, transaction: Transaction) -> None:
+        sends = transaction.sends
+        self.namespace.journal.touch(transaction)
+        transaction.sends = tuple(
+            buffered
+            for buffered in sends
+            if buffered.message.session_id == sends[0].message.session_id
+        )

@@ -7,12 +7,10 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.keys import PARTITION_KEY, SESSION_ID
-from busproof.model.rules import Namespace
 from busproof.model.state import BufferedSend, Entity, Transaction
-from busproof.model.transactions import keys_of_sends
+from busproof.model.transactions import Transactions, keys_of_sends
 from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run, create, receive, schedule, send, wait
 from busproof.mutants.wrappers import (
     alters,
@@ -58,180 +56,237 @@ SCHEDULED: Final[Run] = (
 )
 
 
-@mutant("TXN-01", "transactions.key_of", KEYED, refuses("TXN-01"))
-def keyed_refused_in_transaction(entity: Entity) -> bool:
+@mutant("TXN-01", KEYED)
+class KeyedRefusedInTransaction(Transactions):
     """A transaction refuses every message."""
-    return entity.settings.partitioned
+
+    @refuses("TXN-01")
+    def key_of(self, entity: Entity) -> bool:
+        return entity.settings.partitioned
 
 
-@mutant("TXN-02", "transactions.check_same_key", TWO)
-def second_refused_in_transaction() -> None:
+@mutant("TXN-02", TWO)
+class SecondRefusedInTransaction(Transactions):
     """A transaction refuses a second message, whatever its key."""
-    raise Refusal(v.Error.INVALID_OPERATION, "TXN-02")
+
+    def check_same_key(self, earlier: Key, key: Key) -> None:
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-02")
 
 
-@mutant("TXN-03", "transactions.key_of", KEYLESS, instead_of("TXN-03"))
-def keyless_accepted() -> None:
+@mutant("TXN-03", KEYLESS)
+class KeylessAccepted(Transactions):
     """A transaction accepts a message without a key."""
 
+    @instead_of("TXN-03")
+    def key_of(self) -> None:
+        pass
 
-@mutant("TXN-03", "transactions.key_of", KEYLESS, refuses_as(v.Error.UNAVAILABLE, "TXN-03"))
-def keyless_wrong_error() -> None:
+
+@mutant("TXN-03", KEYLESS)
+class KeylessWrongError(Transactions):
     """A transaction refuses a message without a key with another error."""
 
+    @refuses_as(v.Error.UNAVAILABLE, "TXN-03")
+    def key_of(self) -> None:
+        pass
 
-@mutant("TXN-04", "transactions.check_same_key", OTHER_KEY, only_where)
-def other_key_accepted(earlier: Key, key: Key) -> bool:
+
+@mutant("TXN-04", OTHER_KEY)
+class OtherKeyAccepted(Transactions):
     """A transaction accepts messages with different keys."""
-    return earlier.source == key.source == SESSION_ID
+
+    @only_where
+    def check_same_key(self, earlier: Key, key: Key) -> bool:
+        return earlier.source == key.source == SESSION_ID
 
 
-@mutant("TXN-04", "transactions.check_other_sends", THIRD_KEY, only_where, deep=True)
-def other_key_accepted_third(entity: Entity, transaction: Transaction, key: Key) -> bool:
+@mutant("TXN-04", THIRD_KEY, deep=True)
+class OtherKeyAcceptedThird(Transactions):
     """A transaction compares only the key of its second message with the first."""
-    alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
-    return len(alike) < 2 or key.source == SESSION_ID
+
+    @only_where
+    def check_other_sends(self, entity: Entity, transaction: Transaction, key: Key) -> bool:
+        alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
+        return len(alike) < 2 or key.source == SESSION_ID
 
 
-@mutant("TXN-04", "transactions.check_other_sends", SAME_HOME, with_other("transaction"), deep=True)
-def other_key_accepted_in_same_partition(
-    namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
-) -> Transaction:
+@mutant("TXN-04", SAME_HOME, deep=True)
+class OtherKeyAcceptedInSamePartition(Transactions):
     """A transaction accepts another key that selects the same partition."""
-    home = namespace.rules.keys.home(entity, key)
-    together = key.source != SESSION_ID
-    others = (
-        buffered
-        for buffered in transaction.sends
-        if not (together and buffered.entity is entity and buffered.partition == home)
-    )
-    return Transaction(sends=tuple(others))
+
+    @with_other("transaction")
+    def check_other_sends(self, entity: Entity, transaction: Transaction, key: Key) -> Transaction:
+        home = self.rules.keys.home(entity, key)
+        together = key.source != SESSION_ID
+        others = (
+            buffered
+            for buffered in transaction.sends
+            if not (together and buffered.entity is entity and buffered.partition == home)
+        )
+        return Transaction(sends=tuple(others))
 
 
-@mutant("TXN-05", "transactions.place", PINNED, alters)
-def unpinned_in_transaction(usual: int, entity: Entity) -> int:
+@mutant("TXN-05", PINNED)
+class UnpinnedInTransaction(Transactions):
     """The messages of a transaction go to the partition after the one that their key selects."""
-    return (usual + 1) % len(entity.partitions)
+
+    @alters
+    def place(self, usual: int, entity: Entity) -> int:
+        return (usual + 1) % len(entity.partitions)
 
 
-@mutant("TXN-06", "transactions.key_of", (*SESSIONS, send("m1", within="t", partition_key="a")))
-def session_missing_accepted(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+@mutant("TXN-06", (*SESSIONS, send("m1", within="t", partition_key="a")))
+class SessionMissingAccepted(Transactions):
     """In a transaction a queue with sessions accepts a message without a SessionId."""
-    try:
-        return RULES.transactions.key_of(namespace, entity, transaction, message)
-    except Refusal as refusal:
-        key = RULES.keys.effective_key(namespace, entity, message)
-        if "TXN-06" not in refusal.rules or (key is None and entity.settings.partitioned):
-            raise
-        if key is not None:
-            namespace.rules.transactions.check_other_sends(entity, transaction, key)
-        return key
+
+    def key_of(self, entity: Entity, transaction: Transaction, message: v.Message) -> Key | None:
+        try:
+            return super().key_of(entity, transaction, message)
+        except Refusal as refusal:
+            key = self.rules.keys.effective_key(entity, message)
+            if "TXN-06" not in refusal.rules or (key is None and entity.settings.partitioned):
+                raise
+            if key is not None:
+                self.check_other_sends(entity, transaction, key)
+            return key
 
 
-@mutant("TXN-07", "transactions.key_of", MISMATCH, with_other("message"))
-def mismatch_accepted_in_transaction(message: v.Message) -> v.Message:
+@mutant("TXN-07", MISMATCH)
+class MismatchAcceptedInTransaction(Transactions):
     """In a transaction a message whose SessionId and PartitionKey differ is accepted."""
-    if message.session_id is not None:
-        message = attrs.evolve(message, partition_key=None)
-    return message
+
+    @with_other("message")
+    def key_of(self, message: v.Message) -> v.Message:
+        if message.session_id is not None:
+            message = attrs.evolve(message, partition_key=None)
+        return message
 
 
-@mutant("TXN-08", "transactions.check_same_key", (*SESSIONS, *TWO_SESSIONS), only_where)
-def two_sessions_accepted(earlier: Key, key: Key) -> bool:
+@mutant("TXN-08", (*SESSIONS, *TWO_SESSIONS))
+class TwoSessionsAccepted(Transactions):
     """A transaction accepts messages of several sessions."""
-    return not earlier.source == key.source == SESSION_ID
+
+    @only_where
+    def check_same_key(self, earlier: Key, key: Key) -> bool:
+        return not earlier.source == key.source == SESSION_ID
 
 
-@mutant("TXN-09", "transactions.key_of", REGULAR, refuses("TXN-08"))
-def two_sessions_refused_on_regular(
-    entity: Entity, transaction: Transaction, message: v.Message
-) -> bool:
+@mutant("TXN-09", REGULAR)
+class TwoSessionsRefusedOnRegular(Transactions):
     """A transaction accepts messages of one session only, even on a regular queue."""
-    sessions = {buffered.message.session_id for buffered in transaction.sends}
-    return not entity.settings.partitioned and bool(sessions - {None, message.session_id})
+
+    @refuses("TXN-08")
+    def key_of(self, entity: Entity, transaction: Transaction, message: v.Message) -> bool:
+        sessions = {buffered.message.session_id for buffered in transaction.sends}
+        return not entity.settings.partitioned and bool(sessions - {None, message.session_id})
 
 
-@mutant("TXN-10", "transactions.place", (*TWO, send("m3", within="t", partition_key="a")), alters)
-def transaction_split(usual: int, entity: Entity, transaction: Transaction) -> int:
+@mutant("TXN-10", (*TWO, send("m3", within="t", partition_key="a")))
+class TransactionSplit(Transactions):
     """The third message of a transaction goes to another partition."""
-    return (usual + (len(transaction.sends) == 2)) % len(entity.partitions)
+
+    @alters
+    def place(self, usual: int, entity: Entity, transaction: Transaction) -> int:
+        return (usual + (len(transaction.sends) == 2)) % len(entity.partitions)
 
 
-@mutant("TXN-11", "transactions.key_of", KEYED, alters)
-def partition_key_refused_in_transaction(usual: Key | None) -> Key | None:
+@mutant("TXN-11", KEYED)
+class PartitionKeyRefusedInTransaction(Transactions):
     """In a transaction a PartitionKey does not count as a key."""
-    if usual is not None and usual.source == PARTITION_KEY:
-        raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
-    return usual
+
+    @alters
+    def key_of(self, usual: Key | None) -> Key | None:
+        if usual is not None and usual.source == PARTITION_KEY:
+            raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
+        return usual
 
 
-def _deliver_nothing(namespace: Namespace, buffered: BufferedSend) -> None:
+class _DeliverNothing(Transactions):
     """Let a commit deliver nothing beyond what was delivered before it."""
 
+    def deliver(self, buffered: BufferedSend) -> None:
+        pass
 
-@mutant("TXN-12", "transactions.send", RECEIVED, also={"transactions.deliver": _deliver_nothing})
-def visible_before_commit(
-    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
-) -> Answer:
+
+@mutant("TXN-12", RECEIVED, also=(_DeliverNothing,))
+class VisibleBeforeCommit(Transactions):
     """A message sent in a transaction can be received before the commit."""
-    transaction = namespace.rules.transactions.running(name)
-    before = len(transaction.sends)
-    answer = RULES.transactions.send(namespace, entity, messages, name)
-    for buffered in transaction.sends[before:]:
-        RULES.transactions.deliver(namespace, buffered)
-    return answer
+
+    def send(self, entity: Entity, messages: tuple[v.Message, ...], name: str) -> Answer:
+        transaction = self.running(name)
+        before = len(transaction.sends)
+        answer = super().send(entity, messages, name)
+        for buffered in transaction.sends[before:]:
+            Transactions.deliver(self, buffered)
+        return answer
 
 
-@mutant("TXN-12", "transactions.apply", (*TWO, COMMIT, receive(), receive()), beforehand)
-def lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
+@mutant("TXN-12", (*TWO, COMMIT, receive(), receive()))
+class LostAtCommit(Transactions):
     """A commit loses the last message of its transaction."""
-    namespace.journal.touch(transaction)
-    transaction.sends = transaction.sends[:-1]
+
+    @beforehand
+    def apply(self, transaction: Transaction) -> None:
+        self.namespace.journal.touch(transaction)
+        transaction.sends = transaction.sends[:-1]
 
 
-@mutant("TXN-13", "transactions.roll_back", (*KEYED, ROLL_BACK, receive()))
-def rollback_keeps(namespace: Namespace, command: v.RollBackTransaction, connection: str) -> Answer:
+@mutant("TXN-13", (*KEYED, ROLL_BACK, receive()))
+class RollbackKeeps(Transactions):
     """A rollback commits its transaction."""
-    commit = v.CommitTransaction(transaction=command.transaction)
-    return namespace.rules.transactions.commit(commit, connection)
+
+    def roll_back(self, command: v.RollBackTransaction, connection: str) -> Answer:
+        commit = v.CommitTransaction(transaction=command.transaction)
+        return self.commit(commit, connection)
 
 
-@mutant("TXN-13", "transactions.roll_back", (*TWO, ROLL_BACK, receive()), beforehand, deep=True)
-def rollback_keeps_the_first(namespace: Namespace, command: v.RollBackTransaction) -> None:
+@mutant("TXN-13", (*TWO, ROLL_BACK, receive()), deep=True)
+class RollbackKeepsTheFirst(Transactions):
     """A rollback delivers the first of several messages."""
-    sends = namespace.rules.transactions.running(command.transaction).sends
-    if len(sends) > 1:
-        namespace.rules.transactions.deliver(sends[0])
+
+    @beforehand
+    def roll_back(self, command: v.RollBackTransaction) -> None:
+        sends = self.running(command.transaction).sends
+        if len(sends) > 1:
+            self.deliver(sends[0])
 
 
-@mutant("TXN-13", "transactions.roll_back", SCHEDULED, beforehand)
-def scheduled_outside_transaction(namespace: Namespace, command: v.RollBackTransaction) -> None:
+@mutant("TXN-13", SCHEDULED)
+class ScheduledOutsideTransaction(Transactions):
     """A message scheduled in a transaction arrives after its rollback."""
-    for buffered in namespace.rules.transactions.running(command.transaction).sends:
-        if buffered.scheduled is not None:
-            namespace.rules.scheduling.plan(buffered.scheduled)
+
+    @beforehand
+    def roll_back(self, command: v.RollBackTransaction) -> None:
+        for buffered in self.running(command.transaction).sends:
+            if buffered.scheduled is not None:
+                self.rules.scheduling.plan(buffered.scheduled)
 
 
-@mutant("TXN-14", "transactions.key_of", KEYLESS_ON_REGULAR, refuses("TXN-03"))
-def keyless_refused_on_regular(entity: Entity, message: v.Message) -> bool:
+@mutant("TXN-14", KEYLESS_ON_REGULAR)
+class KeylessRefusedOnRegular(Transactions):
     """A transaction refuses a message without a key, even on a regular queue."""
-    keyless = message.session_id is None and message.partition_key is None
-    return keyless and not entity.settings.partitioned
+
+    @refuses("TXN-03")
+    def key_of(self, entity: Entity, message: v.Message) -> bool:
+        keyless = message.session_id is None and message.partition_key is None
+        return keyless and not entity.settings.partitioned
 
 
-@mutant("TXN-14", "transactions.key_of", how=refuses("TXN-04"))
+@mutant("TXN-14")
 @run(*KEYLESS_ON_REGULAR, send("m2", within="t", partition_key="a"))
-def other_key_refused_on_regular(
-    entity: Entity, transaction: Transaction, message: v.Message
-) -> bool:
+class OtherKeyRefusedOnRegular(Transactions):
     """A transaction accepts one PartitionKey only, even on a regular queue."""
-    keys = {buffered.message.partition_key for buffered in transaction.sends}
-    return not entity.settings.partitioned and bool(keys - {message.partition_key})
+
+    @refuses("TXN-04")
+    def key_of(self, entity: Entity, transaction: Transaction, message: v.Message) -> bool:
+        keys = {buffered.message.partition_key for buffered in transaction.sends}
+        return not entity.settings.partitioned and bool(keys - {message.partition_key})
 
 
-@mutant("TXN-15", "transactions.check_other_entities", readings={"TXN-ENTITIES": "refused"})
+@mutant("TXN-15", readings={"TXN-ENTITIES": "refused"})
 @run(*TWO_QUEUES)
-def second_entity_accepted() -> None:
+class SecondEntityAccepted(Transactions):
     """A transaction accepts messages for any number of queues."""
+
+    def check_other_entities(self, entity: Entity, transaction: Transaction) -> None:
+        pass

@@ -1,44 +1,49 @@
 """Faults in the views of messages, alike in receives and in peeks."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.rules import Namespace
+from busproof.model import Family
+from busproof.model.deferral import Deferral
+from busproof.model.messages import Messages
+from busproof.model.partitions import Partitions
 from busproof.model.state import QueuedMessage
-from busproof.mutants.mutant import Function, mutant
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import Run
 from busproof.mutants.wrappers import tells
 
 Views = tuple[v.MessageView, ...]
+Change = TypeVar("Change", bound=Callable[[QueuedMessage, v.MessageView], v.MessageView])
 
 
 def showing(
     change: Callable[[QueuedMessage, v.MessageView], v.MessageView],
-) -> Mapping[str, Callable[..., Any]]:
-    """Return replacements for the functions that make views, which change the views by `how`."""
+) -> tuple[type[Family], ...]:
+    """Return families whose views of messages are changed."""
 
-    def shows(usual: Callable[..., v.MessageView]) -> Callable[..., v.MessageView]:
-        def show(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> v.MessageView:
-            return change(queued, usual(namespace, queued, *rest))
+    class ShowingMessages(Messages):
+        def give(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+            return change(queued, super().give(queued, mode))
 
-        return show
+    class ShowingDeferral(Deferral):
+        def give(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+            return change(queued, super().give(queued, mode))
 
-    def peeked(namespace: Namespace, command: v.Peek, connection: str, usual: Views) -> Views:
-        there = namespace.rules.topics.readable(command.queue).messages
-        messages = [there.get(view.sequence_number or 0) for view in usual]
-        pairs = zip(messages, usual, strict=True)
-        return tuple(change(queued, view) if queued else view for queued, view in pairs)
+    class ShowingPartitions(Partitions):
+        def hand_out(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+            return change(queued, super().hand_out(queued, mode))
 
-    return {
-        "messages.give": shows(RULES.messages.give),
-        "partitions.hand_out": shows(RULES.partitions.hand_out),
-        "deferral.give": shows(RULES.deferral.give),
-        "partitions.peek": tells("messages")(RULES.partitions.peek, peeked),
-    }
+        @tells("messages")
+        def peek(self, command: v.Peek, usual: Views) -> Views:
+            there = self.rules.topics.readable(command.queue).messages
+            messages = [there.get(view.sequence_number or 0) for view in usual]
+            pairs = zip(messages, usual, strict=True)
+            return tuple(change(queued, view) if queued else view for queued, view in pairs)
+
+    return ShowingMessages, ShowingDeferral, ShowingPartitions
 
 
 def without(views: Views, state: v.MessageState) -> Views:
@@ -54,11 +59,15 @@ def as_active(views: Views, state: v.MessageState) -> Views:
     )
 
 
-def shown(rule: v.RuleId, run: Run = (), **more: Any) -> Callable[[Function], Function]:
-    """Return the decorator of a function that changes a view of a message."""
+def shown(
+    rule: v.RuleId, run: Run = (), *, also: tuple[type[Family], ...] = (), **more: Any
+) -> Callable[[Change], Change]:
+    """Return the decorator of a function that changes a view of a message, which names a mutant."""
 
-    def collect(change: Function) -> Function:
-        also = {**showing(change), **more.pop("also", {})}
-        return mutant(rule, "", run, also=also, **more)(change)
+    def collect(change: Change) -> Change:
+        name = "".join(word.capitalize() for word in change.__name__.split("_"))
+        named = {"__doc__": change.__doc__, "__module__": change.__module__}
+        mutant(rule, run, also=(*showing(change), *also), **more)(type(name, (), named))
+        return change
 
     return collect

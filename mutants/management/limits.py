@@ -5,10 +5,13 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.model.limits import Limits
+from busproof.model.messages import Messages
 from busproof.model.rules import Namespace
+from busproof.model.scheduling import Scheduling
+from busproof.model.transactions import Transactions
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.mutant import beside, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import mutant, run
 from busproof.mutants.runs import QUEUE, Run, create, receive, schedule, send
 from busproof.mutants.wrappers import (
     asks,
@@ -32,7 +35,7 @@ PROPERTIES: Final = "limits.check_properties"
 BEGIN: Final = v.BeginTransaction(transaction="t")
 
 
-Messages = tuple[v.Message, ...]
+Several = tuple[v.Message, ...]
 
 
 LARGE_IN_TRANSACTION: Final = send("m", partition_key="a", size=TOO_LARGE, within="t")
@@ -57,148 +60,218 @@ def stored(size: int) -> Run:
     return (create(requires_session=True), accept, state)
 
 
-@mutant("LIMIT-01", CHECK_SIZE, how=refuses("LIMIT-01", v.Error.MESSAGE_TOO_LARGE))
+@mutant("LIMIT-01")
 @run(create(), send("m", size=246 * KB))
-def small_messages_only(size: int) -> bool:
+class SmallMessagesOnly(Limits):
     """A message of more than 64 KB is refused."""
-    return size > 64 * KB
+
+    @refuses("LIMIT-01", v.Error.MESSAGE_TOO_LARGE)
+    def check_size(self, size: int) -> bool:
+        return size > 64 * KB
 
 
-@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT, only_where)
-def any_message_size(namespace: Namespace) -> bool:
+@mutant("LIMIT-02", TOO_LARGE_SENT)
+class AnyMessageSize(Limits):
     """A message of more than 256 KB is accepted."""
-    return namespace.profile.tier is v.Tier.PREMIUM
+
+    @only_where
+    def check_size(self) -> bool:
+        return self.namespace.profile.tier is v.Tier.PREMIUM
 
 
-@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT, refuses_as(v.Error.QUOTA_EXCEEDED))
-def too_large_called_full() -> None:
+@mutant("LIMIT-02", TOO_LARGE_SENT)
+class TooLargeCalledFull(Limits):
     """A message that is too large is refused with the error of the quota."""
 
+    @refuses_as(v.Error.QUOTA_EXCEEDED)
+    def check_size(self) -> None:
+        pass
 
-@mutant("LIMIT-02", "messages.send", how=refuses_yet(v.Error.MESSAGE_TOO_LARGE))
+
+@mutant("LIMIT-02")
 @run(*TOO_LARGE_SENT, receive())
-def too_large_is_kept(namespace: Namespace, command: v.Send) -> None:
+class TooLargeIsKept(Messages):
     """A message that is too large is refused, but arrives."""
-    entity = namespace.rules.topics.addressed(command.queue)
-    namespace.rules.messages.arrive(entity, command.message, 0, DIRECT)
+
+    @refuses_yet(v.Error.MESSAGE_TOO_LARGE)
+    def send(self, command: v.Send) -> None:
+        entity = self.rules.topics.addressed(command.queue)
+        self.arrive(entity, command.message, 0, DIRECT)
 
 
-@mutant("LIMIT-03", CHECK_SIZE, how=refuses("LIMIT-03", v.Error.MESSAGE_TOO_LARGE))
+@mutant("LIMIT-03")
 @run(REGULAR, send("m", size=995_904))
-def premium_limit_of_standard(size: int) -> bool:
+class PremiumLimitOfStandard(Limits):
     """In Premium a message of more than 256 KB is refused."""
-    return size > 256 * KB
+
+    @refuses("LIMIT-03", v.Error.MESSAGE_TOO_LARGE)
+    def check_size(self, size: int) -> bool:
+        return size > 256 * KB
 
 
-@mutant("LIMIT-04", "limits.check_size", (REGULAR, send("m", size=100 * KB * KB + 1)), only_where)
-def any_message_size_in_premium(namespace: Namespace) -> bool:
+@mutant("LIMIT-04", (REGULAR, send("m", size=100 * KB * KB + 1)))
+class AnyMessageSizeInPremium(Limits):
     """In Premium a message of any size is accepted."""
-    return namespace.profile.tier is not v.Tier.PREMIUM
+
+    @only_where
+    def check_size(self) -> bool:
+        return self.namespace.profile.tier is not v.Tier.PREMIUM
 
 
 def _of_any_size(namespace: Namespace, message: v.Message) -> v.Message:
     """Return a message that skips the check of its size."""
     try:
-        RULES.limits.check_message(namespace, message)
+        Limits.check_message(namespace.rules.limits, message)
     except Refusal as refusal:
         if refusal.error is v.Error.MESSAGE_TOO_LARGE:
             return attrs.evolve(message, stands_in=True)
     return message
 
 
-@mutant("LIMIT-06", "scheduling.schedule", (create(), schedule("m", 1, size=TOO_LARGE)), asks)
-def too_large_when_scheduled(namespace: Namespace, command: v.Schedule) -> v.Schedule:
+@mutant("LIMIT-06", (create(), schedule("m", 1, size=TOO_LARGE)))
+class TooLargeWhenScheduled(Scheduling):
     """A message of any size can be scheduled."""
-    return attrs.evolve(command, message=_of_any_size(namespace, command.message))
+
+    @asks
+    def schedule(self, command: v.Schedule) -> v.Schedule:
+        return attrs.evolve(command, message=_of_any_size(self.rules.namespace, command.message))
 
 
-@beside("scheduling.schedule_in", with_other("message"))
-def _schedule_any(namespace: Namespace, message: v.Message) -> v.Message:
-    return _of_any_size(namespace, message)
+class _ScheduleAny(Scheduling):
+    @with_other("message")
+    def schedule_in(self, message: v.Message) -> v.Message:
+        return _of_any_size(self.rules.namespace, message)
 
 
-@mutant("LIMIT-21", "transactions.send", how=with_other("messages"), also=_schedule_any)
+@mutant("LIMIT-21", also=(_ScheduleAny,))
 @run(create(), BEGIN, LARGE_IN_TRANSACTION)
-def too_large_in_transaction(namespace: Namespace, messages: Messages) -> Messages:
+class TooLargeInTransaction(Transactions):
     """A message of any size is accepted in a transaction."""
-    return tuple(_of_any_size(namespace, message) for message in messages)
+
+    @with_other("messages")
+    def send(self, messages: Several) -> Several:
+        return tuple(_of_any_size(self.rules.namespace, message) for message in messages)
 
 
-@mutant("LIMIT-07", CHECK_KEY, (create(), send("m", message_id=LONGEST)), refuses("LIMIT-08"))
-def short_message_ids_only(key: str, rule: v.RuleId) -> bool:
+@mutant("LIMIT-07", (create(), send("m", message_id=LONGEST)))
+class ShortMessageIdsOnly(Limits):
     """A MessageId of more than 64 characters is refused."""
-    return rule == "LIMIT-08" and len(key) > 64
+
+    @refuses("LIMIT-08")
+    def check_key(self, key: str, rule: v.RuleId) -> bool:
+        return rule == "LIMIT-08" and len(key) > 64
 
 
-@mutant("LIMIT-09", CHECK_KEY, (create(), send("m", session_id=LONGEST)), refuses("LIMIT-10"))
-def short_session_ids_only(key: str, rule: v.RuleId) -> bool:
+@mutant("LIMIT-09", (create(), send("m", session_id=LONGEST)))
+class ShortSessionIdsOnly(Limits):
     """A SessionId of more than 64 characters is refused."""
-    return rule == "LIMIT-10" and len(key) > 64
+
+    @refuses("LIMIT-10")
+    def check_key(self, key: str, rule: v.RuleId) -> bool:
+        return rule == "LIMIT-10" and len(key) > 64
 
 
-@mutant("LIMIT-11", CHECK_KEY, (create(), send("m", partition_key=LONGEST)), refuses("LIMIT-12"))
-def short_partition_keys_only(key: str, rule: v.RuleId) -> bool:
+@mutant("LIMIT-11", (create(), send("m", partition_key=LONGEST)))
+class ShortPartitionKeysOnly(Limits):
     """A PartitionKey of more than 64 characters is refused."""
-    return rule == "LIMIT-12" and len(key) > 64
+
+    @refuses("LIMIT-12")
+    def check_key(self, key: str, rule: v.RuleId) -> bool:
+        return rule == "LIMIT-12" and len(key) > 64
 
 
-@mutant("LIMIT-08", CHECK_KEY, (create(), send("m", message_id=LONG)), only_where)
-def any_message_id(rule: v.RuleId) -> bool:
+@mutant("LIMIT-08", (create(), send("m", message_id=LONG)))
+class AnyMessageId(Limits):
     """A MessageId of more than 128 characters is accepted."""
-    return rule != "LIMIT-08"
+
+    @only_where
+    def check_key(self, rule: v.RuleId) -> bool:
+        return rule != "LIMIT-08"
 
 
-@mutant("LIMIT-10", CHECK_KEY, (create(), send("m", session_id=LONG)), only_where)
-def any_session_id(rule: v.RuleId) -> bool:
+@mutant("LIMIT-10", (create(), send("m", session_id=LONG)))
+class AnySessionId(Limits):
     """A SessionId of more than 128 characters is accepted."""
-    return rule != "LIMIT-10"
+
+    @only_where
+    def check_key(self, rule: v.RuleId) -> bool:
+        return rule != "LIMIT-10"
 
 
-@mutant("LIMIT-12", CHECK_KEY, (create(), send("m", partition_key=LONG)), only_where)
-def any_partition_key(rule: v.RuleId) -> bool:
+@mutant("LIMIT-12", (create(), send("m", partition_key=LONG)))
+class AnyPartitionKey(Limits):
     """A PartitionKey of more than 128 characters is accepted."""
-    return rule != "LIMIT-12"
+
+    @only_where
+    def check_key(self, rule: v.RuleId) -> bool:
+        return rule != "LIMIT-12"
 
 
-@mutant("LIMIT-13", PROPERTIES, (create(), LARGE_PROPERTY), instead_of("LIMIT-13"))
-def any_property() -> None:
+@mutant("LIMIT-13", (create(), LARGE_PROPERTY))
+class AnyProperty(Limits):
     """A property of more than 32 KB is accepted."""
 
+    @instead_of("LIMIT-13")
+    def check_properties(self) -> None:
+        pass
 
-@mutant("LIMIT-14", PROPERTIES, (create(), THREE_PROPERTIES), instead_of("LIMIT-14"))
-def any_properties() -> None:
+
+@mutant("LIMIT-14", (create(), THREE_PROPERTIES))
+class AnyProperties(Limits):
     """Properties of more than 64 KB together are accepted."""
 
+    @instead_of("LIMIT-14")
+    def check_properties(self) -> None:
+        pass
 
-@mutant("LIMIT-15", "limits.check_count", several(100), refuses("LIMIT-15"))
-def small_transactions_only(count: int) -> bool:
+
+@mutant("LIMIT-15", several(100))
+class SmallTransactionsOnly(Limits):
     """A transaction accepts only 64 messages."""
-    return count >= 64
+
+    @refuses("LIMIT-15")
+    def check_count(self, count: int) -> bool:
+        return count >= 64
 
 
-@mutant("LIMIT-16", "limits.check_count", several(101))
-def any_transaction() -> None:
+@mutant("LIMIT-16", several(101))
+class AnyTransaction(Limits):
     """A transaction accepts any number of messages."""
 
+    def check_count(self, count: int) -> None:
+        pass
 
-@mutant("LIMIT-17", "limits.check_name", (create(queue="x" * 260),), refuses("LIMIT-17"))
-def short_names_only(name: str) -> bool:
+
+@mutant("LIMIT-17", (create(queue="x" * 260),))
+class ShortNamesOnly(Limits):
     """A name of more than 50 characters is refused."""
-    return len(name) > 50
+
+    @refuses("LIMIT-17")
+    def check_name(self, name: str) -> bool:
+        return len(name) > 50
 
 
-@mutant("LIMIT-18", "limits.check_name", (create(queue="x" * 261),))
-def any_name() -> None:
+@mutant("LIMIT-18", (create(queue="x" * 261),))
+class AnyName(Limits):
     """A name of more than 260 characters is accepted."""
 
+    def check_name(self, name: str) -> None:
+        pass
 
-@mutant("LIMIT-19", "limits.check_state", how=refuses("LIMIT-19", v.Error.MESSAGE_TOO_LARGE))
+
+@mutant("LIMIT-19")
 @run(*stored(62_000))
-def small_states_only(state: str | None) -> bool:
+class SmallStatesOnly(Limits):
     """A session state of more than 32 KB is refused."""
-    return len((state or "").encode()) > 32 * KB
+
+    @refuses("LIMIT-19", v.Error.MESSAGE_TOO_LARGE)
+    def check_state(self, state: str | None) -> bool:
+        return len((state or "").encode()) > 32 * KB
 
 
-@mutant("LIMIT-20", "limits.check_state", stored(256 * KB + 1))
-def any_state() -> None:
+@mutant("LIMIT-20", stored(256 * KB + 1))
+class AnyState(Limits):
     """A session state of more than 256 KB is accepted."""
+
+    def check_state(self, state: str | None) -> None:
+        pass

@@ -6,13 +6,16 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.premium import PARTITIONS_SINCE
+from busproof.model.management import Management
+from busproof.model.messages import Messages
+from busproof.model.partitions import Partitions
+from busproof.model.premium import PARTITIONS_SINCE, Premium
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity
+from busproof.model.topics import Topics
 from busproof.model.values import DIRECT, EntityKind, EntitySettings
 from busproof.mutants.entities import Switch
-from busproof.mutants.mutant import Rule, beside, memory, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
     PARTITIONS,
     QUEUE,
@@ -28,7 +31,6 @@ from busproof.mutants.runs import (
 from busproof.mutants.wrappers import (
     afterwards,
     beforehand,
-    does,
     instead_of,
     refuses,
     refuses_as,
@@ -52,98 +54,126 @@ def fixed(**changes: Any) -> Run:
     return (create(), v.UpdateQueue(queue=QUEUE, **changes), GET)
 
 
-UPDATE: Final = "management.apply_update"
-
-
-@mutant("MGMT-01", "management.get_queue", (create(), GET), tells("description"))
-def partitioning_not_told(usual: v.QueueDescription) -> v.QueueDescription:
+@mutant("MGMT-01", (create(), GET))
+class PartitioningNotTold(Management):
     """A partitioned queue is described as a regular one."""
-    return attrs.evolve(usual, partitioned=usual.partitioned and False)
+
+    @tells("description")
+    def get_queue(self, usual: v.QueueDescription) -> v.QueueDescription:
+        return attrs.evolve(usual, partitioned=usual.partitioned and False)
 
 
-@mutant("MGMT-01", "premium.partitioned", (create(), GET))
-def option_ignored(namespace: Namespace, wanted: bool | None, version: str | None = None) -> bool:
+@mutant("MGMT-01", (create(), GET))
+class OptionIgnored(Premium):
     """A queue that is created with partitions is described so, but has none."""
-    RULES.premium.partitioned(namespace, wanted, version)
-    return False
+
+    def partitioned(self, wanted: bool | None, version: str | None = None) -> bool:
+        super().partitioned(wanted, version)
+        return False
 
 
-@mutant("MGMT-02", "management.create_queue", (WITH_SESSIONS,), refuses("MGMT-02"))
-def no_partitions_with_sessions(command: v.CreateQueue) -> bool:
+@mutant("MGMT-02", (WITH_SESSIONS,))
+class NoPartitionsWithSessions(Management):
     """A queue that requires sessions cannot be partitioned."""
-    return bool(command.partitioned and command.requires_session)
+
+    @refuses("MGMT-02")
+    def create_queue(self, command: v.CreateQueue) -> bool:
+        return bool(command.partitioned and command.requires_session)
 
 
-@mutant("MGMT-02", "management.create_queue", (WITH_BOTH,), refuses("MGMT-02"), deep=True)
-def no_partitions_with_sessions_and_detection(command: v.CreateQueue) -> bool:
+@mutant("MGMT-02", (WITH_BOTH,), deep=True)
+class NoPartitionsWithSessionsAndDetection(Management):
     """A queue with both sessions and duplicate detection cannot be partitioned."""
-    both = command.requires_session and command.duplicate_detection
-    return bool(command.partitioned and both)
+
+    @refuses("MGMT-02")
+    def create_queue(self, command: v.CreateQueue) -> bool:
+        both = command.requires_session and command.duplicate_detection
+        return bool(command.partitioned and both)
 
 
-@mutant("MGMT-03", "premium.partitioned", (create(partitioned=None), GET), with_other("wanted"))
-def partitioned_unasked(wanted: bool | None) -> bool | None:
+@mutant("MGMT-03", (create(partitioned=None), GET))
+class PartitionedUnasked(Premium):
     """A queue is partitioned if its creation leaves the option out."""
-    return wanted is not False
+
+    @with_other("wanted")
+    def partitioned(self, wanted: bool | None) -> bool | None:
+        return wanted is not False
 
 
-def changes_fixed(name: str) -> Rule:
-    """Return a function that applies an update, and changes a fixed setting as requested."""
+class ChangesFixed(Management):
+    """Apply an update, and change a fixed setting as requested."""
 
-    def change(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
-        other: Any = {name: None}
-        RULES.management.apply_update(namespace, entity, attrs.evolve(command, **other))
-        if getattr(command, name) is not None:
-            namespace.journal.touch(entity)
-            entity.settings = attrs.evolve(entity.settings, **{name: getattr(command, name)})
+    fixed = ""
 
-    return change
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        other: Any = {self.fixed: None}
+        super().apply_update(entity, attrs.evolve(command, **other))
+        wanted = getattr(command, self.fixed)
+        if wanted is not None:
+            self.namespace.journal.touch(entity)
+            entity.settings = attrs.evolve(entity.settings, **{self.fixed: wanted})
 
 
-@mutant("MGMT-04", UPDATE, fixed(partitioned=False), does(changes_fixed("partitioned")))
-def update_changes_partitioning() -> None:
+@mutant("MGMT-04", fixed(partitioned=False))
+class UpdateChangesPartitioning(ChangesFixed):
     """An update changes whether a queue is partitioned."""
 
+    fixed = "partitioned"
 
-@mutant("MGMT-13", UPDATE, fixed(requires_session=True), does(changes_fixed("requires_session")))
-def update_changes_sessions() -> None:
+
+@mutant("MGMT-13", fixed(requires_session=True))
+class UpdateChangesSessions(ChangesFixed):
     """An update changes whether sessions are required."""
 
+    fixed = "requires_session"
 
-@mutant("MGMT-14", UPDATE, how=does(changes_fixed("duplicate_detection")))
-@run(*fixed(duplicate_detection=True))
-def update_changes_detection() -> None:
+
+@mutant("MGMT-14", fixed(duplicate_detection=True))
+class UpdateChangesDetection(ChangesFixed):
     """An update changes whether duplicates are detected."""
 
+    fixed = "duplicate_detection"
 
-@beside("management.delete", afterwards)
-def remember_deleted(namespace: Namespace, entity: Entity) -> None:
+
+class RememberDeleted(Management):
     """Remember a deleted entity, for a later one of its name."""
-    memory(namespace, dict[str, Entity])[entity.path] = entity
+
+    @afterwards
+    def delete(self, entity: Entity) -> None:
+        memory(self.rules.namespace, dict[str, Entity])[entity.path] = entity
 
 
-@mutant("MGMT-05", "management.create", how=with_other("settings"), also=remember_deleted)
+@mutant("MGMT-05", also=(RememberDeleted,))
 @run(create(), DELETE, REGULAR, GET)
-def created_again_as_before(
-    namespace: Namespace, path: str, settings: EntitySettings, topic: Entity | None = None
-) -> EntitySettings:
+class CreatedAgainAsBefore(Management):
     """A queue that is created again is partitioned if the deleted queue of its name was."""
-    before = memory(namespace, dict[str, Entity]).get(path)
-    if before is None or topic is not None:
-        return settings
-    return attrs.evolve(settings, partitioned=before.settings.partitioned)
+
+    @with_other("settings")
+    def create(
+        self, path: str, settings: EntitySettings, topic: Entity | None = None
+    ) -> EntitySettings:
+        before = memory(self.rules.namespace, dict[str, Entity]).get(path)
+        if before is None or topic is not None:
+            return settings
+        return attrs.evolve(settings, partitioned=before.settings.partitioned)
 
 
-@mutant("MGMT-06", "premium.partitioned", (create(api_version="2013-10"),), refuses("MGMT-06"))
-def first_version_refused(wanted: bool | None, version: str | None = None) -> bool:
+@mutant("MGMT-06", (create(api_version="2013-10"),))
+class FirstVersionRefused(Premium):
     """A request with api-version 2013-10 cannot create a partitioned queue."""
-    return bool(wanted) and version is not None and version <= PARTITIONS_SINCE
+
+    @refuses("MGMT-06")
+    def partitioned(self, wanted: bool | None, version: str | None = None) -> bool:
+        return bool(wanted) and version is not None and version <= PARTITIONS_SINCE
 
 
-@mutant("MGMT-07", "premium.partitioned", (create(api_version="2014-01"),), refuses("MGMT-07"))
-def later_version_refused(wanted: bool | None, version: str | None = None) -> bool:
+@mutant("MGMT-07", (create(api_version="2014-01"),))
+class LaterVersionRefused(Premium):
     """Only a request with api-version 2013-10 can create a partitioned queue."""
-    return bool(wanted) and version not in (None, PARTITIONS_SINCE)
+
+    @refuses("MGMT-07")
+    def partitioned(self, wanted: bool | None, version: str | None = None) -> bool:
+        return bool(wanted) and version not in (None, PARTITIONS_SINCE)
 
 
 def name_again(namespace: Namespace, path: str, kind: EntityKind) -> None:
@@ -151,13 +181,15 @@ def name_again(namespace: Namespace, path: str, kind: EntityKind) -> None:
     known = namespace.entities.get(path)
     if known is not None and known.kind is kind:
         namespace.rules.management.delete(known)
-    RULES.management.check_name(namespace, path)
+    Management.check_name(namespace.rules.management, path)
 
 
-@mutant("MGMT-09", "management.check_name", (create(), create()))
-def second_creation_replaces(namespace: Namespace, path: str) -> None:
+@mutant("MGMT-09", (create(), create()))
+class SecondCreationReplaces(Management):
     """Creating an existing queue again succeeds, and leaves it empty."""
-    name_again(namespace, path, EntityKind.QUEUE)
+
+    def check_name(self, path: str) -> None:
+        name_again(self.rules.namespace, path, EntityKind.QUEUE)
 
 
 def empty(namespace: Namespace, entity: Entity) -> None:
@@ -166,40 +198,55 @@ def empty(namespace: Namespace, entity: Entity) -> None:
         namespace.rules.messages.remove(queued)
 
 
-@mutant("MGMT-09", "management.create_queue", CREATED_TWICE, deep=True)
-def second_creation_empties(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
+@mutant("MGMT-09", CREATED_TWICE, deep=True)
+class SecondCreationEmpties(Management):
     """Creating an existing queue again is refused, but removes its messages."""
-    known = namespace.entities.get(command.queue)
-    if known is None or known.kind is not EntityKind.QUEUE:
-        return RULES.management.create_queue(namespace, command, *rest)
-    empty(namespace, known)
-    return Answer(v.Refused(error=v.Error.ALREADY_EXISTS), rules=("MGMT-09",))
+
+    def create_queue(self, command: v.CreateQueue, connection: str) -> Answer:
+        known = self.namespace.entities.get(command.queue)
+        if known is None or known.kind is not EntityKind.QUEUE:
+            return super().create_queue(command, connection)
+        empty(self.rules.namespace, known)
+        return Answer(v.Refused(error=v.Error.ALREADY_EXISTS), rules=("MGMT-09",))
 
 
-@mutant("MGMT-10", "messages.send", (send("m1"),), instead_of("MGMT-10"))
-def missing_queue_swallows() -> Answer:
+@mutant("MGMT-10", (send("m1"),))
+class MissingQueueSwallows(Messages):
     """A send to a queue that does not exist succeeds."""
-    return Answer(DONE)
+
+    @instead_of("MGMT-10")
+    def send(self) -> Answer:
+        return Answer(DONE)
 
 
 UNAVAILABLE: Final = refuses_as(v.Error.UNAVAILABLE, "MGMT-10")
 
 
-@beside("topics.sendable", UNAVAILABLE)
-def _unsendable() -> None:
+class _Unsendable(Topics):
     """Refuse sends with that error as well."""
 
+    @UNAVAILABLE
+    def sendable(self) -> None:
+        pass
 
-@mutant("MGMT-10", "topics.readable", (GET,), UNAVAILABLE, also=_unsendable)
-def missing_queue_unavailable() -> None:
+
+@mutant("MGMT-10", (GET,), also=(_Unsendable,))
+class MissingQueueUnavailable(Topics):
     """A request for a missing queue is refused as unavailable, not as not found."""
 
+    @UNAVAILABLE
+    def readable(self) -> None:
+        pass
 
-@mutant("MGMT-11", "management.get_queue", how=tells("description"))
+
+@mutant("MGMT-11")
 @run(create(lock_duration=5 * v.MICROSECONDS), GET)
-def default_lock_told(usual: v.QueueDescription) -> v.QueueDescription:
+class DefaultLockTold(Management):
     """Every queue is described with a lock duration of one minute."""
-    return attrs.evolve(usual, lock_duration=60 * v.MICROSECONDS)
+
+    @tells("description")
+    def get_queue(self, usual: v.QueueDescription) -> v.QueueDescription:
+        return attrs.evolve(usual, lock_duration=60 * v.MICROSECONDS)
 
 
 IN_OUTAGE: Final[Run] = (create(), down(LAST), wait(1), GET)
@@ -211,92 +258,118 @@ OPEN: Final = v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.ACTIVE)
 RECOVERED: Final[Run] = (create(), down(LAST), up(LAST), wait(1), GET)
 
 
-@mutant("MGMT-20", "management.count", (*ONE_EACH, GET), readings=AT_ONCE)
-def one_partition_counted(entity: Entity) -> int:
+@mutant("MGMT-20", (*ONE_EACH, GET), readings=AT_ONCE)
+class OnePartitionCounted(Management):
     """Only the messages of one partition are counted."""
-    return entity.partitions[0].messages
+
+    def count(self, entity: Entity) -> int:
+        return entity.partitions[0].messages
 
 
-@mutant("MGMT-29", "management.count", readings={**AT_ONCE, "SCHEDULED-COUNT": "counted"})
+@mutant("MGMT-29", readings={**AT_ONCE, "SCHEDULED-COUNT": "counted"})
 @run(create(), schedule("m1", 9), GET)
-def scheduled_not_counted(entity: Entity) -> int:
+class ScheduledNotCounted(Management):
     """Messages that are scheduled are not counted."""
-    return len(entity.messages)
+
+    def count(self, entity: Entity) -> int:
+        return len(entity.messages)
 
 
-@mutant("MGMT-30", "management.count", readings={**AT_ONCE, "SCHEDULED-COUNT": "left-out"})
+@mutant("MGMT-30", readings={**AT_ONCE, "SCHEDULED-COUNT": "left-out"})
 @run(create(), schedule("m1", 9), GET)
-def scheduled_counted(entity: Entity) -> int:
+class ScheduledCounted(Management):
     """Messages that are scheduled are counted."""
-    return len(entity.messages) + len(entity.scheduled)
+
+    def count(self, entity: Entity) -> int:
+        return len(entity.messages) + len(entity.scheduled)
 
 
-@beside("partitions.switch", beforehand)
-def _note_outage(namespace: Namespace, command: Switch) -> None:
-    entity = namespace.entities.get(command.queue)
-    path = command.queue if entity is None else entity.base.path
-    if isinstance(command, v.TakePartitionDown):
-        memory(namespace, set[tuple[str, int]]).add((path, command.partition))
+class _NoteOutage(Partitions):
+    @beforehand
+    def switch(self, command: Switch) -> None:
+        entity = self.namespace.entities.get(command.queue)
+        path = command.queue if entity is None else entity.base.path
+        if isinstance(command, v.TakePartitionDown):
+            memory(self.rules.namespace, set[tuple[str, int]]).add((path, command.partition))
 
 
-@mutant("MGMT-20", "management.count", also=_note_outage, readings=AT_ONCE, deep=True)
+@mutant("MGMT-20", also=(_NoteOutage,), readings=AT_ONCE, deep=True)
 @run(*ONE_EACH, down(LAST), up(LAST), GET)
-def recovered_partition_not_counted(namespace: Namespace, entity: Entity) -> int:
+class RecoveredPartitionNotCounted(Management):
     """The messages of a partition that was down once are not counted any more."""
-    lost, path = memory(namespace, set[tuple[str, int]]), entity.base.path
-    return sum(
-        partition.messages
-        for partition in entity.partitions
-        if (path, partition.number) not in lost
-    )
+
+    def count(self, entity: Entity) -> int:
+        lost, path = memory(self.rules.namespace, set[tuple[str, int]]), entity.base.path
+        return sum(
+            partition.messages
+            for partition in entity.partitions
+            if (path, partition.number) not in lost
+        )
 
 
-@mutant("MGMT-21", "management.availability", IN_OUTAGE, readings=AT_ONCE)
-def never_limited() -> v.Availability:
+@mutant("MGMT-21", IN_OUTAGE, readings=AT_ONCE)
+class NeverLimited(Management):
     """Availability is never reported as limited."""
-    return v.Availability.AVAILABLE
+
+    def availability(self, entity: Entity) -> v.Availability:
+        return v.Availability.AVAILABLE
 
 
-@mutant("MGMT-22", "management.availability", RECOVERED, readings=AT_ONCE, deep=True)
-def limited_for_good(namespace: Namespace, entity: Entity) -> v.Availability:
+@mutant("MGMT-22", RECOVERED, readings=AT_ONCE, deep=True)
+class LimitedForGood(Management):
     """After an outage the availability is reported as limited forever."""
-    was_down = entity.base.path in namespace.down
-    return v.Availability.LIMITED if was_down else v.Availability.AVAILABLE
+
+    def availability(self, entity: Entity) -> v.Availability:
+        was_down = entity.base.path in self.namespace.down
+        return v.Availability.LIMITED if was_down else v.Availability.AVAILABLE
 
 
-@mutant("MGMT-26", "topics.sendable", (create(), SHUT, send("m1")))
-def disabled_takes(namespace: Namespace, path: str) -> Entity:
+@mutant("MGMT-26", (create(), SHUT, send("m1")))
+class DisabledTakes(Topics):
     """A queue that is disabled for sending accepts messages."""
-    return namespace.rules.topics.addressed(path)
+
+    def sendable(self, path: str) -> Entity:
+        return self.addressed(path)
 
 
-@mutant("MGMT-26", "messages.send", how=refuses_yet("MGMT-26", in_transactions=False))
+@mutant("MGMT-26")
 @run(create(), SHUT, send("m1"), receive())
-def disabled_keeps_for_later(namespace: Namespace, command: v.Send) -> None:
+class DisabledKeepsForLater(Messages):
     """A message refused by a disabled queue arrives anyway."""
-    rules, message = namespace.rules, command.message
-    entity = rules.topics.addressed(command.queue)
-    key = rules.keys.effective_key(entity, message)
-    partition = rules.keys.place(entity, key, 0, command.timeout)
-    rules.messages.accept(entity, message, key, partition, DIRECT)
+
+    @refuses_yet("MGMT-26", in_transactions=False)
+    def send(self, command: v.Send) -> None:
+        rules, message = self.rules, command.message
+        entity = rules.topics.addressed(command.queue)
+        key = rules.keys.effective_key(entity, message)
+        partition = rules.keys.place(entity, key, 0, command.timeout)
+        rules.messages.accept(entity, message, key, partition, DIRECT)
 
 
-@mutant("MGMT-27", "topics.receivable", (create(), send("m1"), CLOSED, receive()))
-def disabled_gives(namespace: Namespace, path: str) -> Entity:
+@mutant("MGMT-27", (create(), send("m1"), CLOSED, receive()))
+class DisabledGives(Topics):
     """A queue that is disabled for receiving gives messages."""
-    return namespace.rules.topics.readable(path)
+
+    def receivable(self, path: str) -> Entity:
+        return self.readable(path)
 
 
-@mutant("MGMT-27", UPDATE, (create(), send("m1"), CLOSED, OPEN, receive()), afterwards)
-def disabling_empties(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+@mutant("MGMT-27", (create(), send("m1"), CLOSED, OPEN, receive()))
+class DisablingEmpties(Management):
     """A queue loses its messages when it is disabled."""
-    if command.status is not None and not command.status.gives:
-        empty(namespace, entity)
+
+    @afterwards
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        if command.status is not None and not command.status.gives:
+            empty(self.rules.namespace, entity)
 
 
-@mutant("MGMT-28", "management.apply_update", (create(), CLOSED, send("m1")), with_other("command"))
-def disabled_for_one_is_disabled_for_all(command: v.UpdateQueue) -> v.UpdateQueue:
+@mutant("MGMT-28", (create(), CLOSED, send("m1")))
+class DisabledForOneIsDisabledForAll(Management):
     """A queue that is disabled for sending or receiving is disabled for both."""
-    if command.status not in (None, v.EntityStatus.ACTIVE):
-        command = attrs.evolve(command, status=v.EntityStatus.DISABLED)
-    return command
+
+    @with_other("command")
+    def apply_update(self, command: v.UpdateQueue) -> v.UpdateQueue:
+        if command.status not in (None, v.EntityStatus.ACTIVE):
+            command = attrs.evolve(command, status=v.EntityStatus.DISABLED)
+        return command

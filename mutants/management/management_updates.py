@@ -2,24 +2,25 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
+from busproof.model.expiry import Expiry
 from busproof.model.life_cycle import Action
+from busproof.model.locks import Locks
+from busproof.model.management import Management
 from busproof.model.rules import Namespace
 from busproof.model.state import DuplicateEntry, Entity, QueuedMessage
-from busproof.model.values import DIRECT, EntityKind, EntitySettings, Refusal
+from busproof.model.values import DIRECT, EntityKind, EntitySettings, InTransit, Refusal
 from busproof.mutants.management.management import (
     DELETE,
     GET,
     LAST,
     ONE_EACH,
-    UPDATE,
-    remember_deleted,
+    RememberDeleted,
 )
 from busproof.mutants.mutant import memory, mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, down, receive, send, up, wait
 from busproof.mutants.wrappers import afterwards
 
@@ -47,18 +48,22 @@ Former = dict[Entity | tuple[Entity, int], EntitySettings]
 """Which settings are in force still, in a whole entity or in one of its partitions."""
 
 
-def keep_settings(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+class KeepSettings(Management):
     """Apply an update, but let the entity's settings at creation stay in force."""
-    memory(namespace, Former).setdefault(entity, entity.settings)
-    RULES.management.apply_update(namespace, entity, command)
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        memory(self.namespace, Former).setdefault(entity, entity.settings)
+        super().apply_update(entity, command)
 
 
-def miss_last(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+class MissLast(Management):
     """Apply an update to all partitions except the last one."""
-    before, last = entity.settings, len(entity.partitions) - 1
-    RULES.management.apply_update(namespace, entity, command)
-    if last:
-        memory(namespace, Former).setdefault((entity, last), before)
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        before, last = entity.settings, len(entity.partitions) - 1
+        super().apply_update(entity, command)
+        if last:
+            memory(self.namespace, Former).setdefault((entity, last), before)
 
 
 @contextmanager
@@ -72,46 +77,51 @@ def before_update(namespace: Namespace, entity: Entity, partition: int = -1) -> 
         entity.settings = in_force
 
 
-def lock_as_before(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+class LockAsBefore(Locks):
     """Lock a message for the former lock duration."""
-    with before_update(namespace, queued.entity, queued.partition):
-        RULES.locks.lock(namespace, queued, action)
+
+    def lock(self, queued: QueuedMessage, action: Action) -> None:
+        with before_update(self.rules.namespace, queued.entity, queued.partition):
+            super().lock(queued, action)
 
 
-LOCKING: Final = {"locks.lock": lock_as_before}
-KEEPING: Final = {UPDATE: keep_settings}
-
-
-@mutant("MGMT-12", "", also={**KEEPING, **LOCKING})
+@mutant("MGMT-12", also=(LockAsBefore,))
 @run(create(), send("m1"), SHORTER, receive())
-def update_not_in_force() -> None:
+class UpdateNotInForce(KeepSettings):
     """An update of the lock duration is reported, but not in force."""
 
 
-@mutant("MGMT-12", "expiry.expires_at", DIES, also=KEEPING, deep=True)
-def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
+@mutant("MGMT-12", DIES, also=(KeepSettings,), deep=True)
+class LifetimeUpdateNotInForce(Expiry):
     """An update of the time to live is reported, but not in force."""
-    with before_update(namespace, entity):
-        return RULES.expiry.expires_at(namespace, entity, *rest)
+
+    def expires_at(self, entity: Entity, message: v.Message, transit: InTransit) -> int | None:
+        with before_update(self.rules.namespace, entity):
+            return super().expires_at(entity, message, transit)
 
 
-@mutant("MGMT-12", UPDATE, THERE_BEFORE, afterwards, deep=True)
-def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity) -> None:
+@mutant("MGMT-12", THERE_BEFORE, deep=True)
+class LifetimeUpdateAgesWhatIsThere(Management):
     """An update of the time to live also applies to messages that arrived before."""
-    for queued in entity.messages.values():
-        until = namespace.rules.expiry.expires_at(entity, queued.message, DIRECT)
-        if until is not None:
-            namespace.journal.touch(queued)
-            queued.expires_at = until
-            entity.look_at("expiry.end", until, queued, queued.number)
+
+    @afterwards
+    def apply_update(self, entity: Entity) -> None:
+        for queued in entity.messages.values():
+            until = self.rules.expiry.expires_at(entity, queued.message, DIRECT)
+            if until is not None:
+                self.namespace.journal.touch(queued)
+                queued.expires_at = until
+                entity.look_at("expiry.end", until, queued, queued.number)
 
 
-@mutant("MGMT-12", UPDATE, (create(), SHORTER, GET))
-def update_forgotten(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+@mutant("MGMT-12", (create(), SHORTER, GET))
+class UpdateForgotten(Management):
     """An update succeeds, but changes nothing."""
-    mark = namespace.journal.mark()
-    RULES.management.apply_update(namespace, entity, command)
-    namespace.journal.undo(mark)
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        mark = self.namespace.journal.mark()
+        super().apply_update(entity, command)
+        self.namespace.journal.undo(mark)
 
 
 def inherit_messages(namespace: Namespace, entity: Entity, partition: int | None = None) -> None:
@@ -132,91 +142,112 @@ def inherit_ids(namespace: Namespace, entity: Entity) -> None:
         entry.index()
 
 
-@mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=remember_deleted)
-def deleted_comes_again(namespace: Namespace, entity: Entity) -> None:
+@mutant("MGMT-15", CREATED_AGAIN, also=(RememberDeleted,))
+class DeletedComesAgain(Management):
     """A queue that is created again has the messages of the deleted one."""
-    inherit_messages(namespace, entity)
+
+    @afterwards
+    def add(self, entity: Entity) -> None:
+        inherit_messages(self.rules.namespace, entity)
 
 
-@mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=remember_deleted, deep=True)
-def deleted_remembers_ids(namespace: Namespace, entity: Entity) -> None:
+@mutant("MGMT-15", COPY_AGAIN, also=(RememberDeleted,), deep=True)
+class DeletedRemembersIds(Management):
     """A queue that is created again remembers MessageIds of the deleted one."""
-    inherit_ids(namespace, entity)
+
+    @afterwards
+    def add(self, entity: Entity) -> None:
+        inherit_ids(self.rules.namespace, entity)
 
 
 def _queues(namespace: Namespace) -> list[str]:
     return sorted(p for p, entity in namespace.entities.items() if entity.kind is EntityKind.QUEUE)
 
 
-@mutant("MGMT-16", "management.list_queues", (create(), create(queue="other"), v.ListQueues()))
-def list_leaves_one_out(namespace: Namespace) -> Answer:
+@mutant("MGMT-16", (create(), create(queue="other"), v.ListQueues()))
+class ListLeavesOneOut(Management):
     """A list of several queues leaves out the last one."""
-    names = _queues(namespace)
-    return Answer(v.Listed(names=tuple(names[: max(1, len(names) - 1)])))
+
+    def list_queues(self, command: v.ListQueues, connection: str) -> Answer:
+        names = _queues(self.rules.namespace)
+        return Answer(v.Listed(names=tuple(names[: max(1, len(names) - 1)])))
 
 
-@mutant("MGMT-16", "management.list_queues", also=remember_deleted)
+@mutant("MGMT-16", also=(RememberDeleted,))
 @run(create(), DELETE, v.ListQueues())
-def list_names_deleted(namespace: Namespace) -> Answer:
+class ListNamesDeleted(Management):
     """A list names queues that were deleted."""
-    deleted = memory(namespace, dict[str, Entity]).items()
-    names = {path for path, entity in deleted if entity.kind is EntityKind.QUEUE}
-    return Answer(v.Listed(names=tuple(sorted({*names, *_queues(namespace)}))))
+
+    def list_queues(self, command: v.ListQueues, connection: str) -> Answer:
+        deleted = memory(self.rules.namespace, dict[str, Entity]).items()
+        names = {path for path, entity in deleted if entity.kind is EntityKind.QUEUE}
+        return Answer(v.Listed(names=tuple(sorted({*names, *_queues(self.rules.namespace)}))))
 
 
-@mutant("MGMT-17", "management.add", how=afterwards, also=remember_deleted)
+@mutant("MGMT-17", also=(RememberDeleted,))
 @run(*ONE_EACH, DELETE, create(), receive())
-def last_partition_outlives(namespace: Namespace, entity: Entity) -> None:
+class LastPartitionOutlives(Management):
     """The last partition keeps its messages when its queue is deleted."""
-    before, last = namesake(namespace, entity), len(entity.partitions) - 1
-    if before is not None and last and len(before.partitions) - 1 == last:
-        inherit_messages(namespace, entity, last)
+
+    @afterwards
+    def add(self, entity: Entity) -> None:
+        before, last = namesake(self.rules.namespace, entity), len(entity.partitions) - 1
+        if before is not None and last and len(before.partitions) - 1 == last:
+            inherit_messages(self.rules.namespace, entity, last)
 
 
-@mutant("MGMT-17", "", also={UPDATE: miss_last, **LOCKING})
+@mutant("MGMT-17", also=(LockAsBefore,))
 @run(*ONE_EACH, SHORTER, *ALL_RECEIVED)
-def update_misses_last_partition() -> None:
+class UpdateMissesLastPartition(MissLast):
     """An update does not reach the last partition."""
 
 
-def refuse_for_good(namespace: Namespace, entity: Entity) -> None:
+class RefuseForGood(Management):
     """Delete an entity, unless an earlier deletion of it was refused."""
-    refused = memory(namespace, set[Entity])
-    if entity in refused:
-        raise namespace.rules.partitions.outage("MGMT-18")
-    try:
-        RULES.management.delete(namespace, entity)
-    except Refusal:
-        refused.add(entity)
-        raise
+
+    def delete(self, entity: Entity) -> None:
+        refused = memory(self.namespace, set[Entity])
+        if entity in refused:
+            raise self.rules.partitions.outage("MGMT-18")
+        try:
+            super().delete(entity)
+        except Refusal:
+            refused.add(entity)
+            raise
 
 
-@mutant("MGMT-19", "", also={"management.delete": refuse_for_good}, deep=True)
+@mutant("MGMT-19", deep=True)
 @run(create(), down(LAST), DELETE, up(LAST), DELETE)
-def refused_deletion_sticks() -> None:
+class RefusedDeletionSticks(RefuseForGood):
     """A queue whose deletion was refused in an outage can never be deleted."""
 
 
-@mutant("MGMT-19", UPDATE, UPDATED_TWICE, also=LOCKING, deep=True)
-def refused_update_stays_half_done(namespace: Namespace, entity: Entity, *rest: Any) -> None:
+@mutant("MGMT-19", UPDATED_TWICE, also=(LockAsBefore,), deep=True)
+class RefusedUpdateStaysHalfDone(Management):
     """An update that was refused in an outage never reaches the partition that was down."""
-    try:
-        RULES.management.apply_update(namespace, entity, *rest)
-    except Refusal as refusal:
-        for partition in entity.base.down if "MGMT-18" in refusal.rules else ():
-            memory(namespace, Former).setdefault((entity, partition), entity.settings)
-        raise
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        try:
+            super().apply_update(entity, command)
+        except Refusal as refusal:
+            for partition in entity.base.down if "MGMT-18" in refusal.rules else ():
+                memory(self.namespace, Former).setdefault((entity, partition), entity.settings)
+            raise
 
 
-@mutant("MGMT-19", "management.create", (down(LAST), create(), up(LAST), create()), deep=True)
-def refused_creation_sticks(namespace: Namespace, path: str, *rest: Any) -> Entity:
+@mutant("MGMT-19", (down(LAST), create(), up(LAST), create()), deep=True)
+class RefusedCreationSticks(Management):
     """A name cannot be used any more after a creation was refused in an outage."""
-    spoilt = memory(namespace, set[str])
-    if path in spoilt:
-        raise namespace.rules.partitions.outage("MGMT-18")
-    try:
-        return RULES.management.create(namespace, path, *rest)
-    except Refusal as refusal:
-        if "MGMT-18" in refusal.rules:
-            spoilt.add(path)
-        raise
+
+    def create(
+        self, path: str, kind: EntityKind, settings: EntitySettings, topic: Entity | None = None
+    ) -> Entity:
+        spoilt = memory(self.rules.namespace, set[str])
+        if path in spoilt:
+            raise self.rules.partitions.outage("MGMT-18")
+        try:
+            return super().create(path, kind, settings, topic)
+        except Refusal as refusal:
+            if "MGMT-18" in refusal.rules:
+                spoilt.add(path)
+            raise

@@ -6,12 +6,17 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.keys import SESSION_ID
+from busproof.model.batches import Batches
+from busproof.model.keys import SESSION_ID, Keys
+from busproof.model.management import Management
+from busproof.model.messages import Messages
+from busproof.model.premium import Premium
 from busproof.model.rules import Namespace
+from busproof.model.sizes import Sizes
 from busproof.model.state import Entity, Transaction
+from busproof.model.transactions import Transactions
 from busproof.model.values import EntityKind, EntitySettings, Key
-from busproof.mutants.mutant import beside, memory, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import QUEUE, Run, create, receive, send
 from busproof.mutants.wrappers import (
     alters,
@@ -55,10 +60,12 @@ TWO_SESSIONS_AT_ONCE: Final = together(
 )
 
 
-@mutant("PREM-01", "premium.in_premium", (create(), GET))
-def premium_partitions(wanted: bool) -> bool:
+@mutant("PREM-01", (create(), GET))
+class PremiumPartitions(Premium):
     """Premium creates partitioned queues."""
-    return wanted
+
+    def in_premium(self, wanted: bool) -> bool:
+        return wanted
 
 
 def create_partitioned(namespace: Namespace, command: v.CreateQueue) -> Answer:
@@ -71,18 +78,23 @@ def create_partitioned(namespace: Namespace, command: v.CreateQueue) -> Answer:
     return Answer(DONE, rules=("MGMT-01",))
 
 
-@mutant("PREM-01", "management.create_queue", how=instead, deep=True)
+@mutant("PREM-01", deep=True)
 @run(create(requires_session=True), GET)
-def premium_partitions_sessions(namespace: Namespace, command: v.CreateQueue) -> Answer | None:
+class PremiumPartitionsSessions(Management):
     """Premium creates partitioned queues that require sessions."""
-    partitioned = command.partitioned and command.requires_session
-    return create_partitioned(namespace, command) if partitioned else None
+
+    @instead
+    def create_queue(self, command: v.CreateQueue) -> Answer | None:
+        partitioned = command.partitioned and command.requires_session
+        return create_partitioned(self.rules.namespace, command) if partitioned else None
 
 
-@beside("management.restore_queue", beforehand)
-def remember(namespace: Namespace, command: v.RestoreQueue) -> None:
+class Remember(Management):
     """Remember that a queue existed before Premium stopped creating partitioned ones."""
-    memory(namespace, set[str]).add(command.queue)
+
+    @beforehand
+    def restore_queue(self, command: v.RestoreQueue) -> None:
+        memory(self.rules.namespace, set[str]).add(command.queue)
 
 
 def is_old(namespace: Namespace, path: str) -> bool:
@@ -90,163 +102,236 @@ def is_old(namespace: Namespace, path: str) -> bool:
     return path in memory(namespace, set[str])
 
 
-@mutant("PREM-03", "messages.send", (OLD, send("m1")), refuses("PREM-03"), also=remember)
-def old_takes_nothing(namespace: Namespace, command: v.Send) -> bool:
+@mutant("PREM-03", (OLD, send("m1")), also=(Remember,))
+class OldTakesNothing(Messages):
     """An existing partitioned queue refuses messages in Premium."""
-    return is_old(namespace, command.queue)
+
+    @refuses("PREM-03")
+    def send(self, command: v.Send) -> bool:
+        return is_old(self.rules.namespace, command.queue)
 
 
-@mutant("PREM-03", "messages.receive", how=refuses("PREM-03"), also=remember)
+@mutant("PREM-03", also=(Remember,))
 @run(OLD, send("m1"), receive())
-def old_gives_nothing(namespace: Namespace, command: v.Receive) -> bool:
+class OldGivesNothing(Messages):
     """An existing partitioned queue gives no messages in Premium."""
-    return is_old(namespace, command.queue)
+
+    @refuses("PREM-03")
+    def receive(self, command: v.Receive) -> bool:
+        return is_old(self.rules.namespace, command.queue)
 
 
-@mutant("PREM-03", "keys.effective_key", OLD_TWO, alters, also=remember, deep=True)
-def old_forgets_keys(usual: Key | None, namespace: Namespace, entity: Entity) -> Key | None:
+@mutant("PREM-03", OLD_TWO, also=(Remember,), deep=True)
+class OldForgetsKeys(Keys):
     """In an existing partitioned queue in Premium, keys select no partition."""
-    forgotten = usual is not None and usual.source != SESSION_ID and is_old(namespace, entity.path)
-    return None if forgotten else usual
+
+    @alters
+    def effective_key(self, usual: Key | None, entity: Entity) -> Key | None:
+        forgotten = (
+            usual is not None
+            and usual.source != SESSION_ID
+            and is_old(self.rules.namespace, entity.path)
+        )
+        return None if forgotten else usual
 
 
-@mutant("PREM-04", "management.get_queue", (OLD, GET), tells("description"), also=remember)
-def old_told_regular(
-    usual: v.QueueDescription, namespace: Namespace, command: v.GetQueue
-) -> v.QueueDescription:
+@mutant("PREM-04", (OLD, GET), also=(Remember,))
+class OldToldRegular(Management):
     """An existing partitioned queue is described as regular in Premium."""
-    return attrs.evolve(usual, partitioned=False) if is_old(namespace, command.queue) else usual
+
+    @tells("description")
+    def get_queue(self, usual: v.QueueDescription, command: v.GetQueue) -> v.QueueDescription:
+        return (
+            attrs.evolve(usual, partitioned=False)
+            if is_old(self.rules.namespace, command.queue)
+            else usual
+        )
 
 
-@mutant("PREM-04", "management.list_queues", (OLD, v.ListQueues()), tells("names"), also=remember)
-def old_not_listed(usual: tuple[str, ...], namespace: Namespace) -> tuple[str, ...]:
+@mutant("PREM-04", (OLD, v.ListQueues()), also=(Remember,))
+class OldNotListed(Management):
     """An existing partitioned queue is not listed in Premium."""
-    return tuple(name for name in usual if not is_old(namespace, name))
+
+    @tells("names")
+    def list_queues(self, usual: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name for name in usual if not is_old(self.rules.namespace, name))
 
 
-@mutant("PREM-04", "management.delete", (OLD, DELETE), refuses("PREM-04"), also=remember)
-def old_never_deleted(namespace: Namespace, entity: Entity) -> bool:
+@mutant("PREM-04", (OLD, DELETE), also=(Remember,))
+class OldNeverDeleted(Management):
     """An existing partitioned queue cannot be deleted in Premium."""
-    return is_old(namespace, entity.path)
+
+    @refuses("PREM-04")
+    def delete(self, entity: Entity) -> bool:
+        return is_old(self.rules.namespace, entity.path)
 
 
-@mutant("PREM-06", "management.create_queue", how=instead, also=remember, deep=True)
+@mutant("PREM-06", also=(Remember,), deep=True)
 @run(OLD, DELETE, create(), GET)
-def old_comes_back(namespace: Namespace, command: v.CreateQueue) -> Answer | None:
+class OldComesBack(Management):
     """In Premium a partitioned queue that was deleted can be created again."""
-    again = command.partitioned and is_old(namespace, command.queue)
-    return create_partitioned(namespace, command) if again else None
+
+    @instead
+    def create_queue(self, command: v.CreateQueue) -> Answer | None:
+        again = command.partitioned and is_old(self.rules.namespace, command.queue)
+        return create_partitioned(self.rules.namespace, command) if again else None
 
 
-@mutant("PREM-07", "sizes.granted_size", (LARGE,), refuses("PREM-07"))
-def premium_as_standard(wanted: int | None) -> bool:
+@mutant("PREM-07", (LARGE,))
+class PremiumAsStandard(Sizes):
     """In Premium a queue cannot have more than 5 GB."""
-    return wanted is not None and wanted > 5
+
+    @refuses("PREM-07")
+    def granted_size(self, wanted: int | None) -> bool:
+        return wanted is not None and wanted > 5
 
 
-@mutant("PREM-07", "sizes.granted_size", (LARGE, GET))
-def premium_size_forgotten(namespace: Namespace, wanted: int | None) -> int:
+@mutant("PREM-07", (LARGE, GET))
+class PremiumSizeForgotten(Sizes):
     """In Premium every queue has 1 GB, whatever the request says."""
-    RULES.sizes.granted_size(namespace, wanted)
-    return 1
+
+    def granted_size(self, wanted: int | None) -> int:
+        super().granted_size(wanted)
+        return 1
 
 
-@mutant("PREM-08", "sizes.granted_size", (create(partitioned=False, max_size=6), GET))
-def any_size_in_premium(namespace: Namespace, wanted: int | None) -> int:
+@mutant("PREM-08", (create(partitioned=False, max_size=6), GET))
+class AnySizeInPremium(Sizes):
     """In Premium a queue can have any size."""
-    return wanted or RULES.sizes.granted_size(namespace, wanted)
+
+    def granted_size(self, wanted: int | None) -> int:
+        return wanted or super().granted_size(wanted)
 
 
-@mutant("PREM-09", "sizes.granted_size", (REGULAR, GET), with_other("wanted"))
-def large_by_default_in_premium(wanted: int | None) -> int | None:
+@mutant("PREM-09", (REGULAR, GET))
+class LargeByDefaultInPremium(Sizes):
     """In Premium a queue without a size has 5 GB."""
-    return wanted or 5
+
+    @with_other("wanted")
+    def granted_size(self, wanted: int | None) -> int | None:
+        return wanted or 5
 
 
-@mutant("PREM-10", "sizes.greatest_size", (create(partitioned=False, max_size=5), GET))
-def premium_size_multiplied(namespace: Namespace, entity: Entity) -> int:
+@mutant("PREM-10", (create(partitioned=False, max_size=5), GET))
+class PremiumSizeMultiplied(Sizes):
     """In Premium a queue is described as 16 times as large."""
-    return RULES.sizes.greatest_size(namespace, entity) * namespace.profile.partitions
+
+    def greatest_size(self, entity: Entity) -> int:
+        return super().greatest_size(entity) * self.namespace.profile.partitions
 
 
-@mutant("PREM-11", "management.create_queue", (WITH_SESSIONS,), refuses("PREM-11"))
-def no_sessions_in_premium(command: v.CreateQueue) -> bool:
+@mutant("PREM-11", (WITH_SESSIONS,))
+class NoSessionsInPremium(Management):
     """In Premium no queue can require sessions."""
-    return command.requires_session
+
+    @refuses("PREM-11")
+    def create_queue(self, command: v.CreateQueue) -> bool:
+        return command.requires_session
 
 
-@mutant("PREM-11", "messages.send", IN_SESSION, asks, deep=True)
-def key_names_session(command: v.Send) -> v.Send:
+@mutant("PREM-11", IN_SESSION, deep=True)
+class KeyNamesSession(Messages):
     """In Premium a PartitionKey replaces a missing SessionId."""
-    message = command.message
-    if message.session_id is None and message.partition_key is not None:
-        message = attrs.evolve(message, session_id=message.partition_key)
-    return attrs.evolve(command, message=message)
+
+    @asks
+    def send(self, command: v.Send) -> v.Send:
+        message = command.message
+        if message.session_id is None and message.partition_key is not None:
+            message = attrs.evolve(message, session_id=message.partition_key)
+        return attrs.evolve(command, message=message)
 
 
-@mutant("PREM-12", "messages.send", (REGULAR, KEYED), refuses("PREM-12"))
-def key_refused_in_premium(command: v.Send) -> bool:
+@mutant("PREM-12", (REGULAR, KEYED))
+class KeyRefusedInPremium(Messages):
     """In Premium a message with a PartitionKey is refused."""
-    return command.message.partition_key is not None
+
+    @refuses("PREM-12")
+    def send(self, command: v.Send) -> bool:
+        return command.message.partition_key is not None
 
 
-@mutant("PREM-12", "messages.arrive", (REGULAR, KEYED, receive()), with_other("message"))
-def key_dropped_in_premium(message: v.Message) -> v.Message:
+@mutant("PREM-12", (REGULAR, KEYED, receive()))
+class KeyDroppedInPremium(Messages):
     """In Premium a message loses its PartitionKey."""
-    return attrs.evolve(message, partition_key=None)
+
+    @with_other("message")
+    def arrive(self, message: v.Message) -> v.Message:
+        return attrs.evolve(message, partition_key=None)
 
 
-@mutant("PREM-13", "transactions.key_of", how=refuses("PREM-13"))
+@mutant("PREM-13")
 @run(*IN_TRANSACTION, send("m1", within="t"))
-def premium_transaction_needs_key(message: v.Message) -> bool:
+class PremiumTransactionNeedsKey(Transactions):
     """In Premium a transaction's messages need a key."""
-    return message.session_id is None and message.partition_key is None
+
+    @refuses("PREM-13")
+    def key_of(self, message: v.Message) -> bool:
+        return message.session_id is None and message.partition_key is None
 
 
-@mutant("PREM-13", "transactions.key_of", TWO_KEYS, refuses("PREM-13"), deep=True)
-def premium_transaction_of_one_key(transaction: Transaction, message: v.Message) -> bool:
+@mutant("PREM-13", TWO_KEYS, deep=True)
+class PremiumTransactionOfOneKey(Transactions):
     """In Premium all messages of a transaction need the same key."""
-    sent = (*(buffered.message for buffered in transaction.sends), message)
-    return len({(one.session_id, one.partition_key) for one in sent}) > 1
+
+    @refuses("PREM-13")
+    def key_of(self, transaction: Transaction, message: v.Message) -> bool:
+        sent = (*(buffered.message for buffered in transaction.sends), message)
+        return len({(one.session_id, one.partition_key) for one in sent}) > 1
 
 
-@mutant("PREM-14", "premium.in_partitioned", (create(), GET))
-def regular_in_partitioned(namespace: Namespace, wanted: bool | None, version: str | None) -> bool:
+@mutant("PREM-14", (create(), GET))
+class RegularInPartitioned(Premium):
     """A partitioned namespace creates queues that are not partitioned."""
-    RULES.premium.in_partitioned(namespace, wanted, version)
-    return False
+
+    def in_partitioned(self, wanted: bool | None, version: str | None) -> bool:
+        super().in_partitioned(wanted, version)
+        return False
 
 
-@mutant("PREM-14", "premium.in_partitioned", (create(partitioned=None), GET), deep=True)
-def unasked_is_regular(namespace: Namespace, wanted: bool | None, version: str | None) -> bool:
+@mutant("PREM-14", (create(partitioned=None), GET), deep=True)
+class UnaskedIsRegular(Premium):
     """A partitioned namespace creates a regular queue if the request leaves the option out."""
-    return wanted is not None and RULES.premium.in_partitioned(namespace, wanted, version)
+
+    def in_partitioned(self, wanted: bool | None, version: str | None) -> bool:
+        return wanted is not None and super().in_partitioned(wanted, version)
 
 
-@mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
-def either_kind_in_partitioned(wanted: bool | None) -> bool:
+@mutant("PREM-15", (REGULAR,))
+class EitherKindInPartitioned(Premium):
     """A partitioned namespace creates partitioned and regular queues, as requested."""
-    return bool(wanted)
+
+    def in_partitioned(self, wanted: bool | None, version: str | None) -> bool:
+        return bool(wanted)
 
 
-@mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
-def option_ignored_in_partitioned() -> bool:
+@mutant("PREM-15", (REGULAR,))
+class OptionIgnoredInPartitioned(Premium):
     """A partitioned namespace creates a partitioned queue if a regular one is requested."""
-    return True
+
+    def in_partitioned(self, wanted: bool | None, version: str | None) -> bool:
+        return True
 
 
-@mutant("PREM-16", "sizes.partition_count", (create(), *EIGHT))
-def sixteen_in_partitioned(partitioned: bool) -> int:
+@mutant("PREM-16", (create(), *EIGHT))
+class SixteenInPartitioned(Sizes):
     """In a partitioned namespace a queue has 16 partitions, as in Standard."""
-    return 16 if partitioned else 1
+
+    def partition_count(self, *, partitioned: bool, size: int) -> int:
+        return 16 if partitioned else 1
 
 
-@mutant("PREM-17", "batches.check_keys", (create(), TWO_KEYS_AT_ONCE))
-def batch_of_any_keys() -> None:
+@mutant("PREM-17", (create(), TWO_KEYS_AT_ONCE))
+class BatchOfAnyKeys(Batches):
     """A partitioned namespace accepts a batch with several PartitionKeys or SessionIds."""
 
+    def check_keys(self, entity: Entity, messages: tuple[v.Message, ...]) -> None:
+        pass
 
-@mutant("PREM-17", "batches.check_keys", (create(), TWO_SESSIONS_AT_ONCE), only_where, deep=True)
-def batch_of_any_sessions(messages: tuple[v.Message, ...]) -> bool:
+
+@mutant("PREM-17", (create(), TWO_SESSIONS_AT_ONCE), deep=True)
+class BatchOfAnySessions(Batches):
     """A partitioned namespace accepts a batch with several SessionIds."""
-    return len({message.session_id for message in messages}) == 1
+
+    @only_where
+    def check_keys(self, messages: tuple[v.Message, ...]) -> bool:
+        return len({message.session_id for message in messages}) == 1

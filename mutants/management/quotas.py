@@ -6,12 +6,12 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.quotas import A_UNIT, MOST_ENTITIES, MOST_PARTITIONED
+from busproof.model.management import Management
+from busproof.model.quotas import A_UNIT, MOST_ENTITIES, MOST_PARTITIONED, Quotas
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind, EntitySettings, Refusal
-from busproof.mutants.mutant import beside, memory, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import Run, create, send
 from busproof.mutants.wrappers import afterwards, alters, beforehand, only_where, refuses_as
 
@@ -44,111 +44,146 @@ def _check_with(namespace: Namespace, kind: EntityKind, more: int) -> None:
     there = getattr(counts, name)
     setattr(counts, name, there + more)
     try:
-        RULES.quotas.check_partitioned(namespace, kind)
+        Quotas.check_partitioned(namespace.rules.quotas, kind)
     finally:
         setattr(counts, name, there)
 
 
-@mutant("QUOTA-01", "quotas.check_partitioned", HUNDRED)
-def one_partitioned_too_few(namespace: Namespace, kind: EntityKind) -> None:
+@mutant("QUOTA-01", HUNDRED)
+class OnePartitionedTooFew(Quotas):
     """A namespace may have only 99 partitioned queues."""
-    _check_with(namespace, kind, 1)
+
+    def check_partitioned(self, kind: EntityKind) -> None:
+        _check_with(self.rules.namespace, kind, 1)
 
 
-@mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE)
-def partitioned_without_end() -> None:
+@mutant("QUOTA-02", ONE_MORE)
+class PartitionedWithoutEnd(Quotas):
     """A namespace may have any number of partitioned entities."""
 
+    def check_partitioned(self, kind: EntityKind) -> None:
+        pass
 
-@mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE, refuses_as(v.Error.INVALID_OPERATION))
-def too_many_called_invalid() -> None:
+
+@mutant("QUOTA-02", ONE_MORE)
+class TooManyCalledInvalid(Quotas):
     """A queue beyond the quota is refused as an invalid operation."""
 
+    @refuses_as(v.Error.INVALID_OPERATION)
+    def check_partitioned(self) -> None:
+        pass
 
-@beside("quotas.check_partitioned", only_where)
-def _check_unless_with_sessions(namespace: Namespace) -> bool:
-    return not memory(namespace, list[EntitySettings])[0].requires_session
+
+class _CheckUnlessWithSessions(Quotas):
+    @only_where
+    def check_partitioned(self) -> bool:
+        return not memory(self.rules.namespace, list[EntitySettings])[0].requires_session
 
 
-@mutant(
-    "QUOTA-02", "management.create", how=beforehand, also=_check_unless_with_sessions, deep=True
-)
+@mutant("QUOTA-02", also=(_CheckUnlessWithSessions,), deep=True)
 @run(*HUNDRED, create(requires_session=True))
-def one_too_many_with_sessions(namespace: Namespace, settings: EntitySettings) -> None:
+class OneTooManyWithSessions(Management):
     """A partitioned queue beyond the quota is created if it requires sessions."""
-    memory(namespace, list[EntitySettings])[:] = [settings]
+
+    @beforehand
+    def create(self, settings: EntitySettings) -> None:
+        memory(self.rules.namespace, list[EntitySettings])[:] = [settings]
 
 
-@beside("quotas.check_partitioned")
-def _note_refusal(namespace: Namespace, kind: EntityKind) -> None:
+class _NoteRefusal(Quotas):
     """Create an entity beyond the quota, and remember to refuse it."""
-    try:
-        RULES.quotas.check_partitioned(namespace, kind)
-    except Refusal as refusal:
-        memory(namespace, list[Refusal]).append(refusal)
+
+    def check_partitioned(self, kind: EntityKind) -> None:
+        try:
+            super().check_partitioned(kind)
+        except Refusal as refusal:
+            memory(self.rules.namespace, list[Refusal]).append(refusal)
 
 
-@mutant("MGMT-10", "management.create_queue", how=alters, also=_note_refusal, deep=True)
+@mutant("MGMT-10", also=(_NoteRefusal,), deep=True)
 @run(*ONE_MORE, send("m1"))
-def refused_and_created(usual: Answer, namespace: Namespace) -> Answer:
+class RefusedAndCreated(Management):
     """A partitioned queue beyond the quota is refused, but created."""
-    refusals = memory(namespace, list[Refusal])
-    if not refusals:
-        return usual
-    refusal = refusals.pop()
-    return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+    @alters
+    def create_queue(self, usual: Answer) -> Answer:
+        refusals = memory(self.rules.namespace, list[Refusal])
+        if not refusals:
+            return usual
+        refusal = refusals.pop()
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-@mutant("QUOTA-03", "quotas.check_partitioned", topics(101), only_where)
-def topics_without_end(kind: EntityKind) -> bool:
+@mutant("QUOTA-03", topics(101))
+class TopicsWithoutEnd(Quotas):
     """A namespace may have any number of partitioned topics."""
-    return kind is not EntityKind.TOPIC
+
+    @only_where
+    def check_partitioned(self, kind: EntityKind) -> bool:
+        return kind is not EntityKind.TOPIC
 
 
-@mutant("QUOTA-03", "quotas.check_partitioned", topics(51))
-def half_as_many_topics(namespace: Namespace, kind: EntityKind) -> None:
+@mutant("QUOTA-03", topics(51))
+class HalfAsManyTopics(Quotas):
     """A namespace may have only 50 partitioned topics."""
-    _check_with(namespace, kind, MOST_PARTITIONED // 2 if kind is EntityKind.TOPIC else 0)
+
+    def check_partitioned(self, kind: EntityKind) -> None:
+        _check_with(
+            self.rules.namespace, kind, MOST_PARTITIONED // 2 if kind is EntityKind.TOPIC else 0
+        )
 
 
-@beside("quotas.count", afterwards)
-def _count_up(namespace: Namespace, entity: Entity, one: int) -> None:
+class _CountUp(Quotas):
     """Count the partitioned entities that are deleted, for the mutant below."""
-    gone = one < 0 and entity.settings.partitioned
-    memory(namespace, Counter[EntityKind])[entity.kind] += gone
+
+    @afterwards
+    def count(self, entity: Entity, one: int) -> None:
+        gone = one < 0 and entity.settings.partitioned
+        memory(self.rules.namespace, Counter[EntityKind])[entity.kind] += gone
 
 
-@mutant("QUOTA-05", "quotas.check_partitioned", also=_count_up, deep=True)
+@mutant("QUOTA-05", also=(_CountUp,), deep=True)
 @run(*HUNDRED, DELETED, create())
-def deleted_still_counts(namespace: Namespace, kind: EntityKind) -> None:
+class DeletedStillCounts(Quotas):
     """A partitioned queue counts towards the quota of 100 after its deletion."""
-    _check_with(namespace, kind, memory(namespace, Counter[EntityKind])[kind])
+
+    def check_partitioned(self, kind: EntityKind) -> None:
+        _check_with(
+            self.rules.namespace, kind, memory(self.rules.namespace, Counter[EntityKind])[kind]
+        )
 
 
-@mutant("QUOTA-05", "quotas.check_partitioned", (*ONE_MORE, DELETED, create()), deep=True)
-def refused_counts(namespace: Namespace, kind: EntityKind) -> None:
+@mutant("QUOTA-05", (*ONE_MORE, DELETED, create()), deep=True)
+class RefusedCounts(Quotas):
     """A partitioned queue counts towards the quota of 100 even if its creation was refused."""
-    refused = memory(namespace, Counter[EntityKind])
-    try:
-        _check_with(namespace, kind, refused[kind])
-    except Refusal:
-        refused[kind] += 1
-        raise
+
+    def check_partitioned(self, kind: EntityKind) -> None:
+        refused = memory(self.rules.namespace, Counter[EntityKind])
+        try:
+            _check_with(self.rules.namespace, kind, refused[kind])
+        except Refusal:
+            refused[kind] += 1
+            raise
 
 
-@mutant("QUOTA-06", "quotas.check_partitioned", (*queues(101, partitioned=False), create()))
-def regular_counts(namespace: Namespace, kind: EntityKind) -> None:
+@mutant("QUOTA-06", (*queues(101, partitioned=False), create()))
+class RegularCounts(Quotas):
     """Regular queues and topics count towards the quota of 100."""
-    _check_with(namespace, kind, namespace.counts.regular)
+
+    def check_partitioned(self, kind: EntityKind) -> None:
+        _check_with(self.rules.namespace, kind, self.namespace.counts.regular)
 
 
-@mutant("QUOTA-06", "quotas.check_entities", (*HUNDRED, REGULAR), beforehand)
-def hundred_of_any_kind(namespace: Namespace, kind: EntityKind) -> None:
+@mutant("QUOTA-06", (*HUNDRED, REGULAR))
+class HundredOfAnyKind(Quotas):
     """A namespace with 100 partitioned entities creates no further entity of any kind."""
-    counts = namespace.counts
-    there = counts.partitioned_queues + counts.partitioned_topics
-    if kind is not EntityKind.SUBSCRIPTION and there >= MOST_PARTITIONED:
-        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-06")
+
+    @beforehand
+    def check_entities(self, kind: EntityKind) -> None:
+        counts = self.namespace.counts
+        there = counts.partitioned_queues + counts.partitioned_topics
+        if kind is not EntityKind.SUBSCRIPTION and there >= MOST_PARTITIONED:
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-06")
 
 
 def _limit(namespace: Namespace, kind: EntityKind, weight: int, rule: v.RuleId) -> None:
@@ -159,47 +194,65 @@ def _limit(namespace: Namespace, kind: EntityKind, weight: int, rule: v.RuleId) 
         raise Refusal(v.Error.QUOTA_EXCEEDED, rule)
 
 
-@mutant("QUOTA-07", "quotas.check_entities", (*MANY, REGULAR), deep=True)
-def one_entity_too_few(namespace: Namespace, kind: EntityKind) -> None:
+@mutant("QUOTA-07", (*MANY, REGULAR), deep=True)
+class OneEntityTooFew(Quotas):
     """A namespace may have only 9,999 queues and topics."""
-    _limit(namespace, kind, 2, "QUOTA-07")
+
+    def check_entities(self, kind: EntityKind, partitions: int) -> None:
+        _limit(self.rules.namespace, kind, 2, "QUOTA-07")
 
 
-@mutant("QUOTA-08", "quotas.check_entities", (*MANY, *queues(1), REGULAR), deep=True)
-def entities_without_end() -> None:
+@mutant("QUOTA-08", (*MANY, *queues(1), REGULAR), deep=True)
+class EntitiesWithoutEnd(Quotas):
     """A namespace may have any number of queues."""
 
+    def check_entities(self, kind: EntityKind, partitions: int) -> None:
+        pass
 
-@mutant("QUOTA-09", "quotas.check_entities", (*MANY, create()), deep=True)
-def each_partition_counts(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+
+@mutant("QUOTA-09", (*MANY, create()), deep=True)
+class EachPartitionCounts(Quotas):
     """Each partition of a queue counts towards the 10,000 entities."""
-    _limit(namespace, kind, partitions, "QUOTA-09")
+
+    def check_entities(self, kind: EntityKind, partitions: int) -> None:
+        _limit(self.rules.namespace, kind, partitions, "QUOTA-09")
 
 
-@mutant("QUOTA-12", "quotas.check", CROWDED, only_where, readings=COUNTING, deep=True)
-def premium_without_end(namespace: Namespace) -> bool:
+@mutant("QUOTA-12", CROWDED, readings=COUNTING, deep=True)
+class PremiumWithoutEnd(Quotas):
     """In Premium a namespace may have any number of queues, against the reading of 10,000."""
-    return namespace.profile.tier is not v.Tier.PREMIUM
+
+    @only_where
+    def check(self) -> bool:
+        return self.namespace.profile.tier is not v.Tier.PREMIUM
 
 
-@mutant("QUOTA-13", "quotas.check", how=beforehand, readings={"QUOTA-PREMIUM": "quota"}, deep=True)
+@mutant("QUOTA-13", readings={"QUOTA-PREMIUM": "quota"}, deep=True)
 @run(*CROWDED)
-def quota_in_premium(namespace: Namespace, kind: EntityKind) -> None:
+class QuotaInPremium(Quotas):
     """In Premium the 10,001st queue is refused, against the reading without a limit."""
-    if namespace.profile.tier is v.Tier.PREMIUM:
-        _limit(namespace, kind, 1, "QUOTA-13")
+
+    @beforehand
+    def check(self, kind: EntityKind) -> None:
+        if self.namespace.profile.tier is v.Tier.PREMIUM:
+            _limit(self.rules.namespace, kind, 1, "QUOTA-13")
 
 
-@mutant("QUOTA-14", "quotas.check_premium", UNIT, deep=True)
-def a_unit_too_small(namespace: Namespace) -> None:
+@mutant("QUOTA-14", UNIT, deep=True)
+class AUnitTooSmall(Quotas):
     """In Premium a namespace may have only 999 queues and topics per messaging unit."""
-    counts = namespace.counts
-    there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
-    if there >= (A_UNIT - 1) * namespace.profile.messaging_units:
-        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-14")
+
+    def check_premium(self, kind: EntityKind, partitions: int) -> None:
+        counts = self.namespace.counts
+        there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
+        if there >= (A_UNIT - 1) * self.namespace.profile.messaging_units:
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-14")
 
 
-@mutant("QUOTA-15", "quotas.check_premium", readings={"QUOTA-PREMIUM": "per-unit"}, deep=True)
+@mutant("QUOTA-15", readings={"QUOTA-PREMIUM": "per-unit"}, deep=True)
 @run(*UNIT, create(queue="more", partitioned=False))
-def units_without_end() -> None:
+class UnitsWithoutEnd(Quotas):
     """In Premium a namespace may have any number of queues, against the reading per unit."""
+
+    def check_premium(self, kind: EntityKind, partitions: int) -> None:
+        pass

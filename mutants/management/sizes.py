@@ -5,14 +5,17 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.keys import SESSION_ID
+from busproof.model.keys import SESSION_ID, Keys
 from busproof.model.life_cycle import LOCKED_STATES, Action, State
+from busproof.model.locks import Locks
+from busproof.model.management import Management
+from busproof.model.messages import Messages
 from busproof.model.rules import Namespace
+from busproof.model.sizes import Sizes
 from busproof.model.state import Entity, QueuedMessage, ScheduledMessage, Transaction
-from busproof.model.transactions import PLENTY
+from busproof.model.transactions import PLENTY, Transactions
 from busproof.model.values import DIRECT, Key, Refusal
 from busproof.mutants.mutant import mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     QUEUE,
     Request,
@@ -69,118 +72,157 @@ def each(dealt_with: Callable[[int], Settling] | None = None) -> Run:
     return (*run, *SENT[FITTING:])
 
 
-@mutant("SIZE-01", "sizes.granted_size", (LARGEST,), refuses("SIZE-01"))
-def largest_size_refused(wanted: int | None) -> bool:
+@mutant("SIZE-01", (LARGEST,))
+class LargestSizeRefused(Sizes):
     """A queue of 5 GB is refused."""
-    return wanted == 5
+
+    @refuses("SIZE-01")
+    def granted_size(self, wanted: int | None) -> bool:
+        return wanted == 5
 
 
-@mutant("SIZE-01", "sizes.granted_size", (LARGEST, GET))
-def size_forgotten(namespace: Namespace, wanted: int | None) -> int:
+@mutant("SIZE-01", (LARGEST, GET))
+class SizeForgotten(Sizes):
     """Every queue has 1 GB, whatever size it was created with."""
-    RULES.sizes.granted_size(namespace, wanted)
-    return 1
+
+    def granted_size(self, wanted: int | None) -> int:
+        super().granted_size(wanted)
+        return 1
 
 
-@mutant("SIZE-02", "sizes.granted_size", (create(max_size=6), GET))
-def any_size(namespace: Namespace, wanted: int | None) -> int:
+@mutant("SIZE-02", (create(max_size=6), GET))
+class AnySize(Sizes):
     """A queue can have any size."""
-    return wanted or RULES.sizes.granted_size(namespace, wanted)
+
+    def granted_size(self, wanted: int | None) -> int:
+        return wanted or super().granted_size(wanted)
 
 
-@mutant("SIZE-03", "sizes.granted_size", (create(), GET), with_other("wanted"))
-def large_by_default(wanted: int | None) -> int | None:
+@mutant("SIZE-03", (create(), GET))
+class LargeByDefault(Sizes):
     """A queue that is created without a size has 5 GB."""
-    return wanted or 5
+
+    @with_other("wanted")
+    def granted_size(self, wanted: int | None) -> int | None:
+        return wanted or 5
 
 
-@mutant("SIZE-04", "sizes.greatest_size", (create(), GET))
-def one_partition_told(entity: Entity) -> int:
+@mutant("SIZE-04", (create(), GET))
+class OnePartitionTold(Sizes):
     """A partitioned queue is described with the size of one partition."""
-    return entity.settings.max_size
+
+    def greatest_size(self, entity: Entity) -> int:
+        return entity.settings.max_size
 
 
-@mutant("SIZE-07", "sizes.capacity", FULL, alters)
-def size_divided(usual: int, namespace: Namespace, *, partitioned: bool) -> int:
+@mutant("SIZE-07", FULL)
+class SizeDivided(Sizes):
     """The partitions share the requested size, instead of each having it."""
-    return usual // (namespace.profile.partitions if partitioned else 1)
+
+    @alters
+    def capacity(self, usual: int, *, partitioned: bool) -> int:
+        return usual // (self.namespace.profile.partitions if partitioned else 1)
 
 
-@mutant("SIZE-05", "sizes.partition_count", (create(), *SMALL), alters)
-def one_partition_too_many(usual: int, *, partitioned: bool) -> int:
+@mutant("SIZE-05", (create(), *SMALL))
+class OnePartitionTooMany(Sizes):
     """A partitioned queue has one partition too many."""
-    return usual + partitioned
+
+    @alters
+    def partition_count(self, usual: int, *, partitioned: bool) -> int:
+        return usual + partitioned
 
 
-@mutant("SIZE-05", "sizes.partition_count", (create(max_size=2), *SMALL), deep=True)
-def partitions_by_size(namespace: Namespace, *, partitioned: bool, size: int) -> int:
+@mutant("SIZE-05", (create(max_size=2), *SMALL), deep=True)
+class PartitionsBySize(Sizes):
     """A queue of several GB has as many times the partitions."""
-    return namespace.profile.partitions * size if partitioned else 1
+
+    def partition_count(self, *, partitioned: bool, size: int) -> int:
+        return self.namespace.profile.partitions * size if partitioned else 1
 
 
-@mutant("SIZE-06", "sizes.greatest_size", (REGULAR, GET))
-def regular_told_as_partitioned(namespace: Namespace, entity: Entity) -> int:
+@mutant("SIZE-06", (REGULAR, GET))
+class RegularToldAsPartitioned(Sizes):
     """A regular queue is described as 16 times as large."""
-    return entity.settings.max_size * namespace.profile.partitions
+
+    def greatest_size(self, entity: Entity) -> int:
+        return entity.settings.max_size * self.namespace.profile.partitions
 
 
-@mutant("SIZE-07", "sizes.has_room", FULL)
-def partitions_pooled(namespace: Namespace, entity: Entity, size: int) -> bool:
+@mutant("SIZE-07", FULL)
+class PartitionsPooled(Sizes):
     """A full partition uses storage that other partitions have left."""
-    whole = entity.capacity * len(entity.partitions)
-    return RULES.sizes.used(namespace, entity) + (size or 1) <= whole
+
+    def has_room(self, entity: Entity, partition: int, size: int) -> bool:
+        whole = entity.capacity * len(entity.partitions)
+        return self.used(entity) + (size or 1) <= whole
 
 
-@mutant("SIZE-07", "keys.place", deep=True)
+@mutant("SIZE-07", deep=True)
 @run(
     create(requires_session=True), *(send(f"m{n}", session_id="a", **BULKY) for n in range(ENOUGH))
 )
-def session_never_full(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
+class SessionNeverFull(Keys):
     """A message of a session is accepted although its partition is full."""
-    try:
-        return RULES.keys.place(namespace, entity, key, *rest)
-    except Refusal as refusal:
-        if key is None or key.source != SESSION_ID or "SIZE-07" not in refusal.rules:
-            raise
-        return namespace.rules.keys.home(entity, key)
+
+    def place(self, entity: Entity, key: Key | None, size: int, timeout: int) -> int:
+        try:
+            return super().place(entity, key, size, timeout)
+        except Refusal as refusal:
+            if key is None or key.source != SESSION_ID or "SIZE-07" not in refusal.rules:
+                raise
+            return self.home(entity, key)
 
 
-@mutant("SIZE-08", "sizes.has_room")
+@mutant("SIZE-08")
 @run(
     *(create(), send("first", partition_key=ELSEWHERE), *KEYED),
     send("elsewhere", partition_key=ELSEWHERE, **BULKY),
 )
-def one_full_all_full(namespace: Namespace, entity: Entity, size: int) -> bool:
+class OneFullAllFull(Sizes):
     """While one partition is full, messages with any key are refused."""
-    has_room = RULES.sizes.has_room
-    return all(
-        has_room(namespace, entity, partition.number, size) for partition in entity.partitions
-    )
+
+    def has_room(self, entity: Entity, partition: int, size: int) -> bool:
+        has_room = super().has_room
+        return all(has_room(entity, part.number, size) for part in entity.partitions)
 
 
-@mutant("SIZE-10", "sizes.has_room", FULL_REGULAR)
-def regular_never_full(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+@mutant("SIZE-10", FULL_REGULAR)
+class RegularNeverFull(Sizes):
     """A regular queue accepts messages although it is full."""
-    regular = len(entity.partitions) == 1
-    return regular or RULES.sizes.has_room(namespace, entity, partition, size)
+
+    def has_room(self, entity: Entity, partition: int, size: int) -> bool:
+        regular = len(entity.partitions) == 1
+        return regular or super().has_room(entity, partition, size)
 
 
-@mutant("SIZE-10", "messages.send", how=refuses_yet(v.Error.QUOTA_EXCEEDED), deep=True)
+@mutant("SIZE-10", deep=True)
 @run(*FULL_REGULAR, *(receive() for _ in range(ENOUGH)))
-def full_keeps_what_it_refused(namespace: Namespace, command: v.Send) -> None:
+class FullKeepsWhatItRefused(Messages):
     """A full queue refuses a message, but stores it."""
-    entity = namespace.rules.topics.addressed(command.queue)
-    namespace.rules.messages.arrive(entity, command.message, 0, DIRECT)
+
+    @refuses_yet(v.Error.QUOTA_EXCEEDED)
+    def send(self, command: v.Send) -> None:
+        entity = self.rules.topics.addressed(command.queue)
+        self.arrive(entity, command.message, 0, DIRECT)
 
 
-@mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.UNAVAILABLE, QUOTA))
-def full_called_down() -> None:
+@mutant("SIZE-11", FULL)
+class FullCalledDown(Keys):
     """A send to a full entity is refused as unavailable."""
 
+    @refuses_as(v.Error.UNAVAILABLE, QUOTA)
+    def place(self) -> None:
+        pass
 
-@mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.INVALID_OPERATION, QUOTA))
-def full_called_invalid() -> None:
+
+@mutant("SIZE-11", FULL)
+class FullCalledInvalid(Keys):
     """A send to a full entity is refused as an invalid operation."""
+
+    @refuses_as(v.Error.INVALID_OPERATION, QUOTA)
+    def place(self) -> None:
+        pass
 
 
 def _is_full(namespace: Namespace, entity: Entity) -> bool:
@@ -188,18 +230,24 @@ def _is_full(namespace: Namespace, entity: Entity) -> bool:
     return not all(has_room(entity, partition.number, 10**8) for partition in entity.partitions)
 
 
-@mutant("SIZE-11", "messages.receive", how=refuses("SIZE-11", QUOTA), deep=True)
+@mutant("SIZE-11", deep=True)
 @run(*FULL_REGULAR, receive())
-def full_gives_nothing(namespace: Namespace, command: v.Receive) -> bool:
+class FullGivesNothing(Messages):
     """A full queue gives no messages."""
-    return _is_full(namespace, namespace.rules.topics.receivable(command.queue))
+
+    @refuses("SIZE-11", QUOTA)
+    def receive(self, command: v.Receive) -> bool:
+        return _is_full(self.rules.namespace, self.rules.topics.receivable(command.queue))
 
 
-@mutant("SIZE-11", "management.availability", how=instead, readings={"GET-LAG": "at-once"})
+@mutant("SIZE-11", readings={"GET-LAG": "at-once"})
 @run(*FULL_REGULAR, GET)
-def full_is_limited(namespace: Namespace, entity: Entity) -> v.Availability | None:
+class FullIsLimited(Management):
     """A full queue is described as having limited availability."""
-    return v.Availability.LIMITED if _is_full(namespace, entity) else None
+
+    @instead
+    def availability(self, entity: Entity) -> v.Availability | None:
+        return v.Availability.LIMITED if _is_full(self.rules.namespace, entity) else None
 
 
 def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
@@ -208,20 +256,26 @@ def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
     namespace.rules.sizes.charge(queued.entity, queued.partition, size)
 
 
-@mutant("SIZE-12", "locks.apply", how=afterwards, literal=True)
+@mutant("SIZE-12", literal=True)
 @run(*FULL_REGULAR, receive(), complete(0), MORE)
-def completed_keeps_room(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+class CompletedKeepsRoom(Locks):
     """A completed message uses storage forever."""
-    if action is Action.COMPLETE:
-        _waste(namespace, queued)
+
+    @afterwards
+    def apply(self, queued: QueuedMessage, action: Action) -> None:
+        if action is Action.COMPLETE:
+            _waste(self.rules.namespace, queued)
 
 
-@mutant("SIZE-12", "messages.consume", how=afterwards, deep=True, literal=True)
+@mutant("SIZE-12", deep=True, literal=True)
 @run(*FULL_REGULAR, receive(delete=True), MORE)
-def deleted_keeps_room(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+class DeletedKeepsRoom(Messages):
     """A message that was received and deleted uses storage forever."""
-    if action is not Action.EXPIRE:
-        _waste(namespace, queued)
+
+    @afterwards
+    def consume(self, queued: QueuedMessage, action: Action) -> None:
+        if action is not Action.EXPIRE:
+            _waste(self.rules.namespace, queued)
 
 
 def _has_room_without(
@@ -233,64 +287,72 @@ def _has_room_without(
 ) -> bool:
     """Return whether there is room if some of the messages use no storage."""
     there = sum(queued.message.size or 0 for queued in ignored if queued.partition == partition)
-    return RULES.sizes.has_room(namespace, entity, partition, size - there)
+    return Sizes.has_room(namespace.rules.sizes, entity, partition, size - there)
 
 
-@mutant("SIZE-13", "sizes.has_room", each())
-def locked_takes_no_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+@mutant("SIZE-13", each())
+class LockedTakesNoRoom(Sizes):
     """A locked message uses no storage."""
-    locked = (queued for queued in entity.messages.values() if queued.state in LOCKED_STATES)
-    return _has_room_without(locked, namespace, entity, partition, size)
+
+    def has_room(self, entity: Entity, partition: int, size: int) -> bool:
+        locked = (queued for queued in entity.messages.values() if queued.state in LOCKED_STATES)
+        return _has_room_without(locked, self.rules.namespace, entity, partition, size)
 
 
-@mutant("SIZE-13", "sizes.has_room", each(defer))
-def deferred_takes_no_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+@mutant("SIZE-13", each(defer))
+class DeferredTakesNoRoom(Sizes):
     """A deferred message uses no storage."""
-    aside = (queued for queued in entity.messages.values() if queued.state is State.DEFERRED)
-    return _has_room_without(aside, namespace, entity, partition, size)
+
+    def has_room(self, entity: Entity, partition: int, size: int) -> bool:
+        aside = (queued for queued in entity.messages.values() if queued.state is State.DEFERRED)
+        return _has_room_without(aside, self.rules.namespace, entity, partition, size)
 
 
-@mutant("SIZE-13", "sizes.has_room", each(dead_letter))
-def dead_takes_no_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+@mutant("SIZE-13", each(dead_letter))
+class DeadTakesNoRoom(Sizes):
     """Dead letters do not count towards the size of their queue."""
-    dead = () if entity.dead_letters is None else entity.dead_letters.messages.values()
-    return _has_room_without(dead, namespace, entity, partition, size)
+
+    def has_room(self, entity: Entity, partition: int, size: int) -> bool:
+        dead = () if entity.dead_letters is None else entity.dead_letters.messages.values()
+        return _has_room_without(dead, self.rules.namespace, entity, partition, size)
 
 
-@mutant("SIZE-13", "sizes.has_room")
+@mutant("SIZE-13")
 @run(REGULAR, *(schedule(f"m{n}", 3600, **BULKY) for n in range(ENOUGH)), MORE)
-def scheduled_takes_no_room(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
+class ScheduledTakesNoRoom(Sizes):
     """A scheduled message uses no storage until it is due."""
-    later = entity.scheduled.values()
-    return _has_room_without(later, namespace, entity, *rest)
+
+    def has_room(self, entity: Entity, partition: int, size: int) -> bool:
+        later = entity.scheduled.values()
+        return _has_room_without(later, self.rules.namespace, entity, partition, size)
 
 
-def _place_alone(
-    namespace: Namespace,
-    entity: Entity,
-    transaction: Transaction,
-    message: v.Message,
-    key: Key | None,
-) -> int:
-    """Select the partition for a message as if no other message waited for the commit."""
-    return namespace.rules.keys.place(entity, key, message.size or 0, PLENTY)
+class _Alone(Transactions):
+    def place(
+        self, entity: Entity, transaction: Transaction, message: v.Message, key: Key | None
+    ) -> int:
+        """Select the partition as if no other message waited for the commit."""
+        return self.rules.keys.place(entity, key, message.size or 0, PLENTY)
 
 
-ALONE: Final = {"transactions.place": _place_alone}
-
-
-@mutant("SIZE-14", "transactions.check_commit", IN_TRANSACTION, instead_of("SIZE-14"), also=ALONE)
-def transaction_never_full() -> None:
+@mutant("SIZE-14", IN_TRANSACTION)
+class TransactionNeverFull(_Alone):
     """A transaction is committed although its messages do not fit."""
 
+    @instead_of("SIZE-14")
+    def check_commit(self) -> None:
+        pass
 
-@mutant("SIZE-14", "transactions.commit", (*IN_TRANSACTION, receive()), also=ALONE, deep=True)
-def transaction_in_part(namespace: Namespace, command: v.CommitTransaction, *rest: Any) -> Answer:
+
+@mutant("SIZE-14", (*IN_TRANSACTION, receive()), deep=True)
+class TransactionInPart(_Alone):
     """The commit of a transaction that does not fit stores the messages that do."""
-    answer, rules = RULES.transactions.commit(namespace, command, *rest), namespace.rules
-    for sent in namespace.transactions[command.transaction].sends:
-        size = sent.message.size or 0
-        fits = rules.sizes.has_room(sent.entity, sent.partition, size)
-        if "SIZE-14" in answer.rules and fits and sent.scheduled is None:
-            rules.transactions.deliver(sent)
-    return answer
+
+    def commit(self, command: v.CommitTransaction, connection: str) -> Answer:
+        answer = super().commit(command, connection)
+        for sent in self.namespace.transactions[command.transaction].sends:
+            size = sent.message.size or 0
+            fits = self.rules.sizes.has_room(sent.entity, sent.partition, size)
+            if "SIZE-14" in answer.rules and fits and sent.scheduled is None:
+                self.deliver(sent)
+        return answer

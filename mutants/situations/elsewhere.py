@@ -10,11 +10,14 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.rules import Namespace
+from busproof.model.batches import Batches
+from busproof.model.dead_letters import DeadLetters
+from busproof.model.expiry import Expiry
+from busproof.model.management import Management
+from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import EntityKind, InTransit
 from busproof.mutants.mutant import memory, mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import QUEUE, abandon, create, over, receive, send, wait
 from busproof.mutants.wrappers import alters
 
@@ -24,26 +27,26 @@ IN_SESSION: Final = v.Receive(queue=QUEUE, session_id="s")
 WITHOUT_LOCK: Final = v.ReceiveBatch(queue=QUEUE, count=2, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-@mutant("LIFE-03", "batches.receive_batch", deep=True)
+@mutant("LIFE-03", deep=True)
 @run(create(), send("m1", partition_key="a"), WITHOUT_LOCK, wait(61), receive())
-def deleted_at_once_comes_back(
-    namespace: Namespace, command: v.ReceiveBatch, connection: str
-) -> Answer:
+class DeletedAtOnceComesBack(Batches):
     """Messages received at once in receive-and-delete mode are only locked."""
-    locked = attrs.evolve(command, mode=v.ReceiveMode.PEEK_LOCK)
-    answer = RULES.batches.receive_batch(namespace, locked, connection)
-    outcome = answer.outcome
-    if command.mode is locked.mode or not isinstance(outcome, v.ReceivedSeveral):
+
+    def receive_batch(self, command: v.ReceiveBatch, connection: str) -> Answer:
+        locked = attrs.evolve(command, mode=v.ReceiveMode.PEEK_LOCK)
+        answer = super().receive_batch(locked, connection)
+        outcome = answer.outcome
+        if command.mode is locked.mode or not isinstance(outcome, v.ReceivedSeveral):
+            return answer
+        views = (
+            attrs.evolve(view, lock_token=None, locked_until=None, delivery_count=None)
+            for view in outcome.messages
+        )
+        answer.outcome = v.ReceivedSeveral(messages=tuple(views))
         return answer
-    views = (
-        attrs.evolve(view, lock_token=None, locked_until=None, delivery_count=None)
-        for view in outcome.messages
-    )
-    answer.outcome = v.ReceivedSeveral(messages=tuple(views))
-    return answer
 
 
-@mutant("SESS-19", "sessions.hold", deep=True)
+@mutant("SESS-19", deep=True)
 @run(
     create(requires_session=True),
     ACCEPT,
@@ -52,20 +55,20 @@ def deleted_at_once_comes_back(
     over("c2", ACCEPT),
     over("c2", v.GetSessionState(queue=QUEUE, session_id="s")),
 )
-def state_is_lost_for_the_next_holder(
-    namespace: Namespace, session: Session, connection: str
-) -> None:
+class StateIsLostForTheNextHolder(Sessions):
     """A session that another connection accepts has no state any more."""
-    holders = memory(namespace, dict[tuple[str, str], str])
-    place = (session.entity.path, session.name)
-    if holders.get(place, connection) != connection:
-        namespace.journal.touch(session)
-        session.state = None
-    holders[place] = connection
-    RULES.sessions.hold(namespace, session, connection)
+
+    def hold(self, session: Session, connection: str) -> None:
+        holders = memory(self.rules.namespace, dict[tuple[str, str], str])
+        place = (session.entity.path, session.name)
+        if holders.get(place, connection) != connection:
+            self.namespace.journal.touch(session)
+            session.state = None
+        holders[place] = connection
+        super().hold(session, connection)
 
 
-@mutant("DLQ-02", "management.apply_update", deep=True)
+@mutant("DLQ-02", deep=True)
 @run(
     create(max_delivery_count=5),
     v.UpdateQueue(queue=QUEUE, max_delivery_count=1),
@@ -74,17 +77,17 @@ def state_is_lost_for_the_next_holder(
     abandon(0),
     *(wait(121), receive()),
 )
-def delivery_limit_is_never_lowered(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+class DeliveryLimitIsNeverLowered(Management):
     """An update of the maximum delivery count is ignored if it is a lower one."""
-    most = command.max_delivery_count
-    if most is not None and most < entity.settings.max_delivery_count:
-        command = attrs.evolve(command, max_delivery_count=None)
-    RULES.management.apply_update(namespace, entity, command)
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        most = command.max_delivery_count
+        if most is not None and most < entity.settings.max_delivery_count:
+            command = attrs.evolve(command, max_delivery_count=None)
+        super().apply_update(entity, command)
 
 
-@mutant("DLQ-02", "dead_letters.has_failed_too_often", how=alters, deep=True)
+@mutant("DLQ-02", deep=True)
 @run(
     create(requires_session=True, max_delivery_count=1),
     send("m1", session_id="s"),
@@ -93,12 +96,15 @@ def delivery_limit_is_never_lowered(
     abandon(0),
     IN_SESSION,
 )
-def sessions_have_no_delivery_limit(usual: bool, queued: QueuedMessage) -> bool:
+class SessionsHaveNoDeliveryLimit(DeadLetters):
     """A message of a session is given again however often its delivery failed."""
-    return usual and queued.session is None
+
+    @alters
+    def has_failed_too_often(self, usual: bool, queued: QueuedMessage) -> bool:
+        return usual and queued.session is None
 
 
-@mutant("TTL-01", "expiry.expires_at", deep=True)
+@mutant("TTL-01", deep=True)
 @run(
     v.CreateTopic(topic="t"),
     v.CreateSubscription(topic="t", subscription="s"),
@@ -106,10 +112,10 @@ def sessions_have_no_delivery_limit(usual: bool, queued: QueuedMessage) -> bool:
     wait(200),
     receive(queue=COPIES),
 )
-def own_lifetime_is_ignored_in_subscriptions(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+class OwnLifetimeIsIgnoredInSubscriptions(Expiry):
     """A copy has the time to live of its subscription, whatever the message's own is."""
-    if entity.kind is EntityKind.SUBSCRIPTION:
-        message = attrs.evolve(message, time_to_live=None)
-    return RULES.expiry.expires_at(namespace, entity, message, transit)
+
+    def expires_at(self, entity: Entity, message: v.Message, transit: InTransit) -> int | None:
+        if entity.kind is EntityKind.SUBSCRIPTION:
+            message = attrs.evolve(message, time_to_live=None)
+        return super().expires_at(entity, message, transit)

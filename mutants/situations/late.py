@@ -2,19 +2,28 @@
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
+from busproof.model.batches import Batches
+from busproof.model.deferral import Deferral
+from busproof.model.duplicates import Duplicates
+from busproof.model.expiry import Expiry
+from busproof.model.keys import Keys
 from busproof.model.life_cycle import Action, State
+from busproof.model.locks import Locks
+from busproof.model.messages import Messages
 from busproof.model.rules import Namespace
+from busproof.model.scheduling import Scheduling
+from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
+from busproof.model.transactions import Transactions
 from busproof.model.values import Refusal
-from busproof.mutants.mutant import beside, memory, mutant, run
-from busproof.mutants.own_rules import RULES
+from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
     DEAD,
     PARTITIONS,
@@ -65,63 +74,77 @@ def _repeated(number: int, part: Callable[[int], Run]) -> Run:
     return tuple(request for place in range(number) for request in part(place))
 
 
-@mutant("LIFE-09", "expiry.expires_at", (*KEYED, wait(HOUR + 1), receive()), alters, deep=True)
-def message_is_lost_after_an_hour(
-    usual: int | None, namespace: Namespace, entity: Entity
-) -> int | None:
+@mutant("LIFE-09", (*KEYED, wait(HOUR + 1), receive()), deep=True)
+class MessageIsLostAfterAnHour(Expiry):
     """A message without a time to live is lost after an hour."""
-    if usual is None and entity.owner is entity:
-        return namespace.now + HOUR * v.MICROSECONDS
-    return usual
+
+    @alters
+    def expires_at(self, usual: int | None, entity: Entity) -> int | None:
+        if usual is None and entity.owner is entity:
+            return self.namespace.now + HOUR * v.MICROSECONDS
+        return usual
 
 
-@mutant("DLQ-05", "expiry.expires_at", how=alters, deep=True)
+@mutant("DLQ-05", deep=True)
 @run(*KEYED, receive(), dead_letter(0), wait(DAY + 1), receive(queue=DEAD))
-def dead_letter_is_lost_after_a_day(
-    usual: int | None, namespace: Namespace, entity: Entity
-) -> int | None:
+class DeadLetterIsLostAfterADay(Expiry):
     """A dead letter is lost after a day."""
-    return usual if entity.owner is entity else namespace.now + DAY * v.MICROSECONDS
+
+    @alters
+    def expires_at(self, usual: int | None, entity: Entity) -> int | None:
+        return usual if entity.owner is entity else self.namespace.now + DAY * v.MICROSECONDS
 
 
-@mutant("DEFER-02", "deferral.find", how=alters, deep=True)
+@mutant("DEFER-02", deep=True)
 @run(*KEYED, receive(), defer(0), wait(HOUR + 1), by_number(0))
-def number_is_forgotten_after_an_hour(usual: QueuedMessage, namespace: Namespace) -> QueuedMessage:
+class NumberIsForgottenAfterAnHour(Deferral):
     """An hour after its delivery, a deferred message cannot be received by its number."""
-    if namespace.now > usual.locked_until + HOUR * v.MICROSECONDS - 60 * v.MICROSECONDS:
-        raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-02")
-    return usual
+
+    @alters
+    def find(self, usual: QueuedMessage) -> QueuedMessage:
+        if self.namespace.now > usual.locked_until + HOUR * v.MICROSECONDS - 60 * v.MICROSECONDS:
+            raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-02")
+        return usual
 
 
-@mutant("SESS-19", "sessions.get_state", STATEFUL, alters, deep=True)
-def state_is_forgotten_after_an_hour(usual: Answer, namespace: Namespace) -> Answer:
+@mutant("SESS-19", STATEFUL, deep=True)
+class StateIsForgottenAfterAnHour(Sessions):
     """Session states are lost an hour after the start."""
-    if namespace.now > HOUR * v.MICROSECONDS and isinstance(usual.outcome, v.SessionState):
-        return Answer(v.SessionState(), rules=usual.rules)
-    return usual
+
+    @alters
+    def get_state(self, usual: Answer) -> Answer:
+        if self.namespace.now > HOUR * v.MICROSECONDS and isinstance(usual.outcome, v.SessionState):
+            return Answer(v.SessionState(), rules=usual.rules)
+        return usual
 
 
-@mutant("KEY-11", "duplicates.remember", how=afterwards, deep=True)
+@mutant("KEY-11", deep=True)
 @run(
     create(duplicate_detection=True, duplicate_window=2 * DAY * v.MICROSECONDS),
     *(send("m1", message_id="x"), wait(DAY + 1), send("m2", message_id="x")),
     *(receive(delete=True), receive(delete=True)),
 )
-def window_is_a_day_at_most(namespace: Namespace, entity: Entity, name: Any) -> None:
+class WindowIsADayAtMost(Duplicates):
     """A MessageId is forgotten after a day, even in a longer duplicate window."""
-    entry = entity.duplicates[name]
-    namespace.journal.touch(entry)
-    entry.until = min(entry.until, namespace.now + DAY * v.MICROSECONDS)
-    entry.index()
+
+    @afterwards
+    def remember(self, entity: Entity, name: Any) -> None:
+        entry = entity.duplicates[name]
+        self.namespace.journal.touch(entry)
+        entry.until = min(entry.until, self.namespace.now + DAY * v.MICROSECONDS)
+        entry.index()
 
 
-@mutant("TXN-12", "transactions.apply", how=only_where, deep=True)
+@mutant("TXN-12", deep=True)
 @run(create(), *_repeated(MANY + 1, _within), *(receive(delete=True),) * (MANY + 1))
-def commit_past_a_hundred_is_lost(namespace: Namespace) -> bool:
+class CommitPastAHundredIsLost(Transactions):
     """The 101st transaction commits successfully, but its messages are lost."""
-    counts = memory(namespace, Counter[str])
-    counts["commits"] += 1
-    return counts["commits"] <= MANY
+
+    @only_where
+    def apply(self) -> bool:
+        counts = memory(self.rules.namespace, Counter[str])
+        counts["commits"] += 1
+        return counts["commits"] <= MANY
 
 
 def _counted_to_a_hundred(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
@@ -129,23 +152,26 @@ def _counted_to_a_hundred(queued: QueuedMessage, view: v.MessageView) -> v.Messa
     return view if count is None else attrs.evolve(view, delivery_count=min(count, MANY))
 
 
-@mutant("DLQ-01", "", also=showing(_counted_to_a_hundred), deep=True)
+@mutant("DLQ-01", also=showing(_counted_to_a_hundred), deep=True)
 @run(
     *(create(max_delivery_count=2 * MANY), send("m1", partition_key="a")),
     *_repeated(MANY, lambda number: (receive(), abandon(number))),
     receive(),
 )
-def deliveries_are_counted_to_a_hundred() -> None:
+class DeliveriesAreCountedToAHundred:
     """Delivery counts stop at 100."""
 
 
-@mutant("LOCK-04", "locks.renew", how=refuses("LOCK-04", v.Error.LOCK_LOST), deep=True)
+@mutant("LOCK-04", deep=True)
 @run(*KEYED, receive(), *(renew(0),) * (MANY + 1))
-def renewal_past_a_hundred_is_refused(namespace: Namespace, command: v.RenewLock) -> bool:
+class RenewalPastAHundredIsRefused(Locks):
     """A lock cannot be renewed more than a hundred times."""
-    counts = memory(namespace, Counter[str])
-    counts[command.lock_token] += 1
-    return counts[command.lock_token] > MANY
+
+    @refuses("LOCK-04", v.Error.LOCK_LOST)
+    def renew(self, command: v.RenewLock) -> bool:
+        counts = memory(self.rules.namespace, Counter[str])
+        counts[command.lock_token] += 1
+        return counts[command.lock_token] > MANY
 
 
 BULKY: Final[dict[str, Any]] = {"size": 10**8, "stands_in": True}
@@ -169,103 +195,107 @@ def _waste(namespace: Namespace, entity: Entity, partition: int, message: v.Mess
     namespace.rules.sizes.charge(entity, partition, message.size or 0)
 
 
-@mutant(
-    "SIZE-04", "keys.place_without_key", how=refuses("SIZE-09", v.Error.QUOTA_EXCEEDED), deep=True
-)
+@mutant("SIZE-04", deep=True)
 @run(create(), *SENT[: FITTING + 1])
-def unkeyed_messages_fill_one_partition_only(
-    namespace: Namespace, entity: Entity, size: int
-) -> bool:
+class UnkeyedMessagesFillOnePartitionOnly(Keys):
     """A message without a key is refused when those before it would fill one partition."""
-    return namespace.rules.sizes.used(entity) + size > entity.capacity
+
+    @refuses("SIZE-09", v.Error.QUOTA_EXCEEDED)
+    def place_without_key(self, entity: Entity, size: int) -> bool:
+        return self.rules.sizes.used(entity) + size > entity.capacity
 
 
-@mutant("SIZE-10", "keys.place_without_key", (create(), *SENT), instead, deep=True)
-def unkeyed_messages_always_fit(namespace: Namespace, entity: Entity, size: int) -> int | None:
+@mutant("SIZE-10", (create(), *SENT), deep=True)
+class UnkeyedMessagesAlwaysFit(Keys):
     """A message without a key is accepted although every partition is full."""
-    numbers, sizes = range(len(entity.partitions)), namespace.rules.sizes
-    room = any(sizes.has_room(entity, number, size) for number in numbers)
-    chosen = namespace.rules.keys.next_partition(entity, entity.base.down)
-    return None if room or chosen is None or len(numbers) == 1 else chosen
+
+    @instead
+    def place_without_key(self, entity: Entity, size: int) -> int | None:
+        numbers, sizes = range(len(entity.partitions)), self.rules.sizes
+        room = any(sizes.has_room(entity, number, size) for number in numbers)
+        chosen = self.next_partition(entity, entity.base.down)
+        return None if room or chosen is None or len(numbers) == 1 else chosen
 
 
-def _keeps_room(is_kept: Callable[[QueuedMessage], bool]) -> Mapping[str, Callable[..., Any]]:
-    """Return a replacement that counts such messages as using storage after their completion."""
+class _KeepsRoom(Locks):
+    """Count some messages as using storage after their completion."""
 
-    @beside("locks.apply")
-    def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: str) -> None:
-        kept = action is Action.COMPLETE and is_kept(queued)
-        RULES.locks.apply(namespace, queued, action, reason)
+    def is_kept(self, queued: QueuedMessage) -> bool:
+        raise NotImplementedError
+
+    def apply(self, queued: QueuedMessage, action: Action, reason: str) -> None:
+        kept = action is Action.COMPLETE and self.is_kept(queued)
+        super().apply(queued, action, reason)
         if kept:
-            _waste(namespace, queued.entity, queued.partition, queued.message)
-
-    return apply
+            _waste(self.rules.namespace, queued.entity, queued.partition, queued.message)
 
 
-OF_DEAD_LETTERS: Final = _keeps_room(lambda queued: queued.entity.owner is not queued.entity)
-
-
-DEFERRED: Final = _keeps_room(lambda queued: queued.state is State.DEFERRED_LOCKED)
-
-
-ENLISTED: Final = _keeps_room(lambda queued: queued.enlisted is not None)
-
-
-@mutant("SIZE-12", "", also=OF_DEAD_LETTERS, deep=True, literal=True)
+@mutant("SIZE-12", deep=True, literal=True)
 @run(*FULL, receive(), dead_letter(0), receive(queue=DEAD), complete(1, DEAD), MORE)
-def completed_dead_letter_keeps_room() -> None:
+class CompletedDeadLetterKeepsRoom(_KeepsRoom):
     """A completed dead letter uses storage forever."""
 
+    def is_kept(self, queued: QueuedMessage) -> bool:
+        return queued.entity.owner is not queued.entity
 
-@mutant("SIZE-12", "", also=DEFERRED, deep=True, literal=True)
+
+@mutant("SIZE-12", deep=True, literal=True)
 @run(*FULL, receive(), defer(0), by_number(0), complete(1), MORE)
-def completed_deferred_message_keeps_room() -> None:
+class CompletedDeferredMessageKeepsRoom(_KeepsRoom):
     """A completed deferred message uses storage forever."""
 
+    def is_kept(self, queued: QueuedMessage) -> bool:
+        return queued.state is State.DEFERRED_LOCKED
 
-@mutant("SIZE-12", "", IN_TRANSACTION, also=ENLISTED, deep=True, literal=True)
-def message_completed_in_a_transaction_keeps_room() -> None:
+
+@mutant("SIZE-12", IN_TRANSACTION, deep=True, literal=True)
+class MessageCompletedInATransactionKeepsRoom(_KeepsRoom):
     """A message completed in a transaction uses storage forever."""
 
+    def is_kept(self, queued: QueuedMessage) -> bool:
+        return queued.enlisted is not None
 
-@mutant("SIZE-12", "scheduling.drop", how=afterwards, deep=True, literal=True)
+
+@mutant("SIZE-12", deep=True, literal=True)
 @run(
     create(partitioned=False, max_size=1),
     *(schedule(f"m{n}", 86_400, **BULKY) for n in range(FITTING)),
     *(cancel(n) for n in range(FITTING)),
     MORE,
 )
-def cancelled_message_keeps_room(
-    namespace: Namespace, scheduled: ScheduledMessage, action: Action
-) -> None:
+class CancelledMessageKeepsRoom(Scheduling):
     """A cancelled scheduled message uses storage forever."""
-    if action is Action.CANCEL:
-        _waste(namespace, scheduled.entity, scheduled.partition, scheduled.message)
+
+    @afterwards
+    def drop(self, scheduled: ScheduledMessage, action: Action) -> None:
+        if action is Action.CANCEL:
+            _waste(self.rules.namespace, scheduled.entity, scheduled.partition, scheduled.message)
 
 
-@mutant("SIZE-12", "expiry.expire", how=afterwards, deep=True, literal=True)
+@mutant("SIZE-12", deep=True, literal=True)
 @run(
     create(partitioned=False, max_size=1, time_to_live=60 * v.MICROSECONDS),
     *SENT[:FITTING],
     *(wait(61), receive(), MORE),
 )
-def expired_message_keeps_room(namespace: Namespace, queued: QueuedMessage) -> None:
+class ExpiredMessageKeepsRoom(Expiry):
     """An expired message uses storage forever, beside its dead letter."""
-    _waste(namespace, queued.entity, queued.partition, queued.message)
+
+    @afterwards
+    def expire(self, queued: QueuedMessage) -> None:
+        _waste(self.rules.namespace, queued.entity, queued.partition, queued.message)
 
 
-def _wastes_what_it_refuses(usual: Callable[..., Answer]) -> Callable[..., Answer]:
-    def replacement(namespace: Namespace, command: Any, connection: str) -> Answer:
-        try:
-            answer = usual(namespace, command, connection)
-        except Refusal:
-            _waste_refused(namespace, command)
-            raise
-        if isinstance(answer.outcome, v.Refused):
-            _waste_refused(namespace, command)
-        return answer
-
-    return replacement
+def _wasting(namespace: Namespace, command: Any, usual: Callable[[], Answer]) -> Answer:
+    """Answer as usual, and let a message that is refused use storage."""
+    try:
+        answer = usual()
+    except Refusal:
+        _waste_refused(namespace, command)
+        raise
+    if isinstance(answer.outcome, v.Refused):
+        _waste_refused(namespace, command)
+    return answer
 
 
 def _waste_refused(namespace: Namespace, command: Any) -> None:
@@ -278,26 +308,33 @@ def _waste_refused(namespace: Namespace, command: Any) -> None:
             entity.partitions[partition].bytes += message.size
 
 
-@mutant(
-    "SIZE-07",
-    "messages.send",
-    also={
-        "batches.send_batch": _wastes_what_it_refuses(RULES.batches.send_batch),
-        "scheduling.schedule": _wastes_what_it_refuses(RULES.scheduling.schedule),
-    },
-    deep=True,
-)
+class _RefusedBatchTakesRoom(Batches):
+    def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
+        usual = super().send_batch
+        return _wasting(self.rules.namespace, command, lambda: usual(command, connection))
+
+
+class _RefusedScheduleTakesRoom(Scheduling):
+    def schedule(self, command: v.Schedule, connection: str) -> Answer:
+        usual = super().schedule
+        return _wasting(self.rules.namespace, command, lambda: usual(command, connection))
+
+
+@mutant("SIZE-07", also=(_RefusedBatchTakesRoom, _RefusedScheduleTakesRoom), deep=True)
 @run(
     create(),
     *(send(f"m{n}", session_id="s", partition_key="a", **BULKY) for n in range(FITTING + 2)),
     send("more", partition_key="a", **BULKY),
 )
-def refused_message_takes_room(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+class RefusedMessageTakesRoom(Messages):
     """A refused message uses storage forever."""
-    return _wastes_what_it_refuses(RULES.messages.send)(namespace, command, connection)
+
+    def send(self, command: v.Send, connection: str) -> Answer:
+        usual = super().send
+        return _wasting(self.rules.namespace, command, lambda: usual(command, connection))
 
 
-@mutant("SIZE-07", "transactions.roll_back", deep=True, literal=True)
+@mutant("SIZE-07", deep=True, literal=True)
 @run(
     create(),
     v.BeginTransaction(transaction="t"),
@@ -305,11 +342,10 @@ def refused_message_takes_room(namespace: Namespace, command: v.Send, connection
     v.RollBackTransaction(transaction="t"),
     *(send(f"n{n}", partition_key="a", **BULKY) for n in range(FITTING - 1)),
 )
-def rolled_back_message_keeps_room(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+class RolledBackMessageKeepsRoom(Transactions):
     """A message of a rolled back transaction uses storage forever."""
-    answer = RULES.transactions.roll_back(namespace, command, connection)
-    for buffered in namespace.transactions[command.transaction].sends:
-        _waste(namespace, buffered.entity, buffered.partition, buffered.message)
-    return answer
+
+    @afterwards
+    def roll_back(self, command: v.RollBackTransaction) -> None:
+        for buffered in self.namespace.transactions[command.transaction].sends:
+            _waste(self.rules.namespace, buffered.entity, buffered.partition, buffered.message)

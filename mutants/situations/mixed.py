@@ -13,14 +13,21 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
+from busproof.model.batches import Batches
+from busproof.model.dead_letters import DeadLetters
+from busproof.model.duplicates import Duplicates
 from busproof.model.life_cycle import Action, State
+from busproof.model.locks import Locks
+from busproof.model.management import Management
+from busproof.model.messages import Messages
+from busproof.model.partitions import Partitions
 from busproof.model.rules import Namespace
+from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, QueuedMessage, Transaction
-from busproof.model.transactions import keys_of_sends
+from busproof.model.transactions import Transactions, keys_of_sends
 from busproof.model.values import Key
 from busproof.mutants.entities import Switch, held
 from busproof.mutants.mutant import memory, mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -75,38 +82,48 @@ TWO_VALUES: Final = v.SendBatch(
 Change = Callable[[QueuedMessage, v.MessageView], v.MessageView]
 
 
-@mutant("TXN-12", "transactions.apply", how=only_where, deep=True)
+@mutant("TXN-12", deep=True)
 @run(create(), BEGIN, SENT_WITHIN, down(HOME), COMMIT, up(HOME), TAKE)
-def commit_in_an_outage_is_lost(transaction: Transaction) -> bool:
+class CommitInAnOutageIsLost(Transactions):
     """A commit succeeds while its messages' partition is down, and the messages are lost."""
-    return not any(buffered.entity.base.down for buffered in transaction.sends)
+
+    @only_where
+    def apply(self, transaction: Transaction) -> bool:
+        return not any(buffered.entity.base.down for buffered in transaction.sends)
 
 
-@mutant("LOCK-08", "locks.settle", how=instead, deep=True)
+@mutant("LOCK-08", deep=True)
 @run(*KEYED, receive(), down(HOME), complete(0), up(HOME), wait(61), receive())
-def completed_in_an_outage_comes_again(
-    namespace: Namespace, command: v.Settlement
-) -> Answer | None:
+class CompletedInAnOutageComesAgain(Locks):
     """A message completed while its partition is down is delivered again."""
-    entity = namespace.rules.topics.readable(command.queue)
-    lost = isinstance(command, v.Complete) and entity.base.down and command.transaction is None
-    return Answer(DONE) if lost else None
+
+    @instead
+    def settle(self, command: v.Settlement) -> Answer | None:
+        entity = self.rules.topics.readable(command.queue)
+        lost = isinstance(command, v.Complete) and entity.base.down and command.transaction is None
+        return Answer(DONE) if lost else None
 
 
-@mutant("LIFE-09", "messages.arrive", LATE, only_where, deep=True)
-def message_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> bool:
+@mutant("LIFE-09", LATE, deep=True)
+class MessagePastAHundredIsLost(Messages):
     """The 101st message of a queue is accepted and lost."""
-    counts = memory(namespace, Counter[str])
-    counts[entity.path] += 1
-    return counts[entity.path] != MANY + 1
+
+    @only_where
+    def arrive(self, entity: Entity) -> bool:
+        counts = memory(self.rules.namespace, Counter[str])
+        counts[entity.path] += 1
+        return counts[entity.path] != MANY + 1
 
 
-@mutant("DLQ-05", "dead_letters.enqueue", LATE_DEAD, only_where, deep=True)
-def dead_letter_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> bool:
+@mutant("DLQ-05", LATE_DEAD, deep=True)
+class DeadLetterPastAHundredIsLost(DeadLetters):
     """The 101st dead letter of a queue is lost."""
-    counts = memory(namespace, Counter[str])
-    counts[entity.path] += 1
-    return counts[entity.path] != MANY + 1
+
+    @only_where
+    def enqueue(self, entity: Entity) -> bool:
+        counts = memory(self.rules.namespace, Counter[str])
+        counts[entity.path] += 1
+        return counts[entity.path] != MANY + 1
 
 
 @shown("LIFE-01", (create(), send("m1", properties={"yes": True}), receive()), deep=True)
@@ -134,12 +151,15 @@ def letters_are_replaced(queued: QueuedMessage, view: v.MessageView) -> v.Messag
     return attrs.evolve(view, subject=view.subject.encode("ascii", "replace").decode())
 
 
-@mutant("BATCH-01", "batches.send_batch", (create(), TWO_VALUES, TAKE, TAKE), asks, deep=True)
-def batch_shares_the_label_of_its_first(command: v.SendBatch) -> v.SendBatch:
+@mutant("BATCH-01", (create(), TWO_VALUES, TAKE, TAKE), deep=True)
+class BatchSharesTheLabelOfItsFirst(Batches):
     """Every message of a batch gets the label of the first one."""
-    subjects = [message.subject for message in command.messages[:1]]
-    alike = (attrs.evolve(message, subject=subjects[0]) for message in command.messages)
-    return attrs.evolve(command, messages=tuple(alike))
+
+    @asks
+    def send_batch(self, command: v.SendBatch) -> v.SendBatch:
+        subjects = [message.subject for message in command.messages[:1]]
+        alike = (attrs.evolve(message, subject=subjects[0]) for message in command.messages)
+        return attrs.evolve(command, messages=tuple(alike))
 
 
 def _recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
@@ -149,77 +169,93 @@ def _recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
     return list(held(entity, command.partition)) if entity is not None and up_again else []
 
 
-@mutant("DLQ-01", "partitions.switch", how=afterwards, deep=True)
+@mutant("DLQ-01", deep=True)
 @run(*KEYED, receive(), wait(61), *IN_OUTAGE, receive())
-def outage_forgets_deliveries(namespace: Namespace, command: Switch) -> None:
+class OutageForgetsDeliveries(Partitions):
     """After an outage the delivery counts of its partition's messages start again."""
-    for queued in _recovered(namespace, command):
-        namespace.journal.touch(queued)
-        queued.failed = 0
+
+    @afterwards
+    def switch(self, command: Switch) -> None:
+        for queued in _recovered(self.rules.namespace, command):
+            self.namespace.journal.touch(queued)
+            queued.failed = 0
 
 
-@mutant("LIFE-10", "partitions.switch", how=afterwards, deep=True)
+@mutant("LIFE-10", deep=True)
 @run(*HELD, *SESSION_OUTAGE, over("c2", ACCEPT))
-def outage_frees_sessions(namespace: Namespace, command: Switch) -> None:
+class OutageFreesSessions(Partitions):
     """An outage ends the locks on the sessions of its partition."""
-    recovered = _recovered(namespace, command)
-    for session in {queued.session for queued in recovered if queued.session is not None}:
-        if session.holder is not None:
-            namespace.rules.sessions.release(session, counts=False)
+
+    @afterwards
+    def switch(self, command: Switch) -> None:
+        recovered = _recovered(self.rules.namespace, command)
+        for session in {queued.session for queued in recovered if queued.session is not None}:
+            if session.holder is not None:
+                self.rules.sessions.release(session, counts=False)
 
 
-@mutant("SESS-19", "sessions.set_state", how=instead, deep=True)
+@mutant("SESS-19", deep=True)
 @run(
     *(*HELD, down(home("s")), v.SetSessionState(queue=QUEUE, session_id="s", state="x")),
     *(up(home("s")), v.GetSessionState(queue=QUEUE, session_id="s")),
 )
-def state_set_in_an_outage_is_lost(
-    namespace: Namespace, command: v.SetSessionState
-) -> Answer | None:
+class StateSetInAnOutageIsLost(Sessions):
     """A session state set while its partition is down is lost."""
-    entity = namespace.entities.get(command.queue)
-    return Answer(DONE) if entity is not None and entity.base.down else None
+
+    @instead
+    def set_state(self, command: v.SetSessionState) -> Answer | None:
+        entity = self.namespace.entities.get(command.queue)
+        return Answer(DONE) if entity is not None and entity.base.down else None
 
 
-@mutant("MGMT-12", "management.apply_update", how=afterwards, deep=True)
+@mutant("MGMT-12", deep=True)
 @run(create(max_delivery_count=4), UPDATE_LOCKS, wait(200), v.GetQueue(queue=QUEUE))
-def update_of_locks_forgets_deliveries(entity: Entity, command: v.UpdateQueue) -> None:
+class UpdateOfLocksForgetsDeliveries(Management):
     """An update of the lock duration resets the delivery limit to the default."""
-    if command.lock_duration is not None:
-        entity.settings = attrs.evolve(entity.settings, max_delivery_count=10)
+
+    @afterwards
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        if command.lock_duration is not None:
+            entity.settings = attrs.evolve(entity.settings, max_delivery_count=10)
 
 
-@mutant("LOCK-01", "management.apply_update", deep=True)
+@mutant("LOCK-01", deep=True)
 @run(*KEYED, receive(), UPDATE_LOCKS, wait(10), complete(0))
-def update_of_locks_shortens_those_under_way(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+class UpdateOfLocksShortensThoseUnderWay(Management):
     """An update of the lock duration changes the ends of current locks."""
-    RULES.management.apply_update(namespace, entity, command)
-    if command.lock_duration is None:
-        return
-    for queued in entity.messages.values():
-        if queued.token is not None and queued.session is None:
-            namespace.journal.touch(queued)
-            queued.locked_until = namespace.now + command.lock_duration
-            entity.look_at("locks.end", queued.locked_until, queued, queued.number)
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        super().apply_update(entity, command)
+        if command.lock_duration is None:
+            return
+        for queued in entity.messages.values():
+            if queued.token is not None and queued.session is None:
+                self.namespace.journal.touch(queued)
+                queued.locked_until = self.namespace.now + command.lock_duration
+                entity.look_at("locks.end", queued.locked_until, queued, queued.number)
 
 
-@mutant("LOCK-01", "management.update_queue", how=refuses_yet(), deep=True)
+@mutant("LOCK-01", deep=True)
 @run(*KEYED, receive(), v.UpdateQueue(queue=QUEUE, partitioned=False), complete(0))
-def refused_update_frees_locks(namespace: Namespace, command: v.UpdateQueue) -> None:
+class RefusedUpdateFreesLocks(Management):
     """A refused update ends all locks of its queue."""
-    entity = namespace.entities.get(command.queue)
-    for queued in tuple(entity.messages.values()) if entity is not None else ():
-        if queued.token is not None and queued.session is None:
-            namespace.rules.locks.release(queued, Action.LOCK_ENDS)
+
+    @refuses_yet()
+    def update_queue(self, command: v.UpdateQueue) -> None:
+        entity = self.namespace.entities.get(command.queue)
+        for queued in tuple(entity.messages.values()) if entity is not None else ():
+            if queued.token is not None and queued.session is None:
+                self.rules.locks.release(queued, Action.LOCK_ENDS)
 
 
-@mutant("MGMT-20", "management.count", how=alters, readings={"GET-LAG": "at-once"}, deep=True)
+@mutant("MGMT-20", readings={"GET-LAG": "at-once"}, deep=True)
 @run(*KEYED, receive(), v.GetQueue(queue=QUEUE))
-def locked_messages_are_not_counted(usual: int, entity: Entity) -> int:
+class LockedMessagesAreNotCounted(Management):
     """Locked messages are missing in the message count."""
-    return usual - sum(queued.state is State.LOCKED for queued in entity.messages.values())
+
+    @alters
+    def count(self, usual: int, entity: Entity) -> int:
+        return usual - sum(queued.state is State.LOCKED for queued in entity.messages.values())
 
 
 BOTH: Final[Run] = (
@@ -240,63 +276,72 @@ def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]
     ]
 
 
-@mutant("TXN-12", "transactions.roll_back", how=afterwards, deep=True)
+@mutant("TXN-12", deep=True)
 @run(*BOTH, v.RollBackTransaction(transaction="t1"), v.CommitTransaction(transaction="t2"), TAKE)
-def rollback_empties_other_transactions(
-    namespace: Namespace, command: v.RollBackTransaction
-) -> None:
+class RollbackEmptiesOtherTransactions(Transactions):
     """A rollback also discards the sends of other transactions."""
-    for other in _others(namespace, namespace.transactions[command.transaction]):
-        namespace.journal.touch(other)
-        other.sends = ()
+
+    @afterwards
+    def roll_back(self, command: v.RollBackTransaction) -> None:
+        for other in _others(
+            self.rules.namespace, self.namespace.transactions[command.transaction]
+        ):
+            self.namespace.journal.touch(other)
+            other.sends = ()
 
 
-@mutant("TXN-13", "transactions.apply", deep=True)
+@mutant("TXN-13", deep=True)
 @run(
     *BOTH,
     v.CommitTransaction(transaction="t1"),
     v.RollBackTransaction(transaction="t2"),
     *(TAKE, TAKE),
 )
-def commit_takes_other_transactions_along(namespace: Namespace, transaction: Transaction) -> None:
+class CommitTakesOtherTransactionsAlong(Transactions):
     """A commit also delivers the sends of other transactions."""
-    RULES.transactions.apply(namespace, transaction)
-    for other in _others(namespace, transaction):
-        for buffered in other.sends:
-            namespace.rules.transactions.deliver(buffered)
+
+    def apply(self, transaction: Transaction) -> None:
+        super().apply(transaction)
+        for other in _others(self.rules.namespace, transaction):
+            for buffered in other.sends:
+                self.deliver(buffered)
 
 
-@mutant("TXN-02", "transactions.check_other_sends", how=afterwards, deep=True)
+@mutant("TXN-02", deep=True)
 @run(*BOTH[:-1], send("m2", within="t2", partition_key="b"))
-def all_transactions_share_one_key(
-    namespace: Namespace, transaction: Transaction, key: Key
-) -> None:
+class AllTransactionsShareOneKey(Transactions):
     """A message is refused if another transaction has sent one with a different key."""
-    for other in _others(namespace, transaction):
-        for _, earlier in keys_of_sends(other):
-            namespace.rules.transactions.check_same_key(earlier, key)
+
+    @afterwards
+    def check_other_sends(self, transaction: Transaction, key: Key) -> None:
+        for other in _others(self.rules.namespace, transaction):
+            for _, earlier in keys_of_sends(other):
+                self.check_same_key(earlier, key)
 
 
-@mutant("LIFE-09", "messages.accept", how=only_where, deep=True)
+@mutant("LIFE-09", deep=True)
 @run(create(partitioned=False), send("m1", session_id=""), TAKE)
-def message_with_an_empty_property_is_lost(message: v.Message) -> bool:
+class MessageWithAnEmptyPropertyIsLost(Messages):
     """A message with an empty SessionId, PartitionKey or MessageId is accepted and lost."""
-    return "" not in (message.session_id, message.partition_key, message.message_id)
+
+    @only_where
+    def accept(self, message: v.Message) -> bool:
+        return "" not in (message.session_id, message.partition_key, message.message_id)
 
 
-@mutant("LIFE-09", "duplicates.is_duplicate", deep=True)
+@mutant("LIFE-09", deep=True)
 @run(
     create(duplicate_detection=True),
     send("m1", message_id=""),
     send("m2", message_id="y"),
     *(TAKE, TAKE),
 )
-def every_message_is_a_copy_of_an_empty_id(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+class EveryMessageIsACopyOfAnEmptyId(Duplicates):
     """After an empty MessageId, every message is dropped as a copy."""
-    counts = memory(namespace, Counter[str])
-    if counts[entity.path] and message.message_id:
-        return True
-    counts[entity.path] += message.message_id == ""
-    return RULES.duplicates.is_duplicate(namespace, entity, message, key)
+
+    def is_duplicate(self, entity: Entity, message: v.Message, key: Key | None) -> bool:
+        counts = memory(self.rules.namespace, Counter[str])
+        if counts[entity.path] and message.message_id:
+            return True
+        counts[entity.path] += message.message_id == ""
+        return super().is_duplicate(entity, message, key)

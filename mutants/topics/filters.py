@@ -7,8 +7,11 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.filters.facts import Arrival
+from busproof.filters.matching import takes
+from busproof.filters.readings import OURS
+from busproof.model.subscription_rules import SubscriptionRules
 from busproof.mutants.mutant import mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run, receive, send
 from busproof.mutants.wrappers import with_other
 
@@ -20,8 +23,6 @@ LABEL: Final = v.CorrelationFilter(subject="x")
 COLOR: Final = v.CorrelationFilter(subject="x", properties={"color": "red"})
 BY_KEY: Final = v.SqlFilter(expression="sys.PartitionKey = 'a'")
 BY_LABEL: Final = v.SqlFilter(expression="sys.Label = 'x'")
-TAKES: Final = "subscription_rules.takes"
-takes: Final = RULES.subscription_rules.takes
 
 
 def add(wanted: v.Filter, rule: str = "second", within: str | None = None) -> v.AddRule:
@@ -49,18 +50,22 @@ def by(expression: str, **properties: Any) -> Run:
     return asked(v.SqlFilter(expression=expression), properties=properties)
 
 
-@mutant("FILTER-02", TAKES, asked(v.FalseFilter()))
-def false_takes_all(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-02", asked(v.FalseFilter()))
+class FalseTakesAll(SubscriptionRules):
     """A false filter matches every message."""
-    return isinstance(wanted, v.FalseFilter) or takes(wanted, message)
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return isinstance(wanted, v.FalseFilter) or super().takes(wanted, message)
 
 
-@mutant("FILTER-02", TAKES, asked(v.TrueFilter()))
-def true_wants_a_label(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-02", asked(v.TrueFilter()))
+class TrueWantsALabel(SubscriptionRules):
     """A true filter matches only messages with a label."""
-    labelled = message.subject is not None or message.message_id is not None
-    wrong = isinstance(wanted, v.TrueFilter) and not labelled
-    return not wrong and takes(wanted, message)
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        labelled = message.subject is not None or message.message_id is not None
+        wrong = isinstance(wanted, v.TrueFilter) and not labelled
+        return not wrong and super().takes(wanted, message)
 
 
 def _conditions(wanted: v.CorrelationFilter, message: v.Message) -> list[tuple[Any, Any]]:
@@ -74,38 +79,47 @@ def _lower(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
 
-@mutant("FILTER-03", TAKES, asked(LABEL, subject="X"))
-def correlation_without_case(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-03", asked(LABEL, subject="X"))
+class CorrelationWithoutCase(SubscriptionRules):
     """Correlation filters compare without case."""
-    if not isinstance(wanted, v.CorrelationFilter):
-        return takes(wanted, message)
-    return all(_lower(value) == _lower(own) for value, own in _conditions(wanted, message))
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        if not isinstance(wanted, v.CorrelationFilter):
+            return super().takes(wanted, message)
+        return all(_lower(value) == _lower(own) for value, own in _conditions(wanted, message))
 
 
-@mutant("FILTER-03", TAKES, deep=True)
+@mutant("FILTER-03", deep=True)
 @run(*asked(v.CorrelationFilter(reply_to_session_id="a"), reply_to_session_id="b"))
-def correlation_ignores_reply_session(wanted: v.Filter, message: v.Message) -> bool:
+class CorrelationIgnoresReplySession(SubscriptionRules):
     """Correlation filters ignore the ReplyToSessionId."""
-    if isinstance(wanted, v.CorrelationFilter) and wanted.reply_to_session_id is not None:
-        message = attrs.evolve(message, reply_to_session_id=wanted.reply_to_session_id)
-    return takes(wanted, message)
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        if isinstance(wanted, v.CorrelationFilter) and wanted.reply_to_session_id is not None:
+            message = attrs.evolve(message, reply_to_session_id=wanted.reply_to_session_id)
+        return super().takes(wanted, message)
 
 
-@mutant("FILTER-04", TAKES, asked(COLOR, subject="x"))
-def any_condition_suffices(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-04", asked(COLOR, subject="x"))
+class AnyConditionSuffices(SubscriptionRules):
     """A correlation filter matches if one of its conditions holds."""
-    if not isinstance(wanted, v.CorrelationFilter):
-        return takes(wanted, message)
-    return any(value == own for value, own in _conditions(wanted, message))
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        if not isinstance(wanted, v.CorrelationFilter):
+            return super().takes(wanted, message)
+        return any(value == own for value, own in _conditions(wanted, message))
 
 
-@mutant("FILTER-04", TAKES, asked(COLOR, subject="x"), with_other("message"), deep=True)
-def missing_property_matches(wanted: v.Filter, message: v.Message) -> v.Message:
+@mutant("FILTER-04", asked(COLOR, subject="x"), deep=True)
+class MissingPropertyMatches(SubscriptionRules):
     """A correlation filter matches a message that lacks an application property."""
-    if isinstance(wanted, v.CorrelationFilter):
-        properties = wanted.properties.update(message.properties)
-        message = attrs.evolve(message, properties=properties)
-    return message
+
+    @with_other("message")
+    def takes(self, wanted: v.Filter, message: v.Message) -> v.Message:
+        if isinstance(wanted, v.CorrelationFilter):
+            properties = wanted.properties.update(message.properties)
+            message = attrs.evolve(message, properties=properties)
+        return message
 
 
 def _read_as(
@@ -118,50 +132,64 @@ def _read_as(
     if isinstance(wanted, v.SqlFilter):
         written = re.sub(pattern, replacement, wanted.expression, flags=re.IGNORECASE)
         wanted = v.SqlFilter(expression=written)
-    return takes(wanted, message)
+    return takes(wanted, message, readings=OURS) is True
 
 
-@mutant("FILTER-11", TAKES, by("size <= 5", size=5))
-def less_or_equal_is_less(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-11", by("size <= 5", size=5))
+class LessOrEqualIsLess(SubscriptionRules):
     """SQL treats <= as <."""
-    return _read_as(wanted, message, "<=", "<")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, "<=", "<")
 
 
-@mutant("FILTER-11", TAKES, asked(BY_LABEL, subject="x"), deep=True)
-def system_scope_ignored(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-11", asked(BY_LABEL, subject="x"), deep=True)
+class SystemScopeIgnored(SubscriptionRules):
     """SQL treats sys. as user."""
-    return _read_as(wanted, message, r"\bsys\s*\.", "user.")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"\bsys\s*\.", "user.")
 
 
-@mutant("FILTER-12", TAKES, by("a = 1 OR b = 1 AND c = 1", a=1, b=2, c=2))
-def and_or_in_writing_order(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-12", by("a = 1 OR b = 1 AND c = 1", a=1, b=2, c=2))
+class AndOrInWritingOrder(SubscriptionRules):
     """SQL gives AND and OR the same precedence, from the left."""
-    comparison = r"[\w.]+ [<>=!]+ [^\s()]+"
-    return _read_as(wanted, message, rf"({comparison} OR {comparison}) AND", r"(\1) AND")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        comparison = r"[\w.]+ [<>=!]+ [^\s()]+"
+        return _read_as(wanted, message, rf"({comparison} OR {comparison}) AND", r"(\1) AND")
 
 
-@mutant("FILTER-12", TAKES, by("NOT a = 1 AND b = 1", a=2, b=2), deep=True)
-def not_binds_all(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-12", by("NOT a = 1 AND b = 1", a=2, b=2), deep=True)
+class NotBindsAll(SubscriptionRules):
     """In SQL, NOT has a lower precedence than AND and OR."""
-    return _read_as(wanted, message, r"^NOT ([^(].* (?:AND|OR) .*)$", r"NOT (\1)")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"^NOT ([^(].* (?:AND|OR) .*)$", r"NOT (\1)")
 
 
-@mutant("FILTER-13", TAKES, by("EXISTS (color)", size=5))
-def exists_always(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-13", by("EXISTS (color)", size=5))
+class ExistsAlways(SubscriptionRules):
     """In SQL, every property exists."""
-    return _read_as(wanted, message, r"EXISTS\s*\([^)]*\)", "1 = 1")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"EXISTS\s*\([^)]*\)", "1 = 1")
 
 
-@mutant("FILTER-13", TAKES, by("color IS NULL", size=5))
-def absent_is_not_null(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-13", by("color IS NULL", size=5))
+class AbsentIsNotNull(SubscriptionRules):
     """In SQL, a property that is absent is not null."""
-    return _read_as(wanted, message, r"[\w.]+ IS NULL", "1 = 0")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"[\w.]+ IS NULL", "1 = 0")
 
 
-@mutant("FILTER-14", TAKES, by("color IN ('red', 'blue')", color="blue"))
-def in_looks_at_first(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-14", by("color IN ('red', 'blue')", color="blue"))
+class InLooksAtFirst(SubscriptionRules):
     """In SQL, IN compares with the first value only."""
-    return _read_as(wanted, message, r"IN \(([^,)]*),[^)]*\)", r"IN (\1)")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"IN \(([^,)]*),[^)]*\)", r"IN (\1)")
 
 
 def _literally(like: re.Match[str]) -> str:
@@ -169,79 +197,100 @@ def _literally(like: re.Match[str]) -> str:
     return like[0].replace("_", "~_") + " ESCAPE '~'"
 
 
-@mutant("FILTER-15", TAKES, by("code LIKE 'a_c'", code="abc"))
-def underscore_stands_for_itself(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-15", by("code LIKE 'a_c'", code="abc"))
+class UnderscoreStandsForItself(SubscriptionRules):
     """In SQL, _ in a pattern is a literal."""
-    return _read_as(wanted, message, r"LIKE '[^']*_[^']*'(?! ESCAPE)", _literally)
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"LIKE '[^']*_[^']*'(?! ESCAPE)", _literally)
 
 
-@mutant("FILTER-15", TAKES, by("code LIKE 'a!_c' ESCAPE '!'", code="a_c"), deep=True)
-def escape_ignored(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-15", by("code LIKE 'a!_c' ESCAPE '!'", code="a_c"), deep=True)
+class EscapeIgnored(SubscriptionRules):
     """In SQL, ESCAPE has no effect."""
-    return _read_as(wanted, message, r"\s+ESCAPE '.'", "")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"\s+ESCAPE '.'", "")
 
 
-@mutant("FILTER-16", TAKES, by("size + 2 * 3 = 10", size=4))
-def reckoned_from_the_left(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-16", by("size + 2 * 3 = 10", size=4))
+class ReckonedFromTheLeft(SubscriptionRules):
     """SQL evaluates arithmetic from the left, without precedence."""
-    return _read_as(wanted, message, r"([\w.]+ [-+] [\w.]+) ([*/%])", r"(\1) \2")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"([\w.]+ [-+] [\w.]+) ([*/%])", r"(\1) \2")
 
 
-@mutant("FILTER-17", TAKES, by("NOT color = 'red'", size=5))
-def unknown_is_false(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-17", by("NOT color = 'red'", size=5))
+class UnknownIsFalse(SubscriptionRules):
     """In SQL, an unknown condition counts as false, so its negation is true."""
-    if isinstance(wanted, v.SqlFilter) and wanted.expression.startswith("NOT "):
-        inner = wanted.expression.removeprefix("NOT ")
-        if inner.startswith("(") or not re.search(" AND | OR ", inner):
-            return not takes(v.SqlFilter(expression=inner), message)
-    return takes(wanted, message)
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        if isinstance(wanted, v.SqlFilter) and wanted.expression.startswith("NOT "):
+            inner = wanted.expression.removeprefix("NOT ")
+            if inner.startswith("(") or not re.search(" AND | OR ", inner):
+                return not super().takes(v.SqlFilter(expression=inner), message)
+        return super().takes(wanted, message)
 
 
 def _is_unknown(condition: str, message: v.Message) -> bool:
     """Return whether neither a condition nor its negation is true."""
     both = (v.SqlFilter(expression=f"{sign}({condition})") for sign in ("", "NOT "))
-    return not any(takes(side, message) for side in both)
+    return not any(takes(side, message, readings=OURS) is True for side in both)
 
 
-@mutant("FILTER-17", TAKES, by("color = 'red' OR size = 4", size=4), deep=True)
-def unknown_infects_or(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-17", by("color = 'red' OR size = 4", size=4), deep=True)
+class UnknownInfectsOr(SubscriptionRules):
     """In SQL, OR is unknown if one side is unknown."""
-    sides = wanted.expression.split(" OR ") if isinstance(wanted, v.SqlFilter) else []
-    unknown = any(_is_unknown(condition, message) for condition in sides)
-    return not unknown and takes(wanted, message)
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        sides = wanted.expression.split(" OR ") if isinstance(wanted, v.SqlFilter) else []
+        unknown = any(_is_unknown(condition, message) for condition in sides)
+        return not unknown and super().takes(wanted, message)
 
 
-@mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="red"), with_other("message"))
-def names_with_case(wanted: v.Filter, message: v.Message) -> v.Message:
+@mutant("FILTER-18", by("COLOR = 'red'", color="red"))
+class NamesWithCase(SubscriptionRules):
     """In SQL, names of properties are case-sensitive."""
-    if isinstance(wanted, v.SqlFilter):
-        named = set(re.findall(r"\w+", wanted.expression))
-        known = {name: value for name, value in message.properties.items() if name in named}
-        message = attrs.evolve(message, properties=known)
-    return message
+
+    @with_other("message")
+    def takes(self, wanted: v.Filter, message: v.Message) -> v.Message:
+        if isinstance(wanted, v.SqlFilter):
+            named = set(re.findall(r"\w+", wanted.expression))
+            known = {name: value for name, value in message.properties.items() if name in named}
+            message = attrs.evolve(message, properties=known)
+        return message
 
 
-@mutant("FILTER-13", TAKES, by("size IS NOT NULL", size=0), deep=True)
-def zero_is_null(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-13", by("size IS NOT NULL", size=0), deep=True)
+class ZeroIsNull(SubscriptionRules):
     """In SQL, a property that is 0 counts as null."""
-    if isinstance(wanted, v.SqlFilter):
-        left = {name: own for name, own in message.properties.items() if own != 0}
-        message = attrs.evolve(message, properties=left)
-    return takes(wanted, message)
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        if isinstance(wanted, v.SqlFilter):
+            left = {name: own for name, own in message.properties.items() if own != 0}
+            message = attrs.evolve(message, properties=left)
+        return super().takes(wanted, message)
 
 
-@mutant("FILTER-16", TAKES, by("size / 2 = 2.5", size=5), deep=True)
-def division_keeps_the_rest(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-16", by("size / 2 = 2.5", size=5), deep=True)
+class DivisionKeepsTheRest(SubscriptionRules):
     """In SQL, whole numbers are divided with a remainder."""
-    return _read_as(wanted, message, r"/ (\d+)(?![\d.])", r"/ \1.0")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"/ (\d+)(?![\d.])", r"/ \1.0")
 
 
-@mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="RED"), deep=True)
-def values_without_case(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-18", by("COLOR = 'red'", color="RED"), deep=True)
+class ValuesWithoutCase(SubscriptionRules):
     """In SQL, texts are compared without case."""
-    values = (*message.properties.values(), message.subject)
-    texts = {f"'{value}'".lower(): f"'{value}'" for value in values if isinstance(value, str)}
-    return _read_as(wanted, message, "'[^']*'", lambda text: texts.get(text[0].lower(), text[0]))
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        values = (*message.properties.values(), message.subject)
+        texts = {f"'{value}'".lower(): f"'{value}'" for value in values if isinstance(value, str)}
+        return _read_as(
+            wanted, message, "'[^']*'", lambda text: texts.get(text[0].lower(), text[0])
+        )
 
 
 def _as_text(message: v.Message) -> v.Message:
@@ -250,61 +299,81 @@ def _as_text(message: v.Message) -> v.Message:
     return attrs.evolve(message, properties=texts)
 
 
-@mutant("FILTER-28", TAKES, by("size = '5'", size=5))
-def numbers_equal_texts(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-28", by("size = '5'", size=5))
+class NumbersEqualTexts(SubscriptionRules):
     """In SQL, a number equals the text that is written like it."""
-    return takes(wanted, message) or (
-        isinstance(wanted, v.SqlFilter) and takes(wanted, _as_text(message))
-    )
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return super().takes(wanted, message) or (
+            isinstance(wanted, v.SqlFilter) and super().takes(wanted, _as_text(message))
+        )
 
 
-@mutant("FILTER-28", TAKES, by("urgent = TRUE", urgent=1), deep=True)
-def truth_is_one(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-28", by("urgent = TRUE", urgent=1), deep=True)
+class TruthIsOne(SubscriptionRules):
     """In SQL, TRUE equals 1 and FALSE equals 0."""
-    truths = {n: bool(own) for n, own in message.properties.items() if own in (0, 1)}
-    alike = attrs.evolve(message, properties=message.properties.update(truths))
-    return takes(wanted, message) or (isinstance(wanted, v.SqlFilter) and takes(wanted, alike))
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        truths = {n: bool(own) for n, own in message.properties.items() if own in (0, 1)}
+        alike = attrs.evolve(message, properties=message.properties.update(truths))
+        return super().takes(wanted, message) or (
+            isinstance(wanted, v.SqlFilter) and super().takes(wanted, alike)
+        )
 
 
-@mutant("FILTER-28", TAKES, by("newid() = size OR size = 5", size="5"), deep=True)
-def new_ids_equal_all(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-28", by("newid() = size OR size = 5", size="5"), deep=True)
+class NewIdsEqualAll(SubscriptionRules):
     """In SQL, newid() equals whatever it is compared with."""
-    return _read_as(wanted, message, r"newid\(\) = \w+", "1 = 1")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"newid\(\) = \w+", "1 = 1")
 
 
-@mutant("FILTER-11", TAKES, by("size = 5.0", size=5), deep=True)
-def decimals_equal_decimals_only(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-11", by("size = 5.0", size=5), deep=True)
+class DecimalsEqualDecimalsOnly(SubscriptionRules):
     """In SQL, a decimal number never equals a whole one."""
-    return _read_as(wanted, message, r"= (\d+\.\d+)", r"= '\1'")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"= (\d+\.\d+)", r"= '\1'")
 
 
-@mutant("FILTER-30", TAKES, by("[size-of] = 5", **{"size-of": 5}))
-def brackets_name_nothing(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-30", by("[size-of] = 5", **{"size-of": 5}))
+class BracketsNameNothing(SubscriptionRules):
     """In SQL, a name in brackets is that of no property."""
-    return _read_as(wanted, message, r"\[[^]]*\]", "nothing")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"\[[^]]*\]", "nothing")
 
 
-@mutant("FILTER-30", TAKES, by('"size-of" = 5', **{"size-of": 5}), deep=True)
-def quotes_make_texts(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-30", by('"size-of" = 5', **{"size-of": 5}), deep=True)
+class QuotesMakeTexts(SubscriptionRules):
     """In SQL, double quotes make a text, as single ones do."""
-    return _read_as(wanted, message, r'"([^"]*)"', r"'\1'")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r'"([^"]*)"', r"'\1'")
 
 
-@mutant("FILTER-30", TAKES, by("p(which) = 5", which="a", a=5), deep=True)
-def function_takes_its_argument_as_name(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-30", by("p(which) = 5", which="a", a=5), deep=True)
+class FunctionTakesItsArgumentAsName(SubscriptionRules):
     """In SQL, p(x) is the property x, and not the one that x names."""
-    return _read_as(wanted, message, r"\b(?:p|property)\((\w+)\)", r"\1")
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"\b(?:p|property)\((\w+)\)", r"\1")
 
 
-@mutant("FILTER-31", TAKES, asked(BY_KEY, partition_key="a"))
-def partition_key_is_null(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-31", asked(BY_KEY, partition_key="a"))
+class PartitionKeyIsNull(SubscriptionRules):
     """In SQL, sys.PartitionKey is null, whatever the sender has set."""
-    hidden = attrs.evolve(message, partition_key=None)
-    return takes(wanted, hidden if isinstance(wanted, v.SqlFilter) else message)
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        hidden = attrs.evolve(message, partition_key=None)
+        return super().takes(wanted, hidden if isinstance(wanted, v.SqlFilter) else message)
 
 
-@mutant("FILTER-20", TAKES, (*asked(LABEL, subject="x"), send("m7", subject="x"), TAKE))
-def filter_sees_body(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-20", (*asked(LABEL, subject="x"), send("m7", subject="x"), TAKE))
+class FilterSeesBody(SubscriptionRules):
     """No filter matches a message whose body ends in 7."""
-    is_hidden = isinstance(wanted, v.CorrelationFilter) and message.body.endswith("7")
-    return not is_hidden and takes(wanted, message)
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        is_hidden = isinstance(wanted, v.CorrelationFilter) and message.body.endswith("7")
+        return not is_hidden and super().takes(wanted, message)

@@ -8,14 +8,18 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.filters.facts import Arrival
 from busproof.model.answers import Answer
+from busproof.model.limits import Limits
+from busproof.model.messages import Messages
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity, Transaction
-from busproof.model.subscription_rules import RuleChange
+from busproof.model.subscription_rules import RuleChange, SubscriptionRules
+from busproof.model.topics import Topics
+from busproof.model.transactions import Transactions
 from busproof.model.values import EntityKind, InTransit, Refusal
 from busproof.mutants.management.management import empty
 from busproof.mutants.mutant import memory, mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import PARTITIONS, Run, receive, send
 from busproof.mutants.topics.filters import LABEL, ONE, SUBSCRIBED, TAKE, TOPIC, add, remove, taking
 from busproof.mutants.wrappers import (
@@ -28,9 +32,8 @@ from busproof.mutants.wrappers import (
     refuses_yet,
 )
 
-Messages = tuple[v.Message, ...]
+Copies = tuple[v.Message, ...]
 Rules = tuple[v.SubscriptionRule, ...]
-USUAL: Final = RULES.subscription_rules
 COPIES: Final = "subscription_rules.copies"
 CHANGE: Final = "subscription_rules.change"
 CHECK: Final = "subscription_rules.check"
@@ -48,98 +51,136 @@ SPREAD: Final[Run] = tuple(send(f"m{number}", subject="x") for number in range(P
 SEND: Final = send("m1", properties={"size": 1})
 
 
-@mutant("FILTER-01", "topics.create_subscription", (TOPIC, SECOND, *SUBSCRIBED[1:], SEND, TAKE))
-def no_default_rule(namespace: Namespace, command: v.CreateSubscription, connection: str) -> Answer:
+@mutant("FILTER-01", (TOPIC, SECOND, *SUBSCRIBED[1:], SEND, TAKE))
+class NoDefaultRule(Topics):
     """A second subscription of a topic begins without rules."""
-    answer = RULES.topics.create_subscription(namespace, command, connection)
-    path = v.subscription_path(command.topic, command.subscription)
-    subscription = namespace.entities[path]
-    if len(subscription.base.subscriptions or ()) > 1:
-        subscription.rules = ()
-    return answer
+
+    def create_subscription(self, command: v.CreateSubscription, connection: str) -> Answer:
+        answer = super().create_subscription(command, connection)
+        path = v.subscription_path(command.topic, command.subscription)
+        subscription = self.namespace.entities[path]
+        if len(subscription.base.subscriptions or ()) > 1:
+            subscription.rules = ()
+        return answer
 
 
-@mutant("FILTER-05", COPIES, (*SUBSCRIBED, add(v.TrueFilter()), SEND, TAKE, TAKE))
-def copy_for_each_rule(subscription: Entity, message: v.Message) -> Messages:
+@mutant("FILTER-05", (*SUBSCRIBED, add(v.TrueFilter()), SEND, TAKE, TAKE))
+class CopyForEachRule(SubscriptionRules):
     """A subscription gets a copy for each matching rule."""
-    taking = [rule for rule in subscription.rules if USUAL.takes(rule.filter, message)]
-    return tuple(message if rule.action is None else USUAL.act(rule, message) for rule in taking)
+
+    def copies(
+        self, subscription: Entity, message: v.Message, arrival: Arrival | None = None
+    ) -> tuple[v.Message, ...]:
+        taking = [rule for rule in subscription.rules if self.takes(rule.filter, message)]
+        return tuple(message if rule.action is None else self.act(rule, message) for rule in taking)
 
 
-@mutant("FILTER-05", COPIES, (*SUBSCRIBED, add(NONE), SEND, TAKE))
-def all_rules_must_match(
-    namespace: Namespace, subscription: Entity, message: v.Message
-) -> Messages:
+@mutant("FILTER-05", (*SUBSCRIBED, add(NONE), SEND, TAKE))
+class AllRulesMustMatch(SubscriptionRules):
     """A subscription gets a message only if all of its rules match."""
-    taken = (USUAL.takes(rule.filter, message) for rule in subscription.rules)
-    return USUAL.copies(namespace, subscription, message) if all(taken) else ()
+
+    def copies(
+        self, subscription: Entity, message: v.Message, arrival: Arrival | None = None
+    ) -> tuple[v.Message, ...]:
+        taken = (self.takes(rule.filter, message) for rule in subscription.rules)
+        return super().copies(subscription, message) if all(taken) else ()
 
 
-@mutant("FILTER-06", COPIES, (*SUBSCRIBED, remove(), SEND, TAKE))
-def without_rules_everything(
-    namespace: Namespace, subscription: Entity, message: v.Message
-) -> Messages:
+@mutant("FILTER-06", (*SUBSCRIBED, remove(), SEND, TAKE))
+class WithoutRulesEverything(SubscriptionRules):
     """A subscription without rules gets every message."""
-    copies = USUAL.copies(namespace, subscription, message)
-    return copies if subscription.rules else (message,)
+
+    def copies(
+        self, subscription: Entity, message: v.Message, arrival: Arrival | None = None
+    ) -> tuple[v.Message, ...]:
+        copies = super().copies(subscription, message)
+        return copies if subscription.rules else (message,)
 
 
-@mutant("FILTER-06", CHANGE, (*SUBSCRIBED, SEND, remove(), TAKE), afterwards, deep=True)
-def without_rules_emptied(namespace: Namespace, subscription: Entity) -> None:
+@mutant("FILTER-06", (*SUBSCRIBED, SEND, remove(), TAKE), deep=True)
+class WithoutRulesEmptied(SubscriptionRules):
     """A subscription loses its messages with its last rule."""
-    if not subscription.rules:
-        empty(namespace, subscription)
+
+    @afterwards
+    def change(self, subscription: Entity) -> None:
+        if not subscription.rules:
+            empty(self.rules.namespace, subscription)
 
 
-def _note_removed(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
-    before = entity.rules
-    USUAL.change(namespace, entity, command)
-    if isinstance(command, v.RemoveRule):
-        memory(namespace, dict[Entity, Rules])[entity] = tuple(set(before) - set(entity.rules))
+class _NoteRemoved(SubscriptionRules):
+    def change(self, subscription: Entity, command: RuleChange) -> None:
+        before = subscription.rules
+        super().change(subscription, command)
+        if isinstance(command, v.RemoveRule):
+            memory(self.rules.namespace, dict[Entity, Rules])[subscription] = tuple(
+                set(before) - set(subscription.rules)
+            )
 
 
-@mutant("FILTER-07", COPIES, also={CHANGE: _note_removed}, deep=True)
+@mutant("FILTER-07", also=(_NoteRemoved,), deep=True)
 @run(*SUBSCRIBED, add(NONE), remove(), SEND, TAKE)
-def rule_lives_on(namespace: Namespace, subscription: Entity, message: v.Message) -> Messages:
+class RuleLivesOn(SubscriptionRules):
     """A removed rule still applies to the next message."""
-    removed = memory(namespace, dict[Entity, Rules])
-    rules = removed.pop(subscription, ()) if subscription.rules else ()
-    lives = any(USUAL.takes(rule.filter, message) for rule in rules)
-    copies = USUAL.copies(namespace, subscription, message)
-    return copies or ((message,) if lives else ())
+
+    def copies(
+        self, subscription: Entity, message: v.Message, arrival: Arrival | None = None
+    ) -> tuple[v.Message, ...]:
+        removed = memory(self.rules.namespace, dict[Entity, Rules])
+        rules = removed.pop(subscription, ()) if subscription.rules else ()
+        lives = any(self.takes(rule.filter, message) for rule in rules)
+        copies = super().copies(subscription, message)
+        return copies or ((message,) if lives else ())
 
 
-@mutant("FILTER-08", CHANGE, (*SUBSCRIBED, add(NONE, v.DEFAULT_RULE)), beforehand)
-def rule_replaced(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
+@mutant("FILTER-08", (*SUBSCRIBED, add(NONE, v.DEFAULT_RULE)))
+class RuleReplaced(SubscriptionRules):
     """A rule added under the name of another replaces that one."""
-    if isinstance(command, v.AddRule):
-        namespace.journal.touch(entity)
-        entity.rules = tuple(rule for rule in entity.rules if rule.name != command.rule)
+
+    @beforehand
+    def change(self, subscription: Entity, command: RuleChange) -> None:
+        if isinstance(command, v.AddRule):
+            self.namespace.journal.touch(subscription)
+            subscription.rules = tuple(
+                rule for rule in subscription.rules if rule.name != command.rule
+            )
 
 
-@mutant("FILTER-09", CHANGE, (*SUBSCRIBED, remove("second")), instead_of("FILTER-09"))
-def missing_rule_removed() -> None:
+@mutant("FILTER-09", (*SUBSCRIBED, remove("second")))
+class MissingRuleRemoved(SubscriptionRules):
     """Removing a rule that does not exist succeeds."""
 
+    @instead_of("FILTER-09")
+    def change(self) -> None:
+        pass
 
-@mutant("FILTER-10", "subscription_rules.list_rules", (*SUBSCRIBED, add(NONE), v.ListRules(**ONE)))
-def default_rule_not_listed(namespace: Namespace, command: v.ListRules) -> Answer:
+
+@mutant("FILTER-10", (*SUBSCRIBED, add(NONE), v.ListRules(**ONE)))
+class DefaultRuleNotListed(SubscriptionRules):
     """The list of several rules leaves out the first one."""
-    rules = namespace.rules.subscription_rules.find(command).rules
-    return Answer(v.RulesListed(rules=rules[1:] or rules))
+
+    def list_rules(self, command: v.ListRules, connection: str) -> Answer:
+        rules = self.find(command).rules
+        return Answer(v.RulesListed(rules=rules[1:] or rules))
 
 
-@mutant("FILTER-19", CHECK, NO_SQL, instead_of("FILTER-19"))
-def broken_sql_added() -> None:
+@mutant("FILTER-19", NO_SQL)
+class BrokenSqlAdded(SubscriptionRules):
     """A rule with invalid SQL is added, and matches nothing."""
 
+    @instead_of("FILTER-19")
+    def check(self) -> None:
+        pass
 
-@mutant("FILTER-19", ASK, (*NO_SQL, v.ListRules(**ONE)), refuses_yet("FILTER-19"), deep=True)
-def broken_sql_empties_rules(namespace: Namespace, command: RuleChange) -> None:
+
+@mutant("FILTER-19", (*NO_SQL, v.ListRules(**ONE)), deep=True)
+class BrokenSqlEmptiesRules(SubscriptionRules):
     """Adding a rule with invalid SQL is refused, but removes the other rules."""
-    subscription = namespace.rules.subscription_rules.find(command)
-    namespace.journal.touch(subscription)
-    subscription.rules = ()
+
+    @refuses_yet("FILTER-19")
+    def ask_change(self, command: RuleChange) -> None:
+        subscription = self.find(command)
+        self.namespace.journal.touch(subscription)
+        subscription.rules = ()
 
 
 def _is_last(entity: Entity, partition: int) -> bool:
@@ -147,74 +188,89 @@ def _is_last(entity: Entity, partition: int) -> bool:
     return 0 < partition == len(entity.partitions) - 1
 
 
-@mutant("FEAT-01", "messages.arrive", (*taking(NONE), add(LABEL), *SPREAD, *(TAKE,) * PARTITIONS))
-def added_rule_misses_partition(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("FEAT-01", (*taking(NONE), add(LABEL), *SPREAD, *(TAKE,) * PARTITIONS))
+class AddedRuleMissesPartition(Messages):
     """On a partitioned topic an added rule does not apply to the last partition."""
-    added = all(rule.name != v.DEFAULT_RULE for rule in entity.rules)
-    missed = entity.kind is EntityKind.SUBSCRIPTION and added and _is_last(entity, partition)
-    if not missed:
-        RULES.messages.arrive(namespace, entity, message, partition, transit)
+
+    def arrive(
+        self, entity: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        added = all(rule.name != v.DEFAULT_RULE for rule in entity.rules)
+        missed = entity.kind is EntityKind.SUBSCRIPTION and added and _is_last(entity, partition)
+        if not missed:
+            super().arrive(entity, message, partition, transit)
 
 
-@mutant("FEAT-01", CHANGE, (*SUBSCRIBED, add(LABEL)), refuses("FEAT-01"))
-def rule_refused_when_partitioned(subscription: Entity, command: RuleChange) -> bool:
+@mutant("FEAT-01", (*SUBSCRIBED, add(LABEL)))
+class RuleRefusedWhenPartitioned(SubscriptionRules):
     """On a partitioned topic no rule can be added."""
-    return isinstance(command, v.AddRule) and subscription.settings.partitioned
+
+    @refuses("FEAT-01")
+    def change(self, subscription: Entity, command: RuleChange) -> bool:
+        return isinstance(command, v.AddRule) and subscription.settings.partitioned
 
 
-@mutant("FEAT-02", "topics.distribute", (*SUBSCRIBED, remove(), *SPREAD, TAKE), afterwards)
-def removed_rule_stays_in_partition(
-    namespace: Namespace, topic: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("FEAT-02", (*SUBSCRIBED, remove(), *SPREAD, TAKE))
+class RemovedRuleStaysInPartition(Topics):
     """On a partitioned topic a removed rule still applies to the last partition."""
-    for subscription in topic.subscriptions or () if _is_last(topic, partition) else ():
-        if not subscription.rules:
-            namespace.rules.messages.arrive(subscription, message, partition, transit)
+
+    @afterwards
+    def distribute(
+        self, topic: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        for subscription in topic.subscriptions or () if _is_last(topic, partition) else ():
+            if not subscription.rules:
+                self.rules.messages.arrive(subscription, message, partition, transit)
 
 
-@mutant("FEAT-03", "subscription_rules.is_outside", (*BEGUN, add(LABEL, within="t")))
-def rule_in_transaction() -> bool:
+@mutant("FEAT-03", (*BEGUN, add(LABEL, within="t")))
+class RuleInTransaction(SubscriptionRules):
     """On a partitioned topic a rule can be changed in a transaction."""
-    return False
+
+    def is_outside(self, subscription: Entity) -> bool:
+        return False
 
 
-@mutant("FEAT-03", ASK, (*BEGUN, remove(within="t"), SEND, TAKE), alters, deep=True)
-def rule_refused_yet_changed(usual: Answer, namespace: Namespace, command: RuleChange) -> Answer:
+@mutant("FEAT-03", (*BEGUN, remove(within="t"), SEND, TAKE), deep=True)
+class RuleRefusedYetChanged(SubscriptionRules):
     """On a partitioned topic a change in a transaction is refused, but made anyway."""
-    if command.transaction is not None and "FEAT-03" in usual.rules:
-        with suppress(Refusal):
-            USUAL.change(namespace, namespace.rules.subscription_rules.find(command), command)
-    return usual
+
+    @alters
+    def ask_change(self, usual: Answer, command: RuleChange) -> Answer:
+        if command.transaction is not None and "FEAT-03" in usual.rules:
+            with suppress(Refusal):
+                self.change(self.find(command), command)
+        return usual
 
 
-@mutant(
-    "FEAT-18",
-    "subscription_rules.is_outside",
-    how=refuses("FEAT-18"),
-    readings={"REGULAR-RULES": "supported"},
-)
+@mutant("FEAT-18", readings={"REGULAR-RULES": "supported"})
 @run(*ON_REGULAR, add(LABEL, within="t"))
-def rule_refused_in_transaction_on_regular(subscription: Entity) -> bool:
+class RuleRefusedInTransactionOnRegular(SubscriptionRules):
     """On a regular topic no rule can be changed in a transaction."""
-    return not subscription.settings.partitioned
+
+    @refuses("FEAT-18")
+    def is_outside(self, subscription: Entity) -> bool:
+        return not subscription.settings.partitioned
 
 
-@mutant("FEAT-19", "subscription_rules.is_outside")
+@mutant("FEAT-19")
 @run(*ON_REGULAR, add(LABEL, within="t"), v.RollBackTransaction(transaction="t"), LIST)
-def rule_outlives_roll_back(namespace: Namespace, subscription: Entity) -> bool:
+class RuleOutlivesRollBack(SubscriptionRules):
     """On a regular topic a change of a rule in a transaction is made at once."""
-    return not subscription.settings.partitioned or USUAL.is_outside(namespace, subscription)
+
+    def is_outside(self, subscription: Entity) -> bool:
+        return not subscription.settings.partitioned or super().is_outside(subscription)
 
 
-@mutant("FEAT-19", "transactions.apply")
+@mutant("FEAT-19")
 @run(*ON_REGULAR, add(LABEL, within="t"), v.CommitTransaction(transaction="t"), LIST)
-def rule_lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
+class RuleLostAtCommit(Transactions):
     """A commit does not make the changes of rules in its transaction."""
-    namespace.journal.touch(transaction)
-    transaction.rule_changes = ()
-    RULES.transactions.apply(namespace, transaction)
+
+    def apply(self, transaction: Transaction) -> None:
+        self.namespace.journal.touch(transaction)
+        transaction.rule_changes = ()
+        super().apply(transaction)
 
 
 ACT: Final = "subscription_rules.act"
@@ -235,17 +291,25 @@ INVALID_ACTION: Final[Run] = (*SUBSCRIBED, act("SET size"))
 BOTH: Final[Run] = (*ACTING, SEND, TAKE, TAKE)
 
 
-@mutant("FILTER-21", ACT, BOTH)
-def actions_do_nothing(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+@mutant("FILTER-21", BOTH)
+class ActionsDoNothing(SubscriptionRules):
     """An action does not change the copy of its rule."""
-    return attrs.evolve(message, properties=message.properties.set(RULE_NAME, rule.name))
+
+    def act(
+        self, rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
+    ) -> v.Message:
+        return attrs.evolve(message, properties=message.properties.set(RULE_NAME, rule.name))
 
 
-@mutant("FILTER-21", ACT, (*SUBSCRIBED, act("REMOVE size"), SEND, TAKE, TAKE))
-def removed_property_stays(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+@mutant("FILTER-21", (*SUBSCRIBED, act("REMOVE size"), SEND, TAKE, TAKE))
+class RemovedPropertyStays(SubscriptionRules):
     """REMOVE does not remove a property."""
-    after = USUAL.act(rule, message)
-    return attrs.evolve(after, properties=message.properties.update(after.properties))
+
+    def act(
+        self, rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
+    ) -> v.Message:
+        after = super().act(rule, message)
+        return attrs.evolve(after, properties=message.properties.update(after.properties))
 
 
 def _statements(rule: v.SubscriptionRule) -> list[str]:
@@ -253,102 +317,142 @@ def _statements(rule: v.SubscriptionRule) -> list[str]:
     return [each for each in (rule.action or "").split(";") if each.strip()]
 
 
-@mutant("FILTER-29", ACT, (*SUBSCRIBED, act("SET size = 2; SET size = size + 1"), SEND, TAKE, TAKE))
-def statements_read_what_was_sent(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+@mutant("FILTER-29", (*SUBSCRIBED, act("SET size = 2; SET size = size + 1"), SEND, TAKE, TAKE))
+class StatementsReadWhatWasSent(SubscriptionRules):
     """Each statement of an action reads the message as it was sent."""
-    after = message.properties.set(RULE_NAME, rule.name)
-    for statement in _statements(rule):
-        alone = USUAL.act(attrs.evolve(rule, action=statement), message)
-        new = {n: own for n, own in alone.properties.items() if message.properties.get(n) != own}
-        after = after.update(new)
-    return attrs.evolve(USUAL.act(rule, message), properties=after)
+
+    def act(
+        self, rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
+    ) -> v.Message:
+        after = message.properties.set(RULE_NAME, rule.name)
+        for statement in _statements(rule):
+            alone = super().act(attrs.evolve(rule, action=statement), message)
+            new = {
+                n: own for n, own in alone.properties.items() if message.properties.get(n) != own
+            }
+            after = after.update(new)
+        return attrs.evolve(super().act(rule, message), properties=after)
 
 
-@mutant("FILTER-29", ACT, (*SUBSCRIBED, act("SET size = 2; SET size = 3"), SEND, TAKE, TAKE))
-def statements_run_backwards(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+@mutant("FILTER-29", (*SUBSCRIBED, act("SET size = 2; SET size = 3"), SEND, TAKE, TAKE))
+class StatementsRunBackwards(SubscriptionRules):
     """The last statement of an action runs first."""
-    backwards = ";".join(reversed(_statements(rule)))
-    return USUAL.act(attrs.evolve(rule, action=backwards or rule.action), message)
+
+    def act(
+        self, rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
+    ) -> v.Message:
+        backwards = ";".join(reversed(_statements(rule)))
+        return super().act(attrs.evolve(rule, action=backwards or rule.action), message)
 
 
-@mutant("FILTER-32", CHECK, (*SUBSCRIBED, add(DELIMITED)), refuses("FILTER-19"))
-def names_in_brackets_refused(command: v.AddRule) -> bool:
+@mutant("FILTER-32", (*SUBSCRIBED, add(DELIMITED)))
+class NamesInBracketsRefused(SubscriptionRules):
     """A filter with a name in brackets is refused."""
-    return isinstance(command.filter, v.SqlFilter) and "[" in command.filter.expression
+
+    @refuses("FILTER-19")
+    def check(self, command: v.AddRule) -> bool:
+        return isinstance(command.filter, v.SqlFilter) and "[" in command.filter.expression
 
 
-@mutant("FILTER-32", CHECK, (*SUBSCRIBED, add(SCIENTIFIC)), refuses("FILTER-19"), deep=True)
-def functions_and_exponents_refused(command: v.AddRule) -> bool:
+@mutant("FILTER-32", (*SUBSCRIBED, add(SCIENTIFIC)), deep=True)
+class FunctionsAndExponentsRefused(SubscriptionRules):
     """A filter with a function, or with a number in scientific notation, is refused."""
-    sql = command.filter.expression if isinstance(command.filter, v.SqlFilter) else ""
-    return re.search(r"\b(newid|p|property)\(|\d[eE]", sql) is not None
+
+    @refuses("FILTER-19")
+    def check(self, command: v.AddRule) -> bool:
+        sql = command.filter.expression if isinstance(command.filter, v.SqlFilter) else ""
+        return re.search(r"\b(newid|p|property)\(|\d[eE]", sql) is not None
 
 
-def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[Messages, Messages]:
+def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[Copies, Copies]:
     """Return the copies that a subscription gets: all, and those made by rules with actions."""
-    copies = USUAL.copies(namespace, entity, message)
+    copies = SubscriptionRules.copies(namespace.rules.subscription_rules, entity, message)
     return copies, tuple(copy for copy in copies if RULE_NAME in copy.properties)
 
 
-@mutant("FILTER-22", COPIES, (*ACTING, act("SET size = 3", "s"), SEND, *(TAKE,) * 3))
-def first_action_only(namespace: Namespace, subscription: Entity, message: v.Message) -> Messages:
+@mutant("FILTER-22", (*ACTING, act("SET size = 3", "s"), SEND, *(TAKE,) * 3))
+class FirstActionOnly(SubscriptionRules):
     """Only the first of several rules with actions makes a copy."""
-    copies, acted = _copies(namespace, subscription, message)
-    return tuple(copy for copy in copies if copy not in acted[1:])
+
+    def copies(
+        self, subscription: Entity, message: v.Message, arrival: Arrival | None = None
+    ) -> tuple[v.Message, ...]:
+        copies, acted = _copies(self.rules.namespace, subscription, message)
+        return tuple(copy for copy in copies if copy not in acted[1:])
 
 
-@mutant("FILTER-22", COPIES, BOTH)
-def no_copy_beside_actions(
-    namespace: Namespace, subscription: Entity, message: v.Message
-) -> Messages:
+@mutant("FILTER-22", BOTH)
+class NoCopyBesideActions(SubscriptionRules):
     """Rules without an action make no copy if a rule with one matches, too."""
-    copies, acted = _copies(namespace, subscription, message)
-    return acted or copies
+
+    def copies(
+        self, subscription: Entity, message: v.Message, arrival: Arrival | None = None
+    ) -> tuple[v.Message, ...]:
+        copies, acted = _copies(self.rules.namespace, subscription, message)
+        return acted or copies
 
 
-@mutant("FILTER-23", ACT, BOTH, alters)
-def rule_not_named(usual: v.Message) -> v.Message:
+@mutant("FILTER-23", BOTH)
+class RuleNotNamed(SubscriptionRules):
     """The copy of a rule with an action lacks the rule's name."""
-    return attrs.evolve(usual, properties=usual.properties.delete(RULE_NAME))
+
+    @alters
+    def act(self, usual: v.Message) -> v.Message:
+        return attrs.evolve(usual, properties=usual.properties.delete(RULE_NAME))
 
 
-@mutant("FILTER-24", COPIES, BOTH)
-def actions_change_all(namespace: Namespace, subscription: Entity, message: v.Message) -> Messages:
+@mutant("FILTER-24", BOTH)
+class ActionsChangeAll(SubscriptionRules):
     """An action also changes the copy of rules without an action."""
-    copies, acted = _copies(namespace, subscription, message)
-    changed = [attrs.evolve(copy, properties=copy.properties.delete(RULE_NAME)) for copy in acted]
-    return tuple(copy if copy in acted or not acted else changed[0] for copy in copies)
+
+    def copies(
+        self, subscription: Entity, message: v.Message, arrival: Arrival | None = None
+    ) -> tuple[v.Message, ...]:
+        copies, acted = _copies(self.rules.namespace, subscription, message)
+        changed = [
+            attrs.evolve(copy, properties=copy.properties.delete(RULE_NAME)) for copy in acted
+        ]
+        return tuple(copy if copy in acted or not acted else changed[0] for copy in copies)
 
 
-@mutant("FILTER-24", COPIES, (*ACTING, SECOND, SEND, TAKE_SECOND))
-def actions_change_what_is_sent(
-    namespace: Namespace, subscription: Entity, message: v.Message
-) -> Messages:
+@mutant("FILTER-24", (*ACTING, SECOND, SEND, TAKE_SECOND))
+class ActionsChangeWhatIsSent(SubscriptionRules):
     """An action also changes the copies of later subscriptions."""
-    siblings = subscription.base.subscriptions or ()
-    for earlier in takewhile(lambda sibling: sibling is not subscription, siblings):
-        copies = USUAL.copies(namespace, earlier, message)
-        message = copies[-1] if copies else message
-    return USUAL.copies(namespace, subscription, message)
+
+    def copies(
+        self, subscription: Entity, message: v.Message, arrival: Arrival | None = None
+    ) -> tuple[v.Message, ...]:
+        siblings = subscription.base.subscriptions or ()
+        for earlier in takewhile(lambda sibling: sibling is not subscription, siblings):
+            copies = super().copies(earlier, message)
+            message = copies[-1] if copies else message
+        return super().copies(subscription, message)
 
 
-def _act_if_valid(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
-    try:
-        return USUAL.act(rule, message)
-    except AssertionError:
-        return message
+class _ActIfValid(SubscriptionRules):
+    def act(
+        self, rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
+    ) -> v.Message:
+        try:
+            return super().act(rule, message)
+        except AssertionError:
+            return message
 
 
-@mutant("FILTER-25", CHECK, INVALID_ACTION, instead_of("FILTER-25"), also={ACT: _act_if_valid})
-def any_action() -> None:
+@mutant("FILTER-25", INVALID_ACTION, also=(_ActIfValid,))
+class AnyAction(SubscriptionRules):
     """A rule with an invalid action is added, and the action does nothing."""
+
+    @instead_of("FILTER-25")
+    def check(self) -> None:
+        pass
 
 
 def _check_short(namespace: Namespace, name: str, rule: v.RuleId, limited: v.RuleId) -> None:
     """Refuse names of more than 32 characters, where this rule has a limit."""
     if rule == limited and len(name) > 32:
         raise Refusal(v.Error.INVALID_OPERATION, rule)
-    RULES.limits.check_short_name(namespace, name, rule)
+    Limits.check_short_name(namespace.rules.limits, name, rule)
 
 
 def named(length: int) -> Run:
@@ -356,31 +460,43 @@ def named(length: int) -> Run:
     return (TOPIC, v.CreateSubscription(topic="q", subscription="x" * length))
 
 
-@mutant("FILTER-26", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 50)))
-def short_rule_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+@mutant("FILTER-26", (*SUBSCRIBED, act(None, "x" * 50)))
+class ShortRuleNamesOnly(Limits):
     """A rule's name of more than 32 characters is refused."""
-    _check_short(namespace, name, rule, "FILTER-27")
+
+    def check_short_name(self, name: str, rule: v.RuleId) -> None:
+        _check_short(self.rules.namespace, name, rule, "FILTER-27")
 
 
-@mutant("FILTER-27", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 51)), only_where)
-def any_rule_name(rule: v.RuleId) -> bool:
+@mutant("FILTER-27", (*SUBSCRIBED, act(None, "x" * 51)))
+class AnyRuleName(Limits):
     """A rule's name of any length is accepted."""
-    return rule != "FILTER-27"
+
+    @only_where
+    def check_short_name(self, rule: v.RuleId) -> bool:
+        return rule != "FILTER-27"
 
 
-@mutant("TOPIC-17", "limits.check_short_name", named(50))
-def short_subscription_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+@mutant("TOPIC-17", named(50))
+class ShortSubscriptionNamesOnly(Limits):
     """A subscription's name of more than 32 characters is refused."""
-    _check_short(namespace, name, rule, "TOPIC-18")
+
+    def check_short_name(self, name: str, rule: v.RuleId) -> None:
+        _check_short(self.rules.namespace, name, rule, "TOPIC-18")
 
 
-@mutant("TOPIC-18", "limits.check_short_name", named(51), only_where)
-def any_subscription_name(rule: v.RuleId) -> bool:
+@mutant("TOPIC-18", named(51))
+class AnySubscriptionName(Limits):
     """A subscription's name of any length is accepted."""
-    return rule != "TOPIC-18"
+
+    @only_where
+    def check_short_name(self, rule: v.RuleId) -> bool:
+        return rule != "TOPIC-18"
 
 
-@mutant("TOPIC-21", "topics.folded", (*SUBSCRIBED, NAMESAKE))
-def case_of_names_counts(name: str) -> str:
+@mutant("TOPIC-21", (*SUBSCRIBED, NAMESAKE))
+class CaseOfNamesCounts(Topics):
     """Two subscriptions can have names that differ only in case."""
-    return name
+
+    def folded(self, name: str) -> str:
+        return name

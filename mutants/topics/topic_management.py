@@ -6,36 +6,37 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.rules import Namespace
+from busproof.model.life_cycle import Action
+from busproof.model.locks import Locks
+from busproof.model.management import Management
 from busproof.model.state import Entity, QueuedMessage
-from busproof.model.values import EntityKind, EntitySettings
+from busproof.model.topics import Topics
+from busproof.model.values import EntityKind, EntitySettings, InTransit
 from busproof.mutants.entities import is_subscription, is_topic, siblings
 from busproof.mutants.management.management import (
     AT_ONCE,
     LAST,
-    changes_fixed,
+    ChangesFixed,
+    RememberDeleted,
     empty,
     name_again,
-    remember_deleted,
 )
 from busproof.mutants.management.management_updates import (
+    KeepSettings,
+    LockAsBefore,
+    MissLast,
+    RefuseForGood,
     before_update,
     inherit_ids,
     inherit_messages,
-    keep_settings,
-    lock_as_before,
-    miss_last,
-    refuse_for_good,
 )
 from busproof.mutants.mutant import memory, mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import PARTITIONS, Run, create, down, receive, send, up, wait
-from busproof.mutants.wrappers import afterwards, asks, does, instead, refuses, tells
+from busproof.mutants.wrappers import afterwards, asks, instead, refuses, tells, where
 
 TOPIC: Final = "q"
 UPDATE: Final = "management.apply_update"
 Names = tuple[str, ...]
-MISSING_LAST: Final = does(miss_last, is_subscription)
 
 
 def change(**changes: Any) -> v.UpdateTopic:
@@ -75,170 +76,228 @@ UPDATED: Final[Run] = (*ONE_EACH, SHORTER, *(TAKE,) * PARTITIONS)
 RECOVERED: Final[Run] = (CREATE, down(LAST), up(LAST), wait(1), GET)
 
 
-@mutant("MGMT-04", UPDATE, how=does(changes_fixed("partitioned"), is_topic))
+@mutant("MGMT-04")
 @run(CREATE, change(partitioned=False), GET)
-def topic_update_changes_partitioning() -> None:
+class TopicUpdateChangesPartitioning(ChangesFixed):
     """An update changes whether a topic is partitioned."""
 
+    fixed = "partitioned"
+    apply_update = where(is_topic)
 
-@mutant("MGMT-13", UPDATE, SESSIONS, does(changes_fixed("requires_session"), is_subscription))
-def subscription_update_changes_sessions() -> None:
+
+@mutant("MGMT-13", SESSIONS)
+class SubscriptionUpdateChangesSessions(ChangesFixed):
     """An update changes whether a subscription requires sessions."""
 
+    fixed = "requires_session"
+    apply_update = where(is_subscription)
 
-@mutant("MGMT-14", UPDATE, how=does(changes_fixed("duplicate_detection"), is_topic))
+
+@mutant("MGMT-14")
 @run(CREATE, change(duplicate_detection=True), GET)
-def topic_update_changes_detection() -> None:
+class TopicUpdateChangesDetection(ChangesFixed):
     """An update changes whether a topic detects duplicates."""
 
+    fixed = "duplicate_detection"
+    apply_update = where(is_topic)
 
-@mutant("MGMT-05", "topics.create_topic", REGULAR_AGAIN, asks, also=remember_deleted)
-def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic) -> v.CreateTopic:
+
+@mutant("MGMT-05", REGULAR_AGAIN, also=(RememberDeleted,))
+class TopicMadeAgainAsBefore(Topics):
     """A topic that is created again is partitioned if the deleted topic of its name was."""
-    before = memory(namespace, dict[str, Entity]).get(command.topic)
-    if before is not None and is_topic(before):
-        command = attrs.evolve(command, partitioned=before.settings.partitioned)
-    return command
+
+    @asks
+    def create_topic(self, command: v.CreateTopic) -> v.CreateTopic:
+        before = memory(self.rules.namespace, dict[str, Entity]).get(command.topic)
+        if before is not None and is_topic(before):
+            command = attrs.evolve(command, partitioned=before.settings.partitioned)
+        return command
 
 
-@mutant("MGMT-09", "management.check_name", (CREATE, CREATE))
-def second_topic_replaces(namespace: Namespace, path: str) -> None:
+@mutant("MGMT-09", (CREATE, CREATE))
+class SecondTopicReplaces(Management):
     """Creating an existing topic again succeeds, and leaves it empty."""
-    name_again(namespace, path, EntityKind.TOPIC)
+
+    def check_name(self, path: str) -> None:
+        name_again(self.rules.namespace, path, EntityKind.TOPIC)
 
 
-@mutant("MGMT-09", "topics.create_subscription", (*WITH_ONE, send("m1"), SUBSCRIBE, TAKE))
-def second_subscription_empties(
-    namespace: Namespace, command: v.CreateSubscription, connection: str
-) -> Answer:
+@mutant("MGMT-09", (*WITH_ONE, send("m1"), SUBSCRIBE, TAKE))
+class SecondSubscriptionEmpties(Topics):
     """Creating an existing subscription again is refused, but removes its messages."""
-    known = namespace.entities.get(v.subscription_path(command.topic, command.subscription))
-    if known is None:
-        return RULES.topics.create_subscription(namespace, command, connection)
-    empty(namespace, known)
-    return Answer(v.Refused(error=v.Error.ALREADY_EXISTS), rules=("TOPIC-21",))
+
+    def create_subscription(self, command: v.CreateSubscription, connection: str) -> Answer:
+        known = self.namespace.entities.get(
+            v.subscription_path(command.topic, command.subscription)
+        )
+        if known is None:
+            return super().create_subscription(command, connection)
+        empty(self.rules.namespace, known)
+        return Answer(v.Refused(error=v.Error.ALREADY_EXISTS), rules=("TOPIC-21",))
 
 
-@mutant("MGMT-10", "topics.delete_topic", (DELETE,), instead)
-def no_topic_is_deleted(namespace: Namespace, command: v.DeleteTopic) -> Answer | None:
+@mutant("MGMT-10", (DELETE,))
+class NoTopicIsDeleted(Topics):
     """Deleting a topic that does not exist succeeds."""
-    return Answer(DONE) if command.topic not in namespace.entities else None
+
+    @instead
+    def delete_topic(self, command: v.DeleteTopic) -> Answer | None:
+        return Answer(DONE) if command.topic not in self.namespace.entities else None
 
 
-@mutant("MGMT-10", "topics.list_subscriptions", (LIST,), instead)
-def no_subscriptions_of_no_topic(
-    namespace: Namespace, command: v.ListSubscriptions
-) -> Answer | None:
+@mutant("MGMT-10", (LIST,))
+class NoSubscriptionsOfNoTopic(Topics):
     """Listing the subscriptions of a missing topic gives an empty list instead of a refusal."""
-    return Answer(v.Listed()) if command.topic not in namespace.entities else None
+
+    @instead
+    def list_subscriptions(self, command: v.ListSubscriptions) -> Answer | None:
+        return Answer(v.Listed()) if command.topic not in self.namespace.entities else None
 
 
-@mutant("MGMT-11", "topics.get_topic", how=tells("description"))
+@mutant("MGMT-11")
 @run(attrs.evolve(DETECTING, duplicate_window=6 * SOON), GET)
-def topic_window_not_told(usual: v.TopicDescription) -> v.TopicDescription:
+class TopicWindowNotTold(Topics):
     """A topic is described with the default duplicate window."""
-    return attrs.evolve(usual, duplicate_window=EntitySettings().duplicate_window)
+
+    @tells("description")
+    def get_topic(self, usual: v.TopicDescription) -> v.TopicDescription:
+        return attrs.evolve(usual, duplicate_window=EntitySettings().duplicate_window)
 
 
-@mutant("MGMT-11", "management.get_queue", UNLIKE, tells("description"))
-def subscriptions_told_alike(
-    usual: v.QueueDescription, namespace: Namespace, command: v.GetQueue
-) -> v.QueueDescription:
+@mutant("MGMT-11", UNLIKE)
+class SubscriptionsToldAlike(Management):
     """A subscription is described with the settings of its topic's first subscription."""
-    entity = namespace.entities[command.queue]
-    if not is_subscription(entity):
-        return usual
-    first = siblings(entity)[0].settings
-    return attrs.evolve(
-        usual, requires_session=first.requires_session, lock_duration=first.lock_duration
-    )
+
+    @tells("description")
+    def get_queue(self, usual: v.QueueDescription, command: v.GetQueue) -> v.QueueDescription:
+        entity = self.namespace.entities[command.queue]
+        if not is_subscription(entity):
+            return usual
+        first = siblings(entity)[0].settings
+        return attrs.evolve(
+            usual, requires_session=first.requires_session, lock_duration=first.lock_duration
+        )
 
 
-@mutant("MGMT-12", "locks.lock", SHORTENED, also={UPDATE: keep_settings})
-def subscription_update_ignored(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
+@mutant("MGMT-12", SHORTENED, also=(KeepSettings,))
+class SubscriptionUpdateIgnored(LockAsBefore):
     """An update of a subscription is reported, but not in force."""
-    lock = lock_as_before if is_subscription(queued.entity) else RULES.locks.lock
-    lock(namespace, queued, *rest)
+
+    def lock(self, queued: QueuedMessage, action: Action) -> None:
+        if is_subscription(queued.entity):
+            super().lock(queued, action)
+        else:
+            Locks.lock(self, queued, action)
 
 
-@mutant("MGMT-12", UPDATE, (*WITH_TWO, SHORTER, GET_TWO))
-def subscription_update_is_of_all(namespace: Namespace, entity: Entity, *rest: Any) -> None:
+@mutant("MGMT-12", (*WITH_TWO, SHORTER, GET_TWO))
+class SubscriptionUpdateIsOfAll(Management):
     """An update of one subscription also changes the others of its topic."""
-    for subscription in siblings(entity):
-        RULES.management.apply_update(namespace, subscription, *rest)
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        for subscription in siblings(entity):
+            super().apply_update(subscription, command)
 
 
-@mutant("MGMT-12", "topics.distribute", DYING, also={UPDATE: keep_settings})
-def topic_life_as_created(namespace: Namespace, topic: Entity, *rest: Any) -> None:
+@mutant("MGMT-12", DYING, also=(KeepSettings,))
+class TopicLifeAsCreated(Topics):
     """An update of a topic's time to live is reported, but not in force."""
-    with before_update(namespace, topic):
-        RULES.topics.distribute(namespace, topic, *rest)
+
+    def distribute(
+        self, topic: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        with before_update(self.rules.namespace, topic):
+            super().distribute(topic, message, partition, transit)
 
 
-@mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=remember_deleted)
-def topic_made_again_remembers(namespace: Namespace, entity: Entity) -> None:
+@mutant("MGMT-15", COPY_AGAIN, also=(RememberDeleted,))
+class TopicMadeAgainRemembers(Management):
     """A topic that is created again remembers MessageIds of the deleted one."""
-    if is_topic(entity):
-        inherit_ids(namespace, entity)
+
+    @afterwards
+    def add(self, entity: Entity) -> None:
+        if is_topic(entity):
+            inherit_ids(self.rules.namespace, entity)
 
 
-@mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=remember_deleted)
-def subscription_made_again_is_full(namespace: Namespace, entity: Entity) -> None:
+@mutant("MGMT-15", CREATED_AGAIN, also=(RememberDeleted,))
+class SubscriptionMadeAgainIsFull(Management):
     """A subscription that is created again has the messages of the deleted one."""
-    if is_subscription(entity):
-        inherit_messages(namespace, entity)
+
+    @afterwards
+    def add(self, entity: Entity) -> None:
+        if is_subscription(entity):
+            inherit_messages(self.rules.namespace, entity)
 
 
-@mutant("MGMT-16", "topics.list_topics", (create(queue="other"), v.ListTopics()))
-def topics_listed_with_queues(namespace: Namespace) -> Answer:
+@mutant("MGMT-16", (create(queue="other"), v.ListTopics()))
+class TopicsListedWithQueues(Topics):
     """A list of topics includes the queues."""
-    kinds = (EntityKind.TOPIC, EntityKind.QUEUE)
-    names = sorted(path for path, entity in namespace.entities.items() if entity.kind in kinds)
-    return Answer(v.Listed(names=tuple(names)))
+
+    def list_topics(self, command: v.ListTopics, connection: str) -> Answer:
+        kinds = (EntityKind.TOPIC, EntityKind.QUEUE)
+        names = sorted(
+            path for path, entity in self.namespace.entities.items() if entity.kind in kinds
+        )
+        return Answer(v.Listed(names=tuple(names)))
 
 
-@mutant("MGMT-16", "topics.list_subscriptions", how=tells("names"), also=remember_deleted)
+@mutant("MGMT-16", also=(RememberDeleted,))
 @run(*WITH_ONE, DELETE_ONE, LIST)
-def deleted_subscription_listed(
-    usual: Names, namespace: Namespace, command: v.ListSubscriptions
-) -> Names:
+class DeletedSubscriptionListed(Topics):
     """A list of subscriptions includes a deleted one."""
-    above, deleted = v.subscription_path(command.topic, ""), memory(namespace, dict[str, Entity])
-    names = {path.removeprefix(above) for path in deleted if path.startswith(above)}
-    return tuple(sorted({*names, *usual}))
+
+    @tells("names")
+    def list_subscriptions(self, usual: Names, command: v.ListSubscriptions) -> Names:
+        above, deleted = (
+            v.subscription_path(command.topic, ""),
+            memory(self.rules.namespace, dict[str, Entity]),
+        )
+        names = {path.removeprefix(above) for path in deleted if path.startswith(above)}
+        return tuple(sorted({*names, *usual}))
 
 
-@mutant("MGMT-17", UPDATE, UPDATED, MISSING_LAST, also={"locks.lock": lock_as_before})
-def subscription_updated_in_one_partition() -> None:
+@mutant("MGMT-17", UPDATED, also=(LockAsBefore,))
+class SubscriptionUpdatedInOnePartition(MissLast):
     """An update of a subscription's lock duration misses the last partition."""
 
+    apply_update = where(is_subscription)
 
-@mutant("MGMT-19", "management.delete", how=does(refuse_for_good, is_topic))
+
+@mutant("MGMT-19")
 @run(CREATE, down(LAST), DELETE, up(LAST), DELETE)
-def topic_is_never_gone() -> None:
+class TopicIsNeverGone(RefuseForGood):
     """A topic whose deletion failed once in an outage can never be deleted."""
 
+    delete = where(is_topic)
 
-@mutant("MGMT-20", "management.count", (*WITH_TWO, send("m1"), GET_ONE), readings=AT_ONCE)
-def subscription_counts_all(namespace: Namespace, entity: Entity) -> int:
+
+@mutant("MGMT-20", (*WITH_TWO, send("m1"), GET_ONE), readings=AT_ONCE)
+class SubscriptionCountsAll(Management):
     """A subscription's message count includes all subscriptions of its topic."""
-    return sum(RULES.management.count(namespace, other) for other in siblings(entity))
+
+    def count(self, entity: Entity) -> int:
+        return sum(Management.count(self, other) for other in siblings(entity))
 
 
-@mutant("MGMT-21", "topics.get_topic", how=tells("description"), readings=AT_ONCE)
+@mutant("MGMT-21", readings=AT_ONCE)
 @run(CREATE, down(LAST), wait(1), GET)
-def topic_limited_not_told(usual: v.TopicDescription) -> v.TopicDescription:
+class TopicLimitedNotTold(Topics):
     """A topic is described as available in an outage."""
-    return attrs.evolve(usual, availability=v.Availability.AVAILABLE)
+
+    @tells("description")
+    def get_topic(self, usual: v.TopicDescription) -> v.TopicDescription:
+        return attrs.evolve(usual, availability=v.Availability.AVAILABLE)
 
 
-@mutant("MGMT-22", "topics.get_topic", RECOVERED, tells("description"), readings=AT_ONCE)
-def topic_limited_for_good(
-    usual: v.TopicDescription, namespace: Namespace, command: v.GetTopic
-) -> v.TopicDescription:
+@mutant("MGMT-22", RECOVERED, readings=AT_ONCE)
+class TopicLimitedForGood(Topics):
     """After an outage a topic's availability is reported as limited forever."""
-    limited = command.topic in namespace.down
-    return attrs.evolve(usual, availability=v.Availability.LIMITED) if limited else usual
+
+    @tells("description")
+    def get_topic(self, usual: v.TopicDescription, command: v.GetTopic) -> v.TopicDescription:
+        limited = command.topic in self.namespace.down
+        return attrs.evolve(usual, availability=v.Availability.LIMITED) if limited else usual
 
 
 DEFAULT: Final = v.CreateTopic(topic=TOPIC)
@@ -250,56 +309,79 @@ FIRST: Final = v.CreateTopic(topic=TOPIC, api_version="2013-10")
 LATER: Final = v.CreateTopic(topic=TOPIC, api_version="2014-01")
 
 
-@mutant("SIZE-01", "topics.create_topic", (LARGEST, GET), asks)
-def size_of_topic_ignored(command: v.CreateTopic) -> v.CreateTopic:
+@mutant("SIZE-01", (LARGEST, GET))
+class SizeOfTopicIgnored(Topics):
     """Every topic has 1 GB, whatever size it was created with."""
-    return attrs.evolve(command, max_size=None)
+
+    @asks
+    def create_topic(self, command: v.CreateTopic) -> v.CreateTopic:
+        return attrs.evolve(command, max_size=None)
 
 
-@mutant("SIZE-02", "topics.create_topic", (OTHER, GET))
-def topic_of_any_size(namespace: Namespace, command: v.CreateTopic, connection: str) -> Answer:
+@mutant("SIZE-02", (OTHER, GET))
+class TopicOfAnySize(Topics):
     """A topic can have any size."""
-    unsized = attrs.evolve(command, max_size=None)
-    answer = RULES.topics.create_topic(namespace, unsized, connection)
-    topic = namespace.entities[command.topic]
-    size = command.max_size or topic.settings.max_size
-    topic.settings = attrs.evolve(topic.settings, max_size=size)
-    return answer
+
+    def create_topic(self, command: v.CreateTopic, connection: str) -> Answer:
+        unsized = attrs.evolve(command, max_size=None)
+        answer = super().create_topic(unsized, connection)
+        topic = self.namespace.entities[command.topic]
+        size = command.max_size or topic.settings.max_size
+        topic.settings = attrs.evolve(topic.settings, max_size=size)
+        return answer
 
 
-@mutant("SIZE-03", "topics.create_topic", (DEFAULT, GET), asks)
-def topic_is_large_by_default(command: v.CreateTopic) -> v.CreateTopic:
+@mutant("SIZE-03", (DEFAULT, GET))
+class TopicIsLargeByDefault(Topics):
     """A topic that is created without a size has 5 GB."""
-    return attrs.evolve(command, max_size=command.max_size or 5)
+
+    @asks
+    def create_topic(self, command: v.CreateTopic) -> v.CreateTopic:
+        return attrs.evolve(command, max_size=command.max_size or 5)
 
 
-@mutant("SIZE-04", "topics.get_topic", (DEFAULT, GET), tells("description"))
-def one_partition_of_topic_told(
-    usual: v.TopicDescription, namespace: Namespace, command: v.GetTopic
-) -> v.TopicDescription:
+@mutant("SIZE-04", (DEFAULT, GET))
+class OnePartitionOfTopicTold(Topics):
     """A partitioned topic is described with the size of one partition."""
-    return attrs.evolve(usual, max_size=namespace.entities[command.topic].settings.max_size)
+
+    @tells("description")
+    def get_topic(self, usual: v.TopicDescription, command: v.GetTopic) -> v.TopicDescription:
+        return attrs.evolve(
+            usual, max_size=self.namespace.entities[command.topic].settings.max_size
+        )
 
 
-@mutant("PREM-07", "topics.create_topic", (REGULAR,), refuses("PREM-07"))
-def topic_of_premium_is_small(command: v.CreateTopic) -> bool:
+@mutant("PREM-07", (REGULAR,))
+class TopicOfPremiumIsSmall(Topics):
     """In Premium a topic can only have the sizes of Standard."""
-    return (command.max_size or 1) > 5
+
+    @refuses("PREM-07")
+    def create_topic(self, command: v.CreateTopic) -> bool:
+        return (command.max_size or 1) > 5
 
 
-@mutant("MGMT-03", "topics.create_topic", (UNSAID, GET), asks)
-def topic_is_partitioned_unasked(command: v.CreateTopic) -> v.CreateTopic:
+@mutant("MGMT-03", (UNSAID, GET))
+class TopicIsPartitionedUnasked(Topics):
     """A topic is partitioned if its creation leaves the option out."""
-    return attrs.evolve(command, partitioned=command.partitioned is not False)
+
+    @asks
+    def create_topic(self, command: v.CreateTopic) -> v.CreateTopic:
+        return attrs.evolve(command, partitioned=command.partitioned is not False)
 
 
-@mutant("MGMT-06", "topics.create_topic", (FIRST,), refuses("MGMT-06"))
-def first_version_has_no_topics(command: v.CreateTopic) -> bool:
+@mutant("MGMT-06", (FIRST,))
+class FirstVersionHasNoTopics(Topics):
     """A request with api-version 2013-10 cannot create a partitioned topic."""
-    return bool(command.partitioned) and command.api_version == "2013-10"
+
+    @refuses("MGMT-06")
+    def create_topic(self, command: v.CreateTopic) -> bool:
+        return bool(command.partitioned) and command.api_version == "2013-10"
 
 
-@mutant("MGMT-07", "topics.create_topic", (LATER,), refuses("MGMT-07"))
-def later_version_has_no_topics(command: v.CreateTopic) -> bool:
+@mutant("MGMT-07", (LATER,))
+class LaterVersionHasNoTopics(Topics):
     """Only a request with api-version 2013-10 can create a partitioned topic."""
-    return bool(command.partitioned) and command.api_version not in (None, "2013-10")
+
+    @refuses("MGMT-07")
+    def create_topic(self, command: v.CreateTopic) -> bool:
+        return bool(command.partitioned) and command.api_version not in (None, "2013-10")

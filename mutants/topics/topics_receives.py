@@ -6,14 +6,17 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.rules import Namespace
+from busproof.model.duplicates import Duplicates
+from busproof.model.locks import Locks
+from busproof.model.management import Management
 from busproof.model.state import BufferedSend, Entity, Transaction
-from busproof.model.values import EntityKind, Key, Refusal
+from busproof.model.topics import Topics
+from busproof.model.transactions import Transactions
+from busproof.model.values import EntityKind, InTransit, Key, Refusal
 from busproof.mutants import keys, messages
 from busproof.mutants.entities import is_subscription, is_topic
-from busproof.mutants.management.management import AT_ONCE, remember_deleted
+from busproof.mutants.management.management import AT_ONCE, RememberDeleted
 from busproof.mutants.mutant import memory, mutant, run
-from busproof.mutants.own_rules import RULES
 from busproof.mutants.runs import Run, abandon, complete, create, over, receive, send, wait
 from busproof.mutants.topics.topic_management import (
     CREATE,
@@ -32,21 +35,20 @@ from busproof.mutants.topics.topic_management import (
 )
 from busproof.mutants.topics.topics import (
     COMPLETED,
-    DISTRIBUTE,
     TAKE_TWO,
     TAKEN,
     subscriptions_of,
     with_subscriptions,
 )
-from busproof.mutants.transactions import BEGIN, COMMIT, visible_before_commit
+from busproof.mutants.transactions import BEGIN, COMMIT, VisibleBeforeCommit
 from busproof.mutants.wrappers import (
     afterwards,
     alters,
     beforehand,
-    does,
     instead,
     only_where,
     tells,
+    where,
 )
 
 BUFFERED: Final[Run] = (BEGIN, send("m1", within="t", partition_key="a"))
@@ -62,124 +64,141 @@ ABANDONED: Final[Run] = (*READ_FIRST, abandon(0, queue=ONE), READ)
 TWO_KEYS: Final[Run] = (*WITH_ONE, *BUFFERED, send("m2", within="t", partition_key="b"))
 
 
-@mutant("TOPIC-12", "duplicates.is_duplicate", (*COPIES, COPY, TAKE_TWO, TAKE_TWO), alters)
-def topic_keeps_copies(usual: bool, entity: Entity) -> bool:
+@mutant("TOPIC-12", (*COPIES, COPY, TAKE_TWO, TAKE_TWO))
+class TopicKeepsCopies(Duplicates):
     """A topic with duplicate detection drops no copies."""
-    return usual and not is_topic(entity)
+
+    @alters
+    def is_duplicate(self, usual: bool, entity: Entity) -> bool:
+        return usual and not is_topic(entity)
 
 
-@mutant("TOPIC-12", "duplicates.is_duplicate", (*COPIES, *COMPLETED, COPY, TAKE), alters, deep=True)
-def copies_by_subscription(usual: bool, entity: Entity, message: v.Message) -> bool:
+@mutant("TOPIC-12", (*COPIES, *COMPLETED, COPY, TAKE), deep=True)
+class CopiesBySubscription(Duplicates):
     """A topic drops a copy only while a subscription still has the first message."""
-    known = [
-        {queued.message.message_id for queued in subscription.messages.values()}
-        for subscription in subscriptions_of(entity)
-    ]
-    return usual and all(message.message_id in message_ids for message_ids in known)
+
+    @alters
+    def is_duplicate(self, usual: bool, entity: Entity, message: v.Message) -> bool:
+        known = [
+            {queued.message.message_id for queued in subscription.messages.values()}
+            for subscription in subscriptions_of(entity)
+        ]
+        return usual and all(message.message_id in message_ids for message_ids in known)
 
 
-@mutant("TOPIC-13", "topics.distribute", (*IN_SESSION, TAKE_TWO))
-def sessions_of_all_subscriptions(
-    namespace: Namespace, topic: Entity, message: v.Message, *what: Any
-) -> None:
+@mutant("TOPIC-13", (*IN_SESSION, TAKE_TWO))
+class SessionsOfAllSubscriptions(Topics):
     """A subscription without sessions withholds session messages if another requires sessions."""
-    there, of_session = subscriptions_of(topic), message.session_id is not None
-    requiring = [one for one in there if one.settings.requires_session and of_session]
-    with with_subscriptions(namespace, topic, requiring or there):
-        DISTRIBUTE(namespace, topic, message, *what)
+
+    def distribute(
+        self, topic: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        there, of_session = subscriptions_of(topic), message.session_id is not None
+        requiring = [one for one in there if one.settings.requires_session and of_session]
+        with with_subscriptions(self.rules.namespace, topic, requiring or there):
+            super().distribute(topic, message, partition, transit)
 
 
-@mutant(
-    "TOPIC-13", "sessions.of_receive", how=does(messages.session_read_without_lock, is_subscription)
-)
+@mutant("TOPIC-13")
 @run(*IN_SESSION, HOLD, over("c2", READ))
-def foreign_session_of_subscription() -> None:
+class ForeignSessionOfSubscription(messages.SessionReadWithoutLock):
     """Any connection can receive from a session of a subscription."""
+
+    of_receive = where(is_subscription)
 
 
 GIVE_NEXT: Final = "messages.give_next"
-REORDERED: Final = does(keys.session_out_of_order_after_abandon, is_subscription)
 
 
-REVERSED: Final = does(keys.session_out_of_order, is_subscription)
-
-
-@mutant("TOPIC-14", "messages.give_next", READ_FIRST, REVERSED)
-def subscription_session_reversed() -> None:
+@mutant("TOPIC-14", READ_FIRST)
+class SubscriptionSessionReversed(keys.SessionOutOfOrder):
     """A session of a subscription gives its newest message first."""
 
+    give_next = where(is_subscription)
 
-@mutant("TOPIC-14", GIVE_NEXT, ABANDONED, REORDERED, also=keys.remember_abandoned, deep=True)
-def subscription_session_reordered_by_abandon() -> None:
+
+@mutant("TOPIC-14", ABANDONED, also=(keys.RememberAbandoned,), deep=True)
+class SubscriptionSessionReorderedByAbandon(keys.SessionOutOfOrderAfterAbandon):
     """An abandoned message of a subscription's session is given after all others."""
 
-
-def _deliver_to_queues(namespace: Namespace, buffered: BufferedSend) -> None:
-    if not is_topic(buffered.entity):
-        RULES.transactions.deliver(namespace, buffered)
+    give_next = where(is_subscription)
 
 
-@mutant(
-    "TOPIC-15",
-    "transactions.send",
-    how=does(visible_before_commit, is_topic),
-    also={"transactions.deliver": _deliver_to_queues},
-)
+class _DeliverToQueues(Transactions):
+    def deliver(self, buffered: BufferedSend) -> None:
+        if not is_topic(buffered.entity):
+            super().deliver(buffered)
+
+
+@mutant("TOPIC-15", also=(_DeliverToQueues,))
 @run(*WITH_ONE, *BUFFERED, TAKE)
-def published_before_commit() -> None:
+class PublishedBeforeCommit(VisibleBeforeCommit):
     """A message sent to a topic in a transaction is copied at once."""
 
+    send = where(is_topic)
 
-@mutant("TOPIC-15", "transactions.deliver", COMMITTED, deep=True)
-def commit_reaches_first_subscription(namespace: Namespace, buffered: BufferedSend) -> None:
+
+@mutant("TOPIC-15", COMMITTED, deep=True)
+class CommitReachesFirstSubscription(Transactions):
     """A commit copies its messages only to the first of several subscriptions."""
-    if is_topic(buffered.entity):
-        first = subscriptions_of(buffered.entity)[:1]
-        with with_subscriptions(namespace, buffered.entity, first):
-            RULES.transactions.deliver(namespace, buffered)
-    else:
-        RULES.transactions.deliver(namespace, buffered)
+
+    def deliver(self, buffered: BufferedSend) -> None:
+        if is_topic(buffered.entity):
+            first = subscriptions_of(buffered.entity)[:1]
+            with with_subscriptions(self.rules.namespace, buffered.entity, first):
+                super().deliver(buffered)
+        else:
+            super().deliver(buffered)
 
 
-@mutant("TOPIC-16", "transactions.key_of", (*WITH_ONE, BEGIN, send("m1", within="t")))
-def topic_takes_keyless_in_transaction(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+@mutant("TOPIC-16", (*WITH_ONE, BEGIN, send("m1", within="t")))
+class TopicTakesKeylessInTransaction(Transactions):
     """A topic accepts messages without a key, or with several keys, in a transaction."""
-    if not is_topic(entity):
-        return RULES.transactions.key_of(namespace, entity, transaction, message)
-    namespace.rules.limits.check_count(len(transaction.sends))
-    return RULES.keys.effective_key(namespace, entity, message)
+
+    def key_of(self, entity: Entity, transaction: Transaction, message: v.Message) -> Key | None:
+        if not is_topic(entity):
+            return super().key_of(entity, transaction, message)
+        self.rules.limits.check_count(len(transaction.sends))
+        return self.rules.keys.effective_key(entity, message)
 
 
-@mutant("TOPIC-16", "transactions.check_other_sends", TWO_KEYS, only_where)
-def topic_takes_second_key(entity: Entity) -> bool:
+@mutant("TOPIC-16", TWO_KEYS)
+class TopicTakesSecondKey(Transactions):
     """A topic accepts messages with several keys in a transaction."""
-    return not is_topic(entity)
+
+    @only_where
+    def check_other_sends(self, entity: Entity) -> bool:
+        return not is_topic(entity)
 
 
-@mutant("TOPIC-19", "topics.create_subscription", (SUBSCRIBE,), beforehand)
-def subscribed_to_nothing(namespace: Namespace, command: v.CreateSubscription, *rest: Any) -> None:
+@mutant("TOPIC-19", (SUBSCRIBE,))
+class SubscribedToNothing(Topics):
     """A subscription of a missing topic can be created."""
-    if command.topic not in namespace.entities:
-        topic = v.CreateTopic(topic=command.topic)
-        namespace.rules.topics.create_topic(topic, *rest)
+
+    @beforehand
+    def create_subscription(self, command: v.CreateSubscription, *rest: Any) -> None:
+        if command.topic not in self.namespace.entities:
+            topic = v.CreateTopic(topic=command.topic)
+            self.create_topic(topic, *rest)
 
 
-@mutant("TOPIC-20", "messages.give_next", how=does(messages.locked_given_again, is_subscription))
+@mutant("TOPIC-20")
 @run(*TAKEN, TAKE)
-def subscription_ignores_locks() -> None:
+class SubscriptionIgnoresLocks(messages.LockedGivenAgain):
     """A subscription gives locked messages."""
 
+    give_next = where(is_subscription)
 
-@mutant("TOPIC-20", "locks.settle", (*TAKEN, wait(61), complete(0, queue=ONE)), deep=True)
-def subscription_settles_after_expiry(
-    namespace: Namespace, command: v.Settlement, connection: str
-) -> Answer:
+
+@mutant("TOPIC-20", (*TAKEN, wait(61), complete(0, queue=ONE)), deep=True)
+class SubscriptionSettlesAfterExpiry(messages.SettlesAfterExpiry):
     """A lock of a subscription that has just expired still settles its message."""
-    late = is_subscription(namespace.entities.get(command.queue))
-    settle = messages.settles_after_expiry if late else RULES.locks.settle
-    return settle(namespace, command, connection)
+
+    def settle(self, command: v.Settlement, connection: str) -> Answer:
+        if is_subscription(self.namespace.entities.get(command.queue)):
+            answer: Answer = super().settle(command, connection)
+            return answer
+        return Locks.settle(self, command, connection)
 
 
 SENT: Final = send("m1")
@@ -192,108 +211,131 @@ CREATED_AGAIN: Final[Run] = (*WITH_ONE, DELETE, CREATE, LIST)
 COUNTED: Final[Run] = (*WITH_ONE, DELETE_ONE, GET)
 
 
-@mutant("MGMT-26", "topics.sendable", (*WITH_ONE, SHUT, SENT), instead)
-def disabled_topic_takes(namespace: Namespace, path: str) -> Entity | None:
+@mutant("MGMT-26", (*WITH_ONE, SHUT, SENT))
+class DisabledTopicTakes(Topics):
     """A topic that is disabled for sending accepts messages."""
-    entity = namespace.rules.topics.addressed(path)
-    return entity if is_topic(entity) else None
+
+    @instead
+    def sendable(self, path: str) -> Entity | None:
+        entity = self.addressed(path)
+        return entity if is_topic(entity) else None
 
 
-@mutant("MGMT-27", "topics.receivable", (*WITH_ONE, SENT, CLOSE_ONE, TAKE), instead)
-def disabled_subscription_gives(namespace: Namespace, path: str) -> Entity | None:
+@mutant("MGMT-27", (*WITH_ONE, SENT, CLOSE_ONE, TAKE))
+class DisabledSubscriptionGives(Topics):
     """A subscription that is disabled for receiving gives messages."""
-    entity = namespace.rules.topics.readable(path)
-    return entity if is_subscription(entity) else None
+
+    @instead
+    def receivable(self, path: str) -> Entity | None:
+        entity = self.readable(path)
+        return entity if is_subscription(entity) else None
 
 
-@mutant("FWD-05", "management.apply_update", REDIRECTED)
-def subscription_not_redirected(namespace: Namespace, entity: Entity, *rest: Any) -> None:
+@mutant("FWD-05", REDIRECTED)
+class SubscriptionNotRedirected(Management):
     """An update that makes a subscription forward is accepted and ignored."""
-    before = entity.settings.forward_to
-    RULES.management.apply_update(namespace, entity, *rest)
-    if is_subscription(entity):
-        entity.settings = attrs.evolve(entity.settings, forward_to=before)
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        before = entity.settings.forward_to
+        super().apply_update(entity, command)
+        if is_subscription(entity):
+            entity.settings = attrs.evolve(entity.settings, forward_to=before)
 
 
-@mutant("TOPIC-22", "management.delete", (*WITH_ONE, SENT, DELETE, TAKE))
-def topic_leaves_its_subscriptions(namespace: Namespace, entity: Entity) -> None:
+@mutant("TOPIC-22", (*WITH_ONE, SENT, DELETE, TAKE))
+class TopicLeavesItsSubscriptions(Management):
     """Deleting a topic leaves its subscriptions, with their messages."""
-    if not is_topic(entity):
-        RULES.management.delete(namespace, entity)
-        return
-    with with_subscriptions(namespace, entity, []):
-        RULES.management.delete(namespace, entity)
+
+    def delete(self, entity: Entity) -> None:
+        if not is_topic(entity):
+            super().delete(entity)
+            return
+        with with_subscriptions(self.rules.namespace, entity, []):
+            super().delete(entity)
 
 
-@mutant("TOPIC-22", "topics.create_topic", CREATED_AGAIN, afterwards, also=remember_deleted)
-def topic_made_again_has_its_subscriptions(
-    namespace: Namespace, command: v.CreateTopic, connection: str
-) -> None:
+@mutant("TOPIC-22", CREATED_AGAIN, also=(RememberDeleted,))
+class TopicMadeAgainHasItsSubscriptions(Topics):
     """A topic that is created again has the subscriptions of the deleted one, without messages."""
-    before = memory(namespace, dict[str, Entity]).get(command.topic)
-    for subscription in (before.subscriptions or ()) if before is not None else ():
-        name = subscription.path.removeprefix(v.subscription_path(command.topic, ""))
-        again = v.CreateSubscription(topic=command.topic, subscription=name)
-        namespace.rules.topics.create_subscription(again, connection)
+
+    @afterwards
+    def create_topic(self, command: v.CreateTopic, connection: str) -> None:
+        before = memory(self.rules.namespace, dict[str, Entity]).get(command.topic)
+        for subscription in (before.subscriptions or ()) if before is not None else ():
+            name = subscription.path.removeprefix(v.subscription_path(command.topic, ""))
+            again = v.CreateSubscription(topic=command.topic, subscription=name)
+            self.create_subscription(again, connection)
 
 
-@mutant("TOPIC-23", "management.delete", (*WITH_TWO, DELETE_ONE, SENT, TAKE_TWO))
-def others_are_parted(namespace: Namespace, entity: Entity) -> None:
+@mutant("TOPIC-23", (*WITH_TWO, DELETE_ONE, SENT, TAKE_TWO))
+class OthersAreParted(Management):
     """After a subscription was deleted, those created after it get no more copies."""
-    before = entity.base.subscriptions or ()
-    RULES.management.delete(namespace, entity)
-    if is_subscription(entity):
-        entity.base.subscriptions = before[: before.index(entity)]
+
+    def delete(self, entity: Entity) -> None:
+        before = entity.base.subscriptions or ()
+        super().delete(entity)
+        if is_subscription(entity):
+            entity.base.subscriptions = before[: before.index(entity)]
 
 
-@mutant("TOPIC-23", "management.delete", (*WITH_TWO, SENT, DELETE_ONE, TAKE_TWO), afterwards)
-def copies_go_together(namespace: Namespace, entity: Entity) -> None:
+@mutant("TOPIC-23", (*WITH_TWO, SENT, DELETE_ONE, TAKE_TWO))
+class CopiesGoTogether(Management):
     """Deleting a subscription removes its messages from the others as well."""
-    gone = {id(queued.message) for queued in entity.messages.values()}
-    others = (entity.base.subscriptions or ()) if is_subscription(entity) else ()
-    for queued in [queued for other in others for queued in other.messages.values()]:
-        if id(queued.message) in gone:
-            namespace.rules.messages.remove(queued)
+
+    @afterwards
+    def delete(self, entity: Entity) -> None:
+        gone = {id(queued.message) for queued in entity.messages.values()}
+        others = (entity.base.subscriptions or ()) if is_subscription(entity) else ()
+        for queued in [queued for other in others for queued in other.messages.values()]:
+            if id(queued.message) in gone:
+                self.rules.messages.remove(queued)
 
 
-@mutant("TOPIC-23", "management.delete", (*WITH_ONE, DELETE_ONE, SENT), afterwards)
-def last_subscription_closes_topic(entity: Entity) -> None:
+@mutant("TOPIC-23", (*WITH_ONE, DELETE_ONE, SENT))
+class LastSubscriptionClosesTopic(Management):
     """A topic whose last subscription was deleted refuses messages."""
-    if is_subscription(entity) and not entity.base.subscriptions:
-        entity.base.down = frozenset(range(len(entity.partitions)))
+
+    @afterwards
+    def delete(self, entity: Entity) -> None:
+        if is_subscription(entity) and not entity.base.subscriptions:
+            entity.base.down = frozenset(range(len(entity.partitions)))
 
 
-@mutant(
-    "TOPIC-24",
-    "topics.get_topic",
-    how=tells("description"),
-    also=remember_deleted,
-    readings=AT_ONCE,
-)
+@mutant("TOPIC-24", also=(RememberDeleted,), readings=AT_ONCE)
 @run(*COUNTED)
-def deleted_subscriptions_counted(
-    usual: v.TopicDescription, namespace: Namespace, command: v.GetTopic
-) -> v.TopicDescription:
+class DeletedSubscriptionsCounted(Topics):
     """The subscription count of a topic includes deleted ones."""
-    ever = {**memory(namespace, dict[str, Entity]), **namespace.entities}
-    above, kind = v.subscription_path(command.topic, ""), EntityKind.SUBSCRIPTION
-    had = [path for path, entity in ever.items() if path.startswith(above) and entity.kind is kind]
-    return attrs.evolve(usual, subscription_count=len(had))
+
+    @tells("description")
+    def get_topic(self, usual: v.TopicDescription, command: v.GetTopic) -> v.TopicDescription:
+        ever = {**memory(self.rules.namespace, dict[str, Entity]), **self.namespace.entities}
+        above, kind = v.subscription_path(command.topic, ""), EntityKind.SUBSCRIPTION
+        had = [
+            path for path, entity in ever.items() if path.startswith(above) and entity.kind is kind
+        ]
+        return attrs.evolve(usual, subscription_count=len(had))
 
 
-@mutant("TOPIC-25", "topics.distribute", (*WITH_ONE, CLOSE_ONE, SENT, OPEN_ONE, TAKE))
-def closed_subscription_misses(namespace: Namespace, topic: Entity, *rest: Any) -> None:
+@mutant("TOPIC-25", (*WITH_ONE, CLOSE_ONE, SENT, OPEN_ONE, TAKE))
+class ClosedSubscriptionMisses(Topics):
     """A subscription gets no copies while it is disabled for receiving."""
-    open_ones = [
-        subscription for subscription in topic.subscriptions or () if subscription.status.gives
-    ]
-    with with_subscriptions(namespace, topic, open_ones):
-        RULES.topics.distribute(namespace, topic, *rest)
+
+    def distribute(
+        self, topic: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        open_ones = [
+            subscription for subscription in topic.subscriptions or () if subscription.status.gives
+        ]
+        with with_subscriptions(self.rules.namespace, topic, open_ones):
+            super().distribute(topic, message, partition, transit)
 
 
-@mutant("TOPIC-26", "topics.receivable", (*WITH_ONE, SENT, SHUT, TAKE), alters)
-def disabled_topic_closes_its_subscriptions(usual: Entity) -> Entity:
+@mutant("TOPIC-26", (*WITH_ONE, SENT, SHUT, TAKE))
+class DisabledTopicClosesItsSubscriptions(Topics):
     """The subscriptions of a disabled topic give no messages."""
-    if is_subscription(usual) and not usual.base.status.takes:
-        raise Refusal(v.Error.ENTITY_DISABLED, "TOPIC-26")
-    return usual
+
+    @alters
+    def receivable(self, usual: Entity) -> Entity:
+        if is_subscription(usual) and not usual.base.status.takes:
+            raise Refusal(v.Error.ENTITY_DISABLED, "TOPIC-26")
+        return usual
