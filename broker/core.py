@@ -12,6 +12,7 @@ from busproof import vocabulary as v
 from busproof.broker.amqp.messages import Content, Parsed, parse
 from busproof.broker.amqp.overlays import changed, remade
 from busproof.broker.amqp.refusals import too_large
+from busproof.broker.amqp.turns import Rota
 from busproof.broker.auth.tokens import Key, Keys
 from busproof.broker.bus import Bus
 from busproof.broker.client_descriptions import Descriptions
@@ -92,6 +93,7 @@ class Hub:
         """Path and session id to when the session's state was set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
         self.freed = FreedMemory(self.loop)
+        self.rota = Rota(self.loop)
         self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
         """Path and session id, if any, to the waiting links, in the order of waiting."""
         # Serve only the links that wait for changed entities: looking at all links would cost more

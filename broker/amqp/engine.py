@@ -79,7 +79,7 @@ class Connection(asyncio.Protocol):
         self._batch = self._pumping = self._is_let_go = False
         self._pieces = deque[tuple[bytes, bool]]()
         """Received bytes not yet given to the engine, each with whether they begin a batch."""
-        self._turns = Turns(hub.loop, lambda: self._watch(self._take_turn))
+        self._turns = Turns(hub.rota, lambda: self._watch(self._take_turn))
         self.work = self._turns.work
         self._handshake: Handshake | None = None
         self._whole = Engine.within(hub.limits)

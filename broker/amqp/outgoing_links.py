@@ -139,6 +139,8 @@ class Outlet(Node):
         self._holder = holder
         self._is_over = self._was_full = False
         self._drain = Drain(connection, link)
+        self._waits_for_turn = False
+        """Whether others have their turns before this link delivers more."""
         self._accepted: list[tuple[Raw, str]] = []
         """Deliveries that the client has accepted, with their lock tokens, until `finish`."""
         self._most = connection.hub.limits.unsettled
@@ -163,6 +165,9 @@ class Outlet(Node):
 
     def on_flow(self) -> None:
         """Deliver available messages and wait for more."""
+        # The engine raises events while messages are written, which must not begin further turns.
+        if self._waits_for_turn:
+            return
         if self.serve():
             self._connection.hub.wait(self)
         else:
@@ -187,7 +192,8 @@ class Outlet(Node):
             self._connection.flush()
             if delivered >= GIVEN_IN_A_TURN:
                 # Other clients have a turn before a client with much credit gets more.
-                hub.loop.call_soon(self._go_on)
+                self._waits_for_turn = True
+                hub.rota.add(self._go_on)
                 hub.changed()
                 self._connection.pump()
                 return False
@@ -200,6 +206,7 @@ class Outlet(Node):
         return waits and not self._is_over
 
     def _go_on(self) -> None:
+        self._waits_for_turn = False
         if not self._is_over:
             with self._connection.hub.bus.one_moment():
                 self.on_flow()
@@ -279,6 +286,7 @@ class Outlet(Node):
         """
         hub = self._connection.hub
         self._is_over = True
+        hub.rota.remove(self._go_on)
         self._connection.kept.size -= DELIVERY * len(self._given)
         self._given.clear()
         hub.leave(self)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
-__all__ = ["TURN", "Turns"]
+__all__ = ["TURN", "Rota", "Turns"]
 
 TURN: Final = 0.03
 """CPU time for a client's requests before the others have a turn, in seconds.
@@ -14,30 +14,86 @@ Wall-clock time would make turns shorter on a loaded machine.
 """
 
 
+class Rota:
+    """The clients that wait for a turn, in their order.
+
+    All turns of an iteration of the event loop together last as long as one: however many clients
+    have work, one that has just come waits for no more than that.
+
+    Args:
+        loop: the event loop.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._waiting: dict[Callable[[], None], None] = {}
+        self._ends: float | None = None
+        """When the turns of this iteration are over, in CPU time of the thread."""
+        self._called = False
+
+    def left(self) -> float:
+        """Return the CPU time that is left for turns in this iteration, in seconds."""
+        now = time.thread_time()
+        if self._ends is None:
+            self._ends = now + TURN
+            self._loop.call_soon(self._end_iteration)
+        return self._ends - now
+
+    def add(self, turn: Callable[[], None]) -> None:
+        """Give a turn after all that wait already."""
+        self._waiting[turn] = None
+        if not self._called:
+            self._called = True
+            self._loop.call_soon(self._run)
+
+    def remove(self, turn: Callable[[], None]) -> None:
+        """Give a turn no more."""
+        self._waiting.pop(turn, None)
+
+    def _end_iteration(self) -> None:
+        # Called in the next iteration, before it reads what clients have sent.
+        self._ends = None
+
+    def _run(self) -> None:
+        self._called = False
+        # A turn that ends with work left is added behind the others.
+        for turn in list(self._waiting):
+            if turn in self._waiting:
+                del self._waiting[turn]
+                turn()
+            if self.left() <= 0:
+                break
+        if self._waiting and not self._called:
+            self._called = True
+            self._loop.call_soon(self._run)
+
+
 class Turns:
     """The turns of one client.
 
     Args:
-        loop: the event loop, which serves the other clients between turns.
+        rota: the order of the clients' turns.
         go_on: called when the next turn begins.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, go_on: Callable[[], None]) -> None:
-        self._loop = loop
+    def __init__(self, rota: Rota, go_on: Callable[[], None]) -> None:
+        self._rota = rota
         self._go_on = go_on
         self._ends: float | None = None
         self._not_before = 0.0
         """Earliest end of the turn on the wall clock, which is cheaper to read than CPU time."""
-        self._next: asyncio.Handle | None = None
+        self.waits = False
+        """Whether work is left for the next turn."""
         self._steps: Iterator[bool] | None = None
         """The steps that are left of a request."""
 
     def begin(self) -> None:
         """Begin a turn."""
-        self._next = None
+        self.waits = False
+        left = max(0.0, self._rota.left())
         # The thread's own time: an embedded broker shares its process with the program around it.
-        self._ends = time.thread_time() + TURN
-        self._not_before = time.perf_counter() + TURN
+        self._ends = time.thread_time() + left
+        self._not_before = time.perf_counter() + left
 
     def end(self) -> None:
         """End the turn, even if work is left."""
@@ -66,14 +122,15 @@ class Turns:
         """End the turn early if one is running; return whether work waits for the next turn."""
         if self._ends is not None:
             # The loop first handles what other clients have sent meanwhile.
-            self._next = self._loop.call_soon(self._go_on)
-        return self._next is not None
+            self.waits = True
+            self._rota.add(self._go_on)
+        return self.waits
 
     def cancel(self) -> None:
         """Cancel the next turn, and drop the steps that are left."""
         self._ends = self._steps = None
-        if self._next is not None:
-            self._next.cancel()
+        self.waits = False
+        self._rota.remove(self._go_on)
 
     def release(self) -> None:
         """Cancel the turns of a client that has gone, and forget it."""
@@ -81,18 +138,13 @@ class Turns:
         self._go_on = _go_nowhere
 
     @property
-    def waits(self) -> bool:
-        """Whether work is left for the next turn."""
-        return self._next is not None
-
-    @property
     def is_between(self) -> bool:
         """Whether other clients have their turns now, while work waits for this client's next."""
-        return self._next is not None and self._ends is None
+        return self.waits and self._ends is None
 
     def is_over(self) -> bool:
         """Return whether the turn is over; if so, schedule the next one."""
-        if self._next is not None:
+        if self.waits:
             return True
         if self._ends is None or (now := time.perf_counter()) < self._not_before:
             return False
