@@ -42,6 +42,13 @@ class Limits:
     )
     # A batch of this size took 70 ms to parse before parsing was sliced; it is decided in one step.
     batch: int = _limit(4_500, 1, 1_000_000, "messages of one batch")
+    # A copy takes some 14 microseconds, and all of a batch are made in one step.
+    copies: int = _limit(
+        3_500,
+        1,
+        1_000_000,
+        "copies of one batch, as many for each message as its topic has subscriptions",
+    )
     # As in the service; correlation filters count too, as each message is matched with all.
     rules: int = _limit(2_000, 1, 1_000_000, "rules of a topic's subscriptions, default ones apart")
     subscriptions: int = _limit(2_000, 1, 100_000, "subscriptions of a topic")

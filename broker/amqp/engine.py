@@ -77,8 +77,10 @@ class Connection(asyncio.Protocol):
         """Handlers by event type; deliveries are dispatched separately."""
         self._outgoing = Outgoing(numbering)
         self._batch = self._pumping = self._is_let_go = False
+        self._came = deque[bytes]()
+        """Received bytes not yet split into frames."""
         self._pieces = deque[tuple[bytes, bool]]()
-        """Received bytes not yet given to the engine, each with whether they begin a batch."""
+        """Whole frames not yet given to the engine, each with whether they begin a batch."""
         self._turns = Turns(hub.rota, lambda: self._watch(self._take_turn))
         self.work = self._turns.work
         self._handshake: Handshake | None = None
@@ -141,7 +143,7 @@ class Connection(asyncio.Protocol):
             else:
                 self.hub.complain(self.name, error)
                 self.end(Refusal("amqp:internal-error", "The broker failed on this data.", 500))
-            self._pieces.clear()
+            self._drop_received()
             self.drop()
 
     def _take(self, data: bytes) -> None:
@@ -157,9 +159,8 @@ class Connection(asyncio.Protocol):
                 self.hub.journal.info("logged-in", connection=self.name, rule=claim.rule)
                 self.prove(claim)
             self._handshake = None
-        for piece, batch in self._frames.feed(data):
-            for place in range(0, len(piece), PIECE):
-                self._pieces.append((piece[place : place + PIECE], batch))
+        for place in range(0, len(data), PIECE):
+            self._came.append(data[place : place + PIECE])
         if not self._turns.waits:
             self._take_turn(pumped=was_met)
 
@@ -170,9 +171,10 @@ class Connection(asyncio.Protocol):
             with self.hub.bus.one_moment():
                 if not pumped:
                     self.pump()
-                while self._pieces and not self._turns.is_over():
-                    self._push()
-                    self.pump()
+                while (self._pieces or self._came) and not self._turns.is_over():
+                    if self._pieces or self._split():
+                        self._push()
+                        self.pump()
         finally:
             self._turns.end()
         if self._turns.waits:
@@ -187,12 +189,23 @@ class Connection(asyncio.Protocol):
         for node in self.backlog.opened():
             node.on_flow()
 
+    def _split(self) -> bool:
+        """Split the next received bytes into frames; return whether any is whole."""
+        for piece, batch in self._frames.feed(self._came.popleft()):
+            for place in range(0, len(piece), PIECE):
+                self._pieces.append((piece[place : place + PIECE], batch))
+        return bool(self._pieces)
+
+    def _drop_received(self) -> None:
+        self._came.clear()
+        self._pieces.clear()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Clean up after a client that has disconnected."""
         if self._timer is not None:
             self._timer.cancel()
         self._turns.release()
-        self._pieces.clear()
+        self._drop_received()
         self._proving.release()
         self._is_let_go = True
         self.hub.budget.release(self)
@@ -262,7 +275,8 @@ class Connection(asyncio.Protocol):
     @property
     def held(self) -> int:
         """Approximate memory that the broker keeps for this client, in bytes."""
-        came = sum(len(piece) for piece, _ in self._pieces) + self._frames.waiting
+        came = sum(map(len, self._came)) + self._frames.waiting
+        came += sum(len(piece) for piece, _ in self._pieces)
         unsent = self._wire.waiting + self.answers + self.backlog.size
         return self.kept.size + self.unfinished.total + came + unsent
 
@@ -278,7 +292,7 @@ class Connection(asyncio.Protocol):
     def let_go(self, refusal: Refusal) -> None:
         """End the connection and free the memory that it uses."""
         self._is_let_go = True
-        self._pieces.clear()
+        self._drop_received()
         self.end(refusal)
         self._wire.cut()
         # It held much.
@@ -344,7 +358,7 @@ class Connection(asyncio.Protocol):
         except ProtonException:
             room = 0
         if room <= 0:
-            self._pieces.clear()
+            self._drop_received()
             self.drop()
         elif room < len(piece):
             self._pieces.appendleft((piece[room:], self._batch))

@@ -18,6 +18,7 @@ from busproof.broker.amqp.refusals import (
     insist,
     too_large,
     too_many_at_once,
+    too_many_copies,
     unauthorized,
 )
 from busproof.broker.amqp.sections import checking_parts
@@ -42,6 +43,8 @@ Arrived = tuple[Raw, bytes, str | None]
 CREDIT: Final = 1000
 DECIDED_AT_ONCE: Final = 50
 """Number of messages to decide together if they arrive in a row."""
+COPIED_AT_ONCE: Final = 500
+"""Number of copies to make together if messages for many subscriptions arrive in a row."""
 LONG: Final = 16_384
 """Minimum size of a message that is parsed step by step, in bytes."""
 LARGE: Final = 4_096
@@ -220,8 +223,17 @@ class Intake(Node):
             self._connection.work(steps(delivery, raw, transaction))
             return
         self._arrived.append((delivery, raw, transaction))
-        if len(self._arrived) >= DECIDED_AT_ONCE or len(raw) > LARGE:
+        if len(self._arrived) >= self._most_at_once() or len(raw) > LARGE:
             self.finish()
+
+    def _most_at_once(self) -> int:
+        """Return the number of messages to decide before others may have a turn."""
+        return max(1, min(DECIDED_AT_ONCE, COPIED_AT_ONCE // self._copies()))
+
+    def _copies(self) -> int:
+        """Return the number of copies of each message: one for each subscription of a topic."""
+        entity = self._connection.hub.bus.entity(self._path)
+        return max(1, len(entity.subscriptions or ())) if entity is not None else 1
 
     def finish(self) -> None:
         """Parse the messages that have arrived, let the bus decide them, and answer."""
@@ -329,6 +341,9 @@ class Intake(Node):
         """Let the bus decide a batch at one moment, singly if some messages are scheduled."""
         hub, name = self._connection.hub, self._connection.name
         if commands and all(isinstance(command, v.Send) for command in commands):
+            copies, most = self._copies(), hub.limits.copies
+            if copies > 1 and len(commands) * copies > most:
+                raise too_many_copies(len(commands), copies, most)
             messages = tuple(command.message for command in commands)
             together = v.SendBatch(queue=self._path, messages=messages, transaction=transaction)
             answers = [hub.bus.ask(together, name)]

@@ -18,6 +18,7 @@ __all__ = [
     "too_large",
     "too_many",
     "too_many_at_once",
+    "too_many_copies",
     "too_many_of",
     "too_many_values",
     "too_much_added",
@@ -169,6 +170,17 @@ def too_many(things: str, most: int) -> Refusal:
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"The connection has {most:,} {things}, as many as one may have.",
+        403,
+    )
+
+
+def too_many_copies(messages: int, subscriptions: int, most: int) -> Refusal:
+    """Return the refusal for a batch that would make too many copies."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"A batch of {messages:,} messages for {subscriptions:,} subscriptions makes "
+        f"{messages * subscriptions:,} copies; at most {most:,} are made at once: send fewer "
+        "messages in a batch.",
         403,
     )
 

@@ -241,6 +241,12 @@ def asked(connection: Connection, link: Any, times: int, sized: int = 1) -> None
     connection._write()
 
 
+def unread(served: Inside) -> list[Any]:
+    """The connections whose clients have not read everything."""
+    connections: list[Any] = list(served.hub.connections)
+    return [each for each in connections if each._wire.waiting]
+
+
 def waiting(served: Inside) -> int:
     """The bytes that the broker holds for all clients."""
     return sum(
@@ -321,8 +327,8 @@ def test_a_client_that_reads_nothing_cannot_put_off_its_end(
             replies.flow(100)
             deaf.wait(lambda: sender.credit > 0, "credit")
             asked(deaf, sender, 30)
-            assert until(lambda: waiting(served) > 0)
-            (stuck,) = (each for each in served.hub.connections if each._wire.waiting)
+            assert until(lambda: bool(unread(served)))
+            (stuck,) = unread(served)
             served.hub.loop.call_soon_threadsafe(stuck.drop)
             assert gone(served, left=1)
 
