@@ -17,6 +17,8 @@ BROKEN = ("run", "--only", "features", "--rule", "KEY-08", "--adapter", "faulty:
 """A run that is short, and ends with an exit code of its own: 1."""
 
 WRONG = {
+    "run --jobs 0": ["--jobs is '0'", "from 1 to 256"],
+    "run --jobs many": ["--jobs is 'many'", "from 1 to 256"],
     "run --adapter nope": ["'nope'", "model", "exec:COMMAND", "package.module:factory"],
     "run --adapter modle": ["'modle'", "did you mean model"],
     "run --adapter ./adapter.py": ["'./adapter.py'", "package.module:factory"],

@@ -1,0 +1,69 @@
+"""A run by several processes: the same history, and a process that dies costs its scenario."""
+
+import pytest
+
+from busproof.history.conformance import Verdict
+
+pytestmark = pytest.mark.slow
+
+ONCE = """
+import os
+from pathlib import Path
+
+import attrs
+from busproof.adapters.model import ModelAdapter
+
+MARK = Path(__file__).with_name("died")
+
+class Mortal(ModelAdapter):
+    def do(self, command, connection):
+        if type(command).__name__ == "Peek" and not MARK.exists():
+            MARK.touch()
+            os._exit(9)
+        return super().do(command, connection)
+
+class Counted(ModelAdapter):
+    def start(self, profile):
+        with Path(__file__).with_name("processes").open("a") as file:
+            file.write(f"{os.getpid()}\\n")
+        super().start(profile)
+
+class Lonely(Counted):
+    @property
+    def declaration(self):
+        return attrs.evolve(super().declaration, several=False)
+"""
+
+
+@pytest.mark.parametrize("options", [("--only", "exploration"), ("--rule", "KEY", "--rule", "DUP")])
+def test_history_does_not_depend_on_the_number_of_processes(busproof, options):
+    written = []
+    for jobs in ("1", "3"):
+        seed = ("--seed", "5") if "exploration" in options else ()
+        ended = busproof("run", *options, *seed, "--jobs", jobs, "--name", f"by-{jobs}")
+        assert ended.code in (0, 3)
+        assert [] == ended.sentences
+        written.append((busproof.run(f"by-{jobs}").folder / "history.jsonl").read_bytes())
+    assert written[0] == written[1]
+
+
+def test_process_that_dies_costs_the_scenario_that_it_played(busproof):
+    (busproof.folder / "mortal.py").write_text(ONCE)
+    options = ("--only", "features", "--rule", "LIFE", "--jobs", "2", "--name", "it")
+    ended = busproof("run", "--adapter", "mortal:Mortal", *options)
+    run = busproof.run("it")
+    assert 3 == ended.code
+    assert "the process of the adapter ended, exit code 9" in ended.problems
+    assert 1 == run.report.scenarios["errored"]
+    assert run.history.header.planned == sum(run.report.scenarios.values())
+    assert run.rules(Verdict.SHOWN)
+    assert 3 == busproof("check", "reports/runs/it", "--report", "again").code
+
+
+@pytest.mark.parametrize(("adapter", "processes"), [("Counted", 3), ("Lonely", 1)])
+def test_several_processes_have_an_adapter_only_if_it_declares_so(busproof, adapter, processes):
+    (busproof.folder / "mortal.py").write_text(ONCE)
+    options = ("--only", "features", "--rule", "KEY", "--jobs", "3")
+    assert 0 == busproof("run", "--adapter", f"mortal:{adapter}", *options).code
+    found = (busproof.folder / "processes").read_text().split()
+    assert processes == len(set(found))
