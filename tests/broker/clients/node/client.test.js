@@ -184,6 +184,36 @@ test("rules decide what a subscription takes", async () => {
   await manager.deleteRule("sql");
 });
 
+test("filters and actions of frameworks are taken as they write them", async () => {
+  const manager = client.createRuleManager("topic", "all");
+  const types = "[NServiceBus.EnclosedMessageTypes]";
+  const shop = `${types} LIKE '%Shop.OrderPlaced%' OR ${types} = 'x'`;
+  await manager.createRule("nservicebus", { sqlExpression: shop });
+  await manager.createRule(
+    "acts",
+    { sqlExpression: "\"MT-MessageType\" = 'urn:message:Shop' AND p('n') > 0.5E-2" },
+    { sqlExpression: "SET n = n + 1, SET [n again] = n; REMOVE [MT-MessageType]" },
+  );
+  await manager.deleteRule("$Default");
+  const broken = manager.createRule("broken", { sqlExpression: "x = = 'mail@home'" });
+  await assert.rejects(broken, /'=' stands at character 5; expected a value/);
+  const sender = client.createSender("topic");
+  await sender.sendMessages([
+    { body: "1", applicationProperties: { "NServiceBus.EnclosedMessageTypes": "Shop.OrderPlaced, Shop" } },
+    { body: "2", applicationProperties: { "NServiceBus.EnclosedMessageTypes": "Shop.Other" } },
+    { body: "3", applicationProperties: { "MT-MessageType": "urn:message:Shop", n: 1 } },
+  ]);
+  const receiver = client.createReceiver("topic", "all", { receiveMode: "receiveAndDelete" });
+  const found = await taken(receiver, 2);
+  await receiver.close();
+  assert.deepEqual(found.map((message) => message.body).sort(), ["1", "3"]);
+  const copy = found.find((message) => message.body === "3");
+  assert.deepEqual(copy.applicationProperties, { n: 2, "n again": 2, RuleName: "acts" });
+  await manager.createRule("$Default", { sqlExpression: "1=1" });
+  await manager.deleteRule("nservicebus");
+  await manager.deleteRule("acts");
+});
+
 test("whoever subscribes is given what comes", async () => {
   const receiver = client.createReceiver("plain");
   const sender = client.createSender("plain");
