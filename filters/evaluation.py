@@ -31,7 +31,7 @@ from busproof.filters.parser import KEPT, Outside, parsed
 from busproof.filters.readings import Readings
 from busproof.filters.terms import Valuation, valuation
 
-__all__ = ["FALSE", "TRUE", "UNKNOWN", "Verdict", "valuation_of", "verdict_of"]
+__all__ = ["FALSE", "TRUE", "UNKNOWN", "Verdict", "function_of", "valuation_of", "verdict_of"]
 
 Verdict = Callable[[Facts], int]
 """Function that gives the possible truth values of a condition for a message, as bits."""
@@ -96,16 +96,16 @@ _NEGATED: Final = tuple(
 def verdict_of(expression: str, readings: Readings) -> Verdict | None:
     """Return the function that evaluates a filter; `None` if it is outside of the grammar."""
     condition = parsed(expression)
-    return None if isinstance(condition, Outside) else _function(condition, readings)
+    return None if isinstance(condition, Outside) else function_of(condition, readings)
 
 
 def valuation_of(term: Term, readings: Readings) -> Valuation:
     """Return the function that gives the value of a term of an action."""
-    made: Valuation = _function(term, readings)
+    made: Valuation = function_of(term, readings)
     return made
 
 
-def _function(root: Condition | Term, readings: Readings) -> Any:
+def function_of(root: Condition | Term, readings: Readings) -> Any:
     """Return the function of a tree; the parts come first, whatever the nesting."""
     made: dict[int, Any] = {}
     for part in reversed(list(walked(root))):
@@ -292,8 +292,13 @@ def _like(like: Like, parts: Mapping[int, Any], readings: Readings) -> Verdict:
     """FILTER-15: return the function that says whether a text matches a pattern."""
     value_of, pattern_value = parts[id(like.term)], parts[id(like.pattern)]
     escape_value = _no_escape if like.escape is None else parts[id(like.escape)]
+    text = like.pattern.value if isinstance(like.pattern, Constant) else None
+    # Most patterns are constants, which are read once.
+    wanted = pattern_of(text, "") if isinstance(text, str) and like.escape is None else None
 
     def verdict(facts: Facts) -> int:
+        if wanted is not None and type(value := value_of(facts)) is str:
+            return _fits(readings, value, wanted)
         value, pattern, escape = value_of(facts), pattern_value(facts), escape_value(facts)
         if type(value) is type(pattern) is type(escape) is str:
             return _fits(readings, value, pattern_of(pattern, escape))

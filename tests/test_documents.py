@@ -355,6 +355,7 @@ def test_every_dependency_has_its_line() -> None:
     ("script", "page"),
     [
         ("state_diagrams.py", "states.md"),
+        ("sql_page.py", "sql.md"),
         ("editions_page.py", "editions.md"),
         ("licences.py", "licences.md"),
     ],

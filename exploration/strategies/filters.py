@@ -12,6 +12,7 @@ import attrs
 from hypothesis import strategies as st
 
 from busproof import vocabulary as v
+from busproof.exploration.strategies.sql import CONDITION_TEXTS
 
 __all__ = ["MARKED", "MARKS", "filters", "marked"]
 
@@ -34,6 +35,7 @@ _PROPERTIES: Final[Mapping[str, tuple[v.PropertyValue, ...]]] = {
     "b": (1, 2),
     "size": _NUMBERS,
     "color": _COLORS,
+    "shop.type": ("order", "item"),
 }
 
 MARKED: Final = 9
@@ -83,17 +85,19 @@ _TOGETHER: Final = (
     "({} OR {}) AND {}",
     "NOT ({} AND {})",
 )
-_BROKEN: Final = st.sampled_from(("size =", "color = 'red", "(a = 1", "= 1 a", "color LIKE"))
+_BROKEN: Final = st.sampled_from(
+    ("size =", "color = 'red", "(a = 1", "= 1 a", "color LIKE", "a = = 'x@y'", "color", "[a = 1")
+)
 _PART: Final = _mostly(2, _EQUAL, _ATOM)
 _CONDITION: Final = st.one_of(
     st.builds(str.format, st.sampled_from(_ALONE), _ATOM),
     st.builds(str.format, st.sampled_from(_TOGETHER), _PART, _PART, _PART),
 )
 
-_CONDITIONS: Final[st.SearchStrategy[v.Filter]] = _mostly(6, _CONDITION, _BROKEN).map(
-    lambda written: v.SqlFilter(expression=written)
-)
-"""Conditions in the service's SQL, a few of them invalid."""
+_CONDITIONS: Final[st.SearchStrategy[v.Filter]] = _mostly(
+    6, _CONDITION | CONDITION_TEXTS, _BROKEN
+).map(lambda written: v.SqlFilter(expression=written))
+"""Conditions in the service's SQL, of simple forms and of its whole grammar, a few invalid."""
 
 
 def _some(most: int) -> st.SearchStrategy[dict[str, Any]]:
@@ -141,6 +145,7 @@ def marked(message: v.Message, number: int) -> v.Message:
         "b": (None, 1, 2)[number // 3 % 3],
         "color": (None, *_COLORS)[number % (1 + len(_COLORS))],
         "size": (None, *_NUMBERS)[number % (1 + len(_NUMBERS))],
+        "shop.type": (None, "order", "item")[number // 9 % 3],
     }
     there = {name: value for name, value in carried.items() if value is not None}
     headers: dict[str, Any] = {

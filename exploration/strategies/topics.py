@@ -10,6 +10,7 @@ from busproof import vocabulary as v
 from busproof.exploration.state import Scope, Theme, World
 from busproof.exploration.strategies.filters import MARKS, filters, marked
 from busproof.exploration.strategies.row import QUEUES, TRANSACTIONS, Generator
+from busproof.exploration.strategies.sql import ACTION_TEXTS
 
 __all__ = ["rows_of_topics"]
 
@@ -21,7 +22,7 @@ MOST_SOURCES: Final = 6
 
 
 _NUMBER: Final = st.integers(0, 1)
-_ACTIONS: Final = st.sampled_from(
+_ACTIONS: Final = ACTION_TEXTS | st.sampled_from(
     (
         "SET a = 3",
         "SET size = size + 1",
@@ -32,7 +33,7 @@ _ACTIONS: Final = st.sampled_from(
         "SET sys.SessionId = 'a'",
     )
 )
-"""Actions of rules; the last but one is invalid SQL, and the documents do not define the last."""
+"""Actions of rules; the last but one is no SQL, and the documents do not define the last."""
 _RULES: Final = st.sampled_from((v.DEFAULT_RULE, "r", "s"))
 
 
