@@ -27,6 +27,9 @@ class Client(Protocol):
     def links(self) -> Sized:
         """The links of the client."""
 
+    def end(self, refusal: Refusal) -> None:
+        """End the connection, with an AMQP error if the handshake is over."""
+
     def drop(self) -> None:
         """Close the transport without writing another frame."""
 

@@ -10,6 +10,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.routing import attach
 from busproof.broker.amqp.websocket import WebSocket
 from busproof.broker.auth.tokens import Keys
@@ -39,6 +40,8 @@ PORT: Final = "--port"
 TLS_PORT: Final = "--tls-port"
 WEBSOCKET_PORT: Final = "--websocket-port"
 ADMIN_PORT: Final = "--admin-port"
+FORCED: Final = "amqp:connection:forced"
+"""The condition of a connection that is ended by an operator, at which clients connect again."""
 
 
 def bus_for(
@@ -224,6 +227,7 @@ class Broker:
             self.hub.saver.close()
             self.hub.saver = None
         for connection in list(self.hub.connections):
+            connection.end(Refusal(FORCED, "The broker ends."))
             connection.drop()
 
 

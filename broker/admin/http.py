@@ -182,6 +182,9 @@ class Conversation:
             self.waiting.pop(self.writer, None)
 
     def _check(self, head: Request) -> None:
+        if {"content-length", "transfer-encoding"} <= head.headers.keys():
+            # A proxy before the broker may read another end of the request (RFC 9112, 6.1).
+            raise h11.RemoteProtocolError("the body has two lengths", error_status_hint=400)
         if head.headers.get("content-encoding", "") not in PLAIN:
             raise h11.RemoteProtocolError("the body is compressed", error_status_hint=415)
         if head.has_body and (answer := self.admit(head)) is not None:

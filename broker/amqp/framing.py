@@ -65,7 +65,9 @@ SHORT_DISPOSITION: Final = 64
 """Bytes of a disposition that may be for any number of messages, as one that accepts them is."""
 LONG_CODE: Final = b"\x00\x80" + bytes(7)
 """What begins a performative whose code is written as a number of eight bytes."""
+SMALL_CODE: Final = 0x53
 LIST8: Final = 0xC0
+LISTS: Final = frozenset({0x45, LIST8, 0xD0})
 ARRAY32: Final = b"\xf0"
 ARRAYS: Final = (b"\xe0", ARRAY32)
 OK, REFUSED = 0, 1
@@ -320,6 +322,9 @@ def _objection(data: bytes, place: int, code: int, end: int) -> Refusal | None:
     """Return the refusal of a frame that would cost the engine too much, if it would."""
     if code + 2 < end and _may_be_dear(data, place, code, end) and _is_dear(data[place:end]):
         return too_many_values(MOST_VALUES)
+    if code + 1 < end and data[code - 1] == SMALL_CODE and data[code + 1] not in LISTS:
+        # The engine would take it for one without fields, or for nothing.
+        return Refusal("amqp:decode-error", "The fields of a frame are not a list.")
     if code < end and data[code] == DISPOSITION:
         spread = _spread_of(data[place:end])
         return disposition_too_large(spread, MOST_SPREAD) if spread > MOST_SPREAD else None
@@ -387,4 +392,5 @@ def is_batch(frame: bytes) -> bool:
     if not isinstance(performative, Described) or performative.descriptor != TRANSFER:
         return False
     fields: Any = performative.value
-    return len(fields) > 3 and fields[3] == BATCH_FORMAT
+    # What is no list at all is for the engine to report.
+    return isinstance(fields, list) and len(fields) > 3 and fields[3] == BATCH_FORMAT

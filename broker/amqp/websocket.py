@@ -143,6 +143,9 @@ class WebSocket(asyncio.Protocol):
         if isinstance(event, BytesMessage):
             came.append(bytes(event.data))
         elif isinstance(event, Ping):
+            # After the broker's own close frame, wsproto sends nothing more.
+            if not self._way.is_open:
+                return
             answers.append(self._frames.send(event.response()))
         elif isinstance(event, Request):
             self._answer(event)

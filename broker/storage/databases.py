@@ -103,7 +103,7 @@ class Database:
         synced: whether commits survive a power failure.
 
     Raises:
-        UsageError: the file is damaged.
+        UsageError: the file is damaged, or cannot be written.
         Full: there is no room for the file.
     """
 
@@ -201,6 +201,11 @@ class Database:
                 self._sqlite.execute("ROLLBACK")
             if _is_full(error):
                 raise Full(str(error)) from None
+            if _is_read_only(error):
+                raise UsageError(
+                    f"{self.path} is read-only for the broker; nothing was changed; let it write "
+                    "the folder and its files, or choose another --store"
+                ) from None
             raise damaged(self.path, error) from None
 
 
@@ -278,6 +283,15 @@ def last_commit(path: Path) -> int:
         if database is not None:
             database.close()
     return int(number)
+
+
+def _is_read_only(error: sqlite3.DatabaseError) -> bool:
+    # The lowest byte of a code is its kind.
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+    )
 
 
 def _is_full(error: sqlite3.DatabaseError) -> bool:

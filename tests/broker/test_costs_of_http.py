@@ -95,6 +95,15 @@ def test_refused_client_reads_the_answer_though_it_goes_on_sending(served: Serve
         assert b"onnection: close" in said
 
 
+def test_body_with_two_lengths_ends_the_connection(served: Served) -> None:
+    """A proxy may go by the other one, and see a request where the broker sees a body."""
+    lines = "GET /health HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nTransfer-Encoding: chunked"
+    said = exchanged(served, [f"{lines}\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\n".encode()])
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert b"onnection: close" in said
+    assert said.count(b"HTTP/1.1") == 1
+
+
 def test_requests_that_come_all_at_once_give_others_a_turn() -> None:
     """Each request of a pipeline lets another connection go on before the next."""
     turns: list[str] = []

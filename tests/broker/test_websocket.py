@@ -233,6 +233,14 @@ def test_a_ping_after_the_end_is_not_answered() -> None:
     assert way.ended
 
 
+def test_a_ping_after_the_brokers_own_end_is_not_answered() -> None:
+    """The client may have sent it before it read that the WebSocket has ended."""
+    within, way, socket_within = opened_within()
+    within.transport.close()
+    socket_within.data_received(b"\x89\x80\x00\x00\x00\x00")
+    assert way.ended
+
+
 def test_frames_that_are_none_end_it(web: Web) -> None:
     """With a number that says so."""
     with closing(opened(web)) as talk:

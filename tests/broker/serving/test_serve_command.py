@@ -19,6 +19,7 @@ from work import PATIENCE
 
 from busproof.cli.main import main
 
+from .. import raw
 from ..conftest import Start, launched, running
 
 pytestmark = pytest.mark.slow
@@ -114,6 +115,22 @@ def test_an_option_that_does_not_fit_is_named(
     free = () if "--port" in options else FREE
     assert expected in complaint(*free, *options)
     assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("store", [False, True])
+def test_clients_learn_that_the_broker_ends(tmp_path: Path, store: bool) -> None:
+    """By the condition at which client libraries connect again."""
+    process = launched(*FREE, *(("--store", str(tmp_path)) if store else ()))
+    with raw.greeted(running(process).port) as client:
+        while b"busproof" not in client.recv(1_000):
+            pass
+        process.terminate()
+        said = b""
+        while came := client.recv(1_000):
+            said += came
+    assert b"amqp:connection:forced" in said
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

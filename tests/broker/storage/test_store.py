@@ -306,6 +306,17 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*.db")}
 
 
+def test_a_store_that_cannot_be_written_is_called_read_only(forwarding: Writing) -> None:
+    """Not damaged; it may be on a file system that was mounted so."""
+    store = Store(forwarding.folder)
+    store._databases[NAMESPACE]._sqlite.execute("PRAGMA query_only = 1")
+    forwarding.ask(CreateQueue(queue="more"))
+    changes = forwarding.changes()
+    with pytest.raises(UsageError, match=r"namespace\.db is read-only for the broker"):
+        store.begin(changes)
+    store.close()
+
+
 def test_a_copy_of_a_store_is_a_store(forwarding: Writing, tmp_path: Path) -> None:
     """Nothing in it says where it is."""
     shutil.copytree(forwarding.folder, tmp_path / "copy")
