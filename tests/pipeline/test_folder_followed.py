@@ -18,6 +18,7 @@ import pytest
 import recorded_cases as cases
 from pyspark.sql import SparkSession
 from spark_samples import SMALL
+from work import until
 
 from busproof.cli.main import main
 from busproof.cli.spark import folder_watch
@@ -163,9 +164,9 @@ def test_a_file_is_judged_once_though_the_process_was_killed(folder: Path) -> No
     words = [sys.executable, "-m", "busproof", "check", "--engine", "spark", *settings]
     words += ["--follow", str(folder), "--master", "local[1]"]
     killed = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    time.sleep(20)
+    assert until((folder / "_busproof" / "lock").exists)
     os.killpg(killed.pid, signal.SIGKILL)
-    killed.wait(20)
+    killed.wait(PATIENCE)
     assert killed.stderr is not None
     assert "events" not in killed.stderr.read(), "it was killed too late to show anything"
     ended = subprocess.run(

@@ -200,7 +200,7 @@ class Peer:
                 self.is_over = True
                 break
             self.said += came
-        self.socket.settimeout(5)
+        self.socket.settimeout(PATIENCE)
         return wanted in self.said
 
     def read_some(self) -> None:
@@ -217,7 +217,7 @@ class Peer:
             while came := self.socket.recv(1_048_576):
                 self.said = (self.said + came)[-4_096:]
             self.is_over = True
-        self.socket.settimeout(5)
+        self.socket.settimeout(PATIENCE)
 
 
 @contextmanager
