@@ -26,6 +26,7 @@ __all__ = [
     "CacheLock",
     "CountsInOutage",
     "DeadLetterCount",
+    "DeferredExpiry",
     "DeletePartitioned",
     "DisabledCopies",
     "DuplicateProlongs",
@@ -181,6 +182,13 @@ class DeadLetterCount(Settled):
 
     ANEW = "anew"
     KEPT = "kept"
+
+
+class DeferredExpiry(Given):
+    """What becomes of an expired deferred message when it is asked for by its number?"""
+
+    EITHER = "either"
+    DEAD_LETTERED = "dead-lettered"
 
 
 class DeletePartitioned(Settled):

@@ -6,7 +6,10 @@ the message is deferred as before. A request by numbers is for messages of one p
 all of them or none.
 """
 
+from collections.abc import Sequence
+
 from busproof import vocabulary as v
+from busproof.model.ambiguities import DeferredExpiry
 from busproof.model.answers import Answer, view_of
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import Action, State
@@ -32,8 +35,17 @@ class Deferral(Family):
         several = len({queued.partition for queued in messages}) > 1
         if several and not self.namespace.prefers("DEFER-10", "given", to="refused"):
             raise Refusal(v.Error.INVALID_OPERATION, "DEFER-10")
+        expired = [each for each in messages if self.rules.expiry.ends_when_asked_for(each)]
+        if expired and self.namespace.reading(DeferredExpiry) is DeferredExpiry.DEAD_LETTERED:
+            return self.expire(expired)
         views = [self.give(queued, command.mode) for queued in messages]
         return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=("DEFER-02",))
+
+    def expire(self, messages: Sequence[QueuedMessage]) -> Answer:
+        """TTL-10, TTL-11: dead-letter expired messages that were asked for, and refuse them."""
+        for queued in messages:
+            self.rules.expiry.expire(queued)
+        return Answer(v.Refused(error=v.Error.MESSAGE_NOT_FOUND), rules=("TTL-11",))
 
     def find(self, entity: Entity, number: int, session: Session | None) -> QueuedMessage:
         """DEFER-03 to DEFER-05, DEFER-12: return the unlocked deferred message with this number."""

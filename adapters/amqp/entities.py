@@ -27,6 +27,8 @@ DURATION: Final = re.compile(
     r"(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
 )
 SECONDS: Final = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
+NOTHING_THERE: Final = "Publicly Listed Services"
+"""The title of the list that the service gives for an address where there is nothing."""
 FOR_EVER: Final = 10_000 * 86_400 * 1_000_000
 """Minimum time to live that means no expiry, in microseconds."""
 
@@ -86,7 +88,6 @@ class Entities:
         """Return the description of an entity as texts by name."""
         description = _described(self._ask("GET", path))
         if not description:
-            # Some versions of the service return an empty list for a missing entity.
             raise Rejected("http:404", f"{path} has no description")
         return description
 
@@ -125,7 +126,10 @@ class Entities:
         status, answer = self._answered(method, url, body, all_headers)
         if status >= http.client.BAD_REQUEST:
             raise Rejected(f"http:{status}", _detail(answer))
-        return _parsed(answer)
+        top = _parsed(answer)
+        if top is not None and top.findtext(f"{{{ATOM}}}title") == NOTHING_THERE:
+            raise Rejected("http:404", f"there is nothing at {path}")
+        return top
 
     def _answered(
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]

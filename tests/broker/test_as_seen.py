@@ -44,3 +44,20 @@ def test_keys_that_differ_are_refused_on_a_regular_queue_since_2020() -> None:
         bus = served(edition=edition)
         bus.ask(v.CreateQueue(queue="q", partitioned=False), "c1")
         assert refused is (bus.ask(v.Send(queue="q", message=message), "c1").refused is not None)
+
+
+def test_expired_deferred_message_is_dead_lettered_when_it_is_asked_for() -> None:
+    """DEFERRED-EXPIRY: not before; where what expires is dropped it is given as before."""
+    for dead_lettered in (True, False):
+        bus = bus_for(Configuration(), clock="virtual")
+        bus.ask(v.CreateQueue(queue="q", dead_letter_expired=dead_lettered), "c1")
+        message = v.Message(body="m", time_to_live=10 * v.MICROSECONDS)
+        bus.ask(v.Send(queue="q", message=message), "c1")
+        view = bus.ask(v.Receive(queue="q"), "c1").outcome.message
+        bus.ask(v.Defer(queue="q", lock_token=view.lock_token), "c1")
+        bus.advance(60 * v.MICROSECONDS)
+        dead = v.Receive(queue="q/$deadletterqueue")
+        assert bus.ask(dead, "c1").outcome == v.Empty()
+        asked = v.ReceiveDeferred(queue="q", sequence_numbers=(view.sequence_number,))
+        assert dead_lettered is (bus.ask(asked, "c1").refused is not None)
+        assert dead_lettered is isinstance(bus.ask(dead, "c1").outcome, v.Received)

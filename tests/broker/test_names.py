@@ -156,7 +156,10 @@ def test_answers_have_addresses_that_lead_to_what_they_describe(punctual: Served
 @pytest.mark.parametrize(
     ("rule", "because"),
     [
-        ('<Filter i:type="SqlFilter"><SqlExpression>n =</SqlExpression></Filter>', b"FILTER-19"),
+        (
+            '<Filter i:type="SqlFilter"><SqlExpression>n =</SqlExpression></Filter>',
+            b"it ends at character 4",
+        ),
         ('<Filter i:type="OddFilter"/>', b"OddFilter"),
         ('<Filter i:type="TrueFilter"/><Name>a/../b</Name>', b"a/../b"),
     ],

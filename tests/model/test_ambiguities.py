@@ -10,6 +10,7 @@ from busproof import vocabulary as v
 from busproof.model import HostileChoices, RandomChoices, ambiguities, ways
 from busproof.model.ambiguities import (
     ActionKeys,
+    DeferredExpiry,
     EmptyKey,
     QuotaEntities,
     Reading,
@@ -23,7 +24,11 @@ KINDS = [
     if isinstance(kind, type) and issubclass(kind, Reading) and len(kind)
 ]
 REGISTER = {ambiguity.id: set(ambiguity.choices) for ambiguity in catalogue().ambiguities}
-UNNAMED = {ActionKeys.ADDED, QuotaEntities.THOUSAND}
+UNNAMED = {
+    ActionKeys.ADDED,
+    DeferredExpiry.DEAD_LETTERED,
+    QuotaEntities.THOUSAND,
+}
 """Readings that a profile cannot name, but a bus may follow if the profile says `either`."""
 
 

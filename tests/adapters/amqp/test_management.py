@@ -163,6 +163,16 @@ def test_a_queue_may_be_there_from_before_premium(adapter: EmbeddedAdapter, ask:
     assert error_of(ask(old)) is v.Error.ALREADY_EXISTS
 
 
+def test_what_is_not_there_is_not_found(ask: Ask) -> None:
+    """The service, and the broker like it, gives an empty list for it, with the status 200."""
+    for command in (
+        v.GetQueue(queue="nowhere"),
+        v.GetTopic(topic="nowhere"),
+        v.ListSubscriptions(topic="nowhere"),
+    ):
+        assert error_of(ask(command)) is v.Error.NOT_FOUND
+
+
 def test_topics_and_subscriptions_are_described_listed_changed_and_deleted(ask: Ask) -> None:
     """Each by the kind that it is."""
     ask(v.CreateTopic(topic="managed", duplicate_detection=True))

@@ -1,0 +1,43 @@
+"""DEFERRED-EXPIRY in the model: what an expired deferred message becomes when it is asked for."""
+
+from busproof import vocabulary as v
+from busproof.model import RoundRobin, new_namespace, step
+from busproof.spec import load
+
+SECOND = v.MICROSECONDS
+
+
+def answered(reading: str, *, dead_letter_expired: bool) -> tuple[v.Outcome, v.Outcome]:
+    """The answers to a receive by its number, and to one of the dead letters afterwards."""
+    profile = v.profile_for(load())
+    namespace = new_namespace(profile)
+    namespace.readings["DEFERRED-EXPIRY"] = reading
+
+    def ask(command: v.Command) -> v.Outcome:
+        return step(namespace, command, "c1", RoundRobin()).outcome
+
+    ask(v.CreateQueue(queue="q", dead_letter_expired=dead_letter_expired))
+    ask(v.Send(queue="q", message=v.Message(body="m", time_to_live=10 * SECOND)))
+    received = ask(v.Receive(queue="q"))
+    assert isinstance(received, v.Received)
+    ask(v.Defer(queue="q", lock_token=received.message.lock_token or ""))
+    ask(v.AdvanceClock(duration=60 * SECOND))
+    number = received.message.sequence_number or 0
+    asked = ask(v.ReceiveDeferred(queue="q", sequence_numbers=(number,)))
+    return asked, ask(v.Receive(queue=f"q{v.DEAD_LETTERS}"))
+
+
+def test_it_is_dead_lettered_when_it_is_asked_for_if_so_read() -> None:
+    """TTL-10: only then, and with the reason of expiry."""
+    asked, letter = answered("dead-lettered", dead_letter_expired=True)
+    assert asked == v.Refused(error=v.Error.MESSAGE_NOT_FOUND)
+    assert isinstance(letter, v.Received)
+    assert letter.message.dead_letter_reason == "TTLExpiredException"
+
+
+def test_otherwise_it_is_given_as_before() -> None:
+    """TTL-11: as it is where what expires is dropped."""
+    for reading, dead_letter_expired in (("either", True), ("dead-lettered", False)):
+        asked, letter = answered(reading, dead_letter_expired=dead_letter_expired)
+        assert isinstance(asked, v.ReceivedSeveral)
+        assert letter == v.Empty()
