@@ -26,7 +26,7 @@ from busproof.filters.nodes import Property, Remove, Statement, Term
 from busproof.filters.parser import KEPT, parsed_action
 from busproof.filters.readings import EVERY, OURS, Readings
 from busproof.filters.terms import Valuation
-from busproof.vocabulary.messages import Message, PropertyValue
+from busproof.vocabulary.messages import NEW_ID, Message, PropertyValue
 
 __all__ = [
     "RULE_NAME",
@@ -155,6 +155,8 @@ class _Judged:
         done about a value that a property cannot have, nor which values SET converts to the type
         of the property that was there.
         """
+        if value is Missing.FRESH:
+            value = NEW_ID
         alike = [own for own in self.message.properties if own.lower() == name.lower()]
         before = self.message.properties.get(name)
         respelt = any(own != name for own in alike) and value is not None
@@ -174,6 +176,8 @@ class _Judged:
         field = field_of(target.name)
         if field is None:
             return
+        if value is Missing.FRESH:
+            value = NEW_ID
         if value is None or isinstance(value, str):
             self.message = _with(self.message, field, value)
             self.fields -= {field}
@@ -184,7 +188,8 @@ class _Judged:
 def _fits(before: PropertyValue | None, value: Value | None) -> bool:
     """Return whether a value keeps a property's type, or C# widens it to that."""
     widened = type(before) is float and type(value) is int
-    return before is None or value is None or type(before) is type(value) or widened
+    texts = isinstance(before, str) and isinstance(value, str)
+    return before is None or value is None or type(before) is type(value) or widened or texts
 
 
 def _widened(before: PropertyValue | None, value: Any) -> PropertyValue:

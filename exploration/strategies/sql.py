@@ -85,6 +85,8 @@ _ATOMS: Final[st.SearchStrategy[Condition]] = st.one_of(
     st.builds(Compare, _ORDERS, _SUM, _SUM),
     st.builds(Compare, _EQUALITIES, _user(_TEXTUAL), _TEXT_CONSTANTS),
     st.builds(Compare, _EQUALITIES, _TEXT, _TEXT),
+    st.builds(Compare, st.just("="), _user(_NUMERIC), _constants("1", "2", True)),
+    st.builds(Compare, _EQUALITIES, _system(("PartitionKey", "SessionId")), _constants("a", "b")),
     st.builds(Compare, _ORDERS, _ANYTHING, _ANYTHING),
     st.builds(IsNull, _NAMES),
     st.builds(Exists, _NAMES),

@@ -26,6 +26,7 @@ _ACTIONS: Final = ACTION_TEXTS | st.sampled_from(
     (
         "SET a = 3",
         "SET size = size + 1",
+        "SET a = 3; SET b = a + 1, REMOVE a SET [new-id] = newid()",
         "REMOVE color; SET sys.To = 'x'",
         "REMOVE a",
         "SET sys.Label = 'X'; SET b = 1",

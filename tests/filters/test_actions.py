@@ -19,7 +19,7 @@ from busproof.filters.facts import Arrival
 from busproof.filters.nodes import Statement
 from busproof.filters.parser import Outside, parsed_action
 from busproof.filters.readings import Readings
-from busproof.vocabulary.messages import Message
+from busproof.vocabulary.messages import Message, same_properties
 
 ARRIVAL = Arrival(
     entity="t/subscriptions/s",
@@ -147,8 +147,12 @@ def test_new_ids_differ() -> None:
     ids = {after.properties["a"], after.properties["b"], after.message_id}
     assert len(ids) == 3
     assert not ids & set(islice(fresh_ids("b"), 3))
-    found = judged("SET a = newid()", message())
-    assert found.open_properties == {"a"}
+    found = judged("SET a = newid(); SET sys.To = newid()", message(a="x"))
+    assert not found.open_properties | found.open_fields
+    assert same_properties(found.message.properties, after.properties.delete("b"))
+    assert found.message.to == after.message_id
+    assert not same_properties(found.message.properties, message(a="x").properties)
+    assert judged("SET a = newid()", message(a=1)).open_properties == {"a"}
 
 
 # -- Which actions there are -----------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import attrs
 import pytest
+from immutables import Map
 
 from busproof import vocabulary as v
 
@@ -89,3 +90,16 @@ def test_messages_come_back_as_they_were_sent() -> None:
         dict(seen.properties),
         seen.delivery_count,
     )
+
+
+def test_id_of_the_bus_equals_every_id_and_nothing_else() -> None:
+    """An observer does not know it; for a property of a copy, any will do."""
+    made = "0f8fad5b-d9cb-469f-a165-70867728950e"
+    assert v.NEW_ID == made
+    assert (v.NEW_ID != made) is False
+    assert v.NEW_ID != "x"
+    assert v.NEW_ID != 36
+    assert v.same_properties(Map(a=v.NEW_ID), Map(a=made))
+    assert not v.same_properties(Map(a=v.NEW_ID), Map(a="x"))
+    assert not v.same_properties(Map(a=v.NEW_ID), Map())
+    assert 1 == len({v.NEW_ID, v.NEW_ID})

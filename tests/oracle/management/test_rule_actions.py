@@ -155,6 +155,18 @@ def test_action_that_changes_when_a_copy_is_there_is_not_judged(observer: Observ
     knows_nothing_of(observer, PATH)
 
 
+def test_copy_with_a_new_id_is_judged(observer: Observer) -> None:
+    """Any id will do, and everything else has to be as the action says."""
+    subscribed(observer, "SET a = newid(); SET size = 2; SET sys.CorrelationId = newid()")
+    observer.has(v.RemoveRule(rule=v.DEFAULT_RULE, **PLACE))
+    observer.has(send(properties={"size": 1, "a": "x"}))
+    new, other = "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+    assert not is_allowed(observer, TAKE, came(correlation_id=new, **own(a="x", size=2)))
+    assert not is_allowed(observer, TAKE, came(correlation_id=new, **own(a=other, size=1)))
+    assert not is_allowed(observer, TAKE, came(correlation_id=None, **own(a=other, size=2)))
+    shows(observer, TAKE, came(correlation_id=new, **own(a=other, size=2)), "FILTER-21")
+
+
 def test_reading_of_set_with_null_is_held() -> None:
     observer = subscribed(observing(readings={"ACTION-NULL": "removed"}), "SET a = NULL")
     observer.has(v.RemoveRule(rule=v.DEFAULT_RULE, **PLACE))
