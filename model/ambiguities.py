@@ -21,6 +21,7 @@ __all__ = [
     "BasicFeatures",
     "BasicRegular",
     "BatchKeys",
+    "CacheDelete",
     "CacheDeliveryCount",
     "CacheExpiry",
     "CacheLock",
@@ -146,6 +147,13 @@ class BatchKeys(Settled):
 
     REFUSED = "refused"
     SPLIT = "split"
+
+
+class CacheDelete(Open):
+    """What becomes of messages that are cached for receives which receive and delete?"""
+
+    EITHER = "either"
+    KEPT = "kept"
 
 
 class CacheDeliveryCount(Settled):

@@ -204,8 +204,8 @@ class Messages(Family):
         if queued is None:
             return None
         view = self.give(queued, mode)
-        if entity.settings.partitioned and mode is v.ReceiveMode.PEEK_LOCK:
-            self.rules.partitions.fill_cache(entity, queued.partition, connection)
+        if entity.settings.partitioned:
+            self.rules.partitions.fill_cache(entity, queued.partition, connection, mode)
         return view
 
     def next_available(self, entity: Entity) -> QueuedMessage | None:

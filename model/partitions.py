@@ -14,6 +14,7 @@ from operator import attrgetter
 
 from busproof import vocabulary as v
 from busproof.model.ambiguities import (
+    CacheDelete,
     CacheExpiry,
     CacheLock,
     Given,
@@ -31,6 +32,9 @@ from busproof.model.state import NO_PARTITIONS, Entity, Partition, QueuedMessage
 from busproof.model.values import EntityKind, Refusal
 
 __all__ = ["Partitions"]
+
+FOREVER: Final = 1 << 62
+"""CACHE-DELETE: end of the lock of a message that no other front end can get."""
 
 
 def shown(queued: QueuedMessage) -> v.MessageView:
@@ -94,11 +98,14 @@ class Partitions(Family):
             entity.base.down = frozenset(number for number in after if number < most)
         return Answer(DONE, rules=("PART-05",))
 
-    def fill_cache(self, entity: Entity, partition: int, connection: str) -> None:
+    def fill_cache(
+        self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode
+    ) -> None:
         """PART-09, PART-10: lock some more messages of a partition for the front end's cache.
 
         Their locks begin now (CACHE-LOCK). A cached message counts as delivered only when it is
-        given to a receiver, or when its lock ends (CACHE-DELIVERY-COUNT).
+        given to a receiver, or when its lock ends (CACHE-DELIVERY-COUNT). One that is cached for a
+        receiver who receives and deletes may be lost to all others (CACHE-DELETE).
         """
         while self.namespace.prefers("LIFE-08", "one-more", to="enough"):
             queued = entity.partitions[partition].line.first(entity.messages)
@@ -112,7 +119,15 @@ class Partitions(Family):
             self.rules.locks.lock(queued, Action.RECEIVE)
             queued.failed -= 1  # not yet a delivery (CACHE-DELIVERY-COUNT)
             queued.cached_by = connection
+            if mode is v.ReceiveMode.RECEIVE_AND_DELETE and self._is_lost_in_cache():
+                queued.locked_until = FOREVER
             entity.caches.setdefault(connection, []).append(queued)
+
+    def _is_lost_in_cache(self) -> bool:
+        """CACHE-DELETE: return whether only its own front end can still hand out a message."""
+        if self.namespace.reading(CacheDelete) is CacheDelete.KEPT:
+            return False
+        return self.namespace.choices.pick("CACHE-DELETE", ("kept", "lost")) == "lost"
 
     def take_cached(self, entity: Entity, connection: str) -> QueuedMessage | None:
         """PART-09, TTL-14: return the first message in the cache of this connection's front end.
@@ -142,7 +157,8 @@ class Partitions(Family):
             self.rules.messages.consume(queued, Action.COMPLETE)
             return view_of(queued)
         queued.failed += 1
-        if self.namespace.reading(CacheLock) is CacheLock.FROM_HANDING_OUT:
+        begins_now = self.namespace.reading(CacheLock) is CacheLock.FROM_HANDING_OUT
+        if begins_now or queued.locked_until == FOREVER:
             self.rules.locks.prolong(queued)
         return view_of(queued, locked=True)
 
