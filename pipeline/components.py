@@ -20,7 +20,7 @@ from busproof.errors import HistoryError
 from busproof.history.codec import read_command, structure_union
 from busproof.history.lines import decode_line
 from busproof.history.records import Record, Started
-from busproof.judging.linearization.decompose import Connections, Name, concerned
+from busproof.judging.decompose import Connections, Name, concerned
 from busproof.pipeline.lines import is_record
 
 __all__ = ["WHOLE", "with_components"]

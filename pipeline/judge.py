@@ -1,7 +1,7 @@
 """Judging of histories by the oracle on Spark's executors, with the local engine's verdicts.
 
 A *component* can be judged separately: it is a recorded scenario, or an unrelated part of a history
-without an end on a real clock (see `judging.linearization.decompose`). A task sorts its components,
+without an end on a real clock (see `judging.decompose`). A task sorts its components,
 judges them in order, and returns one summary.
 
 Executors run the functions of this module in a Python that has this package but no session.

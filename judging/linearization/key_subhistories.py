@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.judging.linearization.decompose import Groups
+from busproof.judging.decompose import Groups
 from busproof.judging.linearization.subhistory import Subhistory, end_of, given
 
 __all__ = ["Subhistories"]

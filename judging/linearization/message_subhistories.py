@@ -41,8 +41,8 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.decompose import KNOWN, is_crowded
 from busproof.judging.judge import Violation
-from busproof.judging.linearization.decompose import KNOWN, is_crowded
 from busproof.judging.linearization.heuristics import Hints
 from busproof.judging.linearization.key_subhistories import Subhistories
 from busproof.judging.linearization.search import Ended, Search

@@ -1,0 +1,327 @@
+"""Whether the model's answer is the recorded one.
+
+An adapter may leave out what its client cannot see, and a number or token of the bus differs from
+the model's. So answers are compared field by field; what an answer shows for the first time is
+bound (`bindings`).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.judging.replay.bindings import Bindings, Numbered
+from busproof.judging.replay.evidence import Evidence
+from busproof.judging.replay.guide import Guide
+from busproof.model.answers import Answer
+from busproof.model.life_cycle import State
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
+
+__all__ = ["Agreement"]
+
+CARRIED: Final = (
+    "correlation_id",
+    "to",
+    "reply_to",
+    "subject",
+    "reply_to_session_id",
+    "content_type",
+)
+"""Properties that a bus returns as they were sent, and does not interpret."""
+
+UNNAMED: Final[frozenset[v.RuleId]] = frozenset(
+    (
+        *("BATCH-01", "BATCH-05", "BATCH-19", "BATCH-20"),
+        *("FEAT-04", "FILTER-08", "FWD-29", "KEY-03", "KEY-18", "LIFE-11", "LOCK-15", "LOCK-16"),
+        *("MGMT-18", "MGMT-23", "PART-01", "PART-03", "PREM-05", "PREM-17"),
+        *("SESS-02", "SESS-24", "SESS-25", "TOPIC-18", "TOPIC-19", "TXN-06"),
+    )
+)
+"""Rules whose refusals have no documented error."""
+
+OF_TOPIC: Final = ("partitioned", "duplicate_detection", "duplicate_window", "max_size", "size")
+"""Settings that belong to a topic and not to its subscription, and to no dead-letter queue."""
+
+
+def is_same_text(sent: str | None, shown: str | None, or_else: str | None = None) -> bool:
+    """Return whether a property agrees; an empty one may be missing, a key may be `or_else`."""
+    if (sent or None) == (shown or None):
+        return True
+    return sent is None and or_else is not None and shown == or_else
+
+
+def can_be_matched(candidates: Sequence[Sequence[Numbered]]) -> bool:
+    """Return whether each view can show another one of its candidates."""
+    shown_by: dict[Numbered, int] = {}
+
+    def place(view: int, tried: set[Numbered]) -> bool:
+        for candidate in candidates[view]:
+            if candidate in tried:
+                continue
+            tried.add(candidate)
+            if candidate not in shown_by or place(shown_by[candidate], tried):
+                shown_by[candidate] = view
+                return True
+        return False
+
+    return all(place(view, set()) for view in range(len(candidates)))
+
+
+class Agreement:
+    """Comparison of the model's answers with the recorded ones.
+
+    Args:
+        namespace: the model's namespace.
+        bindings: the bus's numbers and tokens.
+        evidence: facts about the whole history.
+        guide: the policy, which offers choices of what a peek shows.
+        observability: what the observer sees.
+        tolerance: how far a shown end of a lock may be from the model's, at this event.
+    """
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        bindings: Bindings,
+        evidence: Evidence,
+        guide: Guide,
+        observability: v.Observability,
+    ) -> None:
+        self._namespace = namespace
+        self._bindings = bindings
+        self._evidence = evidence
+        self._guide = guide
+        self._seen = observability
+        self.tolerance = 0
+
+    def agrees(self, event: v.Event, answer: Answer) -> bool:
+        """Return whether the model's answer to an event may be the recorded one."""
+        recorded, made = event.outcome, answer.outcome
+        if isinstance(recorded, v.Refused):
+            return self._refusal_agrees(event, recorded, answer)
+        if type(recorded) is not type(made):
+            return False
+        if isinstance(recorded, v.Done):
+            return self._partition_agrees(event, answer)
+        compare = COMPARED.get(type(recorded))
+        return recorded == made if compare is None else compare(self, event, recorded, made)
+
+    def _refusal_agrees(self, event: v.Event, recorded: v.Refused, answer: Answer) -> bool:
+        if not isinstance(answer.outcome, v.Refused):
+            # An adapter may be unable to disturb an entity that does not exist.
+            match event.command:
+                case v.TakePartitionDown(queue=queue) | v.BringPartitionUp(queue=queue):
+                    return queue not in self._namespace.entities
+            return False
+        if recorded.error is answer.outcome.error:
+            return True
+        named = answer.rules and not UNNAMED.intersection(answer.rules)
+        return self._guide.any_error or not named or isinstance(event.command, v.CommitTransaction)
+
+    def _partition_agrees(self, event: v.Event, answer: Answer) -> bool:
+        if not self._evidence.strict or event.witness is None or answer.partition is None:
+            return True
+        return event.witness.partition == answer.partition
+
+    # Messages ---------------------------------------------------------------------------------
+
+    def _received_agrees(self, event: v.Event, recorded: v.Received, made: v.Received) -> bool:
+        return self._view_agrees(event, recorded.message, made.message)
+
+    def _several_agree(
+        self, event: v.Event, recorded: v.ReceivedSeveral, made: v.ReceivedSeveral
+    ) -> bool:
+        views, shown = recorded.messages, made.messages
+        return len(views) == len(shown) and all(
+            self._view_agrees(event, view, own) for view, own in zip(views, shown, strict=True)
+        )
+
+    def _view_agrees(self, event: v.Event, view: v.MessageView, shown: v.MessageView) -> bool:
+        record = self._record(event, shown)
+        if not isinstance(record, QueuedMessage) or not self._is_unchanged(record, view):
+            return False
+        counts = view.delivery_count, shown.delivery_count
+        if None not in counts and counts[0] != counts[1]:
+            return False
+        if not self._end_agrees(view.locked_until, shown.locked_until):
+            return False
+        is_locked = shown.lock_token is not None
+        if is_locked and not self._bindings.bind_token(record, view.lock_token):
+            return False
+        return self._bindings.bind_number(record, view.sequence_number)
+
+    def _record(self, event: v.Event, shown: v.MessageView) -> Numbered | None:
+        entity = self._namespace.entities.get(getattr(event.command, "queue", ""))
+        if entity is None or shown.sequence_number is None:
+            return None
+        return self._bindings.made(entity, shown.sequence_number)
+
+    def _is_unchanged(self, record: Numbered, view: v.MessageView) -> bool:
+        """LIFE-01: return whether a view shows a message as it was sent, with its reason."""
+        sent = record.message
+        reason = record.reason if isinstance(record, QueuedMessage) else None
+        is_told = view.dead_letter_reason is not None or self._seen.dead_letter_reasons
+        if reason is not None and is_told and not is_same_text(reason, view.dead_letter_reason):
+            return False
+        if sent.body != view.body or not is_same_text(sent.session_id, view.session_id):
+            return False
+        if not is_same_text(sent.partition_key, view.partition_key, sent.session_id):
+            return False
+        # The client library sets an id that an observer cannot know (KEY-13), so any id matches.
+        if sent.message_id is None and self._seen.assigns_message_ids:
+            if not view.message_id:
+                return False
+        elif not is_same_text(sent.message_id, view.message_id):
+            return False
+        return all(
+            is_same_text(getattr(sent, name), getattr(view, name)) for name in CARRIED
+        ) and v.same_properties(sent.properties, view.properties)
+
+    def _end_agrees(self, told: int | None, own: int | None) -> bool:
+        if told is None or own is None:
+            return True
+        return abs(told - own) <= 2 * self._seen.slack + self.tolerance
+
+    def _renewal_agrees(self, _: v.Event, recorded: v.Renewed, made: v.Renewed) -> bool:
+        return self._end_agrees(recorded.locked_until, made.locked_until)
+
+    def _renewals_agree(
+        self, _: v.Event, recorded: v.RenewedSeveral, made: v.RenewedSeveral
+    ) -> bool:
+        ends = recorded.locked_until
+        return not ends or all(map(self._end_agrees, ends, made.locked_until))
+
+    def _number_agrees(self, event: v.Event, recorded: v.Scheduled, made: v.Scheduled) -> bool:
+        number, own = recorded.sequence_number, made.sequence_number
+        entity = self._namespace.entities.get(getattr(event.command, "queue", ""))
+        if number is None or own is None or entity is None:
+            return True
+        record = self._bindings.made(entity, own)
+        # A dropped copy is nowhere, but it has a number, too (SCHEDULED-COPIES).
+        return record is None or self._bindings.bind_number(record, number)
+
+    # Peeks ------------------------------------------------------------------------------------
+
+    def _peek_agrees(self, event: v.Event, recorded: v.Peeked, made: v.Peeked) -> bool:
+        """LIFE-07, PART-15, PART-19: each view shows another message that is there, in order."""
+        command, views = event.command, recorded.messages
+        assert isinstance(command, v.Peek)  # noqa: S101 - nothing else is answered so
+        if not views:
+            return not made.messages
+        entity = self._namespace.entities[command.queue]
+        if len(views) > command.count or any(self._is_before_start(command, one) for one in views):
+            return False
+        everything = list(self._peekable(entity, command))
+        candidates = [[one for one in everything if self._may_show(one, view)] for view in views]
+        # Choosing for one view after another would try all orders of messages that look alike
+        # before it found that the last view has none.
+        if not can_be_matched(candidates):
+            return False
+        used: set[Numbered] = set()
+        latest: dict[int, int] = {}
+        for view, fitting in zip(views, candidates, strict=True):
+            options = [one for one in fitting if one not in used and self._is_in_order(one, latest)]
+            if not used and self._evidence.strict:
+                options = [one for one in options if self._may_come_first(entity, command, one)]
+            options = self._bindings.by_likelihood(options, view.sequence_number)
+            record = self._guide.take("LIFE-07", options, entity.path)
+            used.add(record)
+            if isinstance(record, QueuedMessage):
+                latest[record.partition] = record.number
+            if not self._bindings.bind_number(record, view.sequence_number):
+                return False
+        return True
+
+    @staticmethod
+    def _is_before_start(command: v.Peek, view: v.MessageView) -> bool:
+        start, number = command.from_sequence_number, view.sequence_number
+        return start is not None and number is not None and number < start
+
+    def _peekable(self, entity: Entity, command: v.Peek) -> Iterable[Numbered]:
+        """Yield the messages that a peek may show, active ones first, in order of their numbers."""
+        down = entity.base.down
+        for partition in entity.partitions:
+            if partition.number in down:
+                continue
+            for queued in partition.line.behind(entity.messages, 0):
+                if command.session_id in (None, queued.message.session_id):
+                    yield queued
+        for scheduled in entity.scheduled.values():
+            is_asked_for = command.session_id in (None, scheduled.message.session_id)
+            if is_asked_for and scheduled.partition not in down:
+                yield scheduled
+
+    def _is_in_order(self, record: Numbered, latest: dict[int, int]) -> bool:
+        """PART-14: return whether a message comes after those of its partition shown before it."""
+        if isinstance(record, ScheduledMessage) or not self._evidence.strict:
+            return True
+        return record.number > latest.get(record.partition, -1)
+
+    def _may_show(self, record: Numbered, view: v.MessageView) -> bool:
+        if not self._is_unchanged(record, view):
+            return False
+        if not self._bindings.fits(record, view.sequence_number):
+            return False
+        if isinstance(record, ScheduledMessage):
+            return view.state in (None, v.MessageState.SCHEDULED)
+        deferred = record.state in (State.DEFERRED, State.DEFERRED_LOCKED)
+        state = v.MessageState.DEFERRED if deferred else v.MessageState.ACTIVE
+        return view.state in (None, state)
+
+    def _may_come_first(self, entity: Entity, command: v.Peek, record: Numbered) -> bool:
+        """PART-15, PART-16: a peek begins with the oldest message of a partition."""
+        if isinstance(record, ScheduledMessage) or command.from_sequence_number is not None:
+            return True
+        line = entity.partitions[record.partition].line.behind(entity.messages, 0)
+        oldest = next(
+            queued for queued in line if command.session_id in (None, queued.message.session_id)
+        )
+        return oldest is record
+
+    # Descriptions -----------------------------------------------------------------------------
+
+    def _description_agrees(self, _: v.Event, recorded: Any, made: Any) -> bool:
+        told, own = recorded.description, made.description
+        is_part = isinstance(told, v.QueueDescription) and "/" in told.queue
+        for field in attrs.fields(type(told)):
+            name = field.name
+            value, expected = getattr(told, name), getattr(own, name)
+            if value is None or name in ("queue", "topic") or (is_part and name in OF_TOPIC):
+                continue
+            if name == "size" and not self._evidence.sizes_are_known:
+                if value < expected:
+                    return False
+            elif value != expected:
+                return False
+        return True
+
+    # Lists ------------------------------------------------------------------------------------
+
+    def _names_agree(self, _: v.Event, recorded: v.Listed, made: v.Listed) -> bool:
+        return sorted(recorded.names) == sorted(made.names)
+
+    def _sessions_agree(
+        self, _: v.Event, recorded: v.SessionsListed, made: v.SessionsListed
+    ) -> bool:
+        return sorted(recorded.session_ids) == sorted(made.session_ids)
+
+    def _rules_agree(self, _: v.Event, recorded: v.RulesListed, made: v.RulesListed) -> bool:
+        return sorted(map(repr, recorded.rules)) == sorted(map(repr, made.rules))
+
+
+COMPARED: Final[dict[type, Callable[[Agreement, v.Event, Any, Any], bool]]] = {
+    v.Received: Agreement._received_agrees,
+    v.ReceivedSeveral: Agreement._several_agree,
+    v.Peeked: Agreement._peek_agrees,
+    v.Scheduled: Agreement._number_agrees,
+    v.Renewed: Agreement._renewal_agrees,
+    v.RenewedSeveral: Agreement._renewals_agree,
+    v.Described: Agreement._description_agrees,
+    v.TopicDescribed: Agreement._description_agrees,
+    v.Listed: Agreement._names_agree,
+    v.SessionsListed: Agreement._sessions_agree,
+    v.RulesListed: Agreement._rules_agree,
+}
+"""Kind of answer to its comparison; answers of all other kinds have to be equal."""

@@ -1,0 +1,286 @@
+"""The bus's numbers and lock tokens beside the model's, bound when an answer first shows them.
+
+The model numbers messages without gaps and makes its own tokens; a bus does neither. A number or a
+token is bound to a record of the model when it is first shown, and SEQ-01, SEQ-03, LIFE-12 and
+LOCK-07 are checked at that moment. All tables are changed through the journal, so that an undo of
+the search undoes bindings, too.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import Any, Final, TypeVar
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
+
+__all__ = ["Bindings"]
+
+UNKNOWN: Final = 1 << 63
+"""Added to a number that was never shown, so that no message of the model has it."""
+
+Numbered = QueuedMessage | ScheduledMessage
+Record = TypeVar("Record", bound=Numbered)
+
+
+class Bindings:
+    """Numbers, tokens and messages of one replayed history.
+
+    Args:
+        namespace: the model's namespace.
+        strict: whether the observer sees partitions.
+        numbers_show_partitions: whether the top bits of a number are its partition.
+    """
+
+    def __init__(
+        self, namespace: Namespace, *, strict: bool, numbers_show_partitions: bool
+    ) -> None:
+        self._namespace = namespace
+        self._strict = strict
+        self._numbers_show_partitions = numbers_show_partitions
+        self._number_of: dict[Numbered, int] = {}
+        self._record_of: dict[tuple[Entity, int], Numbered] = {}
+        self._tokens: dict[tuple[Entity, str], str] = {}
+        self._bus_tokens: dict[tuple[Entity, str], str] = {}
+        self._made: dict[tuple[Entity, int], Numbered] = {}
+        self._kinds: dict[v.Message, int] = {}
+        self._by_body: dict[tuple[str, str], list[QueuedMessage]] = {}
+        # By entity and partition (or key, if partitions are not seen): the model's numbers in
+        # order, each with the bus's number.
+        self._lines: dict[tuple[Entity, object], list[tuple[int, int]]] = {}
+
+    # Messages ---------------------------------------------------------------------------------
+
+    def add(self, queued: QueuedMessage) -> None:
+        """Note a message that was enqueued."""
+        journal = self._namespace.journal
+        bodies = self._by_body.setdefault((queued.entity.path, queued.message.body), [])
+        bodies.append(queued)
+        journal.log.append((self._forget_last, None, bodies))
+        journal.put(self._made, (queued.entity, queued.number), queued)
+
+    def kind(self, message: v.Message) -> int:
+        """Return a number that all messages which look alike share."""
+        return self._kinds.setdefault(message, len(self._kinds))
+
+    def add_scheduled(self, scheduled: ScheduledMessage) -> None:
+        """Note a message that was scheduled."""
+        self._namespace.journal.put(self._made, (scheduled.entity, scheduled.number), scheduled)
+
+    @staticmethod
+    def _forget_last(bodies: list[QueuedMessage]) -> None:
+        bodies.pop()
+
+    def made(self, entity: Entity, number: int) -> Numbered | None:
+        """Return the message that has, or had, this number of the model."""
+        return self._made.get((entity, number))
+
+    def candidates(self, path: str, view: v.MessageView) -> Iterator[QueuedMessage]:
+        """Yield the messages of an entity that a view may show, in the order of their arrival."""
+        entity = self._namespace.entities.get(path)
+        if entity is None:
+            return
+        number = view.sequence_number
+        if number is not None and (known := self._record_of.get((entity, number))) is not None:
+            if isinstance(known, QueuedMessage) and known.is_there:
+                yield known
+            return
+        for queued in self._by_body.get((path, view.body), ()):
+            if entity.messages.get(queued.number) is queued and self.fits(queued, number):
+                yield queued
+
+    def ever(self, path: str, body: str) -> Iterator[QueuedMessage]:
+        """Yield all messages with this body that an entity has, or had."""
+        return iter(self._by_body.get((path, body), ()))
+
+    # Numbers ----------------------------------------------------------------------------------
+
+    def fits(self, record: Numbered, number: int | None) -> bool:
+        """Return whether a number of the bus may be that of a message, apart from its order."""
+        if number is None:
+            return True
+        known = self._number_of.get(record)
+        if known is not None:
+            return known == number
+        if (record.entity, number) in self._record_of:
+            return False
+        return self._partition_fits(record, number)
+
+    def is_bound(self, record: Numbered) -> bool:
+        """Return whether the bus's number of a message is known."""
+        return record in self._number_of
+
+    def _partition_fits(self, record: Numbered, number: int) -> bool:
+        if not (self._numbers_show_partitions and record.entity.settings.partitioned):
+            return True
+        return number >> v.SEQUENCE_BITS == record.partition
+
+    def bind_number(self, record: Numbered, number: int | None) -> bool:
+        """SEQ-01, SEQ-03, LIFE-12: bind a number to a message; return whether it may have it."""
+        if number is None:
+            return True
+        known = self._number_of.get(record)
+        if known is not None:
+            return known == number
+        if not self.fits(record, number):
+            return False
+        entity, journal = record.entity, self._namespace.journal
+        place = self._line_of(record)
+        # Where partitions are not seen, only the messages of one key have an order.
+        if place is not None:
+            line = self._lines.setdefault((entity, place), [])
+            entry = (record.number, number)
+            at = bisect_left(line, entry)
+            if at and line[at - 1][1] >= number:
+                return False
+            if at < len(line) and line[at][1] <= number:
+                return False
+            line.insert(at, entry)
+            journal.log.append((_Removal(line), None, entry))
+        journal.put(self._number_of, record, number)
+        journal.put(self._record_of, (entity, number), record)
+        return True
+
+    def by_likelihood(self, records: Sequence[Record], number: int | None) -> list[Record]:
+        """Return messages that may have a number of the bus, the most likely one first.
+
+        Most buses number the messages of a partition without gaps, as the model does. So the
+        message is likely as far from its neighbours as its number is from theirs.
+        """
+        if len(records) < 2:
+            return list(records)
+        if self._line_of(records[0]) is None:
+            records = self._distinct(records)
+        if number is None:
+            return list(records)
+        line = self._lines.get((records[0].entity, self._line_of(records[0])), ())
+        at = bisect_left(line, number, key=itemgetter(1))
+        own, known = line[at - 1] if at else line[0] if line else (0, 0)
+
+        def distance(record: Record) -> int:
+            return abs((record.number - own) - (number - known))
+
+        return sorted(records, key=distance)
+
+    def _distinct(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Return one of each group of messages between which this observer sees no difference."""
+        return list({self._looks(record): record for record in reversed(records)}.values())[::-1]
+
+    def _looks(self, record: Numbered) -> object:
+        if self._line_of(record) is not None or record in self._number_of:
+            return record
+        if isinstance(record, ScheduledMessage):
+            return self.kind(record.message), record.due
+        return (
+            self.kind(record.message),
+            record.partition,
+            record.state,
+            record.reason,
+            record.expires_at,
+            record.enqueued_at,
+            record.failed,
+            record.token and self.token(record),
+            record.locked_until,
+            record.cached_by,
+        )
+
+    def number_or_limits(self, record: Numbered) -> int | tuple[int, int]:
+        """Return the bus's number of a message, or between which numbers it has to be."""
+        known = self._number_of.get(record)
+        if known is not None:
+            return known
+        line = self._lines.get((record.entity, self._line_of(record)), ())
+        at = bisect_left(line, (record.number, -1))
+        return (line[at - 1][1] if at else -1, line[at][1] if at < len(line) else UNKNOWN)
+
+    def ends_of_lines(self, entity: Entity) -> frozenset[tuple[object, int]]:
+        """Return the last number that was bound in each line of an entity."""
+        return frozenset(
+            (place, line[-1][1])
+            for (of, place), line in self._lines.items()
+            if of is entity and line
+        )
+
+    def _line_of(self, record: Numbered) -> object:
+        """Return the partition of a message, or its key where partitions are not seen."""
+        if self._strict or not record.entity.settings.partitioned:
+            return record.partition
+        return record.message.session_id or record.message.partition_key
+
+    def model_number(self, path: str, number: int) -> int:
+        """Return the model's number for one of the bus's; if it is unknown, one of no message."""
+        entity = self._namespace.entities.get(path)
+        record = None if entity is None else self._record_of.get((entity, number))
+        return UNKNOWN + number if record is None else record.number
+
+    # Tokens -----------------------------------------------------------------------------------
+
+    def bind_token(self, record: QueuedMessage, token: str | None) -> bool:
+        """LOCK-07: bind a token to the current lock of a message; each lock has its own."""
+        if token is None or record.token is None:
+            return True
+        place = (record.entity, token)
+        if place in self._tokens:
+            return False
+        journal = self._namespace.journal
+        journal.put(self._tokens, place, record.token)
+        journal.put(self._bus_tokens, (record.entity, record.token), token)
+        return True
+
+    def bus_token(self, entity: Entity, token: str) -> str | None:
+        """Return the bus's token for one of the model's, if it was shown."""
+        return self._bus_tokens.get((entity, token))
+
+    def token(self, record: QueuedMessage) -> str | None:
+        """Return the bus's token of a message's lock: empty if it has not shown it."""
+        if record.token is None:
+            return None
+        return self._bus_tokens.get((record.entity, record.token), "")
+
+    def model_token(self, path: str, token: str) -> str:
+        """Return the model's token for one of the bus's; if it is unknown, one of no lock."""
+        entity = self._namespace.entities.get(path)
+        known = None if entity is None else self._tokens.get((entity, token))
+        return known or f"unknown {token}"
+
+    def translated(self, command: v.Command) -> v.Command:
+        """Return a command with the model's numbers and tokens in place of the bus's."""
+        changes = _translations(self, command)
+        if not changes:
+            return command
+        translated: v.Command = attrs.evolve(command, **changes)
+        return translated
+
+
+class _Removal:
+    """Undo of an insertion into a line; the journal calls it with the entry."""
+
+    __slots__ = ("line",)
+
+    def __init__(self, line: list[tuple[int, int]]) -> None:
+        self.line = line
+
+    def __call__(self, entry: tuple[int, int]) -> None:
+        self.line.remove(entry)
+
+
+def _translations(bindings: Bindings, command: v.Command) -> dict[str, Any]:
+    match command:
+        case v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer() | v.RenewLock():
+            return {"lock_token": bindings.model_token(command.queue, command.lock_token)}
+        case v.SettleBatch() | v.RenewLocks():
+            tokens = command.lock_tokens
+            return {"lock_tokens": tuple(bindings.model_token(command.queue, t) for t in tokens)}
+        case v.CancelScheduled():
+            return {
+                "sequence_number": bindings.model_number(command.queue, command.sequence_number)
+            }
+        case v.ReceiveDeferred():
+            numbers = command.sequence_numbers
+            return {
+                "sequence_numbers": tuple(bindings.model_number(command.queue, n) for n in numbers)
+            }
+    return {}

@@ -1,0 +1,66 @@
+"""Choices that the search has made at one event, and the way to the next untried combination."""
+
+from collections.abc import Callable, Hashable, Sequence
+
+import attrs
+
+__all__ = ["Choice", "Place", "Script", "next_script"]
+
+Tag = Hashable
+"""What a choice may matter to: `None` for everything, otherwise see `relevance`."""
+
+Place = tuple[int, int]
+"""Position of a candidate, and the position of the candidate that is tried first."""
+
+Script = Sequence[Place]
+"""Positions to take again, in the order of the choices."""
+
+
+@attrs.frozen
+class Choice:
+    """A choice of the bus, and which of its candidates was taken.
+
+    Attributes:
+        name: the rule or ambiguity that grants the freedom.
+        place: the position of the candidate in the order of trying; 0 is tried first.
+        count: the number of candidates.
+        first: the index of the candidate that is tried first.
+        tag: what the choice may matter to.
+        value: the candidate, for the explanation of the execution.
+    """
+
+    name: str
+    place: int
+    count: int
+    first: int
+    tag: Tag
+    value: object = None
+
+    @property
+    def taken(self) -> int:
+        """The index of the candidate that was taken."""
+        return index_of(self.place, self.first)
+
+
+def index_of(place: int, first: int) -> int:
+    """Return the index of the candidate at a position: the one at `first` trades places with 0."""
+    if place == 0:
+        return first
+    return 0 if place == first else place
+
+
+def next_script(
+    made: Sequence[Choice], may_matter: Callable[[Tag], bool] | None = None
+) -> list[Place] | None:
+    """Return the script of the next combination of choices; `None` after the last one.
+
+    Args:
+        made: the choices of the last combination.
+        may_matter: whether a choice with this tag may matter; other choices stay as they are.
+    """
+    for last in range(len(made) - 1, -1, -1):
+        choice = made[last]
+        if choice.place + 1 < choice.count and (may_matter is None or may_matter(choice.tag)):
+            before = [(other.place, other.first) for other in made[:last]]
+            return [*before, (choice.place + 1, choice.first)]
+    return None

@@ -1,0 +1,199 @@
+"""What the whole history shows of each message, collected before the search begins.
+
+The search makes choices that no answer shows at once: the partition of a message, whether a lost
+request took effect. Later events often show them: a sequence number names its partition, a body
+that is received was sent. This only orders the candidates, best first, and leaves out those that a
+certain observation excludes.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.judging.decompose import Connections, Name
+
+__all__ = ["Evidence", "base_path", "independent_parts", "messages_of", "views_of"]
+
+
+EVERYWHERE: Final[Name] = ("clock",)
+"""Name of what an advance of the clock concerns: every part."""
+
+
+def base_path(path: str) -> str:
+    """Return the path of the queue or topic whose partitions an entity shares."""
+    owner, subscriptions, _ = v.owner_of(path).partition(v.SUBSCRIPTIONS)
+    return owner if subscriptions else v.owner_of(path)
+
+
+def views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
+    """Return the messages that an answer shows."""
+    match outcome:
+        case v.Received():
+            return (outcome.message,)
+        case v.ReceivedSeveral() | v.Peeked():
+            return outcome.messages
+    return ()
+
+
+def messages_of(command: v.Command) -> tuple[v.Message, ...]:
+    """Return the messages that a command sends."""
+    match command:
+        case v.Send() | v.Schedule():
+            return (command.message,)
+        case v.SendBatch():
+            return command.messages
+    return ()
+
+
+class Evidence:
+    """Facts about a history, for the guide of the search.
+
+    Args:
+        events: the events of the history, in the order of their recording.
+        strict: whether the observer sees partitions.
+        numbers_show_partitions: whether the top bits of a sequence number are its partition.
+    """
+
+    def __init__(
+        self, events: Sequence[v.Event], *, strict: bool, numbers_show_partitions: bool
+    ) -> None:
+        self.strict = strict
+        self.numbers_show_partitions = numbers_show_partitions
+        self.ever_down: dict[str, set[int]] = defaultdict(set)
+        self.sizes_are_known = True
+        self._shown: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
+        self._sent: Counter[tuple[str, str]] = Counter()
+        self._of_key: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
+        self._mentioned: dict[str, set[int]] = defaultdict(set)
+        self._last_shown: dict[tuple[str, str], int] = {}
+        self._last_body: dict[str, int] = {}
+        self._used_ids: dict[str, int] = {}
+        self._forwards = False
+        self._connections = Connections()
+        self._names: list[Name] = []
+        for event in events:
+            self._note(event)
+        self._connections.finish()
+
+    def add(self, event: v.Event) -> None:
+        """Note one more event, which comes after all others."""
+        self._note(event)
+        self._connections.finish()
+
+    def _note(self, event: v.Event) -> None:
+        index = len(self._names)
+        command = event.command
+        if isinstance(command, v.AdvanceClock):
+            self._names.append(EVERYWHERE)
+            return
+        self._names.append(self._connections.add(command))
+        queue = getattr(command, "queue", "")
+        self._forwards = self._forwards or bool(v.destinations(command))
+        if isinstance(command, v.TakePartitionDown):
+            self.ever_down[base_path(queue)].add(command.partition)
+        for message in messages_of(command):
+            self.sizes_are_known = self.sizes_are_known and message.size is not None
+            self._sent[base_path(queue), message.body] += 1
+            if message.message_id is not None:
+                self._used_ids[message.message_id] = index
+        for view in views_of(event.outcome):
+            self._last_shown[queue, view.body] = index
+            self._last_body[view.body] = index
+            if view.sequence_number is not None and self.numbers_show_partitions:
+                self._note_place(queue, view, view.sequence_number)
+        partition = self.witnessed(event)
+        if partition is not None:
+            for message in messages_of(command):
+                self._note_key(queue, message, partition)
+
+    def witnessed(self, event: v.Event) -> int | None:
+        """Return the partition that an event itself shows; `None` if it shows none."""
+        if self.strict and event.witness is not None:
+            return event.witness.partition
+        match event.outcome:
+            case v.Scheduled(sequence_number=int(number)) if self.numbers_show_partitions:
+                return number >> v.SEQUENCE_BITS
+        return None
+
+    def _note_place(self, queue: str, view: v.MessageView, number: int) -> None:
+        self._shown[queue, view.body].setdefault(number, number >> v.SEQUENCE_BITS)
+        self._note_key(queue, view, number >> v.SEQUENCE_BITS)
+
+    def _note_key(self, queue: str, message: v.Message | v.MessageView, partition: int) -> None:
+        base = base_path(queue)
+        self._mentioned[base].add(partition)
+        for value in (message.session_id, message.partition_key, message.message_id):
+            if value is not None:
+                self._of_key[base, value].setdefault(partition)
+                break
+
+    # Partitions -------------------------------------------------------------------------------
+
+    def partitions_of_body(self, body: str, paths: Sequence[str]) -> list[int]:
+        """Return the partitions in which messages with this body were seen, in order of sight.
+
+        Args:
+            body: the body.
+            paths: the entities that share the partitions; the one that shows most counts.
+        """
+        seen = [
+            list(self._shown[path, body].values()) for path in paths if (path, body) in self._shown
+        ]
+        return max(seen, key=len, default=[])
+
+    def all_were_shown(self, base: str, body: str, shown: int) -> bool:
+        """Return whether as many messages with this body were shown as were sent to the base."""
+        return not self._forwards and self._sent[base, body] <= shown
+
+    def partitions_of_key(self, base: str, key: str) -> list[int]:
+        """Return the partitions in which messages with this key were seen."""
+        return list(self._of_key.get((base, key), ()))
+
+    def is_mentioned(self, base: str, partition: int) -> bool:
+        """Return whether anything in the history distinguishes this partition from others."""
+        return partition in self._mentioned.get(base, ()) or partition in self.ever_down.get(
+            base, ()
+        )
+
+    # Later events -----------------------------------------------------------------------------
+
+    def is_shown_after(self, index: int, path: str, body: str) -> bool:
+        """Return whether an entity shows a message with this body after an event."""
+        return self._last_shown.get((path, body), -1) > index
+
+    def left_a_trace(self, index: int, command: v.Command) -> bool:
+        """Return whether a request without an answer seems to have taken effect."""
+        return any(self._last_body.get(m.body, -1) > index for m in messages_of(command))
+
+    def reuses_id(self, index: int, message: v.Message) -> bool:
+        """Return whether the MessageId of a message is sent again after an event."""
+        return message.message_id is not None and self._used_ids[message.message_id] > index
+
+    # Relevance --------------------------------------------------------------------------------
+
+    def part_of_event(self, index: int) -> Name | None:
+        """Return the independent part of the history that an event belongs to."""
+        return self._connections.part(self._names[index])
+
+    def part_of_path(self, path: str) -> Name | None:
+        """Return the independent part that an entity belongs to."""
+        return self._connections.part(("entity", path.partition("/")[0]))
+
+
+def independent_parts(events: Sequence[v.Event]) -> list[list[int]]:
+    """Return the indices of the events of each independent part; an advance is in all of them."""
+    connections = Connections()
+    names = [
+        None if isinstance(event.command, v.AdvanceClock) else connections.add(event.command)
+        for event in events
+    ]
+    connections.finish()
+    by_part: dict[Name | None, list[int]] = defaultdict(list)
+    for index, name in enumerate(names):
+        if name is not None:
+            by_part[connections.part(name)].append(index)
+    advances = [index for index, name in enumerate(names) if name is None]
+    if not by_part:
+        return [advances] if advances else []
+    return [sorted((*indices, *advances)) for indices in by_part.values()]

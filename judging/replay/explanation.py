@@ -1,0 +1,182 @@
+"""Whether a history has an explanation: an execution of the reference model that gives its answers.
+
+Independent parts of a history are searched one by one, because a choice of one says nothing about
+another. What a bus decides once for everything, its readings, must agree between the parts; if the
+parts disagree, the whole history is searched at once.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.judging.replay.evidence import independent_parts, messages_of
+from busproof.judging.replay.search import Ended, Executed, Search
+from busproof.model.rules import NO_FAULT, Families
+
+__all__ = [
+    "Continued",
+    "Ended",
+    "Explanation",
+    "explain",
+    "is_doubtful",
+    "is_replayed",
+    "may_explain",
+    "too_many_alike",
+]
+
+OVER_MANY_ANSWERS: Final = frozenset(("KEY-14",))
+"""Rules that many answers break together, each of which an execution can give."""
+
+STEPS_A_NEW_EVENT: Final = 500
+"""Maximum number of steps to go on with an execution before a new one is looked for."""
+
+
+@attrs.frozen(kw_only=True)
+class Explanation:
+    """Result of a replay.
+
+    Attributes:
+        ended: whether there is an execution, or surely none, or none was found within the budget.
+        execution: the steps of the execution, by independent part; empty if there is none.
+        stuck_at: if there is none, the index of the event that fitted nowhere.
+        readings: what the bus decides once, as the execution has it: ambiguity to reading.
+        steps: how many events were executed.
+    """
+
+    ended: Ended
+    execution: tuple[Executed, ...] = ()
+    stuck_at: int | None = None
+    readings: dict[str, str] = attrs.field(factory=dict)
+    steps: int = 0
+
+    @property
+    def is_found(self) -> bool:
+        """Whether an execution explains the history, so that nothing was violated."""
+        return self.ended is Ended.EXPLAINED
+
+
+def explain(
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+    replaced: Families = NO_FAULT,
+) -> Explanation:
+    """Look for an execution of the model that gives the recorded answers.
+
+    Args:
+        events: all events of a scenario, in the order of their recording.
+        profile: the profile of the namespace.
+        observability: what the observer sees.
+        replaced: families of a mutant; none for the model.
+    """
+    steps = 0
+    executed: list[Executed] = []
+    readings: dict[str, str] = {}
+    agree = True
+    parts = independent_parts(events)
+    for indices in parts:
+        search = Search([events[index] for index in indices], profile, observability, replaced)
+        ended = search.run()
+        steps += search.steps
+        if ended is not Ended.EXPLAINED:
+            return Explanation(ended=ended, stuck_at=indices[search.stuck_at], steps=steps)
+        executed += [attrs.evolve(one, index=indices[one.index]) for one in search.execution]
+        for name, reading in search.namespace.readings.items():
+            agree = agree and readings.setdefault(name, reading) == reading
+    if agree:
+        return Explanation(
+            ended=Ended.EXPLAINED, execution=tuple(executed), readings=readings, steps=steps
+        )
+    search = Search(events, profile, observability, replaced)
+    ended = search.run()
+    found = ended is Ended.EXPLAINED
+    return Explanation(
+        ended=ended,
+        execution=search.execution if found else (),
+        stuck_at=None if found else search.stuck_at,
+        readings=dict(search.namespace.readings),
+        steps=steps + search.steps,
+    )
+
+
+class Continued:
+    """Replay of a history that goes on: an execution that explains it is continued with each event.
+
+    Args:
+        events: the events so far.
+        profile: the profile of the namespace.
+        observability: what the observer sees.
+
+    Attributes:
+        explanation: the result for the events so far.
+    """
+
+    def __init__(
+        self, events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+    ) -> None:
+        self._events = list(events)
+        self._profile = profile
+        self._observability = observability
+        self._search: Search | None = None
+        self.explanation = self._begin()
+
+    def saw(self, event: v.Event) -> Ended:
+        """Replay one more event; return whether the history still has an explanation."""
+        self._events.append(event)
+        if self._search is not None:
+            self._search.add(event)
+            if self._search.run(STEPS_A_NEW_EVENT) is Ended.EXPLAINED:
+                return Ended.EXPLAINED
+        self.explanation = self._begin()
+        return self.explanation.ended
+
+    def _begin(self) -> Explanation:
+        search = Search(self._events, self._profile, self._observability)
+        if search.run() is Ended.EXPLAINED:
+            self._search = search
+            return Explanation(
+                ended=Ended.EXPLAINED,
+                execution=search.execution,
+                readings=dict(search.namespace.readings),
+                steps=search.steps,
+            )
+        # Part by part it is easier to find an execution, and to prove that there is none.
+        self._search = None
+        return explain(self._events, self._profile, self._observability)
+
+
+def is_replayed(observability: v.Observability) -> bool:
+    """Return whether a replay can decide: it needs every event of the history."""
+    return not observability.partial and not observability.left_out
+
+
+def may_explain(rules: Sequence[v.RuleId]) -> bool:
+    """Return whether an execution can refute an accusation of these rules, the first above all."""
+    return not rules or rules[0] not in OVER_MANY_ANSWERS
+
+
+def is_doubtful(explanation: Explanation, events: Sequence[v.Event]) -> bool:
+    """Return whether an accusation is doubtful: messages look alike, and the replay gave up."""
+    return explanation.ended is Ended.GAVE_UP and look_alike(events)
+
+
+def too_many_alike(explanation: Explanation) -> str:
+    """Return why there is no verdict on messages that look alike."""
+    return (
+        "messages look alike, and neither an execution that explains the answers nor the proof "
+        f"that there is none was found in {explanation.steps} steps; different bodies or "
+        "MessageIds would distinguish them"
+    )
+
+
+def look_alike(events: Sequence[v.Event]) -> bool:
+    """Return whether some messages of a history can only be told apart by their numbers."""
+    sent = Counter(
+        attrs.evolve(message, size=None, stands_in=False, time_to_live=None)
+        for event in events
+        for message in messages_of(event.command)
+    )
+    return any(count > 1 for count in sent.values())

@@ -1,0 +1,295 @@
+"""The policy of the replay: of each choice it takes the candidates that agree with the record.
+
+The model asks for every choice by the name of its rule or ambiguity. The guide knows the recorded
+answer, what was shown later (`evidence`), and which candidates were tried before (`script`). It
+offers only candidates that can lead to the recorded answer, best first, and raises `NoWay` as soon
+as none can.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeVar
+
+from busproof import vocabulary as v
+from busproof.judging.replay.bindings import Bindings
+from busproof.judging.replay.choices_made import Choice, Place, Script, index_of
+from busproof.judging.replay.evidence import Evidence, base_path, views_of
+from busproof.model.choices import Choices, Fits
+from busproof.model.life_cycle import ACTIVE
+from busproof.model.rules import Namespace
+from busproof.model.state import QueuedMessage, Session
+
+__all__ = ["Guide", "NoWay"]
+
+T = TypeVar("T")
+
+
+class NoWay(Exception):
+    """No candidate of a choice agrees with the recorded answer."""
+
+
+class Guide(Choices):
+    """Policy that takes the candidates which agree with the recorded answer, best first.
+
+    Attributes:
+        bindings: the bus's numbers and tokens.
+        made: the choices made for the current event.
+        views: the messages that the recorded answer shows.
+        shown: how many of them the model has given so far.
+        message: the message that is being placed.
+        key: its partition key, if it has one.
+        caching: the entity and partition whose messages a front end may cache.
+        any_error: whether the refusal at hand has no documented error.
+    """
+
+    def __init__(self, namespace: Namespace, bindings: Bindings, evidence: Evidence) -> None:
+        self._namespace = namespace
+        self.bindings = bindings
+        self._evidence = evidence
+        self._script: Script = ()
+        self._worked: dict[tuple[int, int], int] = {}
+        self._event: v.Event | None = None
+        self._index = 0
+        self.made: list[Choice] = []
+        self.views: Sequence[v.MessageView] = ()
+        self.shown = 0
+        self.message: v.Message | None = None
+        self.key: str | None = None
+        self.caching: tuple[str, int] | None = None
+        self.any_error = False
+
+    # The search -------------------------------------------------------------------------------
+
+    def begin(self, index: int, event: v.Event, script: Script) -> None:
+        """Prepare for an event, whose first choices are those of the script."""
+        self._script = script
+        self.made = []
+        self._consider(index, event)
+
+    def _consider(self, index: int, event: v.Event) -> None:
+        self._index, self._event = index, event
+        self.views = views_of(event.outcome)
+        self.shown = 0
+        self.message = getattr(event.command, "message", None)
+        self.key = None
+        self.any_error = False
+
+    def consider_lost(self, index: int, event: v.Event) -> Callable[[], None]:
+        """Prepare for a request without an answer that takes effect now; return how to go back."""
+        at, current = self._index, self._event
+        self._consider(index, event)
+
+        def back() -> None:
+            if current is None:
+                raise AssertionError("a lost request takes effect before an event")
+            self._consider(at, current)
+
+        return back
+
+    @property
+    def connection(self) -> str:
+        """The connection of the current event."""
+        return "" if self._event is None else self._event.connection
+
+    def remember(self) -> None:
+        """Note the choices of this event, to try them first the next time."""
+        for at, choice in enumerate(self.made):
+            if choice.taken or (self._index, at) in self._worked:
+                self._worked[self._index, at] = choice.taken
+
+    def take(self, name: str, options: Sequence[T], tag: object = None) -> T:
+        """Take one of the candidates: the one in the script, or else the best.
+
+        Raises:
+            NoWay: there is no candidate.
+        """
+        count = len(options)
+        if not count:
+            raise NoWay(name)
+        at = len(self.made)
+        place, first = self._planned(at)
+        if first >= count:
+            first = 0
+        if place >= count:
+            raise NoWay(name)
+        chosen = options[index_of(place, first)]
+        self.made.append(Choice(name, place, count, first, tag, chosen))
+        return chosen
+
+    def _planned(self, at: int) -> Place:
+        if at < len(self._script):
+            return self._script[at]
+        return 0, self._worked.get((self._index, at), 0)
+
+    # Choices of the model ---------------------------------------------------------------------
+
+    def home(self, value: str, partitions: int) -> int | None:  # noqa: ARG002 - `Choices` has them
+        """Leave the partition of a key to `partition`."""
+        return None
+
+    def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
+        """Return a partition: that of the answer, or one that later events show."""
+        if name == "LIFE-09":
+            return self._partition_of_receive(path, count, fits)
+        candidates = [n for n in range(count) if fits is None or fits(n)]
+        if not candidates:
+            return None
+        base = base_path(path)
+        witnessed = self._witnessed(base)
+        if witnessed is not None:
+            if witnessed not in candidates:
+                raise NoWay(name)
+            return self.take(name, [witnessed], base)
+        hinted = self._hinted(name, path, candidates)
+        if hinted is not None:
+            return self.take(name, hinted, base)
+        return self.take(name, self._alike(base, candidates), base)
+
+    def _witnessed(self, base: str) -> int | None:
+        """Return the partition that the event itself shows, if it is a send to this entity."""
+        event = self._event
+        if event is None or not isinstance(event.command, v.Send | v.SendBatch | v.Schedule):
+            return None
+        return self._evidence.witnessed(event) if base_path(event.command.queue) == base else None
+
+    def _hinted(self, name: str, path: str, candidates: Sequence[int]) -> list[int] | None:
+        """Return the partitions that later events show, best first; `None` if they show none."""
+        evidence, base, message = self._evidence, base_path(path), self.message
+        if name == "KEY-02" and self.key is not None:
+            seen = [n for n in evidence.partitions_of_key(base, self.key) if n in candidates]
+            return seen or None
+        if message is None:
+            return None
+        body = message.body
+        paths = [one for one in self._namespace.entities if base_path(one) == base]
+        shown = evidence.partitions_of_body(body, paths)
+        if not shown:
+            return None
+        # Of messages that look alike, the first is the one that is seen first.
+        earlier = max(sum(1 for _ in self.bindings.ever(one, body)) for one in paths)
+        ranked = dict.fromkeys((*shown[earlier:], *shown))
+        best = [n for n in ranked if n in candidates]
+        if evidence.all_were_shown(base, body, len(shown)):
+            return best
+        return [*best, *(n for n in self._alike(base, candidates) if n not in ranked)]
+
+    def _alike(self, base: str, candidates: Sequence[int]) -> list[int]:
+        """Return candidates that nothing shows: of partitions that are alike, only two.
+
+        Partitions that the history never mentions differ only in what they store. So one that
+        stores most and one that stores least stand for all. The fuller one comes first, because a
+        peek may find an empty partition (PART-21).
+        """
+        entity = self._namespace.entities.get(base)
+        if entity is None or len(candidates) == 1:
+            return list(candidates)
+        down, ever = entity.down, self._evidence.ever_down.get(base, set())
+        alike = [n for n in candidates if not self._evidence.is_mentioned(base, n)]
+        alike.sort(key=lambda n: (entity.partitions[n].bytes, entity.partitions[n].messages, n))
+        apart = [n for n in candidates if self._evidence.is_mentioned(base, n)]
+        stored = [n for n in alike if entity.partitions[n].messages]
+        ranked = [*(stored[-1:] or alike[:1]), *(n for n in apart if n not in ever)]
+        ranked += [n for n in apart if n in ever]
+        ranked += [n for n in alike[:1] if n not in ranked]
+        if self._event is not None and isinstance(self._event.outcome, v.Refused):
+            ranked.sort(key=lambda n: n not in down)
+        return ranked
+
+    def _partition_of_receive(self, path: str, count: int, fits: Fits) -> int | None:
+        if fits is None:
+            raise AssertionError("a receive asks for a partition that has something")
+        outcome = None if self._event is None else self._event.outcome
+        if self.shown < len(self.views):
+            found: dict[int, None] = {}
+            for queued in self.bindings.candidates(path, self.views[self.shown]):
+                is_new = queued.state is ACTIVE and queued.partition not in found
+                if is_new and fits(queued.partition):
+                    found[queued.partition] = None
+            return self.take("LIFE-09", list(found), base_path(path))
+        filled = [n for n in range(count) if fits(n)]
+        if isinstance(outcome, v.Empty):
+            if filled:
+                raise NoWay("LIFE-09")
+            return None
+        if isinstance(outcome, v.Refused | v.Indeterminate) and filled:
+            return self.take("LIFE-09", filled, base_path(path))
+        return None
+
+    def pick(self, name: str, candidates: Iterable[T]) -> T:
+        """Return the best candidate that agrees with the recorded answer."""
+        options = list(dict.fromkeys(candidates))
+        ranked = RANKED.get(name)
+        if ranked is not None:
+            options = ranked(self, options)
+        tag: object = None
+        if name in ("LIFE-08", "CACHE-DELETE"):
+            tag = self.caching
+        elif name in LOCAL and self._event is not None:
+            tag = base_path(getattr(self._event.command, "queue", ""))
+        return self.take(name, options, tag)
+
+    # Candidates by choice ---------------------------------------------------------------------
+
+    def _message_received(self, candidates: list[QueuedMessage]) -> list[QueuedMessage]:
+        """KEY-16: return the messages that the answer may show."""
+        if self.shown >= len(self.views):
+            return candidates
+        view = self.views[self.shown]
+        fitting = [
+            queued
+            for queued in candidates
+            if queued.message.body == view.body and self.bindings.fits(queued, view.sequence_number)
+        ]
+        return self.bindings.by_likelihood(fitting, view.sequence_number)
+
+    def _cached(self, candidates: list[int]) -> list[int]:
+        """LIFE-08: return how many messages a front end may take along: any number."""
+        if self.caching is None:
+            return candidates
+        path, partition = self.caching
+        entity = self._namespace.entities[path]
+        waiting = sum(1 for _ in entity.partitions[partition].line.available(entity.messages))
+        return list(range(waiting + 1))
+
+    def _received_at_once(self, candidates: list[int]) -> list[int]:
+        """BATCH-12: return how many messages the answer shows."""
+        match None if self._event is None else self._event.outcome:
+            case v.ReceivedSeveral(messages=messages):
+                return [len(messages)] if len(messages) in candidates else []
+            case v.Empty():
+                return candidates[-1:]
+        return candidates
+
+    def _deleted_at_once(self, candidates: list[int]) -> list[int]:
+        """BATCH-18: return how many messages the answer says that it deleted."""
+        match None if self._event is None else self._event.outcome:
+            case v.Deleted(count=count):
+                return [count] if count in candidates else []
+        return candidates
+
+    def _deleted(self, candidates: list[QueuedMessage]) -> list[QueuedMessage]:
+        """BATCH-15: return first the messages that are never shown again."""
+
+        def is_shown(queued: QueuedMessage) -> bool:
+            body = queued.message.body
+            return self._evidence.is_shown_after(self._index, queued.entity.path, body)
+
+        return sorted(candidates, key=is_shown)
+
+    def _session_accepted(self, candidates: list[Session]) -> list[Session]:
+        """SESS-06: return the session that the answer names."""
+        match None if self._event is None else self._event.outcome:
+            case v.SessionAccepted(session_id=name):
+                return [session for session in candidates if session.name == name]
+        return candidates
+
+
+RANKED: Final[dict[str, Callable[[Guide, list[Any]], list[Any]]]] = {
+    "KEY-16": Guide._message_received,
+    "LIFE-08": Guide._cached,
+    "BATCH-12": Guide._received_at_once,
+    "BATCH-18": Guide._deleted_at_once,
+    "BATCH-15": Guide._deleted,
+    "SESS-06": Guide._session_accepted,
+}
+LOCAL: Final = frozenset(("KEY-16", "BATCH-12", "BATCH-15", "BATCH-18", "SESS-06"))
+"""Choices that matter only to later events of the same independent part."""

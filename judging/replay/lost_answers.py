@@ -1,0 +1,88 @@
+"""Requests without an answer: each took effect at once, later, or not at all."""
+
+from busproof import vocabulary as v
+from busproof.judging.replay.bindings import Bindings
+from busproof.judging.replay.evidence import Evidence, base_path, messages_of, views_of
+from busproof.judging.replay.guide import Guide
+from busproof.model.rules import Namespace
+from busproof.model.step import step
+
+__all__ = ["LostAnswers"]
+
+
+class LostAnswers:
+    """The requests of a history whose answers are unknown.
+
+    Args:
+        namespace: the model's namespace.
+        guide: the policy that chooses when they take effect.
+        bindings: the bus's numbers and tokens.
+        evidence: facts about the whole history.
+    """
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        guide: Guide,
+        bindings: Bindings,
+        evidence: Evidence,
+    ) -> None:
+        self._namespace = namespace
+        self._guide = guide
+        self._bindings = bindings
+        self._evidence = evidence
+        self._pending: dict[int, v.Event] = {}
+
+    @property
+    def pending(self) -> frozenset[int]:
+        """The requests without an answer that may still take effect."""
+        return frozenset(self._pending)
+
+    def ask(self, index: int, event: v.Event) -> None:
+        """Let a request without an answer take effect now, or keep it for later."""
+        queue = getattr(event.command, "queue", "")
+        fates = ["not yet", "now"]
+        if self._evidence.left_a_trace(index, event.command):
+            fates.reverse()
+        if self._guide.take("ANSWER-LOST", fates, base_path(queue) if queue else None) == "now":
+            self._execute(event)
+        else:
+            self._namespace.journal.put(self._pending, index, event)
+
+    def take_effect(self, index: int, event: v.Event) -> None:
+        """Let earlier requests without an answer take effect before this event, as chosen."""
+        if not self._pending:
+            return
+        part = self._evidence.part_of_event(index)
+        waiting = [
+            number
+            for number, lost in self._pending.items()
+            if self._evidence.part_of_event(number) == part and self._may_show(lost, event)
+        ]
+        while waiting:
+            chosen = self._guide.take("ANSWER-LATE", [None, *waiting], None)
+            if chosen is None:
+                return
+            lost = self._pending[chosen]
+            self._namespace.journal.drop(self._pending, chosen)
+            waiting.remove(chosen)
+            back = self._guide.consider_lost(chosen, lost)
+            self._execute(lost)
+            back()
+
+    def _execute(self, event: v.Event) -> None:
+        command = self._bindings.translated(event.command)
+        step(self._namespace, command, event.connection, self._guide, keep=True)
+
+    def _may_show(self, lost: v.Event, event: v.Event) -> bool:
+        """Return whether an event can show that a lost request has taken effect."""
+        if not isinstance(lost.command, v.Send) or isinstance(event.command, v.GetQueue):
+            return True
+        message = lost.command.message
+        if any(view.body == message.body for view in views_of(event.outcome)):
+            return True
+        # A copy of the lost message is dropped only if the message itself had arrived.
+        return any(
+            one.message_id is not None and one.message_id == message.message_id
+            for one in messages_of(event.command)
+        )

@@ -1,0 +1,52 @@
+"""Which earlier choices may matter to an event that fits nowhere.
+
+The search goes back only to choices that may have caused a dead end. Most choices have a tag: an
+entity, whose independent part of the history alone they touch, or an entity and a partition, for
+what a front end has cached of it. A choice without a tag, such as a reading, may matter to
+everything.
+"""
+
+from collections.abc import Hashable
+from typing import Final
+
+import attrs
+
+from busproof.judging.decompose import Name
+from busproof.judging.replay.evidence import Evidence
+
+__all__ = ["NOTHING", "Relevance"]
+
+Caches = frozenset[tuple[str, int]]
+
+
+@attrs.frozen
+class Relevance:
+    """What a dead end depends on.
+
+    Attributes:
+        parts: the independent parts of the events that failed.
+        caches: the entities and partitions whose caches may have caused it; `None` for all.
+    """
+
+    parts: frozenset[Name | None] = frozenset()
+    caches: Caches | None = frozenset()
+
+    def __or__(self, other: "Relevance") -> "Relevance":
+        """Return what either depends on."""
+        if self.caches is None or other.caches is None:
+            return Relevance(self.parts | other.parts, None)
+        return Relevance(self.parts | other.parts, self.caches | other.caches)
+
+    def includes(self, tag: Hashable, evidence: Evidence) -> bool:
+        """Return whether a choice with this tag may matter."""
+        if tag is None:
+            return True
+        if isinstance(tag, tuple):
+            path, _ = tag
+            if self.caches is not None and tag not in self.caches:
+                return False
+            return evidence.part_of_path(path) in self.parts
+        return evidence.part_of_path(str(tag)) in self.parts
+
+
+NOTHING: Final = Relevance()

@@ -1,0 +1,120 @@
+"""The state of a replay as a value: two equal ones have the same futures.
+
+A state from which the recorded events cannot go on is remembered, so that another path to an equal
+one is cut. Messages that look alike make many such paths. What is left out of the value is the same
+in every state after the same events: numbers and tokens that were shown, and records that are gone.
+"""
+
+from collections.abc import Hashable
+
+from busproof.judging.replay.bindings import Bindings, Numbered
+from busproof.judging.replay.timers import LooseTimers
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage, Transaction
+
+__all__ = ["state_key"]
+
+
+def state_key(namespace: Namespace, bindings: Bindings, pending: Hashable) -> Hashable:
+    """Return the state as a value that can be compared.
+
+    Args:
+        namespace: the model's namespace.
+        bindings: the bus's numbers and tokens.
+        pending: the requests without an answer that have not taken effect.
+    """
+    identical = namespace.profile.readings.get("LIKE-REGULAR") == "identical"
+    return (
+        namespace.now,
+        pending,
+        frozenset(namespace.readings.items()),
+        frozenset(namespace.down.items()),
+        tuple(
+            (path, _entity(entity, bindings, identical))
+            for path, entity in sorted(namespace.entities.items())
+        ),
+        frozenset(
+            (name, _transaction(running, bindings))
+            for name, running in namespace.transactions.items()
+        ),
+    )
+
+
+def _entity(entity: Entity, bindings: Bindings, identical: bool) -> Hashable:
+    timers = entity.namespace.timers
+    assert isinstance(timers, LooseTimers)  # noqa: S101 - a replay has no others
+    messages = sorted(entity.messages.values(), key=_place)
+    arrivals = sorted(queued.arrival for queued in messages) if identical else ()
+    return (
+        entity.settings,
+        entity.status,
+        entity.last,
+        entity.rules,
+        entity.down,
+        frozenset(entity.homes.items()),
+        tuple(partition.bytes for partition in entity.partitions),
+        tuple(
+            (_message(queued, bindings, timers), identical and arrivals.index(queued.arrival))
+            for queued in messages
+        ),
+        tuple(
+            (_numbered(one, bindings), one.due, timers.window(one.due, "scheduling.activate", one))
+            for one in sorted(entity.scheduled.values(), key=_place)
+        ),
+        frozenset(
+            (name, one.until, timers.window(one.until, "duplicates.forget", one))
+            for name, one in entity.duplicates.items()
+        ),
+        frozenset(
+            (
+                session.name,
+                session.partition,
+                session.holder,
+                session.locked_until,
+                session.state,
+                timers.window(session.locked_until, "sessions.end", session),
+            )
+            for session in entity.sessions.values()
+        ),
+        bindings.ends_of_lines(entity),
+    )
+
+
+def _place(record: Numbered) -> tuple[int, int]:
+    return record.partition, record.number
+
+
+def _numbered(record: Numbered, bindings: Bindings) -> Hashable:
+    return bindings.kind(record.message), record.partition, bindings.number_or_limits(record)
+
+
+def _message(queued: QueuedMessage, bindings: Bindings, timers: LooseTimers) -> Hashable:
+    expires_at = queued.expires_at
+    return (
+        _numbered(queued, bindings),
+        queued.enqueued_at,
+        queued.session is not None,
+        expires_at,
+        None if expires_at is None else timers.window(expires_at, "expiry.end", queued),
+        queued.reason,
+        queued.state,
+        queued.failed,
+        bindings.token(queued),
+        queued.locked_until,
+        timers.window(queued.locked_until, "locks.end", queued),
+        queued.cached_by,
+        queued.enlisted is not None,
+    )
+
+
+def _transaction(running: Transaction, bindings: Bindings) -> Hashable:
+    return (
+        running.ended,
+        running.doomed,
+        tuple((bindings.kind(send.message), send.partition, send.sent) for send in running.sends),
+        tuple(
+            (one.entity.path, bindings.bus_token(one.entity, one.token), one.action)
+            for one in running.settlements
+        ),
+        tuple(id(change.command) for change in running.rule_changes),
+    )

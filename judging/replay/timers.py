@@ -1,0 +1,243 @@
+"""Timers of a replay: each fires somewhere in a window, and a choice says when.
+
+A bus may be wrong by the declared slack, a scheduled message may come late (SCHEDULE-DELAY), and on
+a real clock a request takes effect at some moment between its call and its return, so a timer that
+it sets is as uncertain. The model's timers never fire by themselves here: before each event, those
+that must have fired do, and of those that may have, a choice says which.
+"""
+
+from collections.abc import Callable, Sequence
+from heapq import heappop
+from operator import attrgetter
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.judging.replay.evidence import base_path, views_of
+from busproof.judging.replay.guide import Guide
+from busproof.model.indexes import Timer, Timers
+from busproof.model.rules import Namespace
+from busproof.model.step import is_live
+
+__all__ = ["Clock", "LooseTimers"]
+
+LATENESS: Final = 120 * v.MICROSECONDS
+"""SCHEDULE-DELAY: how late a scheduled message may be enqueued if the reading is `bounded`."""
+EVER: Final = 1 << 62
+MOST_SUBSETS: Final = 5
+"""Up to this many timers, every subset is tried; of more, only the likely ones."""
+
+Window = tuple[int, int]
+"""How much earlier and how much later than its moment a timer may fire."""
+EXACT: Final[Window] = (0, 0)
+TimerKey = tuple[int, str, Any]
+
+
+def key_of(timer: Timer) -> TimerKey:
+    """Return what identifies a timer: its moment, its rule and its record."""
+    return timer[0], timer[4], timer[5]
+
+
+class LooseTimers(Timers):
+    """Timers that know how uncertain the moment was at which each was set.
+
+    An undo lets records enter their indexes again, so a timer that is set already is not set twice;
+    and it drops the timers of the steps that it undoes, or each step would leave some behind.
+    """
+
+    __slots__ = ("present", "uncertain", "undone", "windows")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.windows: dict[TimerKey, Window] = {}
+        self.present: set[TimerKey] = set()
+        self.undone: set[int] = set()
+        self.uncertain = EXACT
+
+    def set(self, moment: int, number: int, name: str, rule: str, thing: Any) -> None:
+        """Set a timer, unless the same one is set already."""
+        key = (moment, rule, thing)
+        if self.uncertain != EXACT:
+            early, late = self.windows.get(key, EXACT)
+            self.windows[key] = (max(early, self.uncertain[0]), max(late, self.uncertain[1]))
+        if key in self.present:
+            return
+        super().set(moment, number, name, rule, thing)
+        self.present.add(key)
+        thing.entity.namespace.journal.log.append((self.unset, None, (key, self.serial)))
+
+    def unset(self, timer: tuple[TimerKey, int]) -> None:
+        """Drop a timer whose step was undone, once it is met."""
+        key, serial = timer
+        self.present.discard(key)
+        self.undone.add(serial)
+
+    def restore(self, timer: Timer) -> None:
+        """Set a timer again after its effect was undone."""
+        self.present.add(key_of(timer))
+        super().restore(timer)
+
+    def window(self, moment: int, rule: str, thing: Any) -> Window:
+        """Return how uncertain the moment is at which a timer fires."""
+        return self.windows.get((moment, rule, thing), EXACT)
+
+    def pop(self) -> Timer:
+        """Remove and return the first timer."""
+        timer = heappop(self.heap)
+        self.present.discard(key_of(timer))
+        return timer
+
+    def is_due(self, now: int) -> bool:  # noqa: ARG002 - as `Timers` has it
+        """Return false: only the replay decides what fires."""
+        return False
+
+
+class Clock:
+    """Clock of a replay.
+
+    Args:
+        namespace: the model's namespace, whose timers become loose.
+        guide: the policy that chooses what fires.
+        observability: the clock and its slack.
+    """
+
+    def __init__(self, namespace: Namespace, guide: Guide, observability: v.Observability) -> None:
+        self._namespace = namespace
+        self._guide = guide
+        self._is_real = observability.clock is v.Clock.REAL
+        self._slack = observability.slack
+        delay = namespace.profile.readings.get("SCHEDULE-DELAY")
+        self._lateness = {"at-once": 0, "unbounded": EVER}.get(delay or "", LATENESS)
+        self._earliest = observability.slack
+        self._timers = LooseTimers()
+        namespace.timers = self._timers
+        self._until = 0
+
+    @property
+    def tolerance(self) -> int:
+        """How uncertain the present moment is, in microseconds."""
+        return self._timers.uncertain[1]
+
+    def enter(self, event: v.Event) -> None:
+        """Set the clock to an event; on a real clock it happened between its call and return."""
+        namespace = self._namespace
+        self._until = namespace.now
+        if not self._is_real:
+            return
+        if event.called > namespace.now:
+            namespace.journal.touch(namespace)
+            namespace.now = event.called
+        returned = event.called if event.returned is None else event.returned
+        self._until = max(returned, namespace.now)
+        self._timers.uncertain = (0, self._until - namespace.now)
+
+    def fire(self, event: v.Event, may_matter: Callable[[str], bool]) -> None:
+        """Fire the timers that must have fired, and those that are chosen to have fired.
+
+        Args:
+            event: the event that comes next.
+            may_matter: whether a change of this entity may matter to the event.
+
+        Raises:
+            NoWay: the script asks for a choice that there is not.
+        """
+        heap, now = self._timers.heap, self._namespace.now
+        if not heap or heap[0][0] - self._earliest > self._until:
+            return
+        popped = self._pop()
+        due, optional, rest = self._divide(popped, may_matter)
+        if optional:
+            try:
+                chosen = self._choose(event, optional)
+            except BaseException:
+                for timer in popped:
+                    self._timers.restore(timer)
+                raise
+            due += [timer for timer in optional if timer[3] in chosen]
+            rest += [timer for timer in optional if timer[3] not in chosen]
+        for timer in rest:
+            self._timers.restore(timer)
+        self._fire_all(sorted(due), now)
+
+    def _pop(self) -> list[Timer]:
+        heap, popped = self._timers.heap, []
+        while heap and heap[0][0] - self._earliest <= self._until:
+            popped.append(self._timers.pop())
+        return popped
+
+    def _divide(
+        self, timers: Sequence[Timer], may_matter: Callable[[str], bool]
+    ) -> tuple[list[Timer], list[Timer], list[Timer]]:
+        """Return the timers that must have fired, those that may have, and the others."""
+        due: list[Timer] = []
+        optional: list[Timer] = []
+        rest: list[Timer] = []
+        journal, now = self._namespace.journal, self._namespace.now
+        for timer in timers:
+            if timer[3] in self._timers.undone:
+                self._timers.undone.discard(timer[3])
+                continue
+            if not is_live(timer):
+                journal.log.append((self._timers.restore, None, timer))  # an undo may need it
+                continue
+            early, late = self._window(timer)
+            if timer[0] - early > self._until:
+                rest.append(timer)
+            elif timer[0] + late <= now:
+                due.append(timer)
+            elif may_matter(base_path(timer[5].entity.path)):
+                optional.append(timer)
+            else:
+                rest.append(timer)
+        return due, optional, rest
+
+    def _window(self, timer: Timer) -> Window:
+        early, late = self._timers.windows.get(key_of(timer), EXACT)
+        if timer[4] == "scheduling.activate":
+            late += self._lateness
+        return early + self._slack, late + self._slack
+
+    def _fire_all(self, due: Sequence[Timer], now: int) -> None:
+        namespace, timers = self._namespace, self._timers
+        if not due:
+            return
+        uncertain = timers.uncertain
+        for timer in due:
+            moment = timer[0]
+            early, late = self._window(timer)
+            namespace.journal.log.append((timers.restore, None, timer))
+            namespace.journal.touch(namespace)
+            namespace.now = moment
+            namespace.choices = self._guide
+            timers.uncertain = (early, min(late, max(self._until - moment, 0)))
+            self._earliest = max(self._earliest, early)
+            entity = timer[5].entity
+            if namespace.entities.get(entity.path) is entity:  # it may be deleted by now
+                attrgetter(timer[4])(namespace.rules)(timer[5])
+        namespace.journal.touch(namespace)
+        namespace.now = now
+        timers.uncertain = uncertain
+
+    def _choose(self, event: v.Event, optional: Sequence[Timer]) -> frozenset[int]:
+        """Return the serial numbers of the optional timers that have fired."""
+        now = self._namespace.now
+        ordered = sorted(optional, key=lambda timer: (timer[0], timer[3]))
+        nominal = frozenset(timer[3] for timer in optional if timer[0] <= now)
+        shown = {view.body for view in views_of(event.outcome)}
+        of_answer = frozenset(
+            timer[3]
+            for timer in optional
+            if getattr(getattr(timer[5], "message", None), "body", None) in shown
+        )
+        everything = frozenset(timer[3] for timer in optional)
+        sets = [nominal, nominal ^ of_answer, nominal | of_answer, everything, frozenset[int]()]
+        sets += [frozenset(timer[3] for timer in ordered[:n]) for n in range(1, len(ordered))]
+        if len(ordered) <= MOST_SUBSETS:
+            sets += [
+                frozenset(timer[3] for at, timer in enumerate(ordered) if bits >> at & 1)
+                for bits in range(1 << len(ordered))
+            ]
+        else:
+            sets += [nominal ^ {timer[3]} for timer in ordered]
+        queue = getattr(event.command, "queue", "")
+        tag = base_path(queue) if queue else None
+        return self._guide.take("SCHEDULE-DELAY", list(dict.fromkeys(sets)), tag)

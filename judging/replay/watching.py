@@ -1,0 +1,179 @@
+"""The model's families with observers, which tell the guide what the model does.
+
+No rule is changed: an observer notes what passes, and calls the rule. Only where the documents
+promise no order (a front end's cache, the partitions of a peek) does it take the recorded one.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.judging.replay.guide import Guide
+from busproof.model.family import Family
+from busproof.model.forwarding import Forwarding
+from busproof.model.keys import Keys
+from busproof.model.messages import Messages
+from busproof.model.partitions import Partitions
+from busproof.model.rules import Families
+from busproof.model.scheduling import Scheduling
+from busproof.model.state import Entity, Partition, QueuedMessage, ScheduledMessage
+from busproof.model.values import InTransit, Key, Refusal
+
+__all__ = ["watched"]
+
+
+def guide_of(family: Family) -> Guide:
+    """Return the guide of a replay, which is the policy of the model."""
+    guide = family.namespace.choices
+    assert isinstance(guide, Guide)  # noqa: S101 - a replay has no other policy
+    return guide
+
+
+def is_behind_cached(family: Family, queued: QueuedMessage, connection: str) -> bool:
+    """KEY-17, BATCH-13: return whether a front end caches an earlier message of the same key."""
+    entity, keys = queued.entity, family.rules.keys
+    key = keys.effective_key(entity, queued.message)
+    return key is not None and any(
+        other.cached_by == connection
+        and other.number < queued.number
+        and other.is_there
+        and keys.effective_key(entity, other.message) == key
+        for other in entity.caches.get(connection, ())
+    )
+
+
+class WatchedKeys(Keys):
+    """Observer of the partitions of keys."""
+
+    def home(self, entity: Entity, key: Key) -> int:
+        """Tell which key needs a partition."""
+        guide_of(self).key = key.value
+        return super().home(entity, key)
+
+
+class WatchedMessages(Messages):
+    """Observer of messages that are sent, enqueued and given."""
+
+    def key_of(self, entity: Entity, message: v.Message) -> Key | None:
+        """Tell which message is being placed."""
+        guide_of(self).message = message
+        return super().key_of(entity, message)
+
+    def enqueue(
+        self, entity: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> QueuedMessage:
+        """Tell that a message was enqueued."""
+        queued = super().enqueue(entity, message, partition, transit)
+        guide_of(self).bindings.add(queued)
+        return queued
+
+    def give(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+        """Tell that a message is given to the receiver."""
+        guide_of(self).shown += 1
+        return super().give(queued, mode)
+
+    def offered(self, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
+        """KEY-17: offer no message before an earlier one of its key in the front end's cache."""
+        offered = super().offered(entity, partition)
+        if not entity.caches:
+            return offered
+        connection = guide_of(self).connection
+        return (queued for queued in offered if not is_behind_cached(self, queued, connection))
+
+
+class WatchedForwarding(Forwarding):
+    """Observer of messages that are forwarded."""
+
+    def key_of(self, source: Entity, destination: Entity, message: v.Message) -> Key | None:
+        """Tell which message is being placed."""
+        guide_of(self).message = message
+        return super().key_of(source, destination, message)
+
+
+class WatchedScheduling(Scheduling):
+    """Observer of messages that are scheduled."""
+
+    def numbered(
+        self,
+        entity: Entity,
+        message: v.Message,
+        key: Key | None,
+        partition: int,
+        due: int,
+    ) -> ScheduledMessage:
+        """Tell that a message was scheduled."""
+        scheduled = super().numbered(entity, message, key, partition, due)
+        guide_of(self).bindings.add_scheduled(scheduled)
+        return scheduled
+
+
+class WatchedPartitions(Partitions):
+    """Observer of outages, caches and peeks."""
+
+    def outage(self, *rules: v.RuleId) -> Refusal:
+        """Tell that no document names the error."""
+        guide_of(self).any_error = True
+        return super().outage(*rules)
+
+    def fill_cache(
+        self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode
+    ) -> None:
+        """Tell what a front end may cache."""
+        guide = guide_of(self)
+        guide.caching = (entity.path, partition)
+        super().fill_cache(entity, partition, connection, mode)
+        guide.caching = None
+
+    def hand_out(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
+        """Tell that a cached message is given to the receiver."""
+        guide_of(self).shown += 1
+        return super().hand_out(queued, mode)
+
+    def take_cached(self, entity: Entity, connection: str) -> QueuedMessage | None:
+        """LIFE-08: return the cached message that the answer shows, in the order of its key.
+
+        Across keys a cache has no documented order.
+        """
+        first, guide = super().take_cached(entity, connection), guide_of(self)
+        if first is None or guide.shown >= len(guide.views):
+            return first
+        candidates = guide.bindings.candidates(entity.path, guide.views[guide.shown])
+        cached = [queued for queued in candidates if queued.cached_by == connection]
+        in_order = [queued for queued in cached if not is_behind_cached(self, queued, connection)]
+        return guide.take("PART-09", in_order, entity.path) if cached else None
+
+    def order(self, entity: Entity, up: list[Partition]) -> list[Partition]:
+        """PART-16, PART-21: return any order of the partitions, or none if a peek may be empty.
+
+        The messages that a peek shows are compared one by one, in whatever order they come.
+        """
+        readings = self.namespace.profile.readings
+        filled = [partition for partition in up if partition.messages]
+        if len(entity.partitions) == 1 or not filled or readings.get("LIKE-REGULAR") == "identical":
+            return super().order(entity, up)
+        may_end = (
+            len(filled) < len(entity.partitions) and readings["PEEK-EMPTY"] != "next-partition"
+        )
+        return [] if may_end and not guide_of(self).views else up
+
+
+OBSERVERS: Final[dict[str, type[Family]]] = {
+    "keys": WatchedKeys,
+    "messages": WatchedMessages,
+    "forwarding": WatchedForwarding,
+    "scheduling": WatchedScheduling,
+    "partitions": WatchedPartitions,
+}
+
+
+def watched(replaced: Families) -> dict[str, Any]:
+    """Return the families to replace, with observers above the model's rules or a mutant's.
+
+    Args:
+        replaced: families of a mutant by their names; empty for the model.
+    """
+    watching: dict[str, Any] = dict(replaced)
+    for name, observer in OBSERVERS.items():
+        own = replaced.get(name)
+        watching[name] = observer if own is None else type(observer.__name__, (observer, own), {})
+    return watching
