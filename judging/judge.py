@@ -1,6 +1,13 @@
-"""Judging of events one by one, by one of the two oracles."""
+"""Judging of events one by one, by one of the two oracles.
+
+Where the oracle accuses the bus, or cannot go on, the reference model decides: if one of its
+executions gives the recorded answers, nothing was violated (`replay`). From then on the execution
+is continued event by event, and no rule is credited any more.
+"""
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Final
 
 import attrs
 
@@ -9,11 +16,22 @@ from busproof.history.records import Oracle
 from busproof.judging.decided import Decided
 from busproof.judging.lagging import Lag
 from busproof.judging.liveness import Patience
+from busproof.judging.replay.explanation import (
+    Continued,
+    Ended,
+    is_doubtful,
+    is_replayed,
+    may_explain,
+    too_many_alike,
+)
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import accept
 from busproof.oracle.transition import Transition
 
 __all__ = ["STATES_LIMIT", "Judge", "Violation", "observability_for", "too_many_states"]
+
+AT_LEAST: Final = "LIFE-01"
+"""Rule that is charged if the replay alone accuses."""
 
 STATES_LIMIT = 512
 """Maximum number of possible states; with more the verdict is `inconclusive`, never a pass."""
@@ -46,15 +64,33 @@ def observability_for(observability: v.Observability, oracle: Oracle) -> v.Obser
 class Judge:
     """Judge of events in their order, from an empty namespace on; each event is judged once.
 
+    Args:
+        profile: the profile of the namespace.
+        observability: what the observer sees.
+        history: the events that will be judged, if somebody has them already; otherwise the judge
+            keeps those that it saw, for a replay.
+
     Attributes:
         decided: for each event that was allowed, the rules that decided it.
         violation: the first event that is not allowed; no later event is judged.
         overdue: the first event at which a message or a right description was overdue, although
             each answer was allowed.
         exhausted: why judging stopped without a verdict; empty if it did not.
+        explained: the rules that the oracle would have charged, if an execution explains the event.
     """
 
-    def __init__(self, profile: v.Profile, observability: v.Observability) -> None:
+    def __init__(
+        self,
+        profile: v.Profile,
+        observability: v.Observability,
+        history: Sequence[v.Event] | None = None,
+    ) -> None:
+        self._profile = profile
+        self._observability = observability
+        self._history = history
+        self._seen: list[v.Event] = []
+        self._replay: Continued | None = None
+        self.explained: tuple[v.RuleId, ...] = ()
         self._possible: tuple[Namespace, ...] = (fresh_namespace(profile, observability),)
         self._patience = Patience()
         self._lag = Lag()
@@ -72,17 +108,51 @@ class Judge:
         """Judge the next event; return the violation if the event is one."""
         if self.violation is not None or self.exhausted:
             return None
+        if self._history is None:
+            self._seen.append(event)
+        if self._replay is not None:
+            self._continue(self._replay, event)
+            return self.violation
         accepted = accept(self._possible, event)
         index = len(self.decided)
         if not accepted.possible:
-            self.violation = Violation(index=index, rules=accepted.rules, allowed=accepted.allowed)
+            accused = Violation(index=index, rules=accepted.rules, allowed=accepted.allowed)
+            self._reconsider(accused, "")
         elif len(accepted.possible) > STATES_LIMIT:
-            self.exhausted = too_many_states(index + 1)
+            self._reconsider(None, too_many_states(index + 1))
         else:
             self.decided.append(accepted.rules)
             self._possible = accepted.possible
             self._look_for_overdue(event, index)
         return self.violation
+
+    def _reconsider(self, accused: Violation | None, exhausted: str) -> None:
+        """Let the replay decide an event that the oracle does not allow, or cannot judge."""
+        rules = () if accused is None else accused.rules
+        if is_replayed(self._observability) and may_explain(rules):
+            events = self._judged(len(self.decided) + 1)
+            replay = Continued(events, self._profile, self._observability)
+            if replay.explanation.is_found:
+                self._replay = replay
+                self.explained = rules[:1]
+                self.decided.append(())
+                return
+            if accused is not None and is_doubtful(replay.explanation, events):
+                accused, exhausted = None, too_many_alike(replay.explanation)
+        self.violation, self.exhausted = accused, exhausted
+
+    def _judged(self, count: int) -> Sequence[v.Event]:
+        """Return the first events that were judged."""
+        return self._seen if self._history is None else self._history[:count]
+
+    def _continue(self, replay: Continued, event: v.Event) -> None:
+        ended = replay.saw(event)
+        if ended is Ended.EXPLAINED:
+            self.decided.append(())
+        elif ended is Ended.GAVE_UP:
+            self.exhausted = too_many_alike(replay.explanation)
+        else:
+            self.violation = Violation(index=len(self.decided), rules=(AT_LEAST,), allowed=())
 
     def _look_for_overdue(self, event: v.Event, index: int) -> None:
         if self.overdue is not None:

@@ -57,6 +57,8 @@ class Heard:
         shown: the indices of these events in the scenario.
         exhausted: why there is no verdict; empty if there is one.
         goals: the coverage goals that its events reached.
+        explained: the rules that the oracle would have charged, if an execution of the reference
+            model explains the events.
     """
 
     name: str = ""
@@ -71,6 +73,7 @@ class Heard:
     shown: tuple[int, ...] = ()
     exhausted: str = ""
     goals: Met = attrs.field(factory=Met)
+    explained: tuple[v.RuleId, ...] = ()
 
     @property
     def is_sequence(self) -> bool:
@@ -121,6 +124,7 @@ def joined(one: Part, other: Part) -> Part:
         evidence=evidence,
         events=events,
         exhausted=first.heard.exhausted or second.heard.exhausted,
+        explained=(*first.heard.explained, *second.heard.explained),
         goals=goals,
     )
     return Part(at=first.at, heard=heard, usable=one.usable and other.usable)
@@ -207,6 +211,7 @@ class Checker:
             heard,
             evidence=dict(judged.evidence),
             exhausted=judged.exhausted,
+            explained=judged.explained,
             goals=met(in_order, judged.decided),
         )
         failed = scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED

@@ -150,6 +150,8 @@ class Summary:
         goals: the coverage goals that were reached.
         interrupted: sentences about scenarios in which the run stopped, with their first places.
         exhausted: sentences about why some scenarios have no verdict, with their first places.
+        explained: rule to the number of scenarios in which the oracle would have charged it, and an
+            execution of the reference model explains the events.
         cut: whether the last line of a history was incomplete and left out.
         parts: the place of each scenario that is judged in parts, with the parts joined so far.
     """
@@ -166,6 +168,7 @@ class Summary:
     goals: Met = attrs.field(factory=Met)
     interrupted: dict[str, int] = attrs.field(factory=dict)
     exhausted: dict[str, int] = attrs.field(factory=dict)
+    explained: dict[v.RuleId, int] = attrs.field(factory=dict)
     cut: bool = False
     parts: dict[str, Part] = attrs.field(factory=dict)
 
@@ -192,6 +195,7 @@ class Summary:
             self.explored += heard.events
         self.elsewhere += heard.feature == ELSEWHERE
         self._end(place, heard)
+        self._explain(dict.fromkeys(heard.explained, 1))
         for rule, events in heard.evidence.items():
             self._rule(rule).decided(place, heard, events)
         for rule in heard.blamed:
@@ -216,6 +220,7 @@ class Summary:
         self.endings += other.endings
         self.goals.add(other.goals)
         self.cut = self.cut or other.cut
+        self._explain(other.explained)
         for ending, number in other.unnamed.items():
             self.unnamed[ending] = self.unnamed.get(ending, 0) + number
         for mine, theirs in (
@@ -267,6 +272,10 @@ class Summary:
             _earliest(first, latest.text, latest.place)
             count[latest.text] = count.get(latest.text, 0) + 1
         return {text: count[text] for text in sorted(first, key=lambda text: first[text])}
+
+    def _explain(self, accusations: dict[v.RuleId, int]) -> None:
+        for rule, number in accusations.items():
+            self.explained[rule] = self.explained.get(rule, 0) + number
 
     def _rule(self, rule: v.RuleId) -> OfRule:
         return self.rules.setdefault(rule, OfRule())

@@ -115,6 +115,7 @@ def verdicts(
         exit_code=exit_code(rules, problems),
         problems=problems,
         explored=explored,
+        explained=dict(sorted(summary.explained.items())),
         only=header.rules,
     )
 

@@ -93,6 +93,7 @@ class _Document:
     problems: tuple[str, ...]
     rules: tuple[RuleVerdict, ...]
     explored: _Explored | None = None
+    explained: Map[str, int] = Map()
     known_failures: tuple[KnownFailure, ...] = ()
     only: tuple[str, ...] = ()
     at: str = ""
@@ -122,6 +123,7 @@ def view(conformance: Conformance) -> dict[str, Any]:
         "problems": list(conformance.problems),
         "known_failures": [_known_view(known) for known in conformance.known_failures],
         "explored": _explored_view(conformance.explored),
+        "explained": dict(conformance.explained),
         "rules": [_rule_view(rule) for rule in conformance.rules],
     }
 
@@ -145,6 +147,7 @@ def conformance_of(value: object) -> Conformance:
         problems=document.problems,
         known_failures=document.known_failures,
         explored=_explored(document.explored),
+        explained=dict(document.explained),
         only=document.only,
         at=document.at,
         seconds=document.seconds,

@@ -31,7 +31,7 @@ def conformance_schema() -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"A busproof conformance report, schema {SCHEMA}",
-        **_object(_report()),
+        **_with_optional(_object(_report()), _of_replay()),
         "$defs": {
             "Rule": _described("The verdict on one rule.", _object(_rule())),
             "Level": _described(
@@ -112,6 +112,16 @@ def _explored() -> Schema:
         "sequences": _COUNT,
         "events": _COUNT,
         "goals": _described("How often each situation arose, in the whole run.", _map(_COUNT)),
+    }
+
+
+def _of_replay() -> Schema:
+    return {
+        "explained": _described(
+            "Rule to the number of scenarios that seemed to break it, although an execution of the "
+            "reference model explains them; missing in reports from before 2026-12.",
+            _map(_COUNT),
+        )
     }
 
 

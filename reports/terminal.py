@@ -92,6 +92,7 @@ def show(
     screen.print_levels()
     screen.print_claims()
     screen.print_problems()
+    screen.print_explained()
     screen.print_violations()
     screen.print_summary()
 
@@ -195,6 +196,20 @@ class _Screen:
             self._heading("Problems", "bold yellow")
         for problem in self._conformance.problems:
             self._indented(self._text(problem))
+
+    def print_explained(self) -> None:
+        """Print how many accusations an execution of the reference model explained."""
+        explained = self._conformance.explained
+        if not explained or not self._verbose:
+            return
+        total = sum(explained.values())
+        accusations = "accusation" if total == 1 else "accusations"
+        rules = ", ".join(explained)
+        self._indented(
+            self._text(
+                f"{total} {accusations} explained by an execution of the reference model ({rules})"
+            )
+        )
 
     def print_violations(self) -> None:
         """Print each violation with its events, the allowed answers and the observed one."""

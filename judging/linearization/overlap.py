@@ -8,11 +8,18 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.decompose import merged, parts
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Judge, Violation, too_many_states
-from busproof.judging.linearization.decompose import merged, parts
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.search import Ended, Search
+from busproof.judging.replay.explanation import (
+    explain,
+    is_doubtful,
+    is_replayed,
+    may_explain,
+    too_many_alike,
+)
 from busproof.oracle.state import fresh_namespace
 
 __all__ = ["Judged", "judged", "judged_part", "result_of"]
@@ -44,6 +51,8 @@ class Judged:
         steps: how many events the search tried.
         overdue: the first violation that only the time between allowed events shows; only on a
             virtual clock.
+        explained: the rules that the oracle would have charged, although an execution of the
+            reference model explains the events.
     """
 
     evidence: Counter[v.RuleId]
@@ -53,6 +62,7 @@ class Judged:
     exhausted: str = ""
     steps: int = 0
     overdue: Violation | None = None
+    explained: tuple[v.RuleId, ...] = ()
 
 
 @seldom_collected()
@@ -95,8 +105,14 @@ def _together(events: Sequence[v.Event], results: list[Judged]) -> Judged:
         for index, decided in zip(part.order, part.decided, strict=True)
     }
     decided = tuple(rules[index] for index in order)
-    steps = sum(part.steps for part in results)
-    return Judged(evidence=evidence, decided=decided, order=order, exhausted=exhausted, steps=steps)
+    return Judged(
+        evidence=evidence,
+        decided=decided,
+        order=order,
+        exhausted=exhausted,
+        steps=sum(part.steps for part in results),
+        explained=tuple(rule for part in results for rule in part.explained),
+    )
 
 
 @seldom_collected()
@@ -105,12 +121,47 @@ def judged_part(
 ) -> Judged:
     """Judge the events as one part; for the events of a whole history call `judged`."""
     if observability.clock is v.Clock.VIRTUAL:
-        judge = Judge(profile, observability)
+        judge = Judge(profile, observability, events)
         for event in events:
             judge.saw(event)
             if judge.violation is not None or judge.exhausted:
                 break
         return result_of(judge)
+    result = _searched(events, profile, observability)
+    if result.violation is None and not result.exhausted:
+        return result
+    return _reconsidered(result, events, profile, observability)
+
+
+def _reconsidered(
+    result: Judged,
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+) -> Judged:
+    """Let the replay decide where the oracle accuses the bus or has no verdict."""
+    violation = result.violation
+    rules = () if violation is None else violation.rules
+    if not (is_replayed(observability) and may_explain(rules)):
+        return result
+    explanation = explain(events, profile, observability)
+    if explanation.is_found:
+        # An order that failed credits no rule.
+        return Judged(
+            evidence=Counter(),
+            decided=[()] * len(events),
+            order=range(len(events)),
+            steps=result.steps,
+            explained=rules[:1],
+        )
+    if violation is not None and is_doubtful(explanation, events):
+        return attrs.evolve(result, violation=None, exhausted=too_many_alike(explanation))
+    return result
+
+
+def _searched(
+    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+) -> Judged:
     search = Search(events, (fresh_namespace(profile, observability),))
     steps = _allowed(len(events))
     ended = search.run(steps, PATIENCE)
@@ -155,6 +206,7 @@ def result_of(judge: Judge) -> Judged:
         exhausted=judge.exhausted,
         steps=taken,
         overdue=judge.overdue,
+        explained=judge.explained,
     )
 
 

@@ -3,8 +3,8 @@
 import attrs
 from observing import DONE, received
 
+from busproof.judging.decompose import parts
 from busproof.judging.linearization import overlap, search
-from busproof.judging.linearization.decompose import parts
 from busproof.judging.linearization.overlap import judged
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.vocabulary.commands import (

@@ -16,8 +16,8 @@ from busproof.adapters.faults import fault as fault_named
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
+from busproof.judging.decompose import parts
 from busproof.judging.judge import observability_for
-from busproof.judging.linearization.decompose import parts
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.overlap import Judged, judged
 from busproof.judging.workload import Habits, work

@@ -1,6 +1,6 @@
 """Which entities have to be judged together."""
 
-from busproof.judging.linearization.decompose import parts
+from busproof.judging.decompose import parts
 from busproof.vocabulary.commands import (
     AddRule,
     Command,

@@ -20,7 +20,7 @@ from busproof.history.records import (
     ScenarioVerdict,
     StepResult,
 )
-from busproof.judging.linearization.decompose import parts
+from busproof.judging.decompose import parts
 from busproof.judging.scenario_result import Checker, Heard, Part, joined
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import conformance, verdicts

@@ -11,7 +11,7 @@ import recorded_cases as cases
 
 from busproof.history.codec import unstructure
 from busproof.history.records import Record
-from busproof.judging.linearization.decompose import parts
+from busproof.judging.decompose import parts
 from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import Summary
 from busproof.pipeline import components, judge

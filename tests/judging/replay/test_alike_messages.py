@@ -1,0 +1,136 @@
+"""No conforming bus is accused because its messages look alike."""
+
+import os
+from pathlib import Path
+
+import attrs
+import pytest
+from alike import Recorder, alike_history
+
+from busproof import vocabulary as v
+from busproof.adapters.model import POLICIES, ModelAdapter
+from busproof.cli.main import main
+from busproof.history.records import Oracle
+from busproof.judging.judge import Judge, observability_for
+from busproof.judging.linearization.overlap import judged
+from busproof.spec import load
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+HISTORIES = 1200 if FULL else 25
+SECOND = v.MICROSECONDS
+
+
+def accused(recorder: Recorder, oracle: Oracle) -> tuple[v.RuleId, ...]:
+    """The rules that a history is charged with."""
+    observability = observability_for(recorder.observability, oracle)
+    violation = judged(recorder.events, recorder.profile, observability).violation
+    return () if violation is None else violation.rules
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("oracle", Oracle)
+@pytest.mark.parametrize("partitions", [2, 4, 16])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_history_of_alike_messages_is_accused(
+    policy: str, partitions: int, oracle: Oracle
+) -> None:
+    wrong = {
+        seed: rules
+        for seed in range(HISTORIES)
+        if (rules := accused(alike_history(policy, partitions, seed), oracle))
+    }
+    assert {} == wrong
+
+
+@pytest.mark.slow
+def test_the_oracle_alone_accuses_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise these histories would not show that the replay is of use."""
+    monkeypatch.setattr("busproof.judging.judge.is_replayed", lambda _: False)
+    assert any(
+        accused(alike_history("random", partitions, seed), Oracle.STRICT)
+        for partitions in (2, 4)
+        for seed in range(60)
+    )
+
+
+def six_commands() -> Recorder:
+    """A history of two partitions, in which the oracle takes one message for another."""
+    profile = v.profile_for(load(), partitions=2)
+    recorder = Recorder(ModelAdapter("round-robin"), profile)
+    message = v.Message(body="x")
+    recorder.send(v.CreateQueue(queue="q", partitioned=True))
+    recorder.send(v.Send(queue="q", message=message))
+    recorder.send(v.Schedule(queue="q", message=message, delay=30 * SECOND))
+    recorder.send(v.AdvanceClock(duration=60 * SECOND))
+    recorder.send(v.Send(queue="q", message=message))
+    recorder.send(v.Peek(queue="q", count=10))
+    return recorder
+
+
+def test_a_peek_of_alike_messages_is_explained() -> None:
+    assert () == accused(six_commands(), Oracle.STRICT)
+
+
+def test_a_peek_that_shows_one_message_twice_is_accused_among_alike_ones() -> None:
+    """The forbidden thing beside the right one: three messages, of which four are shown."""
+    recorder = six_commands()
+    peek = recorder.events[-1]
+    assert isinstance(peek.outcome, v.Peeked)
+    shown = peek.outcome.messages
+    more = v.Peeked(messages=(*shown, v.MessageView(body="x", sequence_number=(1 << 48) + 9)))
+    recorder.events[-1] = v.Event(
+        client="c1", connection="c1", called=peek.called, command=peek.command, outcome=more
+    )
+    assert accused(recorder, Oracle.STRICT)
+
+
+HEARTBEATS = """\
+{"record":"header","protocol":1,"profile":{"edition":"en-2026-02"},"clock":"real"}
+{"record":"event","client":"a","connection":"a","called":0,"returned":100,"command":{"type":"CreateQueue","queue":"beats","partitioned":true},"outcome":{"type":"Done"}}
+{"record":"event","client":"p","connection":"p","called":1000000,"returned":1010000,"command":{"type":"Send","queue":"beats","message":{"body":"beat"}},"outcome":{"type":"Done"}}
+{"record":"event","client":"p","connection":"p","called":1100000,"returned":1110000,"command":{"type":"Send","queue":"beats","message":{"body":"other"}},"outcome":{"type":"Done"}}
+{"record":"event","client":"c1","connection":"c1","called":1200000,"returned":1210000,"command":{"type":"Receive","queue":"beats","mode":"receive-and-delete"},"outcome":{"type":"Received","message":{"body":"other","sequence_number":281474976710657}}}
+{"record":"event","client":"p","connection":"p","called":2000000,"returned":2010000,"command":{"type":"Send","queue":"beats","message":{"body":"beat"}},"outcome":{"type":"Done"}}
+{"record":"event","client":"c2","connection":"c2","called":2100000,"returned":2110000,"command":{"type":"Receive","queue":"beats","mode":"receive-and-delete"},"outcome":{"type":"Received","message":{"body":"beat","sequence_number":562949953421313}}}
+{"record":"event","client":"c2","connection":"c2","called":2200000,"returned":2210000,"command":{"type":"Receive","queue":"beats","mode":"receive-and-delete"},"outcome":{"type":"Empty"}}
+"""
+"""The first beat may be in the cache of c1's front end, and the second one was received by c2."""
+
+
+def test_heartbeats_on_a_real_clock_are_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = tmp_path / "history.jsonl"
+    history.write_text(HEARTBEATS)
+    assert main(["check", str(history), "--oracle", "client", "--verbose"]) == 3
+    out = capsys.readouterr().out
+    assert "0 violated" in out
+    assert "1 accusation explained" in " ".join(out.split())
+
+
+def test_without_the_other_receiver_the_missing_heartbeat_is_a_violation(tmp_path: Path) -> None:
+    """No other front end can have cached it then."""
+    alone = HEARTBEATS.replace('"client":"c1","connection":"c1"', '"client":"c2","connection":"c2"')
+    history = tmp_path / "history.jsonl"
+    history.write_text(alone)
+    assert main(["check", str(history), "--oracle", "client"]) == 1
+
+
+def test_alike_messages_without_proof_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A spent budget is no accusation where messages look alike, and no pass either."""
+    monkeypatch.setattr("busproof.judging.replay.search.STEPS_AT_LEAST", 1)
+    monkeypatch.setattr("busproof.judging.replay.search.STEPS_AN_EVENT", 0)
+    recorder = six_commands()
+    result = judged(recorder.events, recorder.profile, recorder.observability)
+    assert result.violation is None
+    assert "messages look alike" in result.exhausted
+
+
+def test_a_partial_history_is_not_replayed() -> None:
+    """It has no execution from an empty namespace on, so the oracle decides alone."""
+    recorder = six_commands()
+    partial = attrs.evolve(recorder.observability, partial=True)
+    judge = Judge(recorder.profile, partial)
+    for event in recorder.events:
+        judge.saw(event)
+    assert judge.violation is not None
