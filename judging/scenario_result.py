@@ -29,6 +29,7 @@ from busproof.judging.coverage_goals import Met, met
 from busproof.judging.judge import Judge, observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part, result_of
 from busproof.judging.linearization.search import follow_one_another
+from busproof.judging.replay.explanation import Explanation, explain
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 
@@ -174,6 +175,15 @@ class Checker:
     def check(self, scenario: Scenario) -> Heard:
         """Judge a whole scenario."""
         return self._checked(scenario, judged)
+
+    def explanation(self, scenario: Scenario) -> Explanation:
+        """Return an execution of the reference model that explains a scenario, if there is one."""
+        return explain(scenario.events, self.terms.profile, self._observability)
+
+    @property
+    def sees_partitions(self) -> bool:
+        """Whether the oracle sees partitions."""
+        return self._observability.partitions
 
     def check_part(self, scenario: Scenario) -> Heard:
         """Judge a scenario with the events of one independent part only (`decompose`)."""

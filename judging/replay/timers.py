@@ -7,6 +7,7 @@ that must have fired do, and of those that may have, a choice says which.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from heapq import heappop
 from operator import attrgetter
 from typing import Any, Final
@@ -35,6 +36,10 @@ TimerKey = tuple[int, str, Any]
 def key_of(timer: Timer) -> TimerKey:
     """Return what identifies a timer: its moment, its rule and its record."""
     return timer[0], timer[4], timer[5]
+
+
+def _fires_or_is(other: Timer, now: int, timer: Timer) -> bool:
+    return timer[0] <= now or timer is other
 
 
 class LooseTimers(Timers):
@@ -152,8 +157,8 @@ class Clock:
                 for timer in popped:
                     self._timers.restore(timer)
                 raise
-            due += [timer for timer in optional if timer[3] in chosen]
-            rest += [timer for timer in optional if timer[3] not in chosen]
+            due += chosen
+            rest += [timer for timer in optional if timer not in chosen]
         for timer in rest:
             self._timers.restore(timer)
         self._fire_all(sorted(due), now)
@@ -217,27 +222,37 @@ class Clock:
         namespace.now = now
         timers.uncertain = uncertain
 
-    def _choose(self, event: v.Event, optional: Sequence[Timer]) -> frozenset[int]:
-        """Return the serial numbers of the optional timers that have fired."""
+    def _choose(self, event: v.Event, optional: Sequence[Timer]) -> tuple[Timer, ...]:
+        """Return the optional timers that have fired."""
         now = self._namespace.now
-        ordered = sorted(optional, key=lambda timer: (timer[0], timer[3]))
-        nominal = frozenset(timer[3] for timer in optional if timer[0] <= now)
+        ordered = tuple(sorted(optional, key=lambda timer: (timer[0], timer[3])))
         shown = {view.body for view in views_of(event.outcome)}
-        of_answer = frozenset(
-            timer[3]
-            for timer in optional
-            if getattr(getattr(timer[5], "message", None), "body", None) in shown
-        )
-        everything = frozenset(timer[3] for timer in optional)
-        sets = [nominal, nominal ^ of_answer, nominal | of_answer, everything, frozenset[int]()]
-        sets += [frozenset(timer[3] for timer in ordered[:n]) for n in range(1, len(ordered))]
+
+        def is_shown(timer: Timer) -> bool:
+            return getattr(getattr(timer[5], "message", None), "body", None) in shown
+
+        def those(fire: Callable[[Timer], bool]) -> tuple[Timer, ...]:
+            return tuple(timer for timer in ordered if fire(timer))
+
+        nominal = those(lambda timer: timer[0] <= now)
+        sets = [
+            nominal,
+            those(lambda timer: (timer[0] <= now) is not is_shown(timer)),
+            those(lambda timer: timer[0] <= now or is_shown(timer)),
+            ordered,
+            (),
+        ]
+        sets += [ordered[:count] for count in range(1, len(ordered))]
         if len(ordered) <= MOST_SUBSETS:
             sets += [
-                frozenset(timer[3] for at, timer in enumerate(ordered) if bits >> at & 1)
+                tuple(timer for at, timer in enumerate(ordered) if bits >> at & 1)
                 for bits in range(1 << len(ordered))
             ]
         else:
-            sets += [nominal ^ {timer[3]} for timer in ordered]
+            for other in ordered:
+                sets.append(tuple(one for one in nominal if one is not other))
+                sets.append(those(partial(_fires_or_is, other, now)))
         queue = getattr(event.command, "queue", "")
         tag = base_path(queue) if queue else None
-        return self._guide.take("SCHEDULE-DELAY", list(dict.fromkeys(sets)), tag)
+        distinct = {tuple(timer[3] for timer in fired): fired for fired in sets}
+        return self._guide.take("SCHEDULE-DELAY", list(distinct.values()), tag)

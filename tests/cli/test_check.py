@@ -195,7 +195,7 @@ def test_an_engine_can_be_named(busproof, brief, engine):
     assert {"KEY-04", "LIFE-01", "LIFE-02"} <= shown
 
 
-@pytest.mark.parametrize("option", [("--master", "local"), ("--violations", "v"), ("--explain",)])
+@pytest.mark.parametrize("option", [("--master", "local"), ("--violations", "v"), ("--plan",)])
 def test_spark_options_are_refused_for_the_local_engine(busproof, brief, option):
     ended = busproof("check", str(brief.folder), *option)
     assert (2, "") == (ended.code, ended.out)

@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ended(folder: Path, request: pytest.FixtureRequest) -> Ended:
     """The command has run: at full size in a process of its own, else in the Spark of the tests."""
     options = ["--violations", "found", "--violations-format", "json", "--as-table", "table"]
-    words = ["check", "h.jsonl", "--engine", "spark", *options, "--report", "told", "--explain"]
+    words = ["check", "h.jsonl", "--engine", "spark", *options, "--report", "told", "--plan"]
     if FULL:
         return _by_itself(folder, words)
     spark: SparkSession = request.getfixturevalue("spark")

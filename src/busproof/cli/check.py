@@ -13,6 +13,7 @@ from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
+    from busproof.history.records import Oracle
 
 __all__ = ["COMMAND", "run"]
 
@@ -34,6 +35,8 @@ def run(args: Options) -> int:
     from busproof.reports.conformance import write
 
     required.check(args)
+    if args.explain:
+        _explain(args)
     failures = known_failures.Known(args)
     marked = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
     conformance = required.held_to(marked, args)
@@ -56,6 +59,11 @@ def _refuse_what_does_not_fit(args: Options) -> None:
             raise UsageError(f"--{name} is of no use without --follow")
     if args.follow is not None and args.as_table is not None:
         raise UsageError("--as-table writes a single history; leave it out with --follow")
+    if args.explain and (args.format == "json" or args.engine != "local" or args.history is None):
+        raise UsageError(
+            "--explain prints the execution of one history as text, by the local engine; leave out "
+            "--format json, --engine and --follow beside it"
+        )
     if args.follow is not None and args.screen:
         raise UsageError("--screen is for one history; leave it out beside --follow")
 
@@ -71,7 +79,7 @@ def _takes_spark(args: Options) -> bool:
     if args.engine == "auto" and _is_large(str(args.history)):
         return True
     places = ("follow", "mapping", "violations", "as_table")
-    for name in (*places, "master", "remote", "conf", "screen", "explain"):
+    for name in (*places, "master", "remote", "conf", "screen", "plan"):
         if getattr(args, name):
             written = name.replace("_", "-")
             raise UsageError(f"--{written} is for --engine spark, and the engine is local")
@@ -97,14 +105,27 @@ def _by_spark(args: Options) -> "Conformance":
         return judged(args)
 
 
+def _explain(args: Options) -> None:
+    from busproof.cli.check_explain import explanations
+    from busproof.history.files import load
+
+    for line in explanations(load(_file(Path(args.history))), _oracle(args)):
+        print(line)
+
+
+def _oracle(args: Options) -> "Oracle | None":
+    from busproof.history.records import Oracle
+
+    return None if args.oracle is None else Oracle(args.oracle)
+
+
 def _judged(args: Options) -> "Conformance":
     from busproof.history.files import load
-    from busproof.history.records import Oracle
     from busproof.judging.garbage import seldom_collected
     from busproof.judging.verdicts import conformance
     from busproof.spec import load as load_catalogue
 
-    oracle = None if args.oracle is None else Oracle(args.oracle)
+    oracle = _oracle(args)
     file = _file(Path(args.history))
     with seldom_collected():
         history = load(file)
@@ -160,6 +181,11 @@ COMMAND: Final = Command(
         option("--report", type=PATH, metavar="DIR", help="also write the report to this folder"),
         FORMAT,
         VERBOSE,
+        flag(
+            "--explain",
+            help="print an execution of the reference model that gives the recorded answers: what "
+            "the bus may have chosen at each event",
+        ),
         option(
             "--master",
             section=SPARK,
@@ -229,7 +255,7 @@ COMMAND: Final = Command(
             section=SPARK,
             help="judge only what looks like a violation of a few rules; shows no rule",
         ),
-        flag("--explain", section=SPARK, help="print how much data the plan shuffles"),
+        flag("--plan", section=SPARK, help="print how much data the plan shuffles"),
     ],
     examples=[
         ("busproof check reports/runs/latest", "Judge the newest run again:"),

@@ -134,3 +134,26 @@ def test_a_partial_history_is_not_replayed() -> None:
     for event in recorder.events:
         judge.saw(event)
     assert judge.violation is not None
+
+
+def test_an_explained_history_shows_its_execution(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The choice that nobody saw: c1's front end took the first beat along."""
+    history = tmp_path / "history.jsonl"
+    history.write_text(HEARTBEATS)
+    main(["check", str(history), "--oracle", "client", "--explain"])
+    lines = capsys.readouterr().out.splitlines()
+    received = next(at for at, line in enumerate(lines) if "Received 'other'" in line)
+    assert "the front end caches 1 more message (LIFE-08)" in lines[received + 1]
+
+
+def test_a_history_without_explanation_names_the_event(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = tmp_path / "history.jsonl"
+    history.write_text(HEARTBEATS.replace('"body":"other","seq', '"body":"never sent","seq'))
+    assert main(["check", str(history), "--oracle", "client", "--explain"]) == 1
+    out = capsys.readouterr().out
+    assert "no execution of the reference model goes on after event 3" in out
+    assert "  4. c1 at 1.2 s" in out

@@ -87,7 +87,7 @@ def _write(result: Checked, args: Options) -> None:
         _save(as_table(result.rows), args.as_table, "parquet")
         write_header(args.as_table, unstructure(result.header, union=Record))
         write_aside(f"Table: {args.as_table}")
-    if args.explain:
+    if args.plan:
         write_aside(_explained(result.plan))
 
 
