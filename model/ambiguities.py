@@ -149,7 +149,7 @@ class BatchKeys(Settled):
     SPLIT = "split"
 
 
-class CacheDelete(Open):
+class CacheDelete(Given):
     """What becomes of messages that are cached for receives which receive and delete?"""
 
     EITHER = "either"

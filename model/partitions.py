@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import chain, islice
 from operator import attrgetter
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.ambiguities import (

@@ -208,9 +208,10 @@ class Agreement:
         """LIFE-07, PART-15, PART-19: each view shows another message that is there, in order."""
         command, views = event.command, recorded.messages
         assert isinstance(command, v.Peek)  # noqa: S101 - nothing else is answered so
-        if not views:
-            return not made.messages
         entity = self._namespace.entities[command.queue]
+        if not views:
+            start = command.from_sequence_number
+            return not (made.messages if start is None else self._is_behind(entity, command, start))
         if len(views) > command.count or any(self._is_before_start(command, one) for one in views):
             return False
         everything = list(self._peekable(entity, command))
@@ -233,6 +234,14 @@ class Agreement:
             if not self._bindings.bind_number(record, view.sequence_number):
                 return False
         return True
+
+    def _is_behind(self, entity: Entity, command: v.Peek, start: int) -> bool:
+        """PART-20: return whether a message surely has a number from `start` on."""
+        for record in self._peekable(entity, command):
+            known = self._bindings.number_or_limits(record)
+            if (known if isinstance(known, int) else known[0] + 1) >= start:
+                return True
+        return False
 
     @staticmethod
     def _is_before_start(command: v.Peek, view: v.MessageView) -> bool:

@@ -13,6 +13,7 @@ from busproof import vocabulary as v
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.choices_made import Choice, Place, Script, index_of
 from busproof.judging.replay.evidence import Evidence, base_path, views_of
+from busproof.model.ambiguities import Settled
 from busproof.model.choices import Choices, Fits
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
@@ -39,6 +40,9 @@ class Guide(Choices):
         key: its partition key, if it has one.
         caching: the entity and partition whose messages a front end may cache.
         any_error: whether the refusal at hand has no documented error.
+        window: the earliest and the latest moment at which the current event may have happened.
+        slack: how wrong the bus's timers may be, in microseconds.
+        is_exact: whether a timer is being fired, at a moment that the clock has chosen.
     """
 
     def __init__(self, namespace: Namespace, bindings: Bindings, evidence: Evidence) -> None:
@@ -56,6 +60,9 @@ class Guide(Choices):
         self.key: str | None = None
         self.caching: tuple[str, int] | None = None
         self.any_error = False
+        self.window = (0, 0)
+        self.slack = 0
+        self.is_exact = False
 
     # The search -------------------------------------------------------------------------------
 
@@ -214,18 +221,32 @@ class Guide(Choices):
             return self.take("LIFE-09", filled, base_path(path))
         return None
 
+    def has_passed(self, moment: int, now: int) -> bool:
+        """Return whether a moment has passed; at the moment itself, either answer is right."""
+        first, last = self.window
+        if self.is_exact or moment + self.slack < first or moment - self.slack > last:
+            return moment <= now
+        return self.take("SLACK", (moment <= now, moment > now), self._place)
+
     def pick(self, name: str, candidates: Iterable[T]) -> T:
         """Return the best candidate that agrees with the recorded answer."""
         options = list(dict.fromkeys(candidates))
         ranked = RANKED.get(name)
         if ranked is not None:
             options = ranked(self, options)
-        tag: object = None
-        if name in ("LIFE-08", "CACHE-DELETE"):
-            tag = self.caching
-        elif name in LOCAL and self._event is not None:
-            tag = base_path(getattr(self._event.command, "queue", ""))
-        return self.take(name, options, tag)
+        elif self._event is not None:
+            refused = isinstance(self._event.outcome, v.Refused)
+            options.sort(key=lambda option: (option == "refused") is not refused)
+        if name in OF_CACHES:
+            return self.take(name, options, self.caching)
+        return self.take(name, options, None if name in READINGS else self._place)
+
+    @property
+    def _place(self) -> str | None:
+        """The queue or topic of the current event: its choices matter to no other part."""
+        command = None if self._event is None else self._event.command
+        path = getattr(command, "queue", None) or getattr(command, "topic", None)
+        return None if path is None else base_path(path)
 
     # Candidates by choice ---------------------------------------------------------------------
 
@@ -240,15 +261,6 @@ class Guide(Choices):
             if queued.message.body == view.body and self.bindings.fits(queued, view.sequence_number)
         ]
         return self.bindings.by_likelihood(fitting, view.sequence_number)
-
-    def _cached(self, candidates: list[int]) -> list[int]:
-        """LIFE-08: return how many messages a front end may take along: any number."""
-        if self.caching is None:
-            return candidates
-        path, partition = self.caching
-        entity = self._namespace.entities[path]
-        waiting = sum(1 for _ in entity.partitions[partition].line.available(entity.messages))
-        return list(range(waiting + 1))
 
     def _received_at_once(self, candidates: list[int]) -> list[int]:
         """BATCH-12: return how many messages the answer shows."""
@@ -285,11 +297,14 @@ class Guide(Choices):
 
 RANKED: Final[dict[str, Callable[[Guide, list[Any]], list[Any]]]] = {
     "KEY-16": Guide._message_received,
-    "LIFE-08": Guide._cached,
+    "REGULAR-ORDER": Guide._message_received,
     "BATCH-12": Guide._received_at_once,
     "BATCH-18": Guide._deleted_at_once,
     "BATCH-15": Guide._deleted,
     "SESS-06": Guide._session_accepted,
 }
-LOCAL: Final = frozenset(("KEY-16", "BATCH-12", "BATCH-15", "BATCH-18", "SESS-06"))
-"""Choices that matter only to later events of the same independent part."""
+OF_CACHES: Final = frozenset(("LIFE-08", "CACHE-DELETE"))
+"""Choices that matter only to what a front end has cached."""
+
+READINGS: Final = frozenset(kind.entry for kind in Settled.__subclasses__())
+"""Choices that a bus makes once, for everything."""

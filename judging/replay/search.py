@@ -249,7 +249,7 @@ class Search:
         try:
             self._clock.fire(event, may_matter)
             self._lost.take_effect(index, event)
-            if isinstance(event.command, v.AdvanceClock):
+            if is_advance and isinstance(event.command, v.AdvanceClock):
                 namespace.journal.touch(namespace)
                 namespace.now += event.command.duration
                 return True

@@ -50,6 +50,9 @@ def execution_story(
 
 
 def _words(choices: Sequence[Choice]) -> Iterator[str]:
+    cached = sum(choice.value == "one-more" for choice in choices)
+    if cached:
+        yield f"the front end caches {cached} more message{'s' * (cached > 1)} (LIFE-08)"
     for choice in choices:
         told = WORDS.get(choice.name, _as_read)(choice)
         if told:
@@ -76,10 +79,12 @@ def _message(choice: Choice) -> str:
     return f"it is message {record.number % (1 << v.SEQUENCE_BITS)} of its partition"
 
 
-def _cached(choice: Choice) -> str:
-    count = choice.value
-    messages = "message" if count == 1 else "messages"
-    return f"the front end caches {count} more {messages}" if count else ""
+def _nothing(_: Choice) -> str:
+    return ""
+
+
+def _slack(choice: Choice) -> str:
+    return "its time has come" if choice.value else "its time has not come yet"
 
 
 def _from_cache(_: Choice) -> str:
@@ -130,10 +135,11 @@ WORDS: Final[dict[str, Callable[[Choice], str]]] = {
     "KEY-14": _partition,
     "KEY-16": _message,
     "LIFE-07": _message,
-    "LIFE-08": _cached,
+    "LIFE-08": _nothing,
     "LIFE-09": _origin,
     "PART-09": _from_cache,
     "SCHEDULE-DELAY": _fired,
     "SESS-06": _session,
+    "SLACK": _slack,
 }
 """Name of a choice to its words; any other is told as it is, if there was more than one answer."""

@@ -113,6 +113,7 @@ class Clock:
         delay = namespace.profile.readings.get("SCHEDULE-DELAY")
         self._lateness = {"at-once": 0, "unbounded": EVER}.get(delay or "", LATENESS)
         self._earliest = observability.slack
+        guide.slack = observability.slack
         self._timers = LooseTimers()
         namespace.timers = self._timers
         self._until = 0
@@ -127,6 +128,7 @@ class Clock:
         namespace = self._namespace
         self._until = namespace.now
         if not self._is_real:
+            self._guide.window = (namespace.now, namespace.now)
             return
         if event.called > namespace.now:
             namespace.journal.touch(namespace)
@@ -134,6 +136,7 @@ class Clock:
         returned = event.called if event.returned is None else event.returned
         self._until = max(returned, namespace.now)
         self._timers.uncertain = (0, self._until - namespace.now)
+        self._guide.window = (namespace.now, self._until)
 
     def fire(self, event: v.Event, may_matter: Callable[[str], bool]) -> None:
         """Fire the timers that must have fired, and those that are chosen to have fired.
@@ -187,7 +190,7 @@ class Clock:
             early, late = self._window(timer)
             if timer[0] - early > self._until:
                 rest.append(timer)
-            elif timer[0] + late <= now:
+            elif timer[0] + late < now:
                 due.append(timer)
             elif may_matter(base_path(timer[5].entity.path)):
                 optional.append(timer)
@@ -206,6 +209,7 @@ class Clock:
         if not due:
             return
         uncertain = timers.uncertain
+        self._guide.is_exact = True
         for timer in due:
             moment = timer[0]
             early, late = self._window(timer)
@@ -221,6 +225,7 @@ class Clock:
         namespace.journal.touch(namespace)
         namespace.now = now
         timers.uncertain = uncertain
+        self._guide.is_exact = False
 
     def _choose(self, event: v.Event, optional: Sequence[Timer]) -> tuple[Timer, ...]:
         """Return the optional timers that have fired."""
