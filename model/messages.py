@@ -236,7 +236,13 @@ class Messages(Family):
         return self.namespace.choices.pick("REGULAR-ORDER", only.line.available(entity.messages))
 
     def offered(self, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
-        """KEY-16, KEY-17: yield the first message of each key, and all messages without a key."""
+        """KEY-16, KEY-17: yield the first message of each key, and all messages without a key.
+
+        Where the edition promises no order of a key, all messages may be given.
+        """
+        if not self.namespace.states("KEY-17"):
+            yield from partition.line.available(entity.messages)
+            return
         keys: set[str] = set()
         by_id = entity.base.settings.duplicate_detection
         for queued in partition.line.available(entity.messages):

@@ -49,7 +49,11 @@ class Premium(Family):
         elif version < PARTITIONS_SINCE:
             answer = self.namespace.choices.pick("MGMT-08", answers)
         else:
-            return wanted
+            # Only in an edition that says so does a later version surely have the option.
+            rule = "MGMT-06" if version == PARTITIONS_SINCE else "MGMT-07"
+            if not wanted or self.namespace.states(rule):
+                return wanted
+            answer = self.namespace.pick(rule, "done", "ignored", "refused")
         if answer == "refused":
             raise Refusal(v.Error.INVALID_OPERATION, "MGMT-08")
         return wanted and answer == "done"

@@ -33,16 +33,19 @@ class Sizes(Family):
             return DEFAULT_SIZE
         premium = self.namespace.profile.is_premium
         sizes = PREMIUM_SIZES if premium else STANDARD_SIZES
-        if self.namespace.profile.is_partitioned:
-            # No document says how large an entity of a partitioned namespace can be.
+        rule = "PREM-08" if premium else "SIZE-02"
+        # No document says how large an entity of a partitioned namespace can be, and not all
+        # editions list sizes.
+        silent = "PREM-14" if self.namespace.profile.is_partitioned else rule
+        if self.namespace.profile.is_partitioned or not self.namespace.states(rule):
             usual = ("granted", "refused") if wanted in sizes else ("refused", "granted")
-            if self.namespace.pick("PREM-14", *usual) == "refused":
-                raise Refusal(v.Error.INVALID_OPERATION, "PREM-08")
+            if self.namespace.pick(silent, *usual) == "refused":
+                raise Refusal(v.Error.INVALID_OPERATION, rule)
             return wanted
         if wanted not in sizes:
             if self.namespace.prefers("SIZE-02", "replaced", to="refused"):
                 return max(size for size in sizes if size <= max(wanted, sizes[0]))
-            raise Refusal(v.Error.INVALID_OPERATION, "PREM-08" if premium else "SIZE-02")
+            raise Refusal(v.Error.INVALID_OPERATION, rule)
         return wanted
 
     def partition_count(self, *, partitioned: bool, size: int) -> int:

@@ -300,6 +300,10 @@ class NamespaceState(Record):
         """Return what this bus does where the documents leave it free; a regular one the first."""
         return self.choices.pick(name, candidates)
 
+    def states(self, rule: v.RuleId) -> bool:
+        """Return whether the edition states a rule; where it is silent, a bus is free."""
+        return rule not in self.profile.silent
+
     def has_passed(self, moment: int | None) -> bool:
         """Return whether a moment has passed; `None` is never."""
         return moment is not None and self.choices.has_passed(moment, self.now)

@@ -75,7 +75,10 @@ class SubscriptionRules(Family):
         """
         if not subscription.settings.partitioned:
             return False
-        if self.namespace.reading(RuleInTransaction) is RuleInTransaction.REFUSED:
+        refused = self.namespace.reading(RuleInTransaction) is RuleInTransaction.REFUSED
+        if refused and not self.namespace.states("FEAT-03"):
+            refused = not self.namespace.prefers("FEAT-03", "ignored", to="refused")
+        if refused:
             raise Refusal(v.Error.INVALID_OPERATION, "FEAT-03")
         return True
 

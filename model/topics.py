@@ -85,7 +85,7 @@ class Topics(Family):
         """
         entity = self.namespace.entities.get(path)
         owner = entity or self.namespace.entities.get(v.owner_of(path))
-        if owner is not None and owner.kind is EntityKind.TOPIC:
+        if owner is not None and owner.kind is EntityKind.TOPIC and owner.status.gives:
             return self.namespace.prefers("TOPIC-05", "empty", to="refused")
         if entity is not None and entity.settings.forward_to is not None:
             answer = self.namespace.pick("FWD-15", "served", "empty", "refused")

@@ -125,6 +125,20 @@ def test_silence_of_the_documents_is_a_choice(command: v.Command, kinds: set[str
     assert bus.ask(command).outcome.__class__.__name__ in kinds
 
 
+@pytest.mark.parametrize(
+    ("command", "kinds"),
+    [
+        (v.Peek(queue="s"), {"Peeked", "Refused"}),
+        (v.ListSessions(queue="s"), {"SessionsListed", "Refused"}),
+    ],
+)
+def test_peeks_and_lists_in_an_outage_may_be_refused(command: v.Command, kinds: set[str]) -> None:
+    bus = Bus()
+    bus.create("s", requires_session=True)
+    bus.done(v.TakePartitionDown(queue="s", partition=0))
+    assert kinds == answers(bus, command)
+
+
 def test_random_policies_leave_gaps_in_sequence_numbers_unless_the_profile_forbids_it() -> None:
     for reading, gaps in (("either", True), ("gap-free", False)):
         bus = Bus(profile(partitions=1, SEQUENCE_GAPS=reading), RandomChoices(Random(1)))
@@ -133,3 +147,50 @@ def test_random_policies_leave_gaps_in_sequence_numbers_unless_the_profile_forbi
             bus.send(f"m{number}")
         numbers = sorted(bus.namespace.entities["q"].messages)
         assert gaps is (numbers[-1] > 60)
+
+
+@pytest.mark.parametrize(
+    ("edition", "tier", "command", "kinds"),
+    [
+        ("de-2021-04", "standard", v.CreateQueue(queue="n", max_size=7), {"Done", "Refused"}),
+        (
+            "de-2021-04",
+            "standard",
+            v.CreateQueue(queue="n", partitioned=True, api_version="2020-01"),
+            {"Done", "Refused"},
+        ),
+        (
+            "cs-2020-12",
+            "standard",
+            v.CreateQueue(queue="n", partitioned=True, api_version="2020-01"),
+            {"Done"},
+        ),
+    ],
+)
+def test_edition_that_does_not_state_a_rule_leaves_the_bus_free(
+    edition: str, tier: str, command: v.Command, kinds: set[str]
+) -> None:
+    assert kinds == answers(Bus(profile(edition=edition, tier=tier)), command)
+
+
+def test_rule_change_in_a_transaction_is_free_where_the_edition_is_silent() -> None:
+    for edition, kinds in (("de-2021-04", {"Done", "Refused"}), ("cs-2020-12", {"Refused"})):
+        bus = Bus(profile(edition=edition, RULE_IN_TRANSACTION="refused"))
+        bus.done(v.CreateTopic(topic="t", partitioned=True))
+        bus.done(v.CreateSubscription(topic="t", subscription="s"))
+        bus.done(v.BeginTransaction(transaction="x"))
+        added = v.AddRule(
+            topic="t", subscription="s", rule="r", filter=v.TrueFilter(), transaction="x"
+        )
+        assert kinds == answers(bus, added)
+
+
+def test_order_of_a_key_is_free_where_the_edition_is_silent() -> None:
+    for edition, bodies in (("fr-2016-09", {"m0", "m1"}), ("cs-2020-12", {"m0"})):
+        bus = Bus(profile(edition=edition))
+        bus.create()
+        for number in range(2):
+            bus.send(f"m{number}", partition_key="a")
+        received = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+        given = (answer.outcome.message.body for _, answer in ways(bus.namespace, received, "c1"))
+        assert bodies == set(given)
