@@ -11,7 +11,7 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.broker.amqp.messages import Content, Parsed, parse
 from busproof.broker.amqp.overlays import changed, remade
-from busproof.broker.amqp.refusals import too_large
+from busproof.broker.amqp.refusals import too_large, too_much_added_by_all
 from busproof.broker.amqp.turns import Rota
 from busproof.broker.auth.tokens import Key, Keys
 from busproof.broker.bus import Bus
@@ -324,6 +324,15 @@ class Hub:
         """
         if self.saver is not None:
             self.saver.check_room()
+
+    def check_added(self, size: int) -> None:
+        """Check that receivers may add so many bytes to messages and sessions.
+
+        Raises:
+            Refusal: they have added as much as they may.
+        """
+        if self.contents.ledger.total + size > self.limits.added:
+            raise too_much_added_by_all(self.limits.added)
 
     def wall(self) -> float:
         """Return the wall-clock time in seconds since 1970, for the expiry of tokens."""

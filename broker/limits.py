@@ -64,6 +64,13 @@ class Limits:
     held_by_all: int = _limit(
         268_435_456, 1_048_576, LARGEST, "bytes kept in memory for all connections"
     )
+    # Who may only receive could otherwise fill the memory; what is sent counts for its entity.
+    added: int = _limit(
+        67_108_864,
+        1_024,
+        LARGEST,
+        "bytes of all states of sessions, and of properties that settlements add",
+    )
     idle: int = _limit(240, 0, 86_400, "seconds that a connection may be silent; 0: unlimited")
     http_connections: int = _limit(1_000, 1, 100_000, "HTTP connections")
     # A description is short; a megabyte of XML with a long namespace once took a minute.

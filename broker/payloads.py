@@ -13,7 +13,7 @@ from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.messages import Content
 from busproof.broker.storage.payload_codec import unpacked
 
-__all__ = ["Contents", "Name"]
+__all__ = ["Contents", "Name", "State"]
 
 NOTHING: Final[Mapping[str, bytes]] = {}
 
@@ -28,7 +28,7 @@ class Name(str):
 
     __slots__ = ("more", "packed")
     packed: Content | bytes | None
-    more: dict[str, dict[str, bytes]] | None
+    more: dict[str, Mapping[str, bytes]] | None
 
     def __new__(cls, text: str) -> "Name":
         """Return a name without a content."""
@@ -45,6 +45,47 @@ class Name(str):
         return self.packed
 
 
+class Ledger:
+    """The bytes that receivers have added: states of sessions, properties of messages.
+
+    They are freed with the last record that has them, and leave the ledger by that alone.
+    """
+
+    def __init__(self) -> None:
+        self.total = 0
+
+
+class State(str):
+    """The state of a session, counted in a ledger for as long as anything refers to it."""
+
+    __slots__ = ("_ledger",)
+    _ledger: Ledger
+
+    def __new__(cls, text: str, ledger: Ledger) -> "State":
+        """Count a state."""
+        made = super().__new__(cls, text)
+        made._ledger = ledger
+        ledger.total += len(text)
+        return made
+
+    def __del__(self) -> None:
+        self._ledger.total -= len(self)
+
+
+class Added(dict[str, bytes]):
+    """Properties of a message, counted in a ledger for as long as anything refers to them."""
+
+    __slots__ = ("_ledger", "_size")
+
+    def __init__(self, properties: Mapping[str, bytes], ledger: Ledger) -> None:
+        super().__init__(properties)
+        self._ledger, self._size = ledger, _size_of(properties)
+        ledger.total += self._size
+
+    def __del__(self) -> None:
+        self._ledger.total -= self._size
+
+
 class Contents:
     """Names for messages, and the contents that belong to them.
 
@@ -58,6 +99,7 @@ class Contents:
         self._era = era
         self._lasting: dict[str, Name] | None = {} if lasting else None
         self._named = 0
+        self.ledger = Ledger()
 
     def new_name(self) -> Name:
         """Return a new name for a message."""
@@ -90,7 +132,7 @@ class Contents:
         if name is not None:
             # Store them by entity: copies of a message share its name, but are settled separately.
             by_path = name.more = name.more or {}
-            by_path[path] = {**self.more(path, name), **more}
+            by_path[path] = Added({**self.more(path, name), **more}, self.ledger)
 
     def more(self, path: str, body: str, reason: str | None = None) -> Mapping[str, bytes]:
         """Return the properties that settlements added to a message here and where it came from.

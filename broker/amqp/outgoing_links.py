@@ -46,6 +46,8 @@ WRITTEN_AT_ONCE: Final = 65_536
 GIVEN_IN_A_TURN: Final = 500
 """Number of messages to deliver on a link before other clients have a turn."""
 
+SHORT_REASON: Final = 256
+"""Characters of a dead-letter reason that is not counted."""
 MOST_ADDED: Final = 65_536
 """Maximum size of the properties added by settlements; deferring could add some for ever."""
 
@@ -83,20 +85,22 @@ def effect_of(
     """Return a function that stores a settlement's properties, to call once it has succeeded.
 
     Raises:
-        Refusal: the message would have too many added properties.
+        Refusal: the message, or all messages together, would have too many added properties.
     """
     contents, path = connection.hub.contents, settlement.queue
     name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
     target = path
     if isinstance(settlement, v.DeadLetter):
         target += v.DEAD_LETTERS
-        if more and settlement.reason:
+        # The model keeps the reason, too; a long one is counted among what is added.
+        if settlement.reason and (more or len(settlement.reason) > SHORT_REASON):
             more[REASON] = string_of(settlement.reason)
     if name is not None and more:
         every = {**contents.more(target, name), **more}
         size = sum(len(key) + len(value) for key, value in every.items())
         if size > MOST_ADDED:
             raise too_much_added(size, MOST_ADDED)
+        connection.hub.check_added(size)
 
     def keep() -> None:
         if name is not None and more:

@@ -22,6 +22,7 @@ __all__ = [
     "too_many_of",
     "too_many_values",
     "too_much_added",
+    "too_much_added_by_all",
     "unauthorized",
 ]
 
@@ -207,6 +208,16 @@ def too_much_added(size: int, most: int) -> Refusal:
         "amqp:resource-limit-exceeded",
         f"The message would have {size:,} bytes of properties added by settlements; at most "
         f"{most:,} may be added.",
+        403,
+    )
+
+
+def too_much_added_by_all(most: int) -> Refusal:
+    """Return the refusal for a state or properties beyond what all receivers may add."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"Receivers have added as much as they may to sessions and messages, {most:,} bytes: "
+        "clear states of sessions, or complete messages.",
         403,
     )
 

@@ -15,6 +15,7 @@ from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.request_links import Reply
 from busproof.broker.bounds import bounded
 from busproof.broker.direct_actions import PASSED_AT_ONCE, listed
+from busproof.broker.payloads import State
 
 __all__ = ["get_state", "list_sessions", "renew_session_lock", "set_state"]
 
@@ -47,9 +48,11 @@ def get_state(asking: Asking, fields: Said) -> Reply:
 def set_state(asking: Asking, fields: Said) -> Reply:
     """Set or clear the state of a session."""
     session_id, state = str(fields["session-id"]), fields.get("session-state")
-    text = None if state is None else binary(state).decode(TEXT)
+    text, hub = None, asking.connection.hub
+    if state is not None:
+        hub.check_added(len(content := binary(state)))
+        text = State(content.decode(TEXT), hub.contents.ledger)
     asking.ask(v.SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
-    hub = asking.connection.hub
     if text is None:
         # A cleared state is not remembered, because clients could name any number of sessions.
         hub.stated.pop((asking.path, session_id), None)
