@@ -218,6 +218,8 @@ Feature: Subscription rules
         | partitioned | SET weight = size + 1               | property weight 6 and property size 5                       |
         | partitioned | SET size = 6; SET user.shape = 'ab' | property size 6 and property shape "ab"                     |
         | partitioned | SET sys.CorrelationId = 'c'         | CorrelationId "c" and Label "x" and property size 5         |
+        | partitioned | SET sys.CorrelationId = sys.Label; REMOVE sys.Label | CorrelationId "x" and property size 5       |
+        | partitioned | SET [new-id] = newid()              | Label "x" and property size 5 and property color "red"      |
 
     @FILTER-21 @SCHED-02
     Scenario Outline: An action changes what was scheduled as it changes what is sent
@@ -438,6 +440,8 @@ Feature: Subscription rules
         | size > 5.25              | property size 5.5                   | property size 5.25                  |
         | size = -2.5              | property size -2.5                  | property size -2                    |
         | width = height           | property width 2 and property height 2 | property width 2 and property height 3 |
+        | size > 0.5E2             | property size 51                    | property size 50                    |
+        | size < 0.5E-2            | property size 0                     | property size 0.25                  |
         | urgent = TRUE            | property urgent true                | property urgent false               |
         | sys.Label = 'x'          | Label "x"                           | Label "y"                           |
         | sys.CorrelationId = 'c'  | CorrelationId "c"                   | CorrelationId "d"                   |
@@ -480,6 +484,7 @@ Feature: Subscription rules
         | color IS NULL          | property size 5       | property color "red" |
         | user.color IS NOT NULL | property color "red"  | property size 5      |
         | size IS NOT NULL       | property size 0       | property color "red" |
+        | sys.EnqueuedTimeUtc IS NOT NULL AND EXISTS (size) | property size 5 | property color "red" |
 
     @FILTER-14
     Scenario Outline: SQL asks for one of several values
@@ -495,6 +500,7 @@ Feature: Subscription rules
       Examples:
         | condition                     | taken                  | other                 |
         | color IN ('red', 'blue')      | property color "blue"  | property color "pink" |
+        | color IN ('red', 'blue')      | property color "red"   | property color "redder" |
         | color NOT IN ('red', 'blue')  | property color "pink"  | property color "red"  |
         | size IN (1, 2, 3)             | property size 3        | property size 4       |
         | size IN (1, 2, 3, 4, 5, 6)    | property size 6        | property size 7       |
@@ -575,6 +581,7 @@ Feature: Subscription rules
       Examples:
         | condition         | taken                 | other                 |
         | COLOR = 'red'     | property color "red"  | property color "RED"  |
+        | [SIZE-of] = 5     | property size-of 5    | property size-of 6    |
         | user.Color = 'r'  | property cOLOR "r"    | property cOLOR "R"    |
         | sys.LABEL = 'x'   | Label "x" and property a 1 | Label "X" and property a 1 |
 

@@ -370,6 +370,67 @@ class PartitionKeyIsNull(SubscriptionRules):
         return super().takes(wanted, hidden if isinstance(wanted, v.SqlFilter) else message)
 
 
+@mutant("FILTER-11", by("size > 0.5E2", size=5), deep=True)
+class ExponentsIgnored(SubscriptionRules):
+    """In SQL, the exponent of a number has no effect."""
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"(\d)E[-+]?\d+", r"\1")
+
+
+@mutant("FILTER-13", by("sys.EnqueuedTimeUtc IS NOT NULL"), deep=True)
+class GivenValuesAreNull(SubscriptionRules):
+    """In SQL, the properties that the service gives a message are null."""
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"sys\.(Enqueued\w+|SequenceNumber)", "sys.LockToken")
+
+
+@mutant("FILTER-14", by("color IN ('red', 'blue')", color="redder"), deep=True)
+class InMatchesBeginnings(SubscriptionRules):
+    """In SQL, IN takes a text that begins with one of those listed."""
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        if super().takes(wanted, message) or not isinstance(wanted, v.SqlFilter):
+            return super().takes(wanted, message)
+        listed = re.findall(r"'([^']*)'", wanted.expression) if " IN (" in wanted.expression else []
+        texts = {
+            name: next((text for text in listed if str(own).startswith(text)), own)
+            for name, own in message.properties.items()
+        }
+        return super().takes(wanted, attrs.evolve(message, properties=texts))
+
+
+@mutant("FILTER-15", by("code LIKE 'ab%'", code="cab"), deep=True)
+class PatternsFitAnywhere(SubscriptionRules):
+    """In SQL, a pattern matches wherever it stands in the text."""
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"(?<!NOT )LIKE '([^']*)'(?! ESCAPE)", r"LIKE '%\1%'")
+
+
+@mutant("FILTER-16", by("size - 1 > -1", size=2), deep=True)
+class SignsIgnored(SubscriptionRules):
+    """In SQL, a minus sign before a number has no effect."""
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        return _read_as(wanted, message, r"([=<>]) -(\d)", r"\1 \2")
+
+
+@mutant("FILTER-18", by("user.[SIZE-of] = 5", **{"size-of": 5}), deep=True)
+class NamesInBracketsHaveCase(SubscriptionRules):
+    """In SQL, a name in brackets is that of a property in the same case only."""
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        named = re.findall(r"\[([^]]*)\]", getattr(wanted, "expression", ""))
+        other = any(
+            name not in message.properties
+            and name.lower() in {own.lower() for own in message.properties}
+            for name in named
+        )
+        return not other and super().takes(wanted, message)
+
+
 @mutant("FILTER-20", (*asked(LABEL, subject="x"), send("m7", subject="x"), TAKE))
 class FilterSeesBody(SubscriptionRules):
     """No filter matches a message whose body ends in 7."""

@@ -277,6 +277,7 @@ ACT: Final = "subscription_rules.act"
 RULE_NAME: Final = "RuleName"
 DELIMITED: Final = v.SqlFilter(expression="[size-of] = 5")
 SCIENTIFIC: Final = v.SqlFilter(expression="size > 0.5E-2")
+LABELLED: Final = send("m1", subject="x")
 NAMESAKE: Final = v.CreateSubscription(topic="q", subscription="ONE")
 TAKE_SECOND: Final = receive(delete=True, queue=v.subscription_path("q", "two"))
 
@@ -343,6 +344,39 @@ class StatementsRunBackwards(SubscriptionRules):
     ) -> v.Message:
         backwards = ";".join(reversed(_statements(rule)))
         return super().act(attrs.evolve(rule, action=backwards or rule.action), message)
+
+
+@mutant("FILTER-29", (*SUBSCRIBED, act("SET size = 2, SET size = 3"), SEND, TAKE, TAKE), deep=True)
+class CommaEndsAnAction(SubscriptionRules):
+    """What stands behind a comma in an action is not done."""
+
+    def act(
+        self, rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
+    ) -> v.Message:
+        before = (rule.action or "").partition(",")[0]
+        return super().act(attrs.evolve(rule, action=before), message)
+
+
+@mutant("FILTER-21", (*SUBSCRIBED, act("REMOVE sys.Label"), LABELLED, TAKE, TAKE), deep=True)
+class SystemPropertiesStay(SubscriptionRules):
+    """REMOVE does not remove a property of the system."""
+
+    def act(
+        self, rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
+    ) -> v.Message:
+        after = super().act(rule, message)
+        return after if after.subject else attrs.evolve(after, subject=message.subject)
+
+
+@mutant("FILTER-21", (*SUBSCRIBED, act("SET id = newid()"), SEND, TAKE, TAKE), deep=True)
+class NewIdsAreEmpty(SubscriptionRules):
+    """In an action, newid() gives an empty text."""
+
+    def act(
+        self, rule: v.SubscriptionRule, message: v.Message, arrival: Arrival | None = None
+    ) -> v.Message:
+        without = (rule.action or "").replace("newid()", "''")
+        return super().act(attrs.evolve(rule, action=without), message)
 
 
 @mutant("FILTER-32", (*SUBSCRIBED, add(DELIMITED)))
