@@ -67,3 +67,12 @@ def test_several_processes_have_an_adapter_only_if_it_declares_so(busproof, adap
     assert 0 == busproof("run", "--adapter", f"mortal:{adapter}", *options).code
     found = (busproof.folder / "processes").read_text().split()
     assert processes == len(set(found))
+
+
+def test_exploration_of_a_broken_bus_ends_at_the_same_place_by_several_processes(busproof):
+    written = []
+    for jobs in ("1", "3"):
+        options = ("--only", "exploration", "--seed", "5", "--jobs", jobs, "--name", f"by-{jobs}")
+        assert 1 == busproof("run", "--adapter", "faulty:copy-in-second-partition", *options).code
+        written.append((busproof.run(f"by-{jobs}").folder / "history.jsonl").read_bytes())
+    assert written[0] == written[1]

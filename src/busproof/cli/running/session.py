@@ -356,6 +356,11 @@ class Session:
             case Failed(error=error):
                 raise error
 
+    def _is_broken_enough(self) -> bool:
+        """Return whether the exploration has found as many broken rules as end it."""
+        size = self._size
+        return size is not None and len(set(self._broken_explored)) >= size.rules
+
     def _leave_out_exploration(self) -> None:
         for number in (1, 2):
             self._parts[number] = [part for part in self._parts[number] if part.is_begun]
@@ -434,6 +439,10 @@ class Session:
             self._parts[3].append(_Part(task=task))
 
     def _merge_part(self, part: _Part) -> None:
+        if isinstance(part.task, Send | Explore) and self._is_broken_enough():
+            # It would not have begun if the parts before it had ended earlier.
+            part.task.file.unlink(missing_ok=True)
+            return
         if part.task.file != self._folder / HISTORY:
             self._append(part.task.file)
         for outcome in part.outcomes:
@@ -446,6 +455,8 @@ class Session:
         for rule, events in done.failures.items():
             self._broken_explored.append(rule)
             self._fail(rule, events)
+        if self._is_broken_enough():
+            self._leave_out_exploration()
 
     def _form_verdicts(self, case: Case) -> None:
         """Note a line about each family whose last scenario has ended."""
