@@ -298,6 +298,10 @@ def destination(bus: Bus, properties: Said, name: str) -> str | None:
     return bus.path(address) if address else None
 
 
+MOST_OF_A_PAGE: Final = 100
+"""Maximum number of entities or rules in one page of a list."""
+
+
 def _truth_or_none(properties: Said, name: str) -> bool | None:
     return _truth(properties, name) if name in properties else None
 
@@ -312,6 +316,8 @@ def _truth(properties: Said, name: str) -> bool:
 def page_of(names: Sequence[str], query: Mapping[str, str]) -> tuple[Sequence[str], str | None]:
     """Return the page of a list that a query selects, and the query for the next page, if any."""
     skip, top = whole(query.get("$skip", "0"), "$skip"), whole(query.get("$top", "100"), "$top")
+    # As by the service: more would keep others waiting, 5,000 queues for 794 ms.
+    top = min(top, MOST_OF_A_PAGE)
     after = {**query, "$skip": str(skip + top), "$top": str(top)}
     following = urlencode(after, safe="$") if top and skip + top < len(names) else None
     return names[skip : skip + top], following

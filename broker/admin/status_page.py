@@ -20,6 +20,10 @@ MOST_LISTED: Final = 50
 """Maximum number of sessions, and of locks, to list for an entity."""
 
 
+MOST_SHOWN: Final = 1_500
+"""Maximum number of entities on the page, so that other clients do not wait for long."""
+
+
 def overview(hub: Hub, *, may_disturb: bool) -> dict[str, Any]:
     """Return the data of the page for JSON, with times in milliseconds since 1970.
 
@@ -38,7 +42,7 @@ def overview(hub: Hub, *, may_disturb: bool) -> dict[str, Any]:
         "now": bus.epoch_ms(bus.now),
         "connections": len(hub.connections),
         "may_disturb": may_disturb,
-        "entities": [_listed(hub, name) for name in bus.names()],
+        "entities": [_listed(hub, name) for name in bus.names()[:MOST_SHOWN]],
     }
 
 

@@ -25,7 +25,7 @@ from busproof.broker.core import Hub
 
 __all__ = ["MOST_TOLD", "Metrics"]
 
-MOST_TOLD: Final = 500
+MOST_TOLD: Final = 300
 """Maximum number of entities with metrics of their own: the first by name."""
 STATES: Final = ("messages", "locked", "scheduled", "dead_letters", "sessions")
 """Metrics of an entity, by their names on the status page."""

@@ -6,14 +6,18 @@ from typing import Final
 
 import pytest
 from proton import Message
-from work import PATIENCE, TURN, check, watch_loop
+from work import PATIENCE, TURN, check, measure_passes, watch_loop
 
+from busproof.broker.admin.access import Control
+from busproof.broker.admin.endpoint import Administration
+from busproof.broker.admin.http import Request
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration, Created
 from busproof.broker.core import Hub
 from busproof.broker.server import bus_for
 from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
 
+from . import raw
 from .fuzz import frames as f
 from .fuzz import fuzzing
 from .test_slices import BATCH_FORMAT, batch
@@ -147,3 +151,40 @@ def test_batch_makes_so_many_copies_at_once_or_none(messages: int, answer: bytes
         await client.waits_for(answer)
 
     check(TURN, lambda: longest(act, *subscribed(200)))
+
+
+@pytest.fixture(scope="module")
+def crowded() -> Configuration:
+    """As many queues as a namespace has room for, or nearly."""
+    configuration = Configuration()
+    for number in range(4_900):
+        queue = CreateQueue(queue=f"q{number:04}", partitioned=False)
+        configuration.created.append(queue)
+        configuration.places[queue] = "here"
+    return configuration
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/$Resources/queues?$skip=0&$top=5000",
+        "/$Resources/queues?$skip=4000&$top=100",
+        "/busproof/overview",
+        "/busproof/state",
+        "/metrics",
+    ],
+)
+def test_lists_are_answered_within_a_turn(crowded: Configuration, path: str) -> None:
+    """However many entities there are."""
+
+    async def run() -> None:
+        hub, everybody = Hub(bus_for(crowded), Keys(crowded.keys)), Control(is_on=True)
+        administration = Administration(hub, print, everybody, everybody)
+        token = raw.token("http://localhost/", fuzzing.NAME, fuzzing.KEY)
+        headers = {"authorization": token, "host": "localhost"}
+        asked = Request("GET", path, headers, b"", "127.0.0.1")
+        assert administration.answer(asked).status == 200
+        check(TURN, lambda: measure_passes(lambda: administration.answer(asked)))
+        hub.close()
+
+    asyncio.run(run())
