@@ -160,10 +160,11 @@ class Links:
         except Refusal as refusal:
             # Earlier messages are complete, and still get their answers.
             self.finish()
-            # A message that is far too large: do not receive the rest, but end the connection.
-            self._owner.close_after(refusal)
-            self._owner.flush()
-            self._owner.drop()
+            # A message that is far too large ends its link; what still comes of it is discarded.
+            raw = native.link_of(delivery)
+            link = next(each for each in self.nodes if native.raw(each) == raw)
+            self.refuse(link, refusal)
+            _throw_away(delivery)
 
     def finish(self) -> None:
         """Handle the deliveries that a node has collected."""

@@ -63,14 +63,15 @@ def ended(connection: Connection) -> str:
 
 @pytest.mark.slow
 def test_nobody_waits_for_the_end_of_what_is_far_too_large() -> None:
-    """The connection ends; those of others do not."""
-    with inside(QUEUE) as served, connected(served) as other:
-        with (
-            pytest.raises(ConnectionException, match="at most 4194304 are taken"),
-            connected(served) as connection,
-        ):
+    """Its link ends; the connection goes on, and with it what else is sent over it."""
+    with inside(QUEUE) as served, connected(served) as connection:
+        beside = connection.create_sender("q", name="beside")
+        with pytest.raises(LinkDetached, match="at most 4194304 are taken"):
             send(connection, b"x" * (Limits().unfinished + 1_000))
-        assert send(other, b"small")
+        assert Delivery.ACCEPTED == beside.send(Message(b"small")).remote_state
+        assert send(connection, b"small")
+        (left,) = served.hub.connections
+        assert left.held < 100_000
 
 
 @pytest.mark.slow
@@ -91,7 +92,9 @@ def test_unfinished_messages_count_for_the_whole_connection() -> None:
                 link = attached(connection, connection.sender(), "q")
                 link.delivery("a")
                 link.stream(b"\0" * 60_000)
-            assert "120000 bytes; at most 100000" in ended(connection)
+            connection.wait(lambda: bool(link.state & link.REMOTE_CLOSED), "the end of the link")
+            assert "120000 bytes; at most 100000" in link.remote_condition.description
+            assert not connection.is_lost
 
 
 @pytest.mark.slow
