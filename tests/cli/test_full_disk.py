@@ -26,7 +26,7 @@ def limited(size: int):
 @pytest.mark.parametrize("size", [100_000, 60_001] if FULL else [60_001])
 def test_a_history_that_cannot_grow_is_judged_as_far_as_it_goes(busproof, size):
     """The scenario in which it happened is errored; the sentence names the file and the cause."""
-    ended = busproof("run", *FEW, "--name", "it", prepare=limited(size))
+    ended = busproof("run", *FEW, "--jobs", "1", "--name", "it", prepare=limited(size))
     run = busproof.run("it")
     kept = (run.folder / "history.jsonl").stat().st_size
     assert 3 == ended.code == run.report.exit_code
