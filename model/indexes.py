@@ -72,9 +72,12 @@ class Line(Generic[Item]):
     def available(self, table: Mapping[int, Item]) -> Iterator[Item]:
         """Yield the first available message, then those available among the next few."""
         first = self.first(table)
-        if first is None:
-            return
-        yield first
+        if first is not None:
+            yield first
+            yield from self.after(table, first)
+
+    def after(self, table: Mapping[int, Item], first: Item) -> Iterator[Item]:
+        """Yield those available among the next few after the first available message."""
         for item in islice(self.behind(table, first.number + 1), CONSIDERED - 1):
             if item.state == ACTIVE:
                 yield item
@@ -142,12 +145,12 @@ class Timers:
     set does not count: it is not part of the state, and an undo changes it.
     """
 
-    __slots__ = ("heap", "live", "serial")
+    __slots__ = ("heap", "most", "serial")
 
     def __init__(self) -> None:
         self.heap: list[Timer] = []
         self.serial = 0
-        self.live = 0
+        self.most = TIDY_FROM
 
     def set(self, moment: int, number: int, name: str, rule: str, thing: Any) -> None:
         """Set a timer that calls the rule for this record."""
@@ -162,13 +165,8 @@ class Timers:
         """Set a timer again after its effect was undone."""
         heappush(self.heap, timer)
 
-    @property
-    def may_be_stale(self) -> bool:
-        """Whether half of the timers may be stale: there are twice as many as after a tidying."""
-        return len(self.heap) > 2 * self.live + TIDY_FROM
-
     def tidy(self, is_live: Callable[[Timer], bool]) -> None:
-        """Drop the timers that no record needs any more."""
+        """Drop the timers that no record needs any more; due when there are more than `most`."""
         self.heap = [timer for timer in self.heap if is_live(timer)]
         heapify(self.heap)
-        self.live = len(self.heap)
+        self.most = 2 * len(self.heap) + TIDY_FROM

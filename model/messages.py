@@ -7,6 +7,7 @@ that, no order is guaranteed.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from busproof import vocabulary as v
@@ -170,10 +171,13 @@ class Messages(Family):
         self, command: v.Receive | v.ReceiveBatch, connection: str
     ) -> tuple[Entity, Session | None] | None:
         """TOPIC-05, SESS-02: return entity and session to receive from, or nothing to receive."""
-        if self.rules.topics.looks_empty(command.queue):
+        known = self.namespace.entities.get(command.queue)
+        plain = known is not None and known.subscriptions is None and not known.settings.forward_to
+        if not plain and self.rules.topics.looks_empty(command.queue):
             return None
         entity = self.rules.topics.receivable(command.queue)
-        if self.rules.sessions.looks_empty(entity, command.session_id, connection):
+        other_kind = entity.settings.requires_session is (command.session_id is None)
+        if other_kind and self.rules.sessions.looks_empty(entity, command.session_id, connection):
             return None
         return entity, self.rules.sessions.of_receive(entity, command.session_id, connection)
 
@@ -233,7 +237,8 @@ class Messages(Family):
         first = only.line.first(entity.messages)
         if first is None or self.namespace.reading(RegularOrder) is not RegularOrder.EITHER:
             return first
-        return self.namespace.choices.pick("REGULAR-ORDER", only.line.available(entity.messages))
+        offered = chain((first,), only.line.after(entity.messages, first))
+        return self.namespace.choices.pick("REGULAR-ORDER", offered)
 
     def offered(self, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
         """KEY-16, KEY-17: yield the first message of each key, and all messages without a key.

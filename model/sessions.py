@@ -58,8 +58,6 @@ class Sessions(Family):
         The documents do not say what a receiver of a session is answered where there are none, nor
         one without a session whose connection holds one.
         """
-        if entity.settings.requires_session is (name is not None):
-            return False
         holds = any(session.holder == connection for session in entity.sessions.values())
         if name is None and not holds:
             return False

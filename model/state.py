@@ -271,7 +271,7 @@ class EntityCounts(Record):
     stores: int = 0
 
 
-@record(indexes=("journal", "timers", "arrivals", "epoch", "choices"))
+@record(indexes=("fixed", "journal", "timers", "arrivals", "epoch", "choices"))
 class NamespaceState(Record):
     """What a namespace stores; `choices` is the policy of the current step.
 
@@ -280,6 +280,7 @@ class NamespaceState(Record):
         down: name of a queue or topic, which need not exist, to its partitions that are down.
         readings: ambiguity to the reading that this bus has chosen, where the profile names none.
         arrivals: how many messages have arrived; an undo leaves it, because it only orders them.
+        fixed: an index of the readings that the profile names.
         epoch: time 0 in microseconds since 1970, of a bus whose clients see dates.
     """
 
@@ -294,6 +295,7 @@ class NamespaceState(Record):
     timers: Timers = attrs.field(factory=Timers)
     arrivals: int = 0
     epoch: int = 0
+    fixed: dict[type[Reading], Any] = attrs.field(factory=dict)
     choices: Choices = attrs.field(factory=RoundRobin)
 
     def pick(self, name: str, *candidates: str) -> str:
@@ -334,5 +336,11 @@ class NamespaceState(Record):
 
     def known_reading(self, kind: type[R]) -> R | None:
         """Return the reading that the profile names or this bus has chosen; `None` if neither."""
-        name = kind.entry
-        return kind.named(self.readings.get(name) or self.profile.readings.get(name))
+        if self.readings and (chosen := self.readings.get(kind.entry)) is not None:
+            return kind.named(chosen)
+        fixed: R | None = self.fixed.get(kind)
+        if fixed is None:
+            fixed = kind.named(self.profile.readings.get(kind.entry))
+            if fixed is not None:
+                self.fixed[kind] = fixed
+        return fixed

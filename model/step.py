@@ -87,8 +87,9 @@ def step(
 def forget(namespace: Namespace) -> None:
     """Discard the undo history, and timers that no record needs."""
     namespace.journal.forget()
-    if namespace.timers.may_be_stale:
-        namespace.timers.tidy(is_live)
+    timers = namespace.timers
+    if len(timers.heap) > timers.most:
+        timers.tidy(is_live)
 
 
 def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> Answer:  # noqa: ARG001 - as all handlers
