@@ -299,6 +299,50 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
         return statements
 
 
+def _is_doubtful(part: Any) -> bool:  # noqa: PLR0911 - one match
+    """Return whether a bus may see from the text alone that a part can have no value.
+
+    Numbers have the range of their types, and operators the operands that C# gives them; the
+    documents do not say whether anybody looks at that before a message comes.
+    """
+    match part:
+        case Constant():
+            return is_beyond(part)
+        case Negative(term=term):
+            return _is_no_number(term)
+        case Arithmetic(first=first, steps=steps):
+            zero = any(step.operator in "/%" and step.term in _ZEROS for step in steps)
+            return zero or any(map(_is_no_number, (first, *(step.term for step in steps))))
+        case Named(name=name):
+            return _is_no_text(name)
+        case Like(term=term, pattern=pattern, escape=escape):
+            sign = escape.value if isinstance(escape, Constant) else "!"
+            single = isinstance(sign, str) and len(sign) == 1
+            return not single or _is_no_text(term) or _is_no_text(pattern)
+        case Compare(operator=sign, left=left, right=right):
+            orders = sign not in ("=", "<>", "!=")
+            return orders and (_is_no_number(left) or _is_no_number(right))
+        case _:
+            return False
+
+
+_ZEROS: Final = (Constant(0), Constant(0.0))
+
+
+def _is_no_number(term: Term) -> bool:
+    """Return whether a term is a constant of another type, or an id."""
+    other = isinstance(term, Constant) and (
+        isinstance(term.value, bool) or not isinstance(term.value, int | float)
+    )
+    return other or isinstance(term, NewId)
+
+
+def _is_no_text(term: Term) -> bool:
+    """Return whether a term surely has no text: another constant, an id, or a number."""
+    other = isinstance(term, Constant) and not isinstance(term.value, str)
+    return other or isinstance(term, NewId | Negative | Arithmetic)
+
+
 def is_beyond(constant: Constant) -> bool:
     """Return whether a constant is a number that its type cannot hold."""
     value = constant.value
@@ -353,10 +397,8 @@ def _read(text: str, start: str) -> _Read[Any]:  # noqa: PLR0911 - a return for 
     if any(depth_of(each) > DEEPEST for each in trees):
         reason = f"it has more than {DEEPEST} levels of parts within parts"
         return _Read(Outside("EXCESS", reason))
-    # Numbers have the range of their types, and what happens beyond it is not said.
-    constants = (part for each in trees for part in walked(each) if isinstance(part, Constant))
-    beyond = any(is_beyond(constant) for constant in constants)
-    return _Read(tree, builder.doubtful or beyond, tuple(builder.unknown))
+    doubtful = any(_is_doubtful(part) for each in trees for part in walked(each))
+    return _Read(tree, builder.doubtful or doubtful, tuple(builder.unknown))
 
 
 def _reason(text: str, start: str, error: UnexpectedInput) -> str:

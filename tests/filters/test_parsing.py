@@ -193,6 +193,17 @@ def test_refusal_of_an_action_names_the_place(text: str, reason: str) -> None:
         ("a = @p", True),
         ("sys.Subject = 'x'", True),
         ("sys.Label = 'x'", False),
+        ("a = 1 + 'x'", True),
+        ("a = TRUE * 2", True),
+        ("a = 1 / 0", True),
+        ("a = b % 0.0", True),
+        ("a = b / c", False),
+        ("a = -'x'", True),
+        ("a = -b", False),
+        ("a = -newid()", True),
+        ("a = p(1)", True),
+        ("a = p(-b)", True),
+        ("a = p(b)", False),
         ("a = '9223372036854775808'", False),
     ],
 )
@@ -201,6 +212,29 @@ def test_text_is_doubtful_where_the_documents_can_be_read_in_two_ways(
 ) -> None:
     assert is_doubtful(text) is doubtful
     assert is_doubtful_action(f"SET b = {text[4:]}") is (doubtful and "sys" not in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "doubtful"),
+    [
+        ("a LIKE 5", True),
+        ("5 LIKE 'x'", True),
+        ("a LIKE newid()", True),
+        ("a LIKE 'x' ESCAPE '!!'", True),
+        ("a LIKE 'x' ESCAPE 5", True),
+        ("a LIKE 'x' ESCAPE '!'", False),
+        ("a LIKE b ESCAPE c", False),
+        ("a < 'x'", True),
+        ("newid() >= a", True),
+        ("a < 5", False),
+        ("a = 'x' AND newid() <> a AND a IN (1, 'x')", False),
+    ],
+)
+def test_condition_is_doubtful_whose_operands_have_no_operator(
+    text: str, *, doubtful: bool
+) -> None:
+    """A bus may see that before a message comes."""
+    assert is_doubtful(text) is doubtful
 
 
 def test_names_that_the_system_does_not_have_are_known() -> None:
