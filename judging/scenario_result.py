@@ -4,7 +4,7 @@ A scenario of a production history may be judged in parts, by several processes.
 the results of the parts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -142,11 +142,25 @@ def profile_of(catalogue: Catalogue, header: Header) -> v.Profile:
         catalogue,
         edition=recorded.edition,
         tier=recorded.tier.value,
-        readings=dict(recorded.readings),
+        readings=_within_reach(catalogue, recorded.readings),
         partitions=recorded.partitions,
         namespace_partitions=recorded.namespace_partitions,
         messaging_units=recorded.messaging_units,
     )
+
+
+def _within_reach(catalogue: Catalogue, readings: Mapping[str, str]) -> dict[str, str]:
+    """Return the readings without those that no run can tell from the default.
+
+    A history names the defaults of the day on which it was recorded, and one that is on record only
+    may be another one today.
+    """
+    return {
+        name: reading
+        for name, reading in readings.items()
+        if reading in catalogue.ambiguity(name).choices
+        or reading not in catalogue.ambiguity(name).readings
+    }
 
 
 class Checker:

@@ -15,13 +15,14 @@ from busproof.history.records import (
     EXPLORATION,
     REPEATED,
     Ended,
+    Header,
     History,
     Scenario,
     ScenarioVerdict,
     StepResult,
 )
 from busproof.judging.decompose import parts
-from busproof.judging.scenario_result import Checker, Heard, Part, joined
+from busproof.judging.scenario_result import Checker, Heard, Part, joined, profile_of
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import conformance, verdicts
 from busproof.reports.document import view
@@ -29,6 +30,7 @@ from busproof.spec import load
 from busproof.vocabulary.commands import Command, CreateQueue, Receive, Send
 from busproof.vocabulary.messages import Message, MessageView
 from busproof.vocabulary.outcomes import Done, Event, Outcome, Received
+from busproof.vocabulary.profile import profile_for
 
 FAILED = Ended(
     verdict=ScenarioVerdict.FAILED,
@@ -174,3 +176,11 @@ def test_a_part_without_a_verdict_leaves_the_whole_without_one() -> None:
     example = Counterexample(scenario="", events=(), seen="", allowed=())
     broken = Part(at=7, heard=Heard(counterexample=example, blamed=("KEY-02",)))
     assert "" == joined(first, broken).heard.exhausted
+
+
+def test_a_recorded_default_that_has_moved_since_keeps_no_history_from_being_judged() -> None:
+    """SIZE-UPDATE is on record only, and was read as `refused` by default until 2026-11."""
+    recorded = profile_for(load())
+    before = attrs.evolve(recorded, readings=recorded.readings.set("SIZE-UPDATE", "refused"))
+    header = Header(profile=before)
+    assert profile_of(load(), header).readings["SIZE-UPDATE"] == "changed"
