@@ -179,7 +179,9 @@ class Links:
     def _session_ended(self, event: Any) -> None:
         session = event.session
         # A client may end a session without detaching its links; AMQP ends them with it.
-        for link in [node for node in self.nodes if node.session == session]:
+        # Compare pointers, because each look at a link's session makes a new wrapper of it.
+        raw = native.raw(session)
+        for link in [each for each in self.nodes if native.session_of(native.raw(each)) == raw]:
             self._gone(link, by_client=True)
         self._owner.kept.close(session)
         session.close()

@@ -153,6 +153,39 @@ def test_batch_makes_so_many_copies_at_once_or_none(messages: int, answer: bytes
     check(TURN, lambda: longest(act, *subscribed(200)))
 
 
+LINKS: Final = tuple(f.attach(f"l{number}", number, receives="q") for number in range(3_000))
+ENDS: Final = {
+    "a connection of many links": (LINKS, f.frame(f.CLOSE)),
+    "empty frames": ((), b"\0\0\0\x08\x02\0\0\0" * 32_000),
+    "flows": (LINKS[:1], f.flow(1) * 6_000),
+}
+
+
+@pytest.mark.parametrize("kind", ENDS)
+def test_flood_of_frames_and_end_of_many_links_take_turns(kind: str) -> None:
+    """As much as a socket gives at a time."""
+    links, said = ENDS[kind]
+
+    async def act(hub: Hub) -> AsyncIterator[None]:
+        client = Talk(hub, 1, *links)
+        yield
+        client.say(said)
+        for _ in range(60):
+            await asyncio.sleep(0)
+
+    check(TURN, lambda: longest(act, QUEUE))
+
+
+def test_loss_of_a_connection_of_many_links_takes_a_turn() -> None:
+    async def act(hub: Hub) -> AsyncIterator[None]:
+        client = Talk(hub, 1, *LINKS)
+        yield
+        hub.loop.call_soon(client.connection.connection_lost, None)
+        await asyncio.sleep(0.1)
+
+    check(TURN, lambda: longest(act, QUEUE))
+
+
 @pytest.fixture(scope="module")
 def crowded() -> Configuration:
     """As many queues as a namespace has room for, or nearly."""
