@@ -42,7 +42,12 @@ T = TypeVar("T")
 CONSIDERED = 64
 """Maximum number of candidates that a random policy looks at."""
 
-ASSERTED = frozenset({"DUP-12", "FEAT-12", "REGULAR-ORDER", "SESS-01", "SESS-18"})
+ASSERTED = frozenset(
+    {
+        *("DUP-12", "FEAT-03", "FEAT-12", "KEY-17", "MGMT-06", "MGMT-07", "PREM-08", "PREM-14"),
+        *("REGULAR-ORDER", "SESS-01", "SESS-18", "SIZE-02"),
+    }
+)
 """Freedoms where scenarios of the suite insist on the regular answer, which random policies give.
 
 The oracle permits the others too, so these scenarios are stricter than they may be.

@@ -245,7 +245,8 @@ class Messages(Family):
 
         Where the edition promises no order of a key, all messages may be given.
         """
-        if not self.namespace.states("KEY-17"):
+        silent = not self.namespace.states("KEY-17")
+        if silent and self.namespace.prefers("KEY-17", "any-order", to="in-order"):
             yield from partition.line.available(entity.messages)
             return
         keys: set[str] = set()

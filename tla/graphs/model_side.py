@@ -60,7 +60,7 @@ class Went:
 
 UNSTATED: Final = frozenset(
     {
-        *("FEAT-03", "MGMT-06", "MGMT-07", "PREM-08"),
+        *("FEAT-03", "KEY-17", "MGMT-06", "MGMT-07", "PREM-08"),
         *("DLQ-10", "DUP-12", "FEAT-12", "FEAT-16", "FILTER-22", "FWD-15", "MGMT-27", "PART-05"),
         *("PART-22", "PREM-14", "REGULAR-ORDER", "SESS-01", "SESS-02", "SESS-18", "SIZE-02"),
         "TOPIC-05",
