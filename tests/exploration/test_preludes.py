@@ -15,7 +15,6 @@ from busproof.exploration.elsewhere.ways import Way
 from busproof.exploration.machine import terms_of
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import Record, ScenarioVerdict
-from busproof.model.rules import RULES
 
 
 class CompletesBothCopies(ModelAdapter):
@@ -89,7 +88,7 @@ class DeletesByPrefix(ModelAdapter):
             for path, entity in namespace.entities.items():
                 if path != command.queue and command.queue.startswith(path):
                     for queued in list(entity.messages.values()):
-                        RULES.messages.remove(namespace, queued)
+                        namespace.rules.messages.remove(queued)
         return super().do(command, connection)
 
 

@@ -22,8 +22,8 @@ from busproof.history.render.gherkin import request_of
 from busproof.history.render.sequence_names import sequence_name
 from busproof.history.replay import RecordedCommand
 from busproof.judging.verdicts import conformance
-from busproof.model.rules import RULES, Rules
-from busproof.mutants.by_machine.made import mutant_named, rules_of
+from busproof.model.rules import NO_FAULT, Families
+from busproof.mutants.by_machine.made import families_of, mutant_named
 from busproof.spec import load
 from busproof.steps.distilled import DistilledSequence, distilled_sequences
 from busproof.vocabulary.profile import profile_for
@@ -44,10 +44,10 @@ def asked(sequence: DistilledSequence) -> list[RecordedCommand]:
     ]
 
 
-def accused(sequence: DistilledSequence, rules: Rules) -> tuple[str, ...] | None:
-    """Return what a bus by these rules is charged with; `None` if it is not accused."""
+def accused(sequence: DistilledSequence, families: Families) -> tuple[str, ...] | None:
+    """Return what a bus with these families is charged with; `None` if it is not accused."""
     profile = profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
-    return broken(profile, played(rules, profile, asked(sequence)))
+    return broken(profile, played(families, profile, asked(sequence)))
 
 
 def test_there_are_sequences_and_each_has_a_name_of_its_own():
@@ -100,7 +100,7 @@ def test_a_sequence_without_a_mutant_reaches_its_rule_on_the_model():
 
 @pytest.mark.slow
 def test_no_sequence_accuses_the_model():
-    assert [] == [each.name for each in ALL if accused(each, RULES) is not None]
+    assert [] == [each.name for each in ALL if accused(each, NO_FAULT) is not None]
 
 
 @pytest.mark.slow
@@ -109,10 +109,10 @@ def test_each_sequence_accuses_its_mutant_of_its_rule():
     for each in ALL if FULL else ALL[::2]:
         for mutant in each.mutants if FULL else each.mutants[:1]:
             try:
-                rules = rules_of(mutant_named(mutant))
+                families = families_of(mutant_named(mutant))
             except UsageError:  # the model has changed since; `make distilled` finds another
                 continue
-            if each.rule not in (accused(each, rules) or ()):
+            if each.rule not in (accused(each, families) or ()):
                 wrong.append((each.name, mutant))
     assert [] == wrong
 
@@ -137,7 +137,7 @@ def test_a_line_that_is_no_sequence_is_named(tmp_path: Path, line: str):
 def test_what_is_wrong_stands_beside_what_broke_the_rule():
     sequence = next(each for each in ALL if each.mutants and each.tier.value == "standard")
     profile = profile_for(CATALOGUE, edition=EDITION)
-    bus = played(rules_of(mutant_named(sequence.mutants[0])), profile, asked(sequence))
+    bus = played(families_of(mutant_named(sequence.mutants[0])), profile, asked(sequence))
     sentence = f"{sequence.name}. {sequence.about}"
     ended = Ended(
         verdict=ScenarioVerdict.FAILED,

@@ -174,7 +174,7 @@ def test_the_full_size_is_three_million_states() -> None:
 
 
 def test_every_rule_that_must_hold_has_an_operator_or_a_reason() -> None:
-    """Of whatever families the catalogue has: at most a tenth may do with a reason."""
+    """At most a tenth may do with a reason, besides rules of reading texts: specs have no texts."""
     catalogue = load_catalogue()
     shown = shown_in(FOLDER)
     must = [rule.id for rule in catalogue.rules if rule.modality in ("must", "must-not")]
@@ -183,8 +183,10 @@ def test_every_rule_that_must_hold_has_an_operator_or_a_reason() -> None:
         for rule in must
         if not shown.get(rule, {}).get("operators") and not shown.get(rule, {}).get("properties")
     }
-    assert set() == without - set(reasons_in(FOLDER))
-    assert len(without) <= len(must) // 10, without
+    reasons = reasons_in(FOLDER)
+    assert set() == without - set(reasons)
+    of_texts = {rule for rule in without if reasons[rule].startswith("a rule of reading")}
+    assert len(without - of_texts) <= len(must) // 10, without
 
 
 def test_no_rule_has_both_an_operator_and_a_reason_for_having_none() -> None:
