@@ -168,7 +168,7 @@ def test_no_name_stays_of_what_has_gone(policy: str, monkeypatch: pytest.MonkeyP
         hub.era = ""
         assert {each.command for each in hub.bus.traffic.asked} >= DONE
         # The next step tidies, as it would after as many timers again.
-        hub.bus.namespace.timers.live = 0
+        hub.bus.namespace.timers.most = 0
         hub.bus.ask(CreateQueue(queue="last"), "c")
         found = names_in(hub)
         hub.close()

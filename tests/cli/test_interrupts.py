@@ -141,7 +141,8 @@ def test_an_adapter_that_swallows_ctrl_c_is_killed(busproof):
     ended = busproof.finish(process)
     assert 3 == ended.code
     open_yet = [one for one in busproof.run("it").history.scenarios if one.ended is None]
-    assert 1 == len(open_yet)
+    # Each worker was in one.
+    assert len(open_yet) in range(1, (os.cpu_count() or 1) + 1)
 
 
 def test_interrupted_audit_shows_what_was_done(busproof, monkeypatch):

@@ -247,3 +247,24 @@ def test_settled_and_undone_messages_of_a_session_do_not_come_back(bus: Bus) -> 
     assert 1 == len(session.locked)
     bus.done(v.CloseSession(queue="s", session_id="a"))
     assert [1] == [each.failed + 1 for each in namespace.entities["s"].messages.values()]
+
+
+def test_sessions_of_a_disabled_queue_are_refused(bus: Bus) -> None:
+    """MGMT-27: a disabled queue gives no messages, and here no states of sessions either."""
+    bus.create(requires_session=True)
+    bus.done(v.AcceptSession(queue="q", session_id="s"))
+    bus.done(v.UpdateQueue(queue="q", status=v.EntityStatus.DISABLED))
+    asked = v.GetSessionState(queue="q", session_id="s")
+    assert v.Error.ENTITY_DISABLED is bus.refused(asked)
+
+
+def test_message_scheduled_in_a_transaction_is_planned_by_the_commit(bus: Bus) -> None:
+    """SCHED-15."""
+    bus.create()
+    bus.done(v.BeginTransaction(transaction="x"))
+    message = v.Message(body="m", partition_key="k")
+    bus.done(v.Schedule(queue="q", message=message, delay=10 * SECOND, transaction="x"))
+    bus.done(v.CommitTransaction(transaction="x"))
+    assert v.Empty() == bus.done(v.Receive(queue="q"))
+    bus.done(v.AdvanceClock(duration=10 * SECOND))
+    assert isinstance(bus.done(v.Receive(queue="q")), v.Received)

@@ -180,3 +180,19 @@ def test_topic_by_an_old_api_version_may_be_refused_regular_or_partitioned(bus: 
         topic = bus.namespace.entities.get("t")
         found.add((type(answer.outcome), topic and topic.settings.partitioned))
     assert {(v.Refused, None), (v.Done, False), (v.Done, True)} == found
+
+
+@pytest.mark.parametrize(("reading", "taken"), [("sensitive", 1), ("insensitive", 2)])
+def test_like_distinguishes_case_as_it_is_read(reading: str, taken: int) -> None:
+    """LIKE-CASE."""
+    bus = Bus(profile(LIKE_CASE=reading))
+    path = bus.topic()
+    named = {"topic": "t", "subscription": "a"}
+    bus.done(v.RemoveRule(**named, rule=v.DEFAULT_RULE))
+    like = v.SqlFilter(expression="sys.Label LIKE 'a%'")
+    bus.done(v.AddRule(**named, rule="r", filter=like))
+    bus.send("m1", queue="t", subject="abc")
+    bus.send("m2", queue="t", subject="ABC")
+    description = bus.done(v.GetQueue(queue=path))
+    assert isinstance(description, v.Described)
+    assert taken == description.description.message_count

@@ -199,7 +199,7 @@ def test_required_levels_become_options(tmp_path: Path, require: str, options: l
         check=True,
     )
     words = ended.stdout.splitlines()
-    assert words[words.index("--yes") + 1 :] == options
+    assert words[words.index("--yes") + 1 :] == ["--allure", *options]
 
 
 def test_outputs_of_the_action_are_counts_and_paths(tmp_path: Path) -> None:
