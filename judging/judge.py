@@ -129,8 +129,9 @@ class Judge:
     def _reconsider(self, accused: Violation | None, exhausted: str) -> None:
         """Let the replay decide an event that the oracle does not allow, or cannot judge."""
         rules = () if accused is None else accused.rules
-        if is_replayed(self._observability) and may_explain(rules):
-            events = self._judged(len(self.decided) + 1)
+        judged = len(self.decided) + 1
+        if is_replayed(self._observability, judged) and may_explain(rules):
+            events = self._judged(judged)
             replay = Continued(events, self._profile, self._observability)
             if replay.explanation.is_found:
                 self._replay = replay

@@ -14,6 +14,7 @@ from busproof.judging.judge import Judge, Violation, too_many_states
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.search import Ended, Search
 from busproof.judging.replay.explanation import (
+    budget_of,
     explain,
     is_doubtful,
     is_replayed,
@@ -142,9 +143,9 @@ def _reconsidered(
     """Let the replay decide where the oracle accuses the bus or has no verdict."""
     violation = result.violation
     rules = () if violation is None else violation.rules
-    if not (is_replayed(observability) and may_explain(rules)):
+    if not (is_replayed(observability, len(events)) and may_explain(rules)):
         return result
-    explanation = explain(events, profile, observability)
+    explanation = explain(events, profile, observability, steps=budget_of(events))
     if explanation.is_found:
         # An order that failed credits no rule.
         return Judged(

@@ -20,6 +20,7 @@ __all__ = [
     "Continued",
     "Ended",
     "Explanation",
+    "budget_of",
     "explain",
     "is_doubtful",
     "is_replayed",
@@ -29,6 +30,13 @@ __all__ = [
 
 OVER_MANY_ANSWERS: Final = frozenset(("KEY-14",))
 """Rules that many answers break together, each of which an execution can give."""
+
+LONGEST: Final = 20_000
+"""Number of events up to which a history is replayed; beyond it the oracle decides alone."""
+
+STEPS_AT_LEAST: Final = 1_000
+STEPS_AN_EVENT: Final = 5
+"""Budget where the oracle's word counts if it is spent."""
 
 STEPS_A_NEW_EVENT: Final = 500
 """Maximum number of steps to go on with an execution before a new one is looked for."""
@@ -63,6 +71,8 @@ def explain(
     profile: v.Profile,
     observability: v.Observability,
     replaced: Families = NO_FAULT,
+    *,
+    steps: int | None = None,
 ) -> Explanation:
     """Look for an execution of the model that gives the recorded answers.
 
@@ -71,34 +81,35 @@ def explain(
         profile: the profile of the namespace.
         observability: what the observer sees.
         replaced: families of a mutant; none for the model.
+        steps: the budget of each search; by default it grows with the events.
     """
-    steps = 0
+    spent = 0
     executed: list[Executed] = []
     readings: dict[str, str] = {}
     agree = True
     parts = independent_parts(events)
     for indices in parts:
         search = Search([events[index] for index in indices], profile, observability, replaced)
-        ended = search.run()
-        steps += search.steps
+        ended = search.run(steps)
+        spent += search.steps
         if ended is not Ended.EXPLAINED:
-            return Explanation(ended=ended, stuck_at=indices[search.stuck_at], steps=steps)
+            return Explanation(ended=ended, stuck_at=indices[search.stuck_at], steps=spent)
         executed += [attrs.evolve(one, index=indices[one.index]) for one in search.execution]
         for name, reading in search.namespace.readings.items():
             agree = agree and readings.setdefault(name, reading) == reading
     if agree:
         return Explanation(
-            ended=Ended.EXPLAINED, execution=tuple(executed), readings=readings, steps=steps
+            ended=Ended.EXPLAINED, execution=tuple(executed), readings=readings, steps=spent
         )
     search = Search(events, profile, observability, replaced)
-    ended = search.run()
+    ended = search.run(steps)
     found = ended is Ended.EXPLAINED
     return Explanation(
         ended=ended,
         execution=search.execution if found else (),
         stuck_at=None if found else search.stuck_at,
         readings=dict(search.namespace.readings),
-        steps=steps + search.steps,
+        steps=spent + search.steps,
     )
 
 
@@ -135,7 +146,8 @@ class Continued:
 
     def _begin(self) -> Explanation:
         search = Search(self._events, self._profile, self._observability)
-        if search.run() is Ended.EXPLAINED:
+        steps = budget_of(self._events)
+        if search.run(steps) is Ended.EXPLAINED:
             self._search = search
             return Explanation(
                 ended=Ended.EXPLAINED,
@@ -145,12 +157,22 @@ class Continued:
             )
         # Part by part it is easier to find an execution, and to prove that there is none.
         self._search = None
-        return explain(self._events, self._profile, self._observability)
+        return explain(self._events, self._profile, self._observability, steps=steps)
 
 
-def is_replayed(observability: v.Observability) -> bool:
-    """Return whether a replay can decide: it needs every event of the history."""
-    return not observability.partial and not observability.left_out
+def budget_of(events: Sequence[v.Event]) -> int | None:
+    """Return the steps that an accusation is worth; `None` for the usual ones.
+
+    Without messages that look alike the oracle's word counts if the replay gives up, so a long
+    search would only delay it.
+    """
+    return None if look_alike(events) else STEPS_AT_LEAST + STEPS_AN_EVENT * len(events)
+
+
+def is_replayed(observability: v.Observability, events: int) -> bool:
+    """Return whether a replay can decide: it needs every event of a history, and not too many."""
+    complete = not observability.partial and not observability.left_out
+    return complete and events <= LONGEST
 
 
 def may_explain(rules: Sequence[v.RuleId]) -> bool:

@@ -36,6 +36,8 @@ STEPS_AT_LEAST: Final = 5_000
 STEPS_AN_EVENT: Final = 100
 DETOURS: Final = 50
 """Number of steps beyond one an event after which dead ends are remembered."""
+LARGE: Final = 100
+"""Number of messages from which on a state is too large to be remembered at each step."""
 
 
 class Ended(Enum):
@@ -212,7 +214,10 @@ class Search:
 
     def _known_dead_end(self) -> Relevance | None:
         """Return what the dead end depended on if no path goes on from an equal state."""
-        if self.steps < len(self._events) + DETOURS:
+        entities = self.namespace.entities.values()
+        if self.steps < len(self._events) + DETOURS or (
+            sum(len(entity.messages) for entity in entities) > LARGE
+        ):
             return None
         state = state_key(self.namespace, self._bindings, self._lost.pending)
         key = (self._order.done, state)

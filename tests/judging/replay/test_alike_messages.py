@@ -45,7 +45,7 @@ def test_no_history_of_alike_messages_is_accused(
 @pytest.mark.slow
 def test_the_oracle_alone_accuses_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise these histories would not show that the replay is of use."""
-    monkeypatch.setattr("busproof.judging.judge.is_replayed", lambda _: False)
+    monkeypatch.setattr("busproof.judging.judge.is_replayed", lambda *_: False)
     assert any(
         accused(alike_history("random", partitions, seed), Oracle.STRICT)
         for partitions in (2, 4)
