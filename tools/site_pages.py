@@ -50,7 +50,7 @@ LINK: Final = re.compile(
 )
 """A link, whose words may have code, or other code, so that no links are found in it."""
 
-FENCE: Final = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
+FENCE: Final = re.compile(r"^```(\w+) ([^\s=]+)$", re.MULTILINE)
 CODE: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
