@@ -232,7 +232,8 @@ class Guide(Choices):
         """Return the best candidate that agrees with the recorded answer."""
         options = list(dict.fromkeys(candidates))
         ranked = RANKED.get(name)
-        if ranked is not None:
+        # Some rules leave both free: what is done, and then to which message.
+        if ranked is not None and not isinstance(options[0], str):
             options = ranked(self, options)
         elif self._event is not None:
             refused = isinstance(self._event.outcome, v.Refused)
