@@ -233,7 +233,7 @@ class Guide(Choices):
         options = list(dict.fromkeys(candidates))
         ranked = RANKED.get(name)
         # Some rules leave both free: what is done, and then to which message.
-        if ranked is not None and not isinstance(options[0], str):
+        if ranked is not None and not any(isinstance(option, str) for option in options):
             options = ranked(self, options)
         elif self._event is not None:
             refused = isinstance(self._event.outcome, v.Refused)
