@@ -23,7 +23,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.judging.decided import Decided
 from busproof.judging.judge import STATES_LIMIT
-from busproof.judging.linearization.heuristics import Hints
+from busproof.judging.replay.heuristics import Hints
 from busproof.oracle.state import NEVER, Namespace
 from busproof.oracle.step import Acceptance, accept
 
@@ -290,7 +290,7 @@ class Search:
         self.had_choices = True
         if self._hints is None:
             self._hints = Hints(self._events)
-        return self._hints.ranked(candidates, taken, self._way)
+        return self._hints.ranked(candidates, taken.__getitem__, self._way)
 
 
 class _Times:

@@ -7,24 +7,13 @@ one partition, the one with the smaller number came first. Everything else is a 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
-from typing import Final
 
 from busproof import vocabulary as v
 from busproof.judging.replay.evidence import views_of
+from busproof.judging.replay.heuristics import Hints
+from busproof.judging.replay.precedences import NEVER
 
 __all__ = ["Order"]
-
-NEVER: Final = 1 << 62
-READS_FIRST: Final[dict[type, int]] = {
-    v.Empty: 1,
-    v.Refused: 2,
-    v.Peeked: 3,
-    v.Received: 4,
-    v.ReceivedSeveral: 4,
-    v.Indeterminate: 9,
-}
-"""Answers in the order in which they are best tried; all others come in between."""
-OTHERS: Final = 5
 
 
 class Order:
@@ -41,41 +30,53 @@ class Order:
     ) -> None:
         self._events = events
         self._is_recorded = is_recorded
-        self._done: set[int] = set()
         self._first = 0
+        self._ahead: set[int] = set()
         self._ends = [NEVER if e.returned is None else e.returned for e in events]
         known = numbers_show_partitions and not is_recorded
         self._before = _sends_before(events) if known else {}
+        self._hints: Hints | None = None
 
     def add(self, event: v.Event) -> None:
         """Note that the list of events has one more, which came after all others."""
         self._ends.append(NEVER if event.returned is None else event.returned)
+        self._hints = None
 
     @property
     def is_complete(self) -> bool:
         """Whether all events are done."""
-        return len(self._done) == len(self._events)
+        return self._first == len(self._events)
 
     @property
     def done(self) -> Hashable:
         """The events that are done, as a value: their number, and those done before others."""
-        first = self._first
-        return first, frozenset(index for index in self._done if index > first)
+        return self._first, frozenset(self._ahead)
+
+    def is_done(self, index: int) -> bool:
+        """Return whether an event is done."""
+        return index < self._first or index in self._ahead
 
     def take(self, index: int) -> None:
         """Note that an event is done."""
-        self._done.add(index)
-        while self._first in self._done:
+        if index != self._first:
+            self._ahead.add(index)
+            return
+        self._first += 1
+        while self._first in self._ahead:
+            self._ahead.discard(self._first)
             self._first += 1
 
     def give_back(self, index: int) -> None:
         """Note that an event is not done after all."""
-        self._done.discard(index)
-        self._first = min(self._first, index)
+        if index >= self._first:
+            self._ahead.discard(index)
+            return
+        self._ahead.update(range(index + 1, self._first))
+        self._first = index
 
     def candidates(self) -> Sequence[int]:
         """Return the events that may come next, best first."""
-        if self._first == len(self._events):
+        if self.is_complete:
             return ()
         if self._is_recorded:
             return (self._first,)
@@ -83,7 +84,7 @@ class Order:
         found: list[int] = []
         soonest, clients = NEVER, set()
         for index in range(self._first, len(events)):
-            if index in self._done:
+            if index in self._ahead:
                 continue
             if events[index].called > soonest:
                 break
@@ -95,10 +96,13 @@ class Order:
             index
             for index in found
             if events[index].called <= soonest
-            and (index not in self._before or self._before[index] in self._done)
+            and (index not in self._before or self.is_done(self._before[index]))
         ]
-        possible.sort(key=lambda i: (READS_FIRST.get(type(events[i].outcome), OTHERS), ends[i]))
-        return possible
+        if len(possible) < 2:
+            return possible
+        if self._hints is None:
+            self._hints = Hints(events)
+        return self._hints.ranked(possible, self.is_done)[::-1]
 
 
 def _sends_before(events: Sequence[v.Event]) -> dict[int, int]:

@@ -5,12 +5,11 @@ They decide nothing: a wrong hint only makes the search take longer.
 
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.judging.linearization.precedences import Precedences
-from busproof.oracle.state import NEVER
+from busproof.judging.replay.precedences import NEVER, Precedences
 
 __all__ = ["Hints"]
 
@@ -62,12 +61,14 @@ class Hints:
         """Return whether `later` most likely took effect after `earlier`, if the two overlap."""
         return earlier in self._needs.get(later, ())
 
-    def ranked(self, candidates: list[int], taken: bytearray, way: int = 0) -> list[int]:
+    def ranked(
+        self, candidates: Sequence[int], is_taken: Callable[[int], object], way: int = 0
+    ) -> list[int]:
         """Return the candidates, with the most likely next event last.
 
         Args:
             candidates: the events that may come next.
-            taken: for each event, whether it has been placed already.
+            is_taken: whether an event has been placed already.
             way: the strategy: 0 uses the hints, 1 the times of return, 2 the middle between call
                 and return, and any other number a random order that is always the same.
         """
@@ -79,7 +80,7 @@ class Hints:
             )
         unmet: dict[int, list[int]] = {}
         for candidate in candidates:
-            if open_ := [need for need in self._needs.get(candidate, ()) if not taken[need]]:
+            if open_ := [need for need in self._needs.get(candidate, ()) if not is_taken(need)]:
                 unmet[candidate] = open_
         wanted = self._wanted(candidates, unmet) if unmet else ()
         places = {candidate: self._place(candidate, unmet, wanted) for candidate in candidates}
@@ -96,7 +97,7 @@ class Hints:
         # Pseudorandom, but the same in every process, so that a verdict can be repeated.
         return hash((index, way, called)) % _MANY
 
-    def _wanted(self, candidates: list[int], unmet: dict[int, list[int]]) -> set[int]:
+    def _wanted(self, candidates: Sequence[int], unmet: dict[int, list[int]]) -> set[int]:
         """Return the candidates that eager ones wait for, directly or through others."""
         # The event that returned first cannot wait much longer, so what it needs is urgent as well.
         first = min(candidates, key=lambda candidate: self._returned[candidate])

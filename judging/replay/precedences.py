@@ -8,11 +8,14 @@ them.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import Final
 
 from busproof import vocabulary as v
-from busproof.oracle.state import NEVER
 
-__all__ = ["Precedences"]
+__all__ = ["NEVER", "Precedences"]
+
+NEVER: Final = 1 << 62
+"""Return of a request that was never answered."""
 
 _Body = tuple[str, str]
 """Entity and body, which identify a message in each entity that it passes."""
@@ -32,6 +35,8 @@ class Precedences:
         self.begins: dict[str, int] = {}
         self.creations: dict[str, int] = {}
         self.sessions: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self.numbers: dict[_Body, int] = {}
+        self.regular: set[str] = set()
         for number, event in enumerate(events):
             self._add(number, event)
 
@@ -69,10 +74,16 @@ class Precedences:
                 self.begins.setdefault(name, number)
             case v.CreateQueue(queue=queue):
                 self.creations.setdefault(queue, number)
+                # Without keys and sessions its messages come in the order of their numbers.
+                if event.command.partitioned is False and not event.command.requires_session:
+                    self.regular.add(queue)
         self._add_views(number, event)
 
     def _add_views(self, number: int, event: v.Event) -> None:
         queue = getattr(event.command, "queue", "")
+        for body, shown in _views(event):
+            if shown is not None:
+                self.numbers.setdefault((queue, body), shown)
         for view in _given(event):
             self.gives[queue, view.body].append(number)
             if view.lock_token is not None:
@@ -192,18 +203,28 @@ class Precedences:
     def _lines(self) -> Iterator[tuple[int, int]]:
         """Yield pairs that keep the messages of each key or session in one order."""
         lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
+        partitions: dict[tuple[str, int], list[tuple[int, _Body]]] = defaultdict(list)
         for body, sends in self.sends.items():
             command = self._events[sends[0]].command
             key = _key(command) if isinstance(command, v.Send) else None
             if key is not None:
                 lines[body[0], key].append(body)
+            number = self.numbers.get(body)
+            if number is not None and len(sends) == 1:
+                partitions[body[0], number >> v.SEQUENCE_BITS].append((number, body))
         for line in lines.values():
             ordered = sorted(line, key=self._turn)
-            sends = [self._arrival(self.sends[body][0]) for body in ordered]
-            yield from _in_a_row(sends)
+            yield from _in_a_row([self._arrival(self.sends[body][0]) for body in ordered])
             # A later delivery may be a redelivery, which follows no order.
-            firsts = [self._first_delivery(body) for body in ordered if self.gives.get(body)]
-            yield from _in_a_row(firsts)
+            yield from _in_a_row(self._first_deliveries(ordered))
+        for (queue, _), numbered in partitions.items():
+            ordered = [body for _, body in sorted(numbered)]
+            yield from _in_a_row([self._arrival(self.sends[body][0]) for body in ordered])
+            if queue in self.regular:
+                yield from _in_a_row(self._first_deliveries(ordered))
+
+    def _first_deliveries(self, ordered: Iterable[_Body]) -> list[int]:
+        return [self._first_delivery(body) for body in ordered if self.gives.get(body)]
 
     def _turn(self, body: _Body) -> tuple[int, int]:
         """Return the sort key of a message in its line: sequence number, or else first delivery."""
