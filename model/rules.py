@@ -113,6 +113,11 @@ class Namespace(NamespaceState):
     handlers: dict[type, Decide] = attrs.field(init=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        self.rules = Rules(self, self.replaced)
+        self.replace(self.replaced)
+
+    def replace(self, families: Families) -> None:
+        """Go on with these families in the place of the model's own."""
+        self.replaced = families
+        self.rules = Rules(self, families)
         for kind, path in HANDLERS.items():
             self.handlers[kind] = attrgetter(path)(self.rules)

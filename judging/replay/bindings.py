@@ -78,6 +78,10 @@ class Bindings:
         """Return the message that has, or had, this number of the model."""
         return self._made.get((entity, number))
 
+    def named(self, entity: Entity, number: int) -> Numbered | None:
+        """Return the message that a number of the bus was shown for."""
+        return self._record_of.get((entity, number))
+
     def candidates(self, path: str, view: v.MessageView) -> Iterator[QueuedMessage]:
         """Yield the messages of an entity that a view may show, in the order of their arrival."""
         entity = self._namespace.entities.get(path)

@@ -9,9 +9,9 @@ The search ends with an execution, with the proof that there is none, or without
 number of steps, which is the same on every machine.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -133,6 +133,22 @@ class Search:
     def execution(self) -> tuple[Executed, ...]:
         """The steps of the path that the search is on."""
         return tuple(Executed(frame.index, frame.chosen) for frame in self._frames)
+
+    @property
+    def bindings(self) -> Bindings:
+        """The bus's numbers and tokens, as the path that the search is on has bound them."""
+        return self._bindings
+
+    def changes(self) -> Iterator[tuple[int, Any, Any, Any]]:
+        """Yield each change of the state on the path that the search is on, with its event."""
+        log, marks = self.namespace.journal.log, [frame.mark for frame in self._frames]
+        for frame, until in zip(self._frames, [*marks, len(log)][1:], strict=True):
+            for thing, key, before in log[frame.mark : until]:
+                yield frame.index, thing, key, before
+
+    def foresee(self, event: v.Event) -> None:
+        """Tell the guide an event that comes after all others and that need not be explained."""
+        self._evidence.add(event)
 
     def add(self, event: v.Event) -> None:
         """Add an event that came after all others, once these are explained."""

@@ -1,0 +1,480 @@
+"""Rules that are broken by giving or showing a message that ought not to be given, or altered."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.judging.diagnosis.conditions import rules_if
+from busproof.judging.diagnosis.fields import wrong_fields
+from busproof.judging.diagnosis.filters import rules_of_filters
+from busproof.judging.diagnosis.origins import OF_REMOVALS, copies_sent, topic_of
+from busproof.judging.diagnosis.scene import Scene
+from busproof.judging.replay.bindings import Numbered
+from busproof.judging.replay.evidence import base_path, views_of
+from busproof.model.life_cycle import State
+from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
+from busproof.model.values import EntityKind
+
+__all__ = ["wrongly_given", "wrongly_given_together", "wrongly_shown"]
+
+STATES: Final = {
+    State.LOCKED: ("LIFE-02", "LOCK-10"),
+    State.DEFERRED_LOCKED: ("DEFER-05", "LIFE-02"),
+    State.DEFERRED: ("DEFER-01",),
+}
+
+
+def wrongly_given(scene: Scene, view: v.MessageView) -> Iterator[v.RuleId]:
+    """Yield the rules that are broken by giving this message."""
+    entity = scene.entity
+    if entity is None:
+        return
+    if not entity.status.gives:
+        yield "MGMT-27"
+    record = recognised(scene, entity, view)
+    if record is None:
+        yield from why_absent(scene, entity, view)
+        return
+    if isinstance(record, ScheduledMessage):
+        yield from ("SCHED-01", "SCHED-13")
+        return
+    if not record.is_there:
+        yield from why_gone(scene, record, view)
+        return
+    command = scene.event.command
+    deferred = isinstance(command, v.ReceiveDeferred)
+    if record.state is State.ACTIVE and deferred:
+        yield "DEFER-04"
+    elif record.state is not State.ACTIVE and not (deferred and record.state is State.DEFERRED):
+        yield from why_not_free(scene, record)
+    elif record.session is not None and record.session.name != getattr(command, "session_id", None):
+        yield from ("SESS-04", "KEY-06")
+    elif record.partition in entity.base.down:
+        yield from ("PART-01",) if not entity.settings.partitioned else ("PART-03", "KEY-20")
+    fields = tuple(wrong_fields(scene, record, view))
+    if record not in scene.given() and not fields:
+        yield from out_of_order(scene, record)
+    yield from fields
+
+
+def why_not_free(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
+    """Yield the rules by which a message is locked or deferred."""
+    locks = [one for one in scene.lives.of(record) if one.after is record.state]
+    renewed = [
+        event
+        for event in scene.asked(v.RenewLock, v.RenewLocks, path=record.entity.path)
+        if not isinstance(event.outcome, v.Refused)
+    ]
+    again = [one for one in scene.lives.of(record) if one.before is State.DEFERRED_LOCKED]
+    enlisted = scene.asked(v.BeginTransaction)
+    rolled_back = scene.asked(v.RollBackTransaction)
+    yield from rules_if(
+        (record.state is State.DEFERRED and again, "DEFER-06"),
+        (record.state is State.LOCKED and renewed, "LOCK-04"),
+        (record.state is State.LOCKED and rolled_back, "LOCK-12"),
+        (record.state is State.LOCKED and enlisted, "LOCK-11"),
+    )
+    yield from STATES.get(record.state, ())
+    yield "PART-10" if locks else "LIFE-02"
+
+
+def recognised(scene: Scene, entity: Entity, view: v.MessageView) -> Numbered | None:
+    """Return the message that a view shows: by its number, or else the likeliest of its body."""
+    number = view.sequence_number
+    named = None if number is None else scene.bindings.named(entity, number)
+    if named is not None and named.message.body == view.body:
+        return named
+    if is_another_copy(scene, entity, view):
+        return None
+    alike = scene.like(view.body, entity.path)
+    given = scene.given()
+    alike = sorted(
+        alike,
+        key=lambda one: (one not in given, is_gone(one), not scene.bindings.fits(one, number)),
+    )
+    if not alike:
+        return named
+    best = alike[0]
+    doubled = is_gone(best) and scene.bindings.is_bound(best)
+    if doubled and number is not None and not scene.bindings.fits(best, number):
+        return best
+    return best
+
+
+def is_gone(record: Numbered) -> bool:
+    """Return whether a message has left its entity."""
+    return record.entity.scheduled.get(record.number) is not record and (
+        not isinstance(record, QueuedMessage) or not record.is_there
+    )
+
+
+def is_another_copy(scene: Scene, entity: Entity, view: v.MessageView) -> bool:
+    """KEY-11: return whether a view is a copy that duplicate detection had to drop."""
+    if view.message_id is None:
+        return False
+    sent = [
+        e for e, _ in copies_sent(scene, view.message_id) if not isinstance(e.outcome, v.Refused)
+    ]
+    detecting = [
+        one for one in scene.namespace.entities.values() if one.settings.duplicate_detection
+    ]
+    if len(sent) < 2 or not detecting:
+        return False
+    there = [
+        one
+        for one in scene.lives.everything()
+        if one.entity is entity and one.message.message_id == view.message_id
+    ]
+    known = [one for one in there if scene.bindings.fits(one, view.sequence_number)]
+    exact = [one for one in known if one.message.body == view.body and not is_gone(one)]
+    return len(there) < len(sent) and not exact
+
+
+def why_absent(scene: Scene, entity: Entity, view: v.MessageView) -> Iterator[v.RuleId]:
+    """Yield the rules by which a message never came here, or is not this one."""
+    if is_another_copy(scene, entity, view):
+        yield from of_copies(scene, entity, view)
+        return
+    sends = scene.sends_of(view.body)
+    if sends:
+        event, message = sends[-1]
+        if isinstance(event.outcome, v.Refused):
+            yield from of_refused(scene, event)
+        for explain in (of_uncommitted, of_waiting, of_other_place, of_topic):
+            rules = tuple(explain(scene, entity, event, message))
+            if rules:
+                yield from rules
+                return
+        yield from rules_if(
+            (scene.asked(v.DeleteQueue, v.DeleteTopic), "MGMT-15", "MGMT-17"),
+            (v.concerned(event.command) != entity.path, "FWD-14", "KEY-01"),
+        )
+    yield "LIFE-01"
+
+
+def of_uncommitted(
+    scene: Scene, entity: Entity, event: v.Event, message: v.Message
+) -> Iterator[v.RuleId]:
+    """TXN-12, TXN-13: yield the rules by which a transaction has not sent a message."""
+    transaction = getattr(event.command, "transaction", None)
+    if transaction is None or scene.like(message.body):
+        return
+    rolled_back = any(
+        getattr(one.command, "transaction", None) == transaction
+        for one in scene.asked(v.RollBackTransaction)
+    )
+    yield from rules_if(
+        (isinstance(event.command, v.SendBatch), "BATCH-08"),
+        (topic_of(entity) is not None, "TOPIC-15"),
+        (v.concerned(event.command) != base_path(entity.path), "FWD-33"),
+        (rolled_back, "TXN-13"),
+        (not rolled_back, "TXN-12"),
+    )
+
+
+def of_waiting(scene: Scene, entity: Entity, _: v.Event, message: v.Message) -> Iterator[v.RuleId]:
+    """SCHED-01, SCHED-04: yield the rules by which a scheduled message has not come, or never."""
+    for scheduled in scene.like(message.body):
+        if not isinstance(scheduled, ScheduledMessage):
+            continue
+        changes = scene.lives.of(scheduled)
+        if not is_gone(scheduled):
+            yield from rules_if((entity.settings.requires_session, "SCHED-13"))
+            yield "SCHED-01"
+        elif isinstance(scene.changed_by(changes[-1]), v.CancelScheduled):
+            yield "SCHED-04"
+
+
+def of_other_place(
+    scene: Scene, entity: Entity, event: v.Event, message: v.Message
+) -> Iterator[v.RuleId]:
+    """Yield the rules by which a message is in another entity, or on its way there."""
+    if entity.kind is EntityKind.TOPIC:
+        yield from ("TOPIC-05", "LIFE-01")
+        return
+    if entity.kind in (EntityKind.DEAD_LETTERS, EntityKind.TRANSFERS):
+        yield from wrongly_dead(scene, entity, message.body)
+        return
+    elsewhere = scene.like(message.body)
+    sent_here = v.concerned(event.command) == base_path(entity.path)
+    passed_on = elsewhere and sent_here and scene.hops_to(elsewhere[0].entity.path)
+    if entity.settings.forward_to is not None or passed_on:
+        yield from rules_if(
+            (scene.asked(v.UpdateQueue), "FWD-05"),
+            (topic_of(entity) is not None, "FWD-04"),
+            (True, "FWD-15", "FWD-14"),
+        )
+
+
+def of_topic(
+    scene: Scene, entity: Entity, event: v.Event, message: v.Message
+) -> Iterator[v.RuleId]:
+    """TOPIC-03, FILTER: yield the rules by which a subscription has no copy of a message."""
+    topic = topic_of(entity)
+    if topic is not None and v.concerned(event.command) == topic.path:
+        early = scene.before.index(event) < scene.created_at(entity.path)
+        yield from rules_if((early, "TOPIC-03"))
+        yield from rules_of_filters(scene, entity, message)
+
+
+def of_refused(scene: Scene, event: v.Event) -> Iterator[v.RuleId]:
+    """Yield the rules by which a send was refused."""
+    command = event.command
+    yield from rules_if((isinstance(command, v.SendBatch), "BATCH-02"))
+    yield from scene.rules_of_refusal_at(event)
+
+
+def of_copies(scene: Scene, entity: Entity, view: v.MessageView) -> Iterator[v.RuleId]:
+    """KEY-11, DUP: yield the rules by which a copy had to be dropped."""
+    sent = copies_sent(scene, view.message_id)
+    commands = [event.command for event, _ in sent]
+    paths = {v.concerned(command) for command in commands}
+    first = next(
+        (one for one in scene.lives.everything() if one.message.message_id == view.message_id), None
+    )
+    between = scene.before[scene.before.index(sent[0][0]) : scene.before.index(sent[-1][0])]
+    waited = [e for e in between if isinstance(e.command, v.AdvanceClock)]
+    keys = {message.partition_key or message.session_id for _, message in sent}
+    base = entity.base
+    window = base.settings.duplicate_window
+    yield from rules_if(
+        (any(isinstance(one, v.SendBatch) for one in commands), "BATCH-09"),
+        (any(getattr(one, "transaction", None) for one in commands), "DUP-11"),
+        (base.path not in paths, "FWD-13"),
+        (base.kind is EntityKind.TOPIC, "TOPIC-12"),
+        (any(isinstance(e.command, v.TakePartitionDown) for e in between), "DUP-09"),
+        (waited and window == DEFAULT_WINDOW, "DUP-02"),
+        (waited and window != DEFAULT_WINDOW, "DUP-03"),
+        (len(keys) > 1 and not base.settings.partitioned, "DUP-05"),
+        (first is not None and is_gone(first), "DUP-07"),
+        (True, "KEY-11", "DUP-04"),
+    )
+
+
+DEFAULT_WINDOW: Final = 600 * v.MICROSECONDS
+
+
+def why_gone(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Iterator[v.RuleId]:
+    """Yield the rules by which a message has left its entity."""
+    entity = record.entity
+    number = view.sequence_number
+    is_second = (
+        number is not None
+        and scene.bindings.is_bound(record)
+        and not (scene.bindings.fits(record, number))
+    )
+    partial = scene.asked(v.TakePartitionDown)
+    if is_second:
+        topic = topic_of(entity)
+        forwarded = base_path(entity.path) not in {
+            v.concerned(event.command) for event, _ in scene.sends_of(record.message.body)
+        }
+        yield from rules_if(
+            (partial, "PART-04"),
+            (topic is not None and len(entity.rules) > 1, "FILTER-05"),
+            (topic is not None, "TOPIC-01"),
+            (topic is None and forwarded, "FWD-14"),
+            (True, "KEY-01"),
+        )
+    changes = scene.lives.of(record)
+    last = changes[-1]
+    command = scene.changed_by(last)
+    cached = record.entity.settings.partitioned and any(
+        one.after is State.LOCKED and isinstance(scene.changed_by(one), v.Receive)
+        for one in changes
+    )
+    if isinstance(command, v.AdvanceClock) or (
+        isinstance(command, v.Abandon) and record.expires_at is not None
+    ):
+        yield from of_expired(scene, record, late=isinstance(command, v.Abandon))
+    else:
+        yield from rules_if(
+            (record.failed >= 10, "DLQ-04"),
+            (partial, "LOCK-08"),
+        )
+        yield from OF_REMOVALS.get(type(command), ("LIFE-03",))
+    yield from rules_if((cached, "PART-09"), (True, "LIFE-03", "LOCK-08", "KEY-01"))
+
+
+def of_expired(scene: Scene, record: QueuedMessage, *, late: bool) -> Iterator[v.RuleId]:
+    """Yield the rules by which a message expired, or was dead-lettered when its lock ended."""
+    entity, now = record.entity, scene.namespace.now
+    expired = record.expires_at is not None and record.expires_at <= now
+    given = any(one.before is State.LOCKED for one in scene.lives.of(record))
+    own, most = record.message.time_to_live, entity.settings.time_to_live
+    outage = scene.asked(v.TakePartitionDown)
+    if expired:
+        yield from rules_if(
+            (given or late, "TTL-06"),
+            (outage, "TTL-13"),
+            (scene.lifetimes_changed(), "MGMT-12"),
+            (own is None, "TTL-03"),
+            (own is not None and most not in (None, own), "TTL-04"),
+            (True, "TTL-01"),
+        )
+    else:
+        yield from rules_if((record.failed >= 10, "DLQ-04"), (True, "DLQ-02"))
+
+
+def wrongly_dead(scene: Scene, dead: Entity, body: str) -> Iterator[v.RuleId]:
+    """Yield the rules that are broken by a dead letter that ought not to be one."""
+    owner = dead.owner
+    lives = [one for one in scene.like(body, owner.path) if isinstance(one, QueuedMessage)]
+    record = lives[0] if lives else None
+    view = next(view for view in views_of(scene.event.outcome) if view.body == body)
+    reason = view.dead_letter_reason
+    if dead.kind is EntityKind.TRANSFERS:
+        yield "FWD-32"
+    if record is not None:
+        expired = record.expires_at is not None and record.expires_at <= scene.namespace.now
+        mortal = record.expires_at is not None
+        deferred = record.state is State.DEFERRED
+        kept = owner.settings.dead_letter_expired
+        yield from rules_if(
+            (deferred and expired, "TTL-10"),
+            (mortal and expired and not kept, "TTL-08"),
+            (mortal and not expired and reason in (None, "TTLExpiredException"), "TTL-02"),
+            (record.failed and reason == "MaxDeliveryCountExceeded", "DLQ-03"),
+            (dead.settings.forward_to is not None, "FWD-36"),
+        )
+    elif body in {m.body for e in scene.before for m in sent_in(e)}:
+        yield from rules_if((dead.settings.forward_to is not None, "FWD-36"), (True, "DLQ-08"))
+    refused = [
+        event
+        for event in scene.asked(v.DeadLetter, path=owner.path)
+        if isinstance(event.outcome, v.Refused)
+    ]
+    yield from rules_if((refused, "DLQ-14"), (True, "DLQ-03", "DLQ-14", "DLQ-08"))
+
+
+def sent_in(event: v.Event) -> Sequence[v.Message]:
+    """Return the messages that an event sends."""
+    command = event.command
+    return getattr(command, "messages", None) or (
+        (command.message,) if isinstance(command, v.Send | v.Schedule) else ()
+    )
+
+
+def out_of_order(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
+    """Yield the rules on order that are broken by giving a message before another one."""
+    entity = record.entity
+    ahead = [one for one in scene.given() if one.number < record.number]
+    again = [scene.lives.of(one)[-1] for one in ahead if len(scene.lives.of(one)) > 1]
+    requests = {type(scene.changed_by(one)) for one in again}
+    batch = any(isinstance(e.command, v.SendBatch) for e, _ in scene.sends_of(record.message.body))
+    several = isinstance(scene.event.command, v.ReceiveBatch)
+    subscription = entity.kind is EntityKind.SUBSCRIPTION
+    in_session = record.message.session_id is not None
+    yield from rules_if(
+        (subscription and in_session, "TOPIC-14"),
+        (in_session and v.Abandon in requests, "SESS-15"),
+        (in_session and v.CloseSession in requests, "SESS-08"),
+        (several, "BATCH-13"),
+        (batch, "BATCH-03"),
+        (in_session, "KEY-06"),
+        (not in_session and entity.settings.partitioned, "KEY-17"),
+        (not entity.settings.partitioned, "KEY-26"),
+    )
+
+
+def wrongly_given_together(scene: Scene, views: Sequence[v.MessageView]) -> Iterator[v.RuleId]:
+    """Yield the rules that are broken by giving these messages together."""
+    command = scene.event.command
+    if isinstance(command, v.ReceiveDeferred):
+        yield from wrongly_given_by_number(scene, command, views)
+        return
+    most = getattr(command, "count", len(views))
+    if not 1 <= len(views) <= most or len({view.body for view in views}) < len(views):
+        yield "BATCH-12"
+    tokens = [view.lock_token for view in views if view.lock_token is not None]
+    if len(set(tokens)) < len(tokens):
+        yield "BATCH-14"
+    for view in views:
+        yield from wrongly_given(scene, view)
+    yield from ("BATCH-13", "BATCH-14", "BATCH-12")
+
+
+def wrongly_given_by_number(
+    scene: Scene, command: v.ReceiveDeferred, views: Sequence[v.MessageView]
+) -> Iterator[v.RuleId]:
+    """Yield the rules that are broken by giving deferred messages by their numbers."""
+    entity = scene.entity
+    if entity is None:
+        return
+    numbers = command.sequence_numbers
+    if len(views) != len(numbers):
+        yield from ("DEFER-03",) if not views else ("DEFER-11",)
+    for view in views:
+        if view.sequence_number not in (None, *numbers):
+            yield "DEFER-08"
+        record = recognised(scene, entity, view)
+        if record is None:
+            yield from why_absent(scene, entity, view)
+            continue
+        number = scene.bindings.number_or_limits(record)
+        if isinstance(number, int) and number not in numbers:
+            yield "DEFER-02"
+        yield from wrongly_given(scene, view)
+    yield from ("DEFER-02", "DEFER-12", "DEFER-11")
+
+
+def wrongly_shown(scene: Scene) -> Iterator[v.RuleId]:
+    """Yield the rules that are broken by what a peek shows."""
+    entity, command = scene.entity, scene.event.command
+    views = views_of(scene.event.outcome)
+    if entity is None or not isinstance(command, v.Peek):
+        return
+    start = command.from_sequence_number
+    if len(views) > command.count or len(set(views)) < len(views):
+        yield "PART-19"
+    numbers = [view.sequence_number for view in views if view.sequence_number is not None]
+    if start is not None and any(number < start for number in numbers):
+        yield "PART-20"
+    shown: list[Numbered] = []
+    for view in views:
+        record = recognised(scene, entity, view)
+        if record is None:
+            yield from why_absent(scene, entity, view)
+            continue
+        shown.append(record)
+        if is_gone(record):
+            if isinstance(record, QueuedMessage):
+                yield from why_gone(scene, record, view)
+            else:
+                yield "SCHED-04"
+            continue
+        session = command.session_id
+        if session not in (None, record.message.session_id):
+            yield "SESS-23"
+        if record.partition in entity.base.down:
+            yield "PART-29"
+        if isinstance(record, ScheduledMessage):
+            yield from rules_if((view.state is not v.MessageState.SCHEDULED, "SCHED-08"))
+        else:
+            yield from wrong_fields(scene, record, view)
+    yield from left_out(entity, command, shown)
+    yield from rules_if(
+        (start is not None, "PART-20"),
+        (command.session_id is not None, "SESS-23"),
+        (not entity.settings.partitioned, "PART-14"),
+        (entity.settings.partitioned, "PART-15"),
+        (True, "LIFE-07"),
+    )
+
+
+def left_out(entity: Entity, command: v.Peek, shown: Sequence[Numbered]) -> Iterator[v.RuleId]:
+    """Yield the rules by which a peek has to show what it leaves out."""
+    missing = [one for one in entity.messages.values() if one not in shown]
+    deferred = [one for one in missing if one.state in (State.DEFERRED, State.DEFERRED_LOCKED)]
+    scheduled = [one for one in entity.scheduled.values() if one not in shown]
+    everything = not missing and scheduled
+    dead = entity.kind is EntityKind.DEAD_LETTERS
+    start = command.from_sequence_number
+    yield from rules_if(
+        (deferred, "DEFER-09"),
+        (everything and not shown, "SCHED-08"),
+        (start is not None, "PART-20"),
+        (command.session_id is not None, "SESS-23"),
+        (dead, "DLQ-07"),
+        (entity.base.down and not shown, "PART-29"),
+    )

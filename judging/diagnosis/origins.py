@@ -1,0 +1,233 @@
+"""How a message came to be where it is, and the rules that brought it there."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.judging.diagnosis.conditions import rules_if
+from busproof.judging.diagnosis.filters import rules_of_filters
+from busproof.judging.diagnosis.lives import Change
+from busproof.judging.diagnosis.scene import Scene
+from busproof.judging.replay.bindings import Numbered
+from busproof.judging.replay.evidence import base_path
+from busproof.model.life_cycle import State
+from busproof.model.state import Entity, QueuedMessage
+from busproof.model.values import EntityKind
+
+__all__ = [
+    "copies_sent",
+    "of_forwarding",
+    "of_its_last_change",
+    "of_origin",
+    "topic_of",
+]
+
+OF_REASONS: Final[dict[str | None, tuple[v.RuleId, ...]]] = {
+    "TTLExpiredException": ("TTL-07", "TTL-02"),
+    "MaxDeliveryCountExceeded": ("DLQ-02",),
+    "DestinationNotFound": ("FWD-20",),
+    "DestinationDisabled": ("FWD-19",),
+    "DestinationFull": ("FWD-21",),
+    "SessionIdMissing": ("FWD-27",),
+    "MaxTransferHopCountExceeded": ("FWD-18", "FWD-17"),
+}
+"""Reason of a dead letter to the rule that made it one; any other is a receiver's (DLQ-05)."""
+
+OF_LAST_REQUEST: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
+    v.Abandon: ("LIFE-04",),
+    v.SettleBatch: ("LOCK-14", "LIFE-04"),
+    v.AdvanceClock: ("LIFE-05",),
+    v.CloseSession: ("SESS-08", "SESS-09"),
+    v.CommitTransaction: ("LOCK-11", "LIFE-04"),
+    v.RollBackTransaction: ("LOCK-12",),
+}
+"""Request at which a message was released to the rule by which it can be received again."""
+
+OF_REMOVALS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
+    v.Complete: ("LIFE-03",),
+    v.Receive: ("LIFE-03",),
+    v.ReceiveBatch: ("LIFE-03", "BATCH-12"),
+    v.ReceiveDeferred: ("DEFER-07", "DEFER-03", "LIFE-03"),
+    v.DeadLetter: ("DLQ-14", "DLQ-05"),
+    v.SettleBatch: ("LOCK-14", "LIFE-03"),
+    v.DeleteBatch: ("BATCH-15", "LIFE-03"),
+    v.CommitTransaction: ("LOCK-11", "LIFE-03"),
+    v.CancelScheduled: ("SCHED-04",),
+    v.DeleteQueue: ("MGMT-15",),
+    v.DeleteTopic: ("TOPIC-22", "MGMT-15"),
+    v.Abandon: ("DLQ-02", "DLQ-14"),
+}
+"""Request at which a message left its entity to the rule by which it is gone."""
+
+
+def topic_of(entity: Entity | None) -> Entity | None:
+    """Return the topic of a subscription; `None` for any other entity."""
+    if entity is None or entity.kind is not EntityKind.SUBSCRIPTION:
+        return None
+    return entity.base
+
+
+def copies_sent(scene: Scene, message_id: str | None) -> list[tuple[v.Event, v.Message]]:
+    """Return the earlier sends of messages with a MessageId, each with the message."""
+    return [] if message_id is None else scene.sends_under(message_id)
+
+
+def of_forwarding(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
+    """FWD-01 to FWD-06: yield the rules by which a message was forwarded here, if it was."""
+    entity = record.entity
+    sends = scene.sends_of(record.message.body)
+    sources = {v.concerned(event.command) or "" for event, _ in sends}
+    if not sources or base_path(entity.path) in sources:
+        return
+    hops = scene.hops_to(entity.path)
+    source = scene.namespace.entities.get(hops[0]) if hops else None
+    if source is None:
+        return
+    if source.kind is EntityKind.DEAD_LETTERS:
+        yield "FWD-35"
+        return
+    if len(hops) > 2:
+        yield "FWD-16"
+    if source.kind is EntityKind.SUBSCRIPTION:
+        yield "FWD-30"
+    yield OF_PAIRS[source.settings.partitioned, entity.settings.partitioned]
+    yield "FWD-04"
+
+
+OF_PAIRS: Final[dict[tuple[bool, bool], v.RuleId]] = {
+    (True, False): "FWD-01",
+    (False, True): "FWD-02",
+    (True, True): "FWD-03",
+    (False, False): "FWD-06",
+}
+"""Whether source and destination are partitioned to the rule of this pair."""
+
+
+def of_origin(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
+    """Yield the rules by which a message is there that nobody has received yet."""
+    entity, message = record.entity, record.message
+    if entity.kind in (EntityKind.DEAD_LETTERS, EntityKind.TRANSFERS):
+        yield from OF_REASONS.get(record.reason, ("DLQ-05",))
+        yield from ("DLQ-12", "DLQ-07", "DLQ-09", "DLQ-08")
+        return
+    sends = scene.sends_of(message.body)
+    if sends:
+        yield from of_request(scene, record, sends[-1][0].command)
+    yield from of_forwarding(scene, record)
+    yield from of_detection(scene, record)
+    if entity.settings.time_to_live or message.time_to_live or scene.lifetimes_changed():
+        yield from of_lifetime(scene, record)
+    if topic_of(entity) is not None:
+        yield from of_copies(scene, entity, message)
+
+
+def of_request(scene: Scene, record: QueuedMessage, sent: v.Command) -> tuple[v.RuleId, ...]:
+    """Return the rules by which the request that sent a message brought it."""
+    entity, message = record.entity, record.message
+    scheduled, batch = isinstance(sent, v.Schedule), isinstance(sent, v.SendBatch)
+    inside = getattr(sent, "transaction", None) is not None
+    mortal = message.time_to_live is not None or entity.settings.time_to_live is not None
+    regular = not entity.settings.partitioned
+    return rules_if(
+        (scheduled and mortal, "TTL-12"),
+        (isinstance(sent, v.Schedule) and sent.delay <= 0, "SCHED-14"),
+        (scheduled and scene.asked(v.CancelScheduled), "SCHED-05"),
+        (scheduled and scene.asked(v.TakePartitionDown), "SCHED-11"),
+        (scheduled, "SCHED-02"),
+        (inside and batch, "BATCH-08"),
+        (inside and topic_of(entity) is not None, "TOPIC-15"),
+        (inside and entity.settings.requires_session and regular, "SESS-26"),
+        (inside, "TXN-12"),
+        (batch and not inside and entity.base.settings.duplicate_detection, "BATCH-09"),
+        (batch and not inside, "BATCH-01"),
+    )
+
+
+def of_detection(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
+    """DUP-01, DUP-04, DUP-08, DUP-10, DUP-13: yield why a message is no copy of another."""
+    entity, message = record.entity, record.message
+    others = [one for one in copies_sent(scene, message.message_id) if one[1] is not message]
+    if not entity.base.settings.duplicate_detection:
+        if others and message.message_id is not None:
+            yield "KEY-12"
+        return
+    if message.message_id is None:
+        yield "DUP-04"
+        return
+    here = [event for event, _ in others if v.concerned(event.command) == entity.base.path]
+    rolled_back = {
+        event.command.transaction
+        for event in scene.asked(v.RollBackTransaction)
+        if isinstance(event.command, v.RollBackTransaction)
+    }
+    yield from rules_if(
+        (any(isinstance(event.outcome, v.Refused) for event in here), "DUP-08"),
+        (any(getattr(e.command, "transaction", None) in rolled_back for e in here), "DUP-10"),
+        (others and not here, "DUP-13"),
+        (scene.asked(v.DeleteQueue, v.DeleteTopic), "MGMT-15"),
+        (here, "DUP-01"),
+        (True, "DUP-04"),
+    )
+
+
+def of_lifetime(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
+    """TTL-03, TTL-04, MGMT-12: yield the rules on how long a message lives."""
+    own, most = record.message.time_to_live, record.entity.settings.time_to_live
+    yield from rules_if(
+        (scene.lifetimes_changed(), "MGMT-12"),
+        (own is None, "TTL-03"),
+        (own is not None and most not in (None, own), "TTL-04"),
+        (True, "TTL-02"),
+    )
+
+
+def of_copies(scene: Scene, subscription: Entity, message: v.Message) -> Iterator[v.RuleId]:
+    """Yield the rules by which a subscription has a copy of a message."""
+    others = [one for one in subscription.base.subscriptions or () if one is not subscription]
+    path = subscription.path
+    yield from rules_if(
+        (scene.asked(v.DeleteTopic), "MGMT-15", "TOPIC-22"),
+        (scene.deleted_subscriptions(subscription.base.path), "TOPIC-23"),
+        (scene.statuses_of(subscription.base.path), "TOPIC-26"),
+        (scene.statuses_of(path), "TOPIC-25"),
+        (scene.created_twice(path), "MGMT-09"),
+    )
+    yield from rules_of_filters(scene, subscription, message)
+    settled = any(
+        scene.lives.of(one)[1:] for one in scene.like(message.body) if one.entity in others
+    )
+    yield from rules_if((settled, "TOPIC-02"), (True, "TOPIC-01"))
+
+
+def of_its_last_change(scene: Scene, record: QueuedMessage) -> Sequence[v.RuleId]:
+    """Return the rules by which a message that was received can be received again."""
+    changes = scene.lives.of(record)
+    last: Change | None = changes[-1] if changes else None
+    if last is None or last.before is None:
+        return tuple(of_origin(scene, record))
+    command = scene.changed_by(last)
+    rules = OF_LAST_REQUEST.get(type(command), ())
+    entity = record.entity
+    most = entity.settings.max_delivery_count
+    ended_session = record.session is not None and isinstance(command, v.AdvanceClock)
+    cached = last.before is State.LOCKED and len(changes) > 1 and not was_given(scene, changes)
+    return (
+        *rules_if(
+            (cached, "LIFE-13"),
+            (record.session is not None and isinstance(command, v.Abandon), "SESS-15"),
+            (ended_session, "SESS-11"),
+            (entity.dead_letters is None, "DLQ-07", "DLQ-09"),
+            (record.failed >= most - 1 or most > 10, "DLQ-03"),
+            (record.failed >= 9, "DLQ-04"),
+        ),
+        *rules,
+    )
+
+
+def was_given(scene: Scene, changes: Sequence[Change]) -> bool:
+    """Return whether a message was given to a receiver when it was locked last."""
+    locked = [change for change in changes if change.after is State.LOCKED]
+    if not locked:
+        return True
+    event = scene.before[locked[-1].index]
+    return not isinstance(event.command, v.Receive) or isinstance(event.outcome, v.Received)
