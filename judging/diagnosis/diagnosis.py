@@ -18,9 +18,10 @@ from busproof.judging.diagnosis.given import (
     wrongly_given_together,
     wrongly_shown,
 )
-from busproof.judging.diagnosis.refusals import wrongly_refused
+from busproof.judging.diagnosis.refusals import not_refused
 from busproof.judging.diagnosis.scene import Scene, scene_of
 from busproof.judging.diagnosis.withheld import withheld
+from busproof.judging.diagnosis.wrongly_refused import wrongly_refused
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -66,7 +67,7 @@ def broken(scene: Scene) -> Iterator[v.RuleId]:
     """Yield the rules that the event breaks, the most relevant first."""
     refused = isinstance(scene.event.outcome, v.Refused)
     if scene.is_refused_anyway:
-        yield from scene.rules_of_refusals
+        yield from not_refused(scene)
     elif refused:
         yield from wrongly_refused(scene)
     else:

@@ -5,6 +5,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.judging.diagnosis.conditions import rules_if
+from busproof.judging.diagnosis.origins import of_forwarding
 from busproof.judging.diagnosis.scene import Scene
 from busproof.judging.replay.agreement import CARRIED, is_same_text
 from busproof.judging.replay.evidence import base_path
@@ -24,7 +25,7 @@ def wrong_fields(scene: Scene, record: QueuedMessage, view: v.MessageView) -> It
     """Yield the rules that are broken by the fields of a message that is otherwise right."""
     yield from _of_content(scene, record, view)
     yield from _of_number(scene, record, view)
-    yield from _of_reason(record, view)
+    yield from _of_reason(scene, record, view)
     yield from _of_count(scene, record, view)
     yield from _of_lock(scene, record, view)
     yield from _of_state(record, view)
@@ -40,6 +41,10 @@ def _of_content(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Ite
     if sent.session_id is not None and view.partition_key == sent.session_id:
         changed = [name for name in changed if name != "partition_key"]
     properties = not v.same_properties(sent.properties, view.properties)
+    if scene.assigns_ids and sent.message_id is None:
+        changed = [name for name in changed if name != "message_id"]
+        if not view.message_id:
+            yield "KEY-13"
     if not changed and not properties:
         return
     entity = record.entity
@@ -48,17 +53,19 @@ def _of_content(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Ite
         v.concerned(event.command) for event, _ in scene.sends_of(sent.body)
     }
     named = properties and ("RuleName" in sent.properties) != ("RuleName" in view.properties)
+    premium = scene.namespace.profile.tier is v.Tier.PREMIUM
+    batch = any(isinstance(e.command, v.SendBatch) for e, _ in scene.sends_of(sent.body))
     yield from rules_if(
-        (
-            view.message_id is None and changed == ["message_id"] and sent.message_id is None,
-            "KEY-13",
-        ),
         (entity.kind is EntityKind.DEAD_LETTERS, "DLQ-06"),
+        (premium and "partition_key" in changed, "PREM-12"),
+        (premium and "session_id" in changed, "PREM-11"),
+        (batch, "BATCH-01"),
         (named, "FILTER-23"),
         (acting, "FILTER-21", "FILTER-29", "FILTER-24", "FILTER-22"),
         (entity.kind is EntityKind.SUBSCRIPTION and scene.asked(v.AddRule), "FILTER-24"),
         (forwarded and set(changed) & set(KEYS), "FWD-07"),
     )
+    yield from () if set(changed) & set(KEYS) else of_forwarding(scene, record)
     yield "LIFE-01"
 
 
@@ -73,14 +80,18 @@ def _of_number(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Iter
     other = bindings.named(entity, number)
     if isinstance(known, int):
         deferred = any(one.after is State.DEFERRED for one in scene.lives.of(record))
-        yield from rules_if((deferred, "DEFER-08"), (True, "SEQ-04", "LIFE-12"))
+        moved = known >> v.SEQUENCE_BITS != number >> v.SEQUENCE_BITS
+        copy = entity.kind is EntityKind.SUBSCRIPTION
+        yield from rules_if(
+            (deferred, "DEFER-08"), (copy and moved, "TOPIC-08"), (True, "SEQ-04", "LIFE-12")
+        )
         return
     if other is not None and other is not record:
         yield "SEQ-03"
         return
     scheduled = [
         one
-        for one in scene.like(record.message.body, entity.path)
+        for one in scene.like(record.message.body, entity)
         if one is not record and bindings.number_or_limits(one) == number
     ]
     if scheduled:
@@ -130,9 +141,10 @@ def _of_place(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
     yield from ("KEY-02", "LIFE-12", "KEY-01")
 
 
-def _of_reason(record: QueuedMessage, view: v.MessageView) -> Iterator[v.RuleId]:
+def _of_reason(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Iterator[v.RuleId]:
     if record.reason is None or is_same_text(record.reason, view.dead_letter_reason):
         return
+    yield from of_forwarding(scene, record)
     yield from rules_if(
         (record.reason == "MaxDeliveryCountExceeded", "DLQ-02"),
         (record.reason == "TTLExpiredException", "TTL-07"),
@@ -144,11 +156,11 @@ def _of_count(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Itera
     if view.delivery_count is None or view.delivery_count == record.failed + 1:
         return
     last = scene.lives.of(record)[-1:]
-    command = scene.changed_by(last[0]) if last else None
+    cause = scene.cause(record, last[0]) if last and last[0].before is not None else None
     in_session = record.session is not None
     yield from rules_if(
-        (isinstance(command, v.CloseSession), "SESS-09"),
-        (in_session and isinstance(command, v.AdvanceClock), "SESS-10"),
+        (cause is v.CloseSession, "SESS-09"),
+        (in_session and cause in (v.AdvanceClock, v.AcceptSession), "SESS-10"),
         (scene.asked(v.RollBackTransaction), "LOCK-12"),
         (True, "DLQ-01"),
     )

@@ -1,13 +1,17 @@
 """Rules on the filters and actions of a subscription that decide which copies it has."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Final
+
+import attrs
 
 from busproof import vocabulary as v
 from busproof.filters.nodes import (
     And,
     Arithmetic,
     Compare,
+    Constant,
     Exists,
     In,
     IsNull,
@@ -52,25 +56,39 @@ def rules_of_sql(expression: str, message: v.Message | None = None) -> tuple[v.R
     kinds = {type(node) for node in nodes}
     named = [node for node in nodes if isinstance(node, Property)]
     own = [node.name for node in named if node.scope != "sys"]
-    keys = {} if message is None else message.properties
+    keys: Mapping[str, object] = {} if message is None else message.properties
     unknown = message is not None and any(name not in keys for name in own)
     other_case = unknown and any(
         name.lower() == key.lower() and name not in keys for name in own for key in keys
     )
+    special = [kind for kind in OF_NODES if kind not in (And, Or, Compare)]
     return rules_if(
         (any(_is_partition_key(node) for node in named), "FILTER-31"),
-        (any(not is_regular(node.name) for node in named), "FILTER-30"),
         (other_case, "FILTER-18"),
-        *(
-            (kind in kinds, rule)
-            for kind, rule in OF_NODES.items()
-            if kind not in (And, Or, Compare)
-        ),
-        (Not in kinds, "FILTER-12"),
-        (kinds & {And, Or}, "FILTER-12"),
+        (any(not is_regular(node.name) for node in named), "FILTER-30"),
+        *((kind in kinds, OF_NODES[kind]) for kind in special),
         (unknown and not other_case, "FILTER-17"),
+        (kinds & {And, Or, Not}, "FILTER-12"),
+        (any(_compares_types(node, keys) for node in nodes), "FILTER-28"),
         (Compare in kinds, "FILTER-11"),
     )
+
+
+def _compares_types(node: Any, properties: Mapping[str, object]) -> bool:
+    """FILTER-28: return whether a comparison is of values of different types."""
+    if not isinstance(node, Compare):
+        return False
+    values = [
+        side.value if isinstance(side, Constant) else properties.get(getattr(side, "name", ""))
+        for side in (node.left, node.right)
+    ]
+    kinds = {_kind(value) for value in values if value is not None}
+    return len(kinds) > 1
+
+
+def _kind(value: object) -> type:
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return float if is_number else type(value)
 
 
 def _is_partition_key(named: Property) -> bool:
@@ -100,14 +118,30 @@ def rules_of_filters(scene: Scene, subscription: Entity, message: v.Message) -> 
                 yield "FILTER-02"
             case v.FalseFilter():
                 yield "FILTER-02"
-            case v.CorrelationFilter():
-                yield from ("FILTER-03", "FILTER-04")
+            case v.CorrelationFilter() as wanted:
+                yield from _of_correlation(wanted, message)
             case v.SqlFilter(expression=expression):
                 yield from rules_of_sql(expression, message)
     yield from rules_if(
         (added and partitioned, "FEAT-01"),
         (removed and partitioned, "FEAT-02"),
         (changes, "FILTER-07"),
-        (not changes, "FILTER-01"),
         (True, "FILTER-20"),
+        (not changes, "FILTER-01"),
     )
+
+
+def _of_correlation(wanted: v.CorrelationFilter, message: v.Message) -> tuple[v.RuleId, ...]:
+    """FILTER-03, FILTER-04: return the rules on a filter that compares properties."""
+    named = [name for name in CORRELATED if getattr(wanted, name, None) is not None]
+    lacking = any(getattr(message, name, None) is None for name in named) or any(
+        name not in message.properties for name in wanted.properties
+    )
+    several = len(named) + len(wanted.properties) > 1
+    return ("FILTER-04", "FILTER-03") if lacking or several else ("FILTER-03", "FILTER-04")
+
+
+CORRELATED: Final = tuple(
+    field.name for field in attrs.fields(v.CorrelationFilter) if field.name != "properties"
+)
+"""Conditions of a correlation filter, besides those on properties of the application's own."""

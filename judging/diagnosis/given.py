@@ -7,8 +7,10 @@ from busproof import vocabulary as v
 from busproof.judging.diagnosis.conditions import rules_if
 from busproof.judging.diagnosis.fields import wrong_fields
 from busproof.judging.diagnosis.filters import rules_of_filters
-from busproof.judging.diagnosis.origins import OF_REMOVALS, copies_sent, topic_of
-from busproof.judging.diagnosis.scene import Scene
+from busproof.judging.diagnosis.lives import Change
+from busproof.judging.diagnosis.origins import OF_REASONS, OF_REMOVALS, copies_sent, topic_of
+from busproof.judging.diagnosis.refusals import not_refused
+from busproof.judging.diagnosis.scene import GIVING, Scene
 from busproof.judging.replay.bindings import Numbered
 from busproof.judging.replay.evidence import base_path, views_of
 from busproof.model.life_cycle import State
@@ -36,7 +38,7 @@ def wrongly_given(scene: Scene, view: v.MessageView) -> Iterator[v.RuleId]:
         yield from why_absent(scene, entity, view)
         return
     if isinstance(record, ScheduledMessage):
-        yield from ("SCHED-01", "SCHED-13")
+        yield from why_not_come(scene, record)
         return
     if not record.is_there:
         yield from why_gone(scene, record, view)
@@ -49,12 +51,27 @@ def wrongly_given(scene: Scene, view: v.MessageView) -> Iterator[v.RuleId]:
         yield from why_not_free(scene, record)
     elif record.session is not None and record.session.name != getattr(command, "session_id", None):
         yield from ("SESS-04", "KEY-06")
-    elif record.partition in entity.base.down:
+    elif record.partition in entity.base.down and not is_forwarded(scene, record):
         yield from ("PART-01",) if not entity.settings.partitioned else ("PART-03", "KEY-20")
     fields = tuple(wrong_fields(scene, record, view))
     if record not in scene.given() and not fields:
         yield from out_of_order(scene, record)
     yield from fields
+
+
+def why_not_come(scene: Scene, scheduled: ScheduledMessage) -> Iterator[v.RuleId]:
+    """Yield the rules by which a scheduled message has not come, never does, or came otherwise."""
+    changes = scene.lives.of(scheduled)
+    entity, body = scheduled.entity, scheduled.message.body
+    gone = is_gone(scheduled)
+    cancelled = gone and scene.cause(scheduled, changes[-1]) is v.CancelScheduled
+    came = gone and any(isinstance(one, QueuedMessage) for one in scene.like(body, entity))
+    yield from rules_if(
+        (cancelled, "SCHED-04"),
+        (came, "SCHED-06"),
+        (not gone and entity.settings.requires_session, "SCHED-13"),
+        (not cancelled and not came, "SCHED-01", "SCHED-13"),
+    )
 
 
 def why_not_free(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
@@ -68,7 +85,9 @@ def why_not_free(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
     again = [one for one in scene.lives.of(record) if one.before is State.DEFERRED_LOCKED]
     enlisted = scene.asked(v.BeginTransaction)
     rolled_back = scene.asked(v.RollBackTransaction)
+    subscription = record.entity.kind is EntityKind.SUBSCRIPTION
     yield from rules_if(
+        (record.state is State.LOCKED and subscription, "TOPIC-20"),
         (record.state is State.DEFERRED and again, "DEFER-06"),
         (record.state is State.LOCKED and renewed, "LOCK-04"),
         (record.state is State.LOCKED and rolled_back, "LOCK-12"),
@@ -76,6 +95,12 @@ def why_not_free(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
     )
     yield from STATES.get(record.state, ())
     yield "PART-10" if locks else "LIFE-02"
+
+
+def is_forwarded(scene: Scene, record: Numbered) -> bool:
+    """Return whether a message was sent to another entity."""
+    sends = scene.sends_of(record.message.body)
+    return base_path(record.entity.path) not in {v.concerned(event.command) for event, _ in sends}
 
 
 def recognised(scene: Scene, entity: Entity, view: v.MessageView) -> Numbered | None:
@@ -86,7 +111,7 @@ def recognised(scene: Scene, entity: Entity, view: v.MessageView) -> Numbered | 
         return named
     if is_another_copy(scene, entity, view):
         return None
-    alike = scene.like(view.body, entity.path)
+    alike = scene.like(view.body, entity)
     given = scene.given()
     alike = sorted(
         alike,
@@ -157,13 +182,20 @@ def of_uncommitted(
 ) -> Iterator[v.RuleId]:
     """TXN-12, TXN-13: yield the rules by which a transaction has not sent a message."""
     transaction = getattr(event.command, "transaction", None)
-    if transaction is None or scene.like(message.body):
+    arrived = any(isinstance(one, QueuedMessage) for one in scene.like(message.body))
+    if transaction is None or arrived:
         return
+    refused = [
+        one
+        for one in scene.refused(v.CommitTransaction)
+        if getattr(one.command, "transaction", None) == transaction
+    ]
     rolled_back = any(
         getattr(one.command, "transaction", None) == transaction
         for one in scene.asked(v.RollBackTransaction)
     )
     yield from rules_if(
+        (refused and scene.asked(*LOCKS), "LOCK-13"),
         (isinstance(event.command, v.SendBatch), "BATCH-08"),
         (topic_of(entity) is not None, "TOPIC-15"),
         (v.concerned(event.command) != base_path(entity.path), "FWD-33"),
@@ -172,17 +204,16 @@ def of_uncommitted(
     )
 
 
-def of_waiting(scene: Scene, entity: Entity, _: v.Event, message: v.Message) -> Iterator[v.RuleId]:
+LOCKS: Final = (v.Complete, v.Abandon, v.DeadLetter, v.Defer)
+
+
+def of_waiting(scene: Scene, _: Entity, __: v.Event, message: v.Message) -> Iterator[v.RuleId]:
     """SCHED-01, SCHED-04: yield the rules by which a scheduled message has not come, or never."""
     for scheduled in scene.like(message.body):
-        if not isinstance(scheduled, ScheduledMessage):
-            continue
-        changes = scene.lives.of(scheduled)
-        if not is_gone(scheduled):
-            yield from rules_if((entity.settings.requires_session, "SCHED-13"))
-            yield "SCHED-01"
-        elif isinstance(scene.changed_by(changes[-1]), v.CancelScheduled):
-            yield "SCHED-04"
+        if isinstance(scheduled, ScheduledMessage):
+            came = [one for one in scene.like(message.body) if isinstance(one, QueuedMessage)]
+            if not came:
+                yield from why_not_come(scene, scheduled)
 
 
 def of_other_place(
@@ -196,12 +227,24 @@ def of_other_place(
         yield from wrongly_dead(scene, entity, message.body)
         return
     elsewhere = scene.like(message.body)
+    stopped = [
+        one
+        for one in elsewhere
+        if one.entity.kind in (EntityKind.DEAD_LETTERS, EntityKind.TRANSFERS)
+        and isinstance(one, QueuedMessage)
+        and one.reason in OF_REASONS
+        and one.entity.owner is not entity
+    ]
+    for one in stopped:
+        yield from OF_REASONS.get(one.reason, ())
     sent_here = v.concerned(event.command) == base_path(entity.path)
     passed_on = elsewhere and sent_here and scene.hops_to(elsewhere[0].entity.path)
     if entity.settings.forward_to is not None or passed_on:
+        received = any(is_gone(one) for one in elsewhere)
         yield from rules_if(
             (scene.asked(v.UpdateQueue), "FWD-05"),
             (topic_of(entity) is not None, "FWD-04"),
+            (received, "FWD-14"),
             (True, "FWD-15", "FWD-14"),
         )
 
@@ -221,7 +264,7 @@ def of_refused(scene: Scene, event: v.Event) -> Iterator[v.RuleId]:
     """Yield the rules by which a send was refused."""
     command = event.command
     yield from rules_if((isinstance(command, v.SendBatch), "BATCH-02"))
-    yield from scene.rules_of_refusal_at(event)
+    yield from scene.told_at(event, not_refused)
 
 
 def of_copies(scene: Scene, entity: Entity, view: v.MessageView) -> Iterator[v.RuleId]:
@@ -246,9 +289,15 @@ def of_copies(scene: Scene, entity: Entity, view: v.MessageView) -> Iterator[v.R
         (waited and window == DEFAULT_WINDOW, "DUP-02"),
         (waited and window != DEFAULT_WINDOW, "DUP-03"),
         (len(keys) > 1 and not base.settings.partitioned, "DUP-05"),
-        (first is not None and is_gone(first), "DUP-07"),
-        (True, "KEY-11", "DUP-04"),
+        (first is not None and was_settled(scene, first), "DUP-07"),
+        (True, "KEY-11", "DUP-07", "DUP-04", "DUP-02", "DUP-05"),
     )
+
+
+def was_settled(scene: Scene, record: Numbered) -> bool:
+    """Return whether a message is gone, and not because a receiver has deleted it."""
+    changes = scene.lives.of(record)
+    return is_gone(record) and scene.cause(record, changes[-1]) not in GIVING
 
 
 DEFAULT_WINDOW: Final = 600 * v.MICROSECONDS
@@ -277,23 +326,29 @@ def why_gone(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Iterat
             (True, "KEY-01"),
         )
     changes = scene.lives.of(record)
-    last = changes[-1]
-    command = scene.changed_by(last)
+    cause = scene.cause(record, changes[-1])
     cached = record.entity.settings.partitioned and any(
-        one.after is State.LOCKED and isinstance(scene.changed_by(one), v.Receive)
-        for one in changes
+        one.after is State.LOCKED for one in changes
     )
-    if isinstance(command, v.AdvanceClock) or (
-        isinstance(command, v.Abandon) and record.expires_at is not None
-    ):
-        yield from of_expired(scene, record, late=isinstance(command, v.Abandon))
+    dies = record.expires_at is not None
+    late = any(isinstance(e.command, v.AdvanceClock) for e in since_locked(scene, changes))
+    if cause is v.AdvanceClock or (cause is v.Abandon and dies):
+        yield from of_expired(scene, record, late=cause is v.Abandon)
     else:
         yield from rules_if(
             (record.failed >= 10, "DLQ-04"),
-            (partial, "LOCK-08"),
+            (partial or (cause is v.Complete and late), "LOCK-08"),
         )
-        yield from OF_REMOVALS.get(type(command), ("LIFE-03",))
-    yield from rules_if((cached, "PART-09"), (True, "LIFE-03", "LOCK-08", "KEY-01"))
+        yield from OF_REMOVALS.get(cause, ("LIFE-03",))
+    yield from rules_if(
+        (True, "LIFE-03"), (cached, "PART-09", "PART-12"), (True, "LOCK-08", "KEY-01")
+    )
+
+
+def since_locked(scene: Scene, changes: Sequence[Change]) -> Sequence[v.Event]:
+    """Return the events between the last lock of a message and its end."""
+    starts = [one.index for one in changes if one.after in (State.LOCKED, State.DEFERRED_LOCKED)]
+    return scene.before[starts[-1] : changes[-1].index] if starts else ()
 
 
 def of_expired(scene: Scene, record: QueuedMessage, *, late: bool) -> Iterator[v.RuleId]:
@@ -319,12 +374,16 @@ def of_expired(scene: Scene, record: QueuedMessage, *, late: bool) -> Iterator[v
 def wrongly_dead(scene: Scene, dead: Entity, body: str) -> Iterator[v.RuleId]:
     """Yield the rules that are broken by a dead letter that ought not to be one."""
     owner = dead.owner
-    lives = [one for one in scene.like(body, owner.path) if isinstance(one, QueuedMessage)]
+    lives = [one for one in scene.like(body, owner) if isinstance(one, QueuedMessage)]
     record = lives[0] if lives else None
     view = next(view for view in views_of(scene.event.outcome) if view.body == body)
     reason = view.dead_letter_reason
     if dead.kind is EntityKind.TRANSFERS:
         yield "FWD-32"
+    elsewhere = [one for one in scene.like(body) if one.entity not in (dead, owner)]
+    if dead.settings.forward_to is not None:
+        moved = any(is_gone(one) for one in elsewhere)
+        yield from ("FWD-36", "FWD-35") if moved else ("FWD-35", "FWD-36")
     if record is not None:
         expired = record.expires_at is not None and record.expires_at <= scene.namespace.now
         mortal = record.expires_at is not None
@@ -335,10 +394,9 @@ def wrongly_dead(scene: Scene, dead: Entity, body: str) -> Iterator[v.RuleId]:
             (mortal and expired and not kept, "TTL-08"),
             (mortal and not expired and reason in (None, "TTLExpiredException"), "TTL-02"),
             (record.failed and reason == "MaxDeliveryCountExceeded", "DLQ-03"),
-            (dead.settings.forward_to is not None, "FWD-36"),
         )
     elif body in {m.body for e in scene.before for m in sent_in(e)}:
-        yield from rules_if((dead.settings.forward_to is not None, "FWD-36"), (True, "DLQ-08"))
+        yield "DLQ-08"
     refused = [
         event
         for event in scene.asked(v.DeadLetter, path=owner.path)
@@ -359,13 +417,17 @@ def out_of_order(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
     """Yield the rules on order that are broken by giving a message before another one."""
     entity = record.entity
     ahead = [one for one in scene.given() if one.number < record.number]
-    again = [scene.lives.of(one)[-1] for one in ahead if len(scene.lives.of(one)) > 1]
-    requests = {type(scene.changed_by(one)) for one in again}
+    again = [(one, scene.lives.of(one)[-1]) for one in ahead if len(scene.lives.of(one)) > 1]
+    requests = {scene.cause(one, last) for one, last in again}
+    scheduled = any(
+        isinstance(e.command, v.Schedule) for e, _ in scene.sends_of(record.message.body)
+    )
     batch = any(isinstance(e.command, v.SendBatch) for e, _ in scene.sends_of(record.message.body))
     several = isinstance(scene.event.command, v.ReceiveBatch)
     subscription = entity.kind is EntityKind.SUBSCRIPTION
     in_session = record.message.session_id is not None
     yield from rules_if(
+        (scheduled, "SCHED-07"),
         (subscription and in_session, "TOPIC-14"),
         (in_session and v.Abandon in requests, "SESS-15"),
         (in_session and v.CloseSession in requests, "SESS-08"),
@@ -425,33 +487,21 @@ def wrongly_shown(scene: Scene) -> Iterator[v.RuleId]:
     if entity is None or not isinstance(command, v.Peek):
         return
     start = command.from_sequence_number
-    if len(views) > command.count or len(set(views)) < len(views):
-        yield "PART-19"
     numbers = [view.sequence_number for view in views if view.sequence_number is not None]
-    if start is not None and any(number < start for number in numbers):
-        yield "PART-20"
+    yield from rules_if(
+        (are_disordered(numbers), "LIFE-07"),
+        (len(views) > command.count or len(set(views)) < len(views), "PART-19"),
+        (start is not None and any(number < start for number in numbers), "PART-20"),
+    )
     shown: list[Numbered] = []
     for view in views:
         record = recognised(scene, entity, view)
         if record is None:
             yield from why_absent(scene, entity, view)
             continue
+        yield from rules_if((record in shown, "KEY-01"))
         shown.append(record)
-        if is_gone(record):
-            if isinstance(record, QueuedMessage):
-                yield from why_gone(scene, record, view)
-            else:
-                yield "SCHED-04"
-            continue
-        session = command.session_id
-        if session not in (None, record.message.session_id):
-            yield "SESS-23"
-        if record.partition in entity.base.down:
-            yield "PART-29"
-        if isinstance(record, ScheduledMessage):
-            yield from rules_if((view.state is not v.MessageState.SCHEDULED, "SCHED-08"))
-        else:
-            yield from wrong_fields(scene, record, view)
+        yield from why_not_shown(scene, record, view)
     yield from left_out(entity, command, shown)
     yield from rules_if(
         (start is not None, "PART-20"),
@@ -460,6 +510,35 @@ def wrongly_shown(scene: Scene) -> Iterator[v.RuleId]:
         (entity.settings.partitioned, "PART-15"),
         (True, "LIFE-07"),
     )
+
+
+def why_not_shown(scene: Scene, record: Numbered, view: v.MessageView) -> Iterator[v.RuleId]:
+    """Yield the rules by which a peek does not show a message, or shows it otherwise."""
+    session = getattr(scene.event.command, "session_id", None)
+    waiting = isinstance(record, ScheduledMessage)
+    if is_gone(record):
+        if isinstance(record, QueuedMessage):
+            yield from why_gone(scene, record, view)
+        else:
+            yield from why_not_come(scene, record)
+        return
+    yield from rules_if(
+        (session not in (None, record.message.session_id), "SESS-23"),
+        (record.partition in record.entity.base.down, "PART-29"),
+        (waiting and view.state is not v.MessageState.SCHEDULED, "SCHED-08"),
+    )
+    if isinstance(record, QueuedMessage):
+        yield from wrong_fields(scene, record, view)
+
+
+def are_disordered(numbers: Sequence[int]) -> bool:
+    """PART-14: return whether the numbers of one partition fall."""
+    latest: dict[int, int] = {}
+    for number in numbers:
+        if latest.get(number >> v.SEQUENCE_BITS, -1) > number:
+            return True
+        latest[number >> v.SEQUENCE_BITS] = number
+    return False
 
 
 def left_out(entity: Entity, command: v.Peek, shown: Sequence[Numbered]) -> Iterator[v.RuleId]:

@@ -1,12 +1,11 @@
 """How a message came to be where it is, and the rules that brought it there."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
 from busproof.judging.diagnosis.conditions import rules_if
 from busproof.judging.diagnosis.filters import rules_of_filters
-from busproof.judging.diagnosis.lives import Change
 from busproof.judging.diagnosis.scene import Scene
 from busproof.judging.replay.bindings import Numbered
 from busproof.judging.replay.evidence import base_path
@@ -107,6 +106,12 @@ def of_origin(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
     """Yield the rules by which a message is there that nobody has received yet."""
     entity, message = record.entity, record.message
     if entity.kind in (EntityKind.DEAD_LETTERS, EntityKind.TRANSFERS):
+        given = any(
+            one.after is State.GONE
+            for other in dead_ones(scene, entity, record)
+            for one in scene.lives.of(other)
+        )
+        yield from rules_if((given or scene.own_outages, "DLQ-12"))
         yield from OF_REASONS.get(record.reason, ("DLQ-05",))
         yield from ("DLQ-12", "DLQ-07", "DLQ-09", "DLQ-08")
         return
@@ -119,6 +124,12 @@ def of_origin(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
         yield from of_lifetime(scene, record)
     if topic_of(entity) is not None:
         yield from of_copies(scene, entity, message)
+
+
+def dead_ones(scene: Scene, entity: Entity, besides: QueuedMessage) -> list[Numbered]:
+    """Return the other messages that are or were in a dead-letter queue."""
+    everything = scene.lives.everything()
+    return [one for one in everything if one.entity is entity and one is not besides]
 
 
 def of_request(scene: Scene, record: QueuedMessage, sent: v.Command) -> tuple[v.RuleId, ...]:
@@ -183,51 +194,51 @@ def of_lifetime(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
 
 def of_copies(scene: Scene, subscription: Entity, message: v.Message) -> Iterator[v.RuleId]:
     """Yield the rules by which a subscription has a copy of a message."""
-    others = [one for one in subscription.base.subscriptions or () if one is not subscription]
-    path = subscription.path
-    yield from rules_if(
-        (scene.asked(v.DeleteTopic), "MGMT-15", "TOPIC-22"),
-        (scene.deleted_subscriptions(subscription.base.path), "TOPIC-23"),
-        (scene.statuses_of(subscription.base.path), "TOPIC-26"),
-        (scene.statuses_of(path), "TOPIC-25"),
-        (scene.created_twice(path), "MGMT-09"),
-    )
-    yield from rules_of_filters(scene, subscription, message)
-    settled = any(
+    topic, path = subscription.base, subscription.path
+    others = [one for one in topic.subscriptions or () if one is not subscription]
+    touched = any(
         scene.lives.of(one)[1:] for one in scene.like(message.body) if one.entity in others
     )
-    yield from rules_if((settled, "TOPIC-02"), (True, "TOPIC-01"))
+    keyless = scene.namespace.rules.keys.effective_key(topic, message) is None
+    changes = scene.rule_changes(path)
+    yield from rules_if(
+        (scene.done(v.DeleteTopic), "MGMT-15", "TOPIC-22"),
+        (scene.deleted_subscriptions(topic.path), "TOPIC-23"),
+        (scene.statuses_of(path), "TOPIC-25"),
+        (scene.statuses_of(topic.path), "TOPIC-26"),
+        (scene.created_twice(path), "MGMT-09"),
+        (scene.own_outages and keyless, "TOPIC-11"),
+        (subscription.settings.requires_session, "TOPIC-13"),
+        (touched and not changes, "TOPIC-02"),
+        (others and not changes, "TOPIC-01"),
+    )
+    yield from rules_of_filters(scene, subscription, message)
+    yield from rules_if((touched, "TOPIC-02"), (True, "TOPIC-01"))
 
 
-def of_its_last_change(scene: Scene, record: QueuedMessage) -> Sequence[v.RuleId]:
+def of_its_last_change(scene: Scene, record: QueuedMessage) -> tuple[v.RuleId, ...]:
     """Return the rules by which a message that was received can be received again."""
     changes = scene.lives.of(record)
-    last: Change | None = changes[-1] if changes else None
-    if last is None or last.before is None:
+    if not changes or changes[-1].before is None:
         return tuple(of_origin(scene, record))
-    command = scene.changed_by(last)
-    rules = OF_LAST_REQUEST.get(type(command), ())
-    entity = record.entity
-    most = entity.settings.max_delivery_count
-    ended_session = record.session is not None and isinstance(command, v.AdvanceClock)
-    cached = last.before is State.LOCKED and len(changes) > 1 and not was_given(scene, changes)
+    last = changes[-1]
+    cause = scene.cause(record, last)
+    entity, session = record.entity, record.session
+    most = entity.owner.settings.max_delivery_count
+    dead = entity.dead_letters is None
     return (
         *rules_if(
-            (cached, "LIFE-13"),
-            (record.session is not None and isinstance(command, v.Abandon), "SESS-15"),
-            (ended_session, "SESS-11"),
-            (entity.dead_letters is None, "DLQ-07", "DLQ-09"),
+            (record.expires_at is not None, *of_lifetime(scene, record)),
+            (scene.refused(*SETTLEMENTS, path=entity.path), "LOCK-08"),
+            (session is not None and cause is v.Abandon, "SESS-15"),
+            (session is not None and cause is v.AdvanceClock, "SESS-11"),
+            (dead and record.failed >= most, "DLQ-09"),
+            (dead, "DLQ-07", "DLQ-09"),
             (record.failed >= most - 1 or most > 10, "DLQ-03"),
             (record.failed >= 9, "DLQ-04"),
         ),
-        *rules,
+        *OF_LAST_REQUEST.get(cause, ()),
     )
 
 
-def was_given(scene: Scene, changes: Sequence[Change]) -> bool:
-    """Return whether a message was given to a receiver when it was locked last."""
-    locked = [change for change in changes if change.after is State.LOCKED]
-    if not locked:
-        return True
-    event = scene.before[locked[-1].index]
-    return not isinstance(event.command, v.Receive) or isinstance(event.outcome, v.Received)
+SETTLEMENTS: Final = (v.Complete, v.Abandon, v.DeadLetter, v.Defer)

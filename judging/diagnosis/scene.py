@@ -1,16 +1,17 @@
 """The scene of a violation: the model's state before the event, and its possible answers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.judging.diagnosis.lives import Change, Lives
 from busproof.judging.replay.bindings import Numbered
-from busproof.judging.replay.evidence import independent_parts, messages_of, views_of
+from busproof.judging.replay.evidence import base_path, independent_parts, messages_of, views_of
 from busproof.judging.replay.search import Ended, Search
 from busproof.model.answers import Answer
 from busproof.model.choices import RoundRobin
+from busproof.model.life_cycle import State
 from busproof.model.rules import NO_FAULT
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.step import run_timers, ways
@@ -21,12 +22,29 @@ WAYS: Final = 200
 """Number of ways of the model that are looked at."""
 
 
+GIVING: Final = (v.Receive, v.ReceiveBatch, v.ReceiveDeferred)
+"""Requests that give messages."""
+
+CAUSES: Final[dict[State, tuple[type[v.Command], ...]]] = {
+    State.ACTIVE: (
+        *(v.Abandon, v.SettleBatch, v.CloseSession, v.AcceptSession),
+        *(v.CommitTransaction, v.RollBackTransaction),
+    ),
+    State.GONE: (
+        *(v.Complete, v.DeadLetter, v.SettleBatch, v.DeleteBatch, v.CommitTransaction),
+        *(v.CancelScheduled, v.DeleteQueue, v.DeleteTopic, v.Abandon),
+    ),
+}
+"""State to the requests that may lead to it, besides those that give messages."""
+
+
 class Scene:
     """A violation, with the model in the state before it.
 
     Attributes:
         before: the events before it that may matter to it.
         event: the event that fits nowhere.
+        history: all events before it.
         namespace: the model, in the state of an execution that explains the events before.
         bindings: the bus's numbers and tokens.
         lives: what befell each message.
@@ -38,9 +56,10 @@ class Scene:
         search: Search,
         before: Sequence[v.Event],
         event: v.Event,
+        history: Sequence[v.Event],
         observability: v.Observability,
     ) -> None:
-        self.before, self.event = before, event
+        self.before, self.event, self.history = before, event, history
         self._observability = observability
         self.namespace = namespace = search.namespace
         self.bindings = search.bindings
@@ -85,7 +104,7 @@ class Scene:
         """Return the earlier requests of these kinds, to one entity or to any."""
         return [
             event
-            for event in self.before
+            for event in self.history
             if isinstance(event.command, kinds) and path in (None, v.concerned(event.command))
         ]
 
@@ -102,23 +121,46 @@ class Scene:
                     found[record] = None
         return tuple(found)
 
-    def like(self, body: str, path: str | None = None) -> Sequence[Numbered]:
-        """Return all messages with this body that an entity has or had, the latest first."""
+    def like(self, body: str, entity: Entity | None = None) -> Sequence[Numbered]:
+        """Return all messages with this body, the latest first; of one entity or of any."""
         return [
             record
             for record in reversed(self.lives.everything())
-            if record.message.body == body and path in (None, record.entity.path)
+            if record.message.body == body and entity in (None, record.entity)
         ]
 
-    def changed_by(self, change: Change) -> v.Command:
-        """Return the request at which a message changed; an advance if time did it."""
-        return self.before[change.index].command
+    @property
+    def assigns_ids(self) -> bool:
+        """Whether a client library sets the MessageIds that its user does not."""
+        return self._observability.assigns_message_ids
+
+    def holding(self, token: str) -> QueuedMessage | None:
+        """Return the message that a lock token of the bus was shown for."""
+        entity = self.entity
+        if entity is None:
+            return None
+        number = self.bindings.model_token(entity.path, token).partition("/")[0]
+        record = self.bindings.made(entity, int(number)) if number.isdecimal() else None
+        return record if isinstance(record, QueuedMessage) else None
+
+    def cause(self, record: Numbered, change: Change) -> type[v.Command]:
+        """Return the kind of request that changed a message; an advance if time did it.
+
+        What is due happens before the next request, so that a change may be noted there.
+        """
+        event = self.before[change.index]
+        if isinstance(event.command, GIVING) and change.after in (State.GONE, State.ACTIVE):
+            shown = {view.body for view in views_of(event.outcome)}
+            taken = record.message.body in shown and change.after is State.GONE
+            return type(event.command) if taken else v.AdvanceClock
+        can = CAUSES.get(change.after, ())
+        return type(event.command) if isinstance(event.command, can) else v.AdvanceClock
 
     def sends_of(self, body: str) -> list[tuple[v.Event, v.Message]]:
         """Return the earlier sends of messages with this body, each with the message."""
         return [
             (event, message)
-            for event in self.before
+            for event in self.history
             for message in messages_of(event.command)
             if message.body == body
         ]
@@ -127,7 +169,7 @@ class Scene:
         """Return the earlier sends of messages with this MessageId, each with the message."""
         return [
             (event, message)
-            for event in self.before
+            for event in self.history
             for message in messages_of(event.command)
             if message.message_id == message_id
         ]
@@ -149,6 +191,37 @@ class Scene:
                 return found
             found.append(source)
             wanted = source
+
+    def done(self, *kinds: type[v.Command], path: str | None = None) -> list[v.Event]:
+        """Return the earlier requests of these kinds that were not refused."""
+        asked = self.asked(*kinds, path=path)
+        return [event for event in asked if not isinstance(event.outcome, v.Refused)]
+
+    def refused(self, *kinds: type[v.Command], path: str | None = None) -> list[v.Event]:
+        """Return the earlier requests of these kinds that were refused."""
+        asked = self.asked(*kinds, path=path)
+        return [event for event in asked if isinstance(event.outcome, v.Refused)]
+
+    @property
+    def was_full(self) -> bool:
+        """Whether an earlier request was refused for want of room."""
+        return any(
+            getattr(event.outcome, "error", None) is v.Error.QUOTA_EXCEEDED
+            for event in self.history
+        )
+
+    @property
+    def own_outages(self) -> list[v.Event]:
+        """Return the outages of the entity that was asked."""
+        base = base_path(self.path)
+        outages = self.asked(v.TakePartitionDown)
+        return [event for event in outages if base_path(v.concerned(event.command) or "") == base]
+
+    @property
+    def other_outages(self) -> list[v.Event]:
+        """Return the outages of other entities."""
+        own = self.own_outages
+        return [event for event in self.asked(v.TakePartitionDown) if event not in own]
 
     def lifetimes_changed(self) -> bool:
         """Return whether an update has changed a time to live."""
@@ -179,20 +252,24 @@ class Scene:
         """Return the index of the request that has created an entity."""
         indices = (
             index
-            for index, event in enumerate(self.before)
+            for index, event in enumerate(self.history)
             if isinstance(event.command, v.CreateQueue | v.CreateTopic | v.CreateSubscription)
             and _created_path(event.command) == path
         )
         return max(indices, default=0)
 
-    def rules_of_refusal_at(self, event: v.Event) -> tuple[v.RuleId, ...]:
-        """Return the rules by which the model refuses an earlier request."""
-        before = self.before[: self.before.index(event) + 1]
+    def told_at(
+        self, event: v.Event, rules: Callable[["Scene"], Iterable[v.RuleId]]
+    ) -> tuple[v.RuleId, ...]:
+        """Return the rules of an earlier request, as a function finds them in its own scene."""
+        before = self.history[: self.history.index(event) + 1]
         scene = scene_of(before, self.namespace.profile, self._observability)
-        return () if scene is None else scene.rules_of_refusals
+        return () if scene is None else tuple(rules(scene))
 
     def created_twice(self, path: str) -> bool:
-        """Return whether an entity was created, or was to be, more than once."""
+        """Return whether an entity was to be created again while it was there."""
+        if self.done(v.DeleteQueue, v.DeleteTopic):
+            return False
         asked = self.asked(v.CreateQueue, v.CreateTopic, v.CreateSubscription)
         return sum(_created_path(event.command) == path for event in asked) > 1
 
@@ -223,5 +300,5 @@ def scene_of(
         if foreseen:
             search.foresee(event)
         if search.run() is Ended.EXPLAINED:
-            return Scene(search, before, event, observability)
+            return Scene(search, before, event, events[:-1], observability)
     return None

@@ -1,6 +1,7 @@
 """Rules that are broken by giving nothing where a message has to be given."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.judging.diagnosis.conditions import rules_if
@@ -30,38 +31,55 @@ def _not_received(scene: Scene) -> Iterator[v.RuleId]:
         return
     circumstances = tuple(of_circumstances(scene, entity))
     given = scene.given()
-    fresh = [record for record in given if len(scene.lives.of(record)) < 2]
-    for record in given:
-        if record in fresh:
-            yield from circumstances
-        yield from of_its_last_change(scene, record)
+    rules = [of_its_last_change(scene, record) for record in given]
+    # Why something is no copy says more than that an outage is over.
+    if any(set(OF_NO_COPY) & set(some) for some in rules):
+        yield from (some[0] for some in rules if some)
     yield from circumstances
+    for some in rules:
+        yield from some
     in_session = entity.settings.requires_session
     yield from rules_if(
         (in_session and scene.event.command, "SESS-05"),
         (isinstance(scene.event.command, v.ReceiveBatch), "FEAT-07", "BATCH-12"),
         (entity.kind is EntityKind.SUBSCRIPTION and entity.settings.partitioned, "TOPIC-09"),
-        (entity.settings.partitioned, "LIFE-09"),
-        (True, "LIFE-01"),
+        (True, "LIFE-09", "LIFE-01"),
     )
+
+
+OF_NO_COPY: Final = ("DUP-01", "DUP-08", "DUP-10", "DUP-13")
 
 
 def of_circumstances(scene: Scene, entity: Entity) -> Iterator[v.RuleId]:
     """Yield the rules by which something that happened elsewhere does not matter."""
-    namespace = scene.namespace
-    base = entity.base.path
-    downs = scene.asked(v.TakePartitionDown)
-    own = [event for event in downs if v.owner_of(v.concerned(event.command) or "") == base]
-    refused = [e for e in scene.before if isinstance(e.outcome, v.Refused)]
-    full = [e for e in refused if getattr(e.outcome, "error", None) is v.Error.QUOTA_EXCEEDED]
+    down = bool(entity.base.down)
+    path, partitioned = entity.path, entity.settings.partitioned
+    received = scene.done(v.Receive, path=path)
+    own = [event for event in received if event.connection == scene.event.connection]
+    subscription = entity.kind is EntityKind.SUBSCRIPTION
+    waited = scene.asked(v.AdvanceClock)
+    if entity.owner is not entity:
+        return
     yield from rules_if(
-        (scene.statuses_of(entity.path), "MGMT-27"),
+        (scene.refused(v.CancelScheduled, path=path), "SCHED-05"),
+        (_changed_forwarding(scene, path), "FWD-05"),
+        (subscription and scene.statuses_of(path), "TOPIC-25"),
+        (scene.statuses_of(path), "MGMT-27"),
+        (subscription and scene.statuses_of(entity.base.path), "TOPIC-26"),
+        (partitioned and len(own) < len(received) and waited, "LIFE-13"),
         (scene.created_twice(entity.path), "MGMT-09"),
         (scene.asked(v.RestoreQueue, path=entity.path), "PREM-03"),
-        (full, "SIZE-11"),
-        (own and not entity.base.down, "PART-04"),
-        (own and entity.base.down, "PART-02"),
-        (downs and not own, "PART-05"),
-        (scene.asked(v.Peek, path=entity.path), "LIFE-07"),
-        (namespace.profile.is_partitioned, "PREM-12"),
+        (scene.was_full, "SIZE-11"),
+        (scene.own_outages and not down, "PART-04"),
+        (scene.own_outages and down, "PART-02"),
+        (scene.other_outages, "PART-05"),
+        (scene.asked(v.DeleteBatch, path=entity.path), "BATCH-15", "BATCH-17"),
+        (scene.asked(v.Peek, path=path), "LIFE-07"),
+        (partitioned and len(own) > 1, "PART-09"),
     )
+
+
+def _changed_forwarding(scene: Scene, path: str) -> bool:
+    """Return whether an update has changed where an entity forwards to."""
+    updates = scene.done(v.UpdateQueue, path=path)
+    return any(getattr(event.command, "forward_to", None) is not None for event in updates)
