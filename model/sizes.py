@@ -43,9 +43,11 @@ class Sizes(Family):
                 raise Refusal(v.Error.INVALID_OPERATION, rule)
             return wanted
         if wanted not in sizes:
-            if self.namespace.prefers("SIZE-02", "replaced", to="refused"):
-                return max(size for size in sizes if size <= max(wanted, sizes[0]))
-            raise Refusal(v.Error.INVALID_OPERATION, rule)
+            nearest = sorted(sizes, key=lambda size: abs(size - wanted))
+            granted = self.namespace.choices.pick("SIZE-02", (None, *nearest))
+            if granted is None:
+                raise Refusal(v.Error.INVALID_OPERATION, rule)
+            return granted
         return wanted
 
     def partition_count(self, *, partitioned: bool, size: int) -> int:

@@ -192,7 +192,8 @@ class Topics(Family):
         return name.lower()
 
     def topic_of(self, path: str) -> Entity:
-        """MGMT-10: return the topic with this path."""
+        """MGMT-10, MGMT-24: return the topic with this path."""
+        self.rules.management.check_basic()
         topic = self.namespace.entities.get(path) or self.missing(path)
         if topic.kind is not EntityKind.TOPIC:
             raise Refusal(v.Error.INVALID_OPERATION)
@@ -236,7 +237,8 @@ class Topics(Family):
 
     @handles(v.ListTopics)
     def list_topics(self, command: v.ListTopics, connection: str) -> Answer:
-        """MGMT-16: return the name of each topic once."""
+        """MGMT-16, MGMT-24: return the name of each topic once."""
+        self.rules.management.check_basic()
         names = (
             path
             for path, topic in self.namespace.entities.items()

@@ -8,10 +8,9 @@ bound (`bindings`).
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.judging.replay.bindings import Bindings, Numbered
+from busproof.judging.replay.descriptions import Descriptions
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide
 from busproof.model.answers import Answer
@@ -40,9 +39,6 @@ UNNAMED: Final[frozenset[v.RuleId]] = frozenset(
     )
 )
 """Rules whose refusals have no documented error."""
-
-OF_TOPIC: Final = ("partitioned", "duplicate_detection", "duplicate_window", "max_size", "size")
-"""Settings that belong to a topic and not to its subscription, and to no dead-letter queue."""
 
 
 def is_same_text(sent: str | None, shown: str | None, or_else: str | None = None) -> bool:
@@ -94,6 +90,7 @@ class Agreement:
         self._evidence = evidence
         self._guide = guide
         self._seen = observability
+        self._descriptions = Descriptions(namespace, bindings, evidence)
         self.tolerance = 0
 
     def agrees(self, event: v.Event, answer: Answer) -> bool:
@@ -292,19 +289,7 @@ class Agreement:
     # Descriptions -----------------------------------------------------------------------------
 
     def _description_agrees(self, _: v.Event, recorded: Any, made: Any) -> bool:
-        told, own = recorded.description, made.description
-        is_part = isinstance(told, v.QueueDescription) and "/" in told.queue
-        for field in attrs.fields(type(told)):
-            name = field.name
-            value, expected = getattr(told, name), getattr(own, name)
-            if value is None or name in ("queue", "topic") or (is_part and name in OF_TOPIC):
-                continue
-            if name == "size" and not self._evidence.sizes_are_known:
-                if value < expected:
-                    return False
-            elif value != expected:
-                return False
-        return True
+        return self._descriptions.agree(recorded.description, made.description)
 
     # Lists ------------------------------------------------------------------------------------
 

@@ -48,6 +48,8 @@ class Bindings:
         self._made: dict[tuple[Entity, int], Numbered] = {}
         self._kinds: dict[v.Message, int] = {}
         self._by_body: dict[tuple[str, str], list[QueuedMessage]] = {}
+        self._disturbed: dict[Entity, bool] = {}
+        self._subscribed: dict[Entity, int] = {}
         # By entity and partition (or key, if partitions are not seen): the model's numbers in
         # order, each with the bus's number.
         self._lines: dict[tuple[Entity, object], list[tuple[int, int]]] = {}
@@ -99,6 +101,25 @@ class Bindings:
     def ever(self, path: str, body: str) -> Iterator[QueuedMessage]:
         """Yield all messages with this body that an entity has, or had."""
         return iter(self._by_body.get((path, body), ()))
+
+    # Entities ---------------------------------------------------------------------------------
+
+    def disturb(self, entity: Entity) -> None:
+        """Note that a partition of a queue or topic goes down or up."""
+        self._namespace.journal.put(self._disturbed, entity, True)
+
+    def was_disturbed(self, entity: Entity) -> bool:
+        """Return whether a partition of a queue or topic is down or has been."""
+        return bool(entity.down) or entity in self._disturbed
+
+    def subscribe(self, topic: Entity) -> None:
+        """Note that a topic gets a subscription."""
+        made = self.subscriptions_made(topic)
+        self._namespace.journal.put(self._subscribed, topic, made + 1)
+
+    def subscriptions_made(self, topic: Entity) -> int:
+        """Return how many subscriptions a topic has ever had."""
+        return self._subscribed.get(topic, 0)
 
     # Numbers ----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.judging.replay.guide import Guide
+from busproof.model.answers import Answer
 from busproof.model.family import Family
 from busproof.model.forwarding import Forwarding
 from busproof.model.keys import Keys
@@ -17,6 +18,7 @@ from busproof.model.partitions import Partitions
 from busproof.model.rules import Families
 from busproof.model.scheduling import Scheduling
 from busproof.model.state import Entity, Partition, QueuedMessage, ScheduledMessage
+from busproof.model.topics import Topics
 from busproof.model.values import InTransit, Key, Refusal
 
 __all__ = ["watched"]
@@ -115,6 +117,14 @@ class WatchedPartitions(Partitions):
         guide_of(self).any_error = True
         return super().outage(*rules)
 
+    def switch(self, command: v.TakePartitionDown | v.BringPartitionUp, connection: str) -> Answer:
+        """Tell that a partition goes down or up."""
+        answer = super().switch(command, connection)
+        entity = self.namespace.entities.get(command.queue)
+        if entity is not None:
+            guide_of(self).bindings.disturb(entity.base)
+        return answer
+
     def fill_cache(
         self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode
     ) -> None:
@@ -157,12 +167,23 @@ class WatchedPartitions(Partitions):
         return [] if may_end and not guide_of(self).views else up
 
 
+class WatchedTopics(Topics):
+    """Observer of subscriptions."""
+
+    def create_subscription(self, command: v.CreateSubscription, connection: str) -> Answer:
+        """Tell that a topic gets a subscription."""
+        answer = super().create_subscription(command, connection)
+        guide_of(self).bindings.subscribe(self.namespace.entities[command.topic])
+        return answer
+
+
 OBSERVERS: Final[dict[str, type[Family]]] = {
     "keys": WatchedKeys,
     "messages": WatchedMessages,
     "forwarding": WatchedForwarding,
     "scheduling": WatchedScheduling,
     "partitions": WatchedPartitions,
+    "topics": WatchedTopics,
 }
 
 
