@@ -169,7 +169,7 @@ class Topics(Family):
 
     @handles(v.CreateSubscription)
     def create_subscription(self, command: v.CreateSubscription, connection: str) -> Answer:
-        """TOPIC-17 to TOPIC-19, TOPIC-21, FILTER-01: create a subscription of a topic."""
+        """MGMT-09, TOPIC-17 to TOPIC-19, TOPIC-21, FILTER-01: create a subscription of a topic."""
         topic = self.namespace.entities.get(command.topic) or self.missing(command.topic)
         if topic.subscriptions is None:
             raise Refusal(v.Error.NOT_FOUND, "TOPIC-19")
@@ -177,7 +177,8 @@ class Topics(Family):
         path = v.subscription_path(command.topic, command.subscription)
         known = {self.folded(other.path) for other in topic.subscriptions}
         if self.folded(path) in known:
-            raise Refusal(v.Error.ALREADY_EXISTS, "TOPIC-21")
+            same = path in self.namespace.entities
+            raise Refusal(v.Error.ALREADY_EXISTS, "MGMT-09" if same else "TOPIC-21")
         own = topic.settings
         settings = EntitySettings.of(command, partitioned=own.partitioned, max_size=own.max_size)
         kind = EntityKind.SUBSCRIPTION

@@ -134,6 +134,11 @@ class Bindings:
             return False
         return self._partition_fits(record, number)
 
+    def shown(self, entity: Entity, view: v.MessageView) -> Numbered | None:
+        """Return the message that a view shows, as far as it is known."""
+        known = self._record_of.get((entity, view.sequence_number or -1))
+        return known or next(self.candidates(entity.path, view), None)
+
     def is_bound(self, record: Numbered) -> bool:
         """Return whether the bus's number of a message is known."""
         return record in self._number_of

@@ -116,6 +116,19 @@ class Evidence:
                 return number >> v.SEQUENCE_BITS
         return None
 
+    def place_of(self, event: v.Event) -> int | None:
+        """Return the partition in which an event, or a later one, shows all messages of a send."""
+        if (partition := self.witnessed(event)) is not None or not self.strict:
+            return partition
+        queue, messages = getattr(event.command, "queue", ""), messages_of(event.command)
+        places = {
+            place
+            for message in messages
+            for place in self.partitions_of_body(message.body, (queue,))
+        }
+        once = all(self._sent[base_path(queue), message.body] == 1 for message in messages)
+        return places.pop() if once and len(places) == 1 else None
+
     def _note_place(self, queue: str, view: v.MessageView, number: int) -> None:
         self._shown[queue, view.body].setdefault(number, number >> v.SEQUENCE_BITS)
         self._note_key(queue, view, number >> v.SEQUENCE_BITS)

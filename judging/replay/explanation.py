@@ -12,6 +12,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.coverage.across import shown_across
 from busproof.judging.replay.evidence import independent_parts, messages_of
 from busproof.judging.replay.search import Ended, Executed, Search
 from busproof.model.rules import NO_FAULT, Families
@@ -99,17 +100,35 @@ def explain(
             agree = agree and readings.setdefault(name, reading) == reading
     if agree:
         return Explanation(
-            ended=Ended.EXPLAINED, execution=tuple(executed), readings=readings, steps=spent
+            ended=Ended.EXPLAINED,
+            execution=_with_rules_across(events, executed),
+            readings=readings,
+            steps=spent,
         )
     search = Search(events, profile, observability, replaced)
     ended = search.run(steps)
     found = ended is Ended.EXPLAINED
     return Explanation(
         ended=ended,
-        execution=search.execution if found else (),
+        execution=_with_rules_across(events, search.execution) if found else (),
         stuck_at=None if found else search.stuck_at,
         readings=dict(search.namespace.readings),
         steps=spent + search.steps,
+    )
+
+
+def _with_rules_across(
+    events: Sequence[v.Event], execution: Sequence[Executed]
+) -> tuple[Executed, ...]:
+    """Add the rules that only events of independent parts show together."""
+    more = shown_across(events, {one.index: one.rules for one in execution})
+    first = {one.index: place for place, one in reversed(list(enumerate(execution)))}
+    places = {first[index]: rules for index, rules in more.items()}
+    return tuple(
+        attrs.evolve(one, rules=tuple(dict.fromkeys((*one.rules, *places[place]))))
+        if place in places
+        else one
+        for place, one in enumerate(execution)
     )
 
 
@@ -151,7 +170,7 @@ class Continued:
             self._search = search
             return Explanation(
                 ended=Ended.EXPLAINED,
-                execution=search.execution,
+                execution=_with_rules_across(self._events, search.execution),
                 readings=dict(search.namespace.readings),
                 steps=search.steps,
             )

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 from busproof import vocabulary as v
+from busproof.judging.coverage.notes import Noting
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.choices_made import Choice, Place, Script, index_of
 from busproof.judging.replay.evidence import Evidence, base_path, views_of
 from busproof.model.ambiguities import Settled
-from busproof.model.choices import Choices, Fits
+from busproof.model.choices import Fits
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
 from busproof.model.state import QueuedMessage, Session
@@ -28,7 +29,7 @@ class NoWay(Exception):
     """No candidate of a choice agrees with the recorded answer."""
 
 
-class Guide(Choices):
+class Guide(Noting):
     """Policy that takes the candidates which agree with the recorded answer, best first.
 
     Attributes:

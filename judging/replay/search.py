@@ -16,6 +16,8 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.coverage.notes import Coverage
+from busproof.judging.coverage.shown import shown_by
 from busproof.judging.replay.agreement import Agreement
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.choices_made import Choice, Script, next_script
@@ -27,6 +29,7 @@ from busproof.judging.replay.relevance import NOTHING, Relevance
 from busproof.judging.replay.state_keys import state_key
 from busproof.judging.replay.timers import Clock
 from busproof.judging.replay.watching import watched
+from busproof.model.answers import Answer
 from busproof.model.rules import NO_FAULT, Families
 from busproof.model.step import new_namespace, step
 
@@ -55,10 +58,12 @@ class Executed:
     Attributes:
         index: the event's index in the history.
         choices: what the bus chose at this event.
+        rules: the rules that the event shows, the one that decided it first.
     """
 
     index: int
     choices: tuple[Choice, ...]
+    rules: tuple[v.RuleId, ...] = ()
 
 
 @attrs.define
@@ -70,6 +75,7 @@ class Frame:
         index: the event that it executed.
         made: its choices; empty if it changed nothing.
         chosen: its choices, for the explanation.
+        rules: the rules that it shows.
         others: events that may come here instead, best first.
         blame: what the dead ends after this step depended on.
         key: the state after it and what is done, if dead ends are remembered.
@@ -79,6 +85,7 @@ class Frame:
     index: int
     made: tuple[Choice, ...]
     chosen: tuple[Choice, ...]
+    rules: tuple[v.RuleId, ...]
     others: Sequence[int]
     blame: Relevance
     key: Hashable = None
@@ -113,6 +120,9 @@ class Search:
         self._evidence = Evidence(events, strict=strict, numbers_show_partitions=numbered)
         self._bindings = Bindings(namespace, strict=strict, numbers_show_partitions=numbered)
         self._guide = Guide(namespace, self._bindings, self._evidence)
+        self._coverage = self._guide.coverage = Coverage(
+            namespace, self._bindings.shown, strict=strict, slack=observability.slack
+        )
         self._clock = Clock(namespace, self._guide, observability)
         self._agreement = Agreement(
             namespace, self._bindings, self._evidence, self._guide, observability
@@ -125,6 +135,7 @@ class Search:
         )
         self._frames: list[Frame] = []
         self._dead: dict[Hashable, Relevance] = {}
+        self._answer: Answer | None = None
         self.steps = 0
         self.furthest = 0
         self.stuck_at = 0
@@ -132,7 +143,7 @@ class Search:
     @property
     def execution(self) -> tuple[Executed, ...]:
         """The steps of the path that the search is on."""
-        return tuple(Executed(frame.index, frame.chosen) for frame in self._frames)
+        return tuple(Executed(frame.index, frame.chosen, frame.rules) for frame in self._frames)
 
     @property
     def bindings(self) -> Bindings:
@@ -188,7 +199,9 @@ class Search:
                 if changed and script:
                     guide.remember()
                 made = chosen if changed else ()
-                self._frames.append(Frame(mark, queue[0], made, chosen, queue[1:], blame))
+                # What is noted for coverage is no change that another choice might have avoided.
+                rules = () if self._answer is None else shown_by(self._coverage, self._answer)
+                self._frames.append(Frame(mark, queue[0], made, chosen, rules, queue[1:], blame))
                 order.take(queue[0])
                 self.furthest = max(self.furthest, len(self._frames))
                 queue, script, blame = order.candidates(), (), NOTHING
@@ -258,6 +271,7 @@ class Search:
         """Execute an event with these choices; return whether the answer agrees."""
         event, guide, namespace = self._events[index], self._guide, self.namespace
         guide.begin(index, event, script)
+        self._answer = None
         if isinstance(event.outcome, v.Unsupported):
             return True
         part = self._evidence.part_of_event(index)
@@ -278,8 +292,12 @@ class Search:
                 self._lost.ask(index, event)
                 return True
             command = self._bindings.translated(event.command)
+            partition = self._evidence.place_of(event)
+            self._coverage.begin(event, command, partition, guide.views)
             answer = step(namespace, command, event.connection, guide, keep=True)
             self._agreement.tolerance = self._clock.tolerance
-            return self._agreement.agrees(event, answer)
+            agrees = self._agreement.agrees(event, answer)
         except NoWay:
             return False
+        self._answer = answer
+        return agrees

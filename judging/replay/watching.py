@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from busproof import vocabulary as v
+from busproof.judging.coverage.shown import OBSERVERS as OF_COVERAGE
 from busproof.judging.replay.guide import Guide
 from busproof.model.answers import Answer
 from busproof.model.family import Family
@@ -177,13 +178,24 @@ class WatchedTopics(Topics):
         return answer
 
 
-OBSERVERS: Final[dict[str, type[Family]]] = {
+OF_GUIDE: Final[dict[str, type[Family]]] = {
     "keys": WatchedKeys,
     "messages": WatchedMessages,
     "forwarding": WatchedForwarding,
     "scheduling": WatchedScheduling,
     "partitions": WatchedPartitions,
     "topics": WatchedTopics,
+}
+
+
+def _above(*kinds: type[Family] | None) -> type[Family]:
+    """Return a class with the methods of all these, the first before the others."""
+    bases = tuple(kind for kind in kinds if kind is not None)
+    return bases[0] if len(bases) == 1 else type(bases[0].__name__, bases, {})
+
+
+OBSERVERS: Final[dict[str, type[Family]]] = {
+    name: _above(OF_GUIDE.get(name), OF_COVERAGE.get(name)) for name in {**OF_GUIDE, **OF_COVERAGE}
 }
 
 
@@ -195,6 +207,5 @@ def watched(replaced: Families) -> dict[str, Any]:
     """
     watching: dict[str, Any] = dict(replaced)
     for name, observer in OBSERVERS.items():
-        own = replaced.get(name)
-        watching[name] = observer if own is None else type(observer.__name__, (observer, own), {})
+        watching[name] = _above(observer, replaced.get(name))
     return watching

@@ -1,0 +1,156 @@
+"""What each refusal implies, request by request."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.judging.coverage import batches, deferral, keys, locks, management, sessions, sizes
+from busproof.judging.coverage.duplicates import declined
+from busproof.judging.coverage.notes import Coverage, Rules
+from busproof.model.state import Entity
+
+__all__ = ["of_refusal", "said_of"]
+
+SAID_OTHERWISE: Final[dict[type[v.Command], dict[v.RuleId, v.RuleId]]] = {
+    v.Schedule: {"KEY-08": "SCHED-12", **dict.fromkeys(("KEY-03", "KEY-18"), "SCHED-10")},
+    v.CreateSubscription: {"MGMT-10": "TOPIC-19"},
+    v.ReceiveDeferred: dict.fromkeys(("SESS-02", "SESS-12"), "DEFER-12"),
+    v.GetSessionState: {"SESS-12": "SESS-21"},
+    v.SetSessionState: {"SESS-12": "SESS-21"},
+    v.CommitTransaction: dict.fromkeys(("LIFE-06", "LOCK-06"), "LOCK-13"),
+}
+"""Request to the rules that say of it in particular what others say of any."""
+
+
+def said_of(coverage: Coverage, decided: Rules) -> Rules:
+    """Return the rules that say why this very request was refused.
+
+    SCHED-10, SCHED-12, TOPIC-19 and TXN-07 say of some requests what other rules say of any.
+    """
+    command, entity = coverage.event.command, coverage.entity
+    instead = SAID_OTHERWISE.get(type(command), {})
+    in_transaction = getattr(command, "transaction", None) is not None
+    if in_transaction and entity is not None and entity.settings.requires_session:
+        instead = {"KEY-08": "TXN-07"}
+    return tuple(instead.get(rule, rule) for rule in decided) if instead else decided
+
+
+See = Callable[[Coverage, Entity, Any, v.Error, Rules], None]
+
+
+def of_refusal(coverage: Coverage, error: v.Error, decided: Rules) -> None:
+    """Show the rules that a refusal implies.
+
+    Args:
+        coverage: the coverage.
+        error: the recorded error.
+        decided: the rules by which the model refused the request.
+    """
+    entity, path = coverage.entity, coverage.path
+    if "MGMT-18" in decided and path is not None:
+        management.note_outage(coverage, path)
+    if entity is None:
+        if error is v.Error.NOT_FOUND and path is not None:
+            management.of_missing(coverage, path)
+        return
+    see = REFUSALS.get(type(coverage.command))
+    if see is not None:
+        see(coverage, entity, coverage.command, error, decided)
+
+
+def _of_send(
+    coverage: Coverage,
+    entity: Entity,
+    command: v.Send | v.Schedule,
+    error: v.Error,
+    decided: Rules,
+) -> None:
+    if decided:
+        declined(coverage, entity, command.message, "DUP-08")
+    if error is v.Error.QUOTA_EXCEEDED:
+        sizes.of_full(coverage, entity, command)
+    elif error is v.Error.MESSAGE_TOO_LARGE:
+        coverage.show_if(
+            (command.transaction is not None, "LIMIT-21"),
+            (isinstance(command, v.Schedule), "LIMIT-06"),
+        )
+    elif entity.base.down and isinstance(command, v.Send):
+        keys.of_refused_send(coverage, entity, command.message, command.timeout)
+
+
+def _of_batch(
+    coverage: Coverage, entity: Entity, command: v.SendBatch, error: v.Error, decided: Rules
+) -> None:
+    for message in command.messages:
+        declined(coverage, entity, message, "DUP-08")
+    if entity.base.down and "KEY-03" in decided and command.messages:
+        keys.of_refused_send(coverage, entity, command.messages[0], command.timeout)
+    batches.of_refused(coverage, error)
+
+
+def _of_lock(
+    coverage: Coverage,
+    entity: Entity,
+    command: v.Settlement | v.RenewLock,
+    error: v.Error,
+    _: Rules,
+) -> None:
+    if error is v.Error.LOCK_LOST:
+        locks.of_lost_lock(coverage, entity, command.lock_token)
+        enlisted = getattr(command, "transaction", None) is not None
+        coverage.show_if((isinstance(command, v.DeadLetter), "DLQ-14"), (enlisted, "LOCK-13"))
+
+
+def _of_locks(
+    coverage: Coverage,
+    _: Entity,
+    command: v.SettleBatch | v.RenewLocks,
+    error: v.Error,
+    decided: Rules,
+) -> None:
+    coverage.show_if(("LOCK-15" in decided, "LOCK-16"))
+    if error is v.Error.LOCK_LOST:
+        if isinstance(command, v.RenewLocks):
+            coverage.show("LOCK-05")
+        else:
+            used_up = command.disposition.name in ("COMPLETE", "ABANDON")
+            coverage.show("LIFE-06" if used_up else "LOCK-06")
+
+
+def _of_deferred(
+    coverage: Coverage, entity: Entity, command: v.ReceiveDeferred, _: v.Error, __: Rules
+) -> None:
+    deferral.of_refusal(coverage, entity, command)
+
+
+def _of_receive(
+    coverage: Coverage, entity: Entity, command: v.Receive, error: v.Error, _: Rules
+) -> None:
+    session = entity.sessions.get(command.session_id or "")
+    others = session is not None and session.holder not in (None, coverage.event.connection)
+    coverage.show_if((error is v.Error.SESSION_LOCK_LOST and others, "LIFE-10"))
+
+
+def _of_accept(
+    coverage: Coverage, entity: Entity, command: v.AcceptSession, error: v.Error, _: Rules
+) -> None:
+    if error is v.Error.SESSION_CANNOT_BE_LOCKED:
+        sessions.of_refusal(coverage, entity, command)
+
+
+def _of_update(coverage: Coverage, entity: Entity, _: v.Command, __: v.Error, ___: Rules) -> None:
+    management.note_refused_update(coverage, entity)
+
+
+REFUSALS: Final[dict[type[v.Command], See]] = {
+    v.Send: _of_send,
+    v.Schedule: _of_send,
+    v.SendBatch: _of_batch,
+    **dict.fromkeys((v.Complete, v.Abandon, v.DeadLetter, v.Defer, v.RenewLock), _of_lock),
+    **dict.fromkeys((v.SettleBatch, v.RenewLocks), _of_locks),
+    v.ReceiveDeferred: _of_deferred,
+    **dict.fromkeys((v.Receive, v.ReceiveBatch), _of_receive),
+    v.AcceptSession: _of_accept,
+    **dict.fromkeys((v.UpdateQueue, v.UpdateTopic), _of_update),
+}
+"""Request to what its refusal implies."""
