@@ -68,7 +68,7 @@ Feature: Batches
 
   Rule: The messages of a batch keep their order
 
-    @BATCH-03
+    @BATCH-03 @KEY-17
     Scenario Outline: Messages of one key are received in the order of their batch
       Given a partitioned queue
       And 10 messages with <property> "a" were sent at once
@@ -341,7 +341,7 @@ Feature: Batches
         | with PartitionKey "a" |
         | without key           |
 
-    @BATCH-13
+    @BATCH-13 @KEY-17
     Scenario: What comes together of one key is in order
       Given a partitioned queue
       And 6 messages with PartitionKey "a" were sent

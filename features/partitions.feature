@@ -332,8 +332,10 @@ Feature: Partitions, outages and front ends
     @PART-14 @DLQ-07
     Scenario: A peek among a regular queue's dead letters shows the oldest
       Given a regular queue
-      And 3 messages without key were sent
-      When everything is received and dead-lettered
+      And a message without key was sent
+      When a message is received and dead-lettered because of "first"
+      And a message without key is sent
+      And a message is received and dead-lettered because of "second"
       And receivers turn to its dead letters
       And up to 1 message is peeked
       Then the message shown is number 1 of those that were sent

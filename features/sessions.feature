@@ -358,7 +358,7 @@ Feature: Sessions
         | regular     | completed     |
 
     @LIFE-10
-    Scenario Outline: A session is renewed, closed and received at once by its holder only
+    Scenario Outline: A session is renewed and received at once by its holder only
       Given a <kind> queue with locks of 20 seconds and that requires sessions
       And 2 messages with SessionId "a" were sent
       When session "a" is accepted
@@ -373,11 +373,26 @@ Feature: Sessions
       Examples:
         | kind        | used             |
         | partitioned | renewed          |
-        | partitioned | closed           |
         | partitioned | received at once |
         | regular     | renewed          |
-        | regular     | closed           |
         | regular     | received at once |
+
+    @LIFE-10
+    Scenario Outline: A session that another connection closes stays with its holder
+      Given a <kind> queue with locks of 20 seconds and that requires sessions
+      And 2 messages with SessionId "a" were sent
+      When session "a" is accepted
+      And session "a" is closed over another connection
+      Then it is accepted or refused
+      When session "a" is accepted over another connection
+      Then it is refused
+      When everything of session "a" is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @DLQ-02 @SESS-05
     Scenario Outline: A message of a session that was delivered too often becomes a dead letter

@@ -331,9 +331,11 @@ Feature: Entity sizes
       Then in the end 8 large messages without key have room
 
     @SIZE-10 @MGMT-20
-    Scenario Outline: What a queue that requires sessions refuses takes no room in it
+    Scenario Outline: What a disabled queue that requires sessions refuses takes no room in it
       Given a <kind> queue of 1 GB and that requires sessions
-      When 12 large messages with PartitionKey "a" are refused
+      When the queue is disabled for senders
+      And 12 large messages with SessionId "a" are refused
+      And the queue is active again
       Then 8 large messages with SessionId "a" have room
       And in the end its message count is 8
 

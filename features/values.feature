@@ -338,8 +338,8 @@ Feature: Property and body values in transit
       Then it is accepted
       When everything is received and completed
       Then exactly 2 messages were received
-      And number 1 of them has <first>
-      And number 2 of them has <second>
+      And one of them has <first>
+      And one of them has <second>
 
       Examples:
         | kind        | first                                     | second                                       |

@@ -245,7 +245,8 @@ class Messages(Family):
 
         Where the edition promises no order of a key, all messages may be given.
         """
-        silent = not self.namespace.states("KEY-17")
+        # In Premium the entities from before keep what holds for partitioned ones (PREM-03).
+        silent = not (self.namespace.states("KEY-17") or self.namespace.states("PREM-03"))
         if silent and self.namespace.prefers("KEY-17", "any-order", to="in-order"):
             yield from partition.line.available(entity.messages)
             return

@@ -135,8 +135,8 @@ class Scheduling(Family):
         scheduled = entity.scheduled.get(command.sequence_number)
         if scheduled is None:
             # Nothing says that cancelling what is not scheduled is an error.
-            if self.namespace.prefers("FEAT-12", "done", to="refused"):
-                return Answer(DONE, rules=("FEAT-12",))
+            if self.namespace.prefers("SCHED-05", "done", to="refused"):
+                return Answer(DONE, rules=("SCHED-05",))
             raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
         self.drop(scheduled, Action.CANCEL)
         return Answer(DONE, rules=("SCHED-04",))

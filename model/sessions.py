@@ -185,8 +185,8 @@ class Sessions(Family):
         session = entity.sessions.get(command.session_id)
         # Nothing is said of closing a session that is not held: it is closed already.
         held = session is not None and session.holder == connection
-        if not held and self.namespace.prefers("SESS-18", "done", to="refused"):
-            return Answer(DONE, rules=("SESS-18",))
+        if not held and self.namespace.prefers("SESS-08", "done", to="refused"):
+            return Answer(DONE)
         session = self.held(entity, command.session_id, connection)
         self.rules.partitions.check_up(entity, session.partition, "SESS-25")
         self.release(session, counts=False)

@@ -57,6 +57,12 @@ def number_has(views: list[v.MessageView], place: int, carried: Properties) -> N
     assert carried.fit(views[place - 1]), views
 
 
+@then(parsers.parse("one of them has {carried}"), converters=READ)
+def one_has(views: list[v.MessageView], carried: Properties) -> None:
+    """Check that a message arrived with these properties, in whatever place."""
+    assert any(map(carried.fit, views)), views
+
+
 @then(parsers.parse("the message shown has {carried}"), converters={"carried": properties})
 def shown_has(peeked: tuple[v.MessageView, ...], carried: Properties) -> None:
     """Check the properties of the first message that a peek shows."""

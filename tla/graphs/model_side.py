@@ -61,9 +61,9 @@ class Went:
 UNSTATED: Final = frozenset(
     {
         *("FEAT-03", "KEY-17", "MGMT-06", "MGMT-07", "PREM-08"),
-        *("DLQ-10", "DUP-12", "FEAT-12", "FEAT-16", "FILTER-22", "FWD-15", "MGMT-27", "PART-05"),
-        *("PART-22", "PREM-14", "REGULAR-ORDER", "SESS-01", "SESS-02", "SESS-18", "SIZE-02"),
-        "TOPIC-05",
+        *("DLQ-10", "DUP-12", "FEAT-16", "FILTER-22", "FWD-15", "MGMT-27", "PART-05"),
+        *("PART-22", "PREM-14", "REGULAR-ORDER", "SCHED-05", "SESS-01", "SESS-02"),
+        *("SESS-08", "SIZE-02", "TOPIC-05"),
     }
 )
 """Freedoms of the model where the documents are silent, and the specs state only what is usual."""
