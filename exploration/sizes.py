@@ -27,6 +27,7 @@ class Size:
         waiting: total time to wait for timers of a bus on a real clock, in seconds.
         dear: whether each request is expensive: failures are then first shrunk without requests.
         minutes: duration of a soak, the only size that a clock ends; `None` for all others.
+        waits: whether scenarios that let time pass are played, and distilled sequences.
     """
 
     name: str
@@ -39,11 +40,28 @@ class Size:
     waiting: float = 30.0
     dear: bool = False
     minutes: float | None = None
+    waits: bool = True
+
+    @property
+    def explores(self) -> bool:
+        """Whether there are sequences besides the scenarios."""
+        return self.sequences != 0
 
 
 SIZES: Final = {
     size.name: size
     for size in (
+        Size(
+            name="smoke",
+            sequences=0,
+            steps=0,
+            elsewhere=0,
+            shrinking=1_000,
+            rules=2,
+            waiting=0,
+            dear=True,
+            waits=False,
+        ),
         Size(name="quick", sequences=80, steps=40, elsewhere=400, shrinking=10_000, waiting=20),
         Size(name="ci", sequences=1000, steps=50, elsewhere=4_000, shrinking=30_000, rules=5),
         Size(

@@ -29,6 +29,8 @@ class Audited:
         result: whether they did.
         killed_by: the names of the scenarios that killed it.
         commands: the number of events in the shortest counterexample.
+        content: the number of characters of its commands in their file, without the profile; 0 if
+            they do not break the rule alone.
         violated: every rule that the run reported as violated.
         why: for `equivalent`, why no test can notice the mutant; for `silent`, the rule's verdict.
     """
@@ -38,6 +40,7 @@ class Audited:
     result: Result
     killed_by: tuple[str, ...] = ()
     commands: int = 0
+    content: int = 0
     violated: tuple[v.RuleId, ...] = ()
     why: str = ""
 

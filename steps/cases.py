@@ -3,7 +3,8 @@
 pytest-bdd parses the features, here as under pytest, so both run the same scenarios.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,7 @@ from busproof.steps.paths_of_specs import follow
 from busproof.steps.playing import Definition, Player
 from busproof.steps.plugin import ANY_READING, RULE_ID
 from busproof.steps.stage import Stage
+from busproof.steps.waiting import SHOWN_LATE
 from busproof.tla.graphs import paths
 
 __all__ = [
@@ -32,6 +34,9 @@ __all__ = [
     "definitions",
     "families_of",
 ]
+
+EACH: Final = 2
+"""Number of scenarios of each rule in a run that leaves out those that let time pass."""
 
 FEATURES: Final = Path(__file__).resolve().parent.parent / "features"
 
@@ -109,7 +114,12 @@ class Replayed(Case):
 
 
 def cases(
-    *, only: str | None, source: str | None, replays: bool, rules: frozenset[v.RuleId]
+    *,
+    only: str | None,
+    source: str | None,
+    replays: bool,
+    rules: frozenset[v.RuleId],
+    waits: bool = True,
 ) -> tuple[Case, ...]:
     """Return the cases of a run in their order.
 
@@ -118,6 +128,7 @@ def cases(
         source: `tla` for the paths of the specs.
         replays: whether the run replays commands.
         rules: the rules that the run is limited to; empty if it is not.
+        waits: whether scenarios may let time pass; without them, no sequence is sent either.
     """
     if replays:
         return (Replayed(name="Replay"),)
@@ -131,8 +142,9 @@ def cases(
         )
     found: list[Case] = []
     if only != "distilled":
-        found += _scenarios(rules)
-    if only != "features":
+        scenarios = _scenarios(rules)
+        found += scenarios if waits else _prompt(scenarios)
+    if waits and only != "features":
         found += (
             Sequence(name=sequence.name, rules=(sequence.rule,), sequence=sequence)
             for sequence in distilled_sequences(only=rules)
@@ -140,6 +152,22 @@ def cases(
     kept = (case for case in found if not rules or not rules.isdisjoint(case.rules))
     # Family by family, so that the first verdicts come early.
     return tuple(sorted(kept, key=lambda case: families_of(case)[:1]))
+
+
+def _prompt(scenarios: Iterable[Scenario]) -> Iterator[Case]:
+    """Yield for each rule two scenarios in which no step lets time pass.
+
+    They are the first of those that are about the fewest other rules. Rows of an outline differ
+    little, so one row is enough.
+    """
+    player, kept, outlines = Player(definitions()), Counter[v.RuleId](), set[str]()
+    for case in sorted(scenarios, key=lambda case: len(case.rules)):
+        outline = case.name.partition(" (")[0]
+        lacking = {rule for rule in case.rules if kept[rule] < EACH} - SHOWN_LATE
+        if lacking and outline not in outlines and not player.waits(case.steps):
+            outlines.add(outline)
+            kept.update(case.rules)
+            yield case
 
 
 def families_of(case: Case) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from busproof.history.records import StepResult
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.any_command import Asking
 from busproof.steps.stage import verdict_on
+from busproof.steps.waiting import lets_time_pass
 from busproof.vocabulary.messages import MessageView
 
 __all__ = ["Definition", "Player"]
@@ -76,6 +77,11 @@ class Player:
                 results.append(StepResult(keyword=keyword, text=text, result=verdict.value))
                 raise
             results.append(StepResult(keyword=keyword, text=text, result="passed"))
+
+    def waits(self, steps: Sequence[tuple[str, str, str]]) -> bool:
+        """Return whether a step lets time pass."""
+        found = (self._found(kind, text)[0] for kind, _, text in steps)
+        return any(lets_time_pass(definition.function) for definition in found)
 
     def asking(self, bus: Bus) -> Asking:
         """Return a sequence of arbitrary commands on a bus."""

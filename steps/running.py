@@ -48,6 +48,8 @@ class Run(Stage):
 
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config)
+        if self.size is not None and not self.size.waits:
+            raise UsageError(f"--profile {self.size.name} is for busproof run")
         self._config = config
         self._writer: HistoryWriter | None = None
         self._own: FileIO | None = None

@@ -82,7 +82,8 @@ class Stage:
         self.commands = commands_of(given)
         self.profile: v.Profile = profile_of(given, self.catalogue, self.commands)
         self.size = size_of(given)
-        self.seed = seed_of(given) if self.size is not None else None
+        self.explores = self.size is not None and self.size.explores
+        self.seed = seed_of(given) if self.explores else None
         oracle = oracle_of(option(given, "oracle"))
         self._given = given
         self.name = resolved(option(given, "adapter", "model") or "")
@@ -197,7 +198,7 @@ class Stage:
             self._looks.look(self.current, self.steps)
 
     def _fresh_looks(self) -> LastLooks:
-        return LastLooks(self.adapter, explores=self.size is not None, most=self._most_failed)
+        return LastLooks(self.adapter, explores=self.explores, most=self._most_failed)
 
     def _sentence(self, rule: v.RuleId) -> str:
         return self.catalogue.rule(rule).statement

@@ -27,6 +27,7 @@ from busproof.steps.played import playable
 from busproof.steps.playing import Definition, Player
 from busproof.steps.recorder import Recorder
 from busproof.steps.stage import Stage, verdict_on
+from busproof.steps.waiting import SHOWN_LATE
 
 __all__ = [
     "Done",
@@ -192,7 +193,7 @@ class _Stage(Stage):
 
     def look_at_everything(self) -> None:
         """Keep the sequence of the scenario, and take a last look at what it has left."""
-        if self.current is not None and self.size is not None:
+        if self.current is not None and self.explores:
             self.found = playable(self.scenario, self.current.events, self.steps)
         super().look_at_everything()
 
@@ -234,10 +235,20 @@ class _Worker:
         self._player = player
         self._stage = _Stage(given)
         header = self._stage.header(None)
+        header = attrs.evolve(header, rules=self._limits() or header.rules)
         self._checker = Checker(header, self._stage.catalogue, self._stage.oracle)
         self._error: BaseException | None = None
         several = self._stage.declaration.several
         _tell(connection, Ready(header=header, several=several))
+
+    def _limits(self) -> tuple[v.RuleId, ...]:
+        """Return the rules that a run is limited to if it leaves out scenarios that wait."""
+        stage = self._stage
+        if stage.size is None or stage.size.waits:
+            return ()
+        about = sorted({rule for case in self._cases for rule in case.rules} - SHOWN_LATE)
+        applicable = (r for r in about if not stage.terms.inapplicable(stage.catalogue.rule(r)))
+        return tuple(applicable)
 
     def run(self) -> None:
         """Do each task that is received until there is none."""

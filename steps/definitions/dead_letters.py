@@ -6,6 +6,7 @@ from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.receiving import PEEKED_AT_ONCE
 from busproof.steps.definitions.sending import READ
+from busproof.steps.waiting import waiting
 from busproof.steps.wording import Properties, seconds
 
 REASON = "unreadable"
@@ -69,6 +70,7 @@ def abandons_by_default(bus: Bus, queue: str, number: int) -> None:
         "a message is received and its lock expires after {number:d} seconds, as often as permitted"
     )
 )
+@waiting
 def expires_as_permitted(bus: Bus, queue: str, number: int) -> None:
     """Receive a message and let its lock expire, until it reaches the maximum delivery count."""
     _spend(bus, queue, bus.deliveries[queue], expiring_after=number)
@@ -148,6 +150,7 @@ def receives_dead_letters(bus: Bus, queue: str, views: list[v.MessageView]) -> N
 
 
 @when(parsers.parse("dead letters are received and completed until {number:d} has come"))
+@waiting
 def awaits_dead_letters(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> None:
     """Receive and complete dead letters, with retries for those in transit."""
     views.extend(bus.awaited(queue + v.DEAD_LETTERS, number))

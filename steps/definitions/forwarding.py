@@ -12,6 +12,7 @@ from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import refuse_missing_kind
 from busproof.steps.definitions.topics import TOPIC
+from busproof.steps.waiting import waiting
 from busproof.steps.wording import queue_settings
 
 SOURCE: Final = "source"
@@ -125,6 +126,7 @@ def turned_to(views: list[v.MessageView], name: str) -> str:
 
 @when(parsers.parse("messages are awaited until there are {number:d}"))
 @when(parsers.parse("a message is awaited until there is {number:d}"))
+@waiting
 def awaits(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> None:
     """Receive and complete until this many messages have arrived, then once more for any excess."""
     for _ in bus.tries():
@@ -136,6 +138,7 @@ def awaits(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> Non
 
 
 @when(parsers.parse('messages of session "{session_id}" are awaited until there are {number:d}'))
+@waiting
 def awaits_session(
     bus: Bus, queue: str, views: list[v.MessageView], session_id: str, number: int
 ) -> None:

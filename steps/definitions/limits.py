@@ -8,6 +8,7 @@ from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import basic_has_no_topics, refuse_where_missing
+from busproof.steps.waiting import waiting
 from busproof.steps.wording import seconds
 
 TOO_LARGE: Final = {
@@ -163,6 +164,7 @@ def is_taken_or_too_large(outcome: v.Outcome) -> None:
     ),
     target_fixture="taken",
 )
+@waiting
 def sends_copy_within(bus: Bus, maybe: str | None, gap: int, window: int) -> int:
     """Send a MessageId twice within the window; return the number of messages received."""
     if maybe is None:
@@ -179,6 +181,7 @@ def sends_copy_within(bus: Bus, maybe: str | None, gap: int, window: int) -> int
     ),
     target_fixture="taken",
 )
+@waiting
 def sends_copy_after(bus: Bus, maybe: str | None, gap: int) -> int:
     """Send a MessageId twice with a gap in between; return the number of messages received.
 

@@ -5,6 +5,7 @@ from pytest_bdd import given, parsers, when
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import OTHER_QUEUE, create
+from busproof.steps.waiting import waiting
 from busproof.steps.wording import seconds
 
 
@@ -77,18 +78,21 @@ def that_one_up(bus: Bus, queue: str, partition: int) -> None:
 
 
 @when(parsers.parse("{number:d} seconds pass"))
+@waiting
 def passes(bus: Bus, number: int) -> None:
     """Let time pass."""
     bus.pass_time(seconds(number))
 
 
 @when(parsers.parse("only {number:d} of {whole:d} seconds pass"))
+@waiting
 def passes_only(bus: Bus, number: int, whole: int) -> None:
     """Let time pass, but too little for a timer of `whole` seconds to fire by the next answer."""
     bus.pass_only(seconds(number), seconds(whole))
 
 
 @when("a minute passes")
+@waiting
 def minute_passes(bus: Bus) -> None:
     """Let more time pass than the default lock duration."""
     bus.pass_time(seconds(60))

@@ -8,6 +8,7 @@ from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import OTHER
+from busproof.steps.waiting import waiting
 from busproof.steps.wording import Properties, properties, seconds
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
@@ -106,12 +107,14 @@ def cancels_each(bus: Bus, queue: str, all_scheduled: list[v.Outcome]) -> None:
 
 @when(parsers.parse("{number:d} message is awaited"))
 @when(parsers.parse("{number:d} messages are awaited"))
+@waiting
 def awaits(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> None:
     """Receive and complete until this many messages have arrived, or the time is up."""
     views.extend(bus.awaited(queue, number))
 
 
 @when(parsers.parse('{number:d} messages of session "{session_id}" are awaited'))
+@waiting
 def awaits_in_session(
     bus: Bus, queue: str, number: int, session_id: str, views: list[v.MessageView]
 ) -> None:
@@ -120,6 +123,7 @@ def awaits_in_session(
 
 
 @when(parsers.parse('a message of session "{session_id}" is awaited over another connection'))
+@waiting
 def awaits_in_session_elsewhere(
     bus: Bus, queue: str, session_id: str, views: list[v.MessageView]
 ) -> None:
@@ -128,6 +132,7 @@ def awaits_in_session_elsewhere(
 
 
 @when("a message is awaited and abandoned")
+@waiting
 def awaits_and_abandons(bus: Bus, queue: str) -> None:
     """Receive a message once it arrives, and abandon it."""
     for _ in bus.tries():
@@ -145,6 +150,7 @@ def is_scheduled(outcome: v.Outcome) -> None:
 
 
 @then("it comes if it was scheduled, and otherwise never")
+@waiting
 def comes_if_scheduled(bus: Bus, queue: str, outcome: v.Outcome) -> None:
     """Check that a scheduled message arrives, and that a refused one does not."""
     assert isinstance(outcome, v.Scheduled | v.Refused), outcome

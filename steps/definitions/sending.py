@@ -6,6 +6,7 @@ from pytest_bdd import given, parsers, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
+from busproof.steps.waiting import waiting
 from busproof.steps.wording import Properties, properties, seconds
 
 __all__ = ["send"]
@@ -84,6 +85,7 @@ def sends_several(bus: Bus, queue: str, number: int, carried: Properties) -> lis
     converters=READ,
     target_fixture="outcomes",
 )
+@waiting
 def sends_slowly(
     bus: Bus, queue: str, number: int, carried: Properties, gap: int
 ) -> list[v.Outcome]:

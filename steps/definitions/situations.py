@@ -11,6 +11,7 @@ from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
 from busproof.steps.patience import until
+from busproof.steps.waiting import waiting
 from busproof.steps.wording import Properties, properties, queue_settings, seconds
 
 SETTINGS: Final = (
@@ -182,6 +183,7 @@ def state_if_accepted(
 
 
 @when(parsers.parse("{number:d} hours pass"))
+@waiting
 def hours_pass(bus: Bus, number: int) -> None:
     """Let hours pass, which needs a virtual clock."""
     _need_virtual_clock(bus)
@@ -194,6 +196,7 @@ def _need_virtual_clock(bus: Bus) -> None:
 
 
 @when(parsers.parse("its lock is renewed {number:d} times, {gap:d} seconds apart"))
+@waiting
 def renews_many(bus: Bus, queue: str, kept: v.MessageView, number: int, gap: int) -> None:
     """Renew the lock of a message many times; each renewal must succeed."""
     _need_virtual_clock(bus)
@@ -253,6 +256,7 @@ def accepted_once_more(bus: Bus, queue: str, session_id: str) -> None:
     ),
     converters={"number": int},
 )
+@waiting
 def receives_again(
     bus: Bus,
     queue: str,

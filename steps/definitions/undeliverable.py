@@ -9,6 +9,7 @@ from busproof.steps.bus import Bus
 from busproof.steps.definitions.forwarding import SOURCE
 from busproof.steps.definitions.receiving import PEEKED_AT_ONCE
 from busproof.steps.patience import until
+from busproof.steps.waiting import waiting
 
 STATUSES: Final = {
     "disabled": v.EntityStatus.DISABLED,
@@ -54,12 +55,14 @@ def is_disabled(outcome: v.Outcome) -> None:
 
 
 @when(parsers.parse("a message is awaited among the dead letters of the source"))
+@waiting
 def awaits_undeliverable(bus: Bus, views: list[v.MessageView]) -> None:
     """Receive from both dead-letter queues of the source, with retries, until a message arrives."""
     _awaited(bus, views, (SOURCE,))
 
 
 @when(parsers.parse('a message is awaited among the dead letters of the source and of "{name}"'))
+@waiting
 def awaits_dead_lettered(bus: Bus, views: list[v.MessageView], name: str) -> None:
     """Receive from the dead-letter queues of both queues, with retries, until a message arrives."""
     _awaited(bus, views, (SOURCE, name))

@@ -13,6 +13,8 @@ import pytest
 from work import until
 
 from busproof.cli.console import busy, progress
+from busproof.cli.running import one_run
+from busproof.cli.running.child_run import Counted
 from busproof.history.conformance import Verdict
 from busproof.reports.document import conformance_of
 
@@ -160,3 +162,12 @@ def test_an_audit_shows_its_progress_in_a_terminal(busproof):
     assert "1 killed" in printed
     assert "Seeded faults" in shown
     assert "100%" in shown
+
+
+def test_verdicts_of_a_family_are_printed_at_once_without_a_terminal(capsys):
+    """The last one comes with the whole table; how far the run is, every half minute."""
+    lines, formed = one_run._Lines(), ("KEY Keys: 26 shown", "LOCK Locks: 1 shown")
+    for ended in range(3):
+        lines(Counted(planned=2, total=2, ended=ended, formed=formed[:ended]))
+        lines(Counted(planned=2, total=2, ended=ended, formed=formed[:ended]))
+    assert "KEY Keys: 26 shown\n" == capsys.readouterr().err

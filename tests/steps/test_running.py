@@ -255,3 +255,9 @@ def test_several_rules_can_be_taken_and_whole_families():
     family = rules_asked_for(Options(rule=["SEQ", "KEY-03"]))
     assert {"KEY-03", "SEQ-01", "SEQ-05"} <= family
     assert {"KEY", "SEQ"} == {rule.partition("-")[0] for rule in family}
+
+
+def test_smoke_profile_is_not_for_pytest():
+    """Pytest selects tests by itself."""
+    with pytest.raises(UsageError, match="--profile smoke is for busproof run"):
+        run(profile="smoke")

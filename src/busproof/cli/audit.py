@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -142,6 +143,14 @@ def _print(outcomes: "list[Audited]") -> None:
             console.print(f"{outcome.rule} {outcome.id}: {outcome.result.value}, {outcome.why}")
     counted = {kind: sum(outcome.result is kind for outcome in outcomes) for kind in Result}
     console.print(", ".join(f"{number} {kind.value}" for kind, number in counted.items()))
+    told = [outcome for outcome in outcomes if outcome.content]
+    if told:
+        commands = median(outcome.commands for outcome in told)
+        content = median(outcome.content / outcome.commands for outcome in told)
+        console.print(
+            f"Counterexamples: {commands:g} commands, {content:.0f} characters of each in its file "
+            f"(medians of {len(told)})"
+        )
 
 
 COMMAND: Final = Command(

@@ -6,13 +6,17 @@ same answers with the fault are skipped. That leaves a few in a hundred.
 """
 
 import gc
+import json
 import multiprocessing
 import os
 import pickle
+import signal
 import sys
 from collections.abc import Callable, Set
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import DefaultContext, ForkServerContext
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -28,7 +32,6 @@ from busproof.cli.running.child_run import (
     LOG,
     Request,
     environment,
-    pytest_arguments,
     run_folder,
 )
 from busproof.errors import AdapterError, ConformanceError
@@ -36,11 +39,9 @@ from busproof.history.records import History
 from busproof.judging.audit import Audited
 from busproof.spec import Catalogue, Rule
 from busproof.spec import load as load_catalogue
-from busproof.steps import STEP_MODULES
-from busproof.steps.lookups import scenario_name
 
 if TYPE_CHECKING:
-    import pytest
+    from busproof.cli.running.child_run import Recorded
 
 __all__ = ["Job", "audited_apart", "failed_apart", "recorded_apart"]
 
@@ -58,12 +59,8 @@ NEW_OBJECTS: Final = 50_000
 """Number of new objects between garbage collections; Python's default is 700."""
 
 IMPORTED: Final = (
-    "pytest_bdd.plugin",
     "busproof.cli.mutation.audit",
     "busproof.judging.replay_check",
-    "busproof.judging.verdicts",
-    "busproof.steps.running",
-    *STEP_MODULES,
     "busproof.cli.mutation.preload",
 )
 
@@ -169,12 +166,12 @@ def _apart(
 ) -> Found:
     context = _context()
     reader, writer = context.Pipe(duplex=False)
-    process = context.Process(target=_tell, args=(writer, name, work, *about))
+    process = context.Process(target=_tell, args=(writer, name, work, seconds, *about))
     process.start()
     writer.close()
     try:
         if not reader.poll(seconds):  # at the end of the pipe, too, there is something
-            process.kill()
+            _kill(process)
             raise OutOfTime(f"the run of {name} has not ended within {seconds:g} s")
         result: Found | ConformanceError = reader.recv()
     except EOFError:
@@ -195,7 +192,23 @@ def _context() -> DefaultContext | ForkServerContext:
     return context
 
 
-def _tell(writer: Connection, name: str, work: Callable[..., object], *about: object) -> None:
+def _kill(process: BaseProcess) -> None:
+    """Kill a process with those that it has started."""
+    if process.pid is not None and hasattr(os, "killpg"):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+
+
+def _tell(
+    writer: Connection,
+    name: str,
+    work: Callable[..., object],
+    seconds: float | None,
+    *about: object,
+) -> None:
+    if seconds is not None and hasattr(os, "setsid"):
+        os.setsid()
     # Little of what exists now becomes garbage, but a thousand sequences add a gigabyte of it.
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS)
@@ -212,7 +225,8 @@ def _tell(writer: Connection, name: str, work: Callable[..., object], *about: ob
 def _recorded(request: Request, scratch: Path) -> Path:
     from busproof.history.files import load
 
-    history = _run(request, run_folder(None, "counterpart", scratch))
+    history = run_folder(None, "counterpart", scratch) / HISTORY
+    _run(request, history.parent)
     # Many processes will read this history, and parsing its lines would take a third of their time.
     history.with_suffix(PICKLED).write_bytes(pickle.dumps(load(history)))
     return history
@@ -220,28 +234,38 @@ def _recorded(request: Request, scratch: Path) -> Path:
 
 def _failed(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
     from busproof.history.conformance import Verdict
-    from busproof.history.files import load
-    from busproof.judging.verdicts import conformance
 
-    history = load(_run(request, run_folder(None, "generated", scratch), names))
-    rules = conformance(history, load_catalogue()).rules
+    rules = _run(request, run_folder(None, "generated", scratch), names).conformance.rules
     failed = [rule for rule in rules if rule.verdict in (Verdict.VIOLATED, Verdict.ERRORED)]
     return tuple(dict.fromkeys(name for rule in failed for name in rule.scenarios))
 
 
 def _audited(job: Job, scratch: Path) -> Audited:
-    from busproof.history.files import load
     from busproof.judging.audit import audited, explored, unnoticed
-    from busproof.judging.verdicts import conformance
 
     fault = fault_named(job.fault)
     names = None if job.beside is None else _differing(adapter_of(fault), job.beside)
     if names is not None and not names:
         return unnoticed(fault.id, fault.rule, fault.equivalent)
-    history = _run(job.request(), run_folder(fault.id, "faulty", scratch), names)
-    result = conformance(load(history), load_catalogue())
+    folder = run_folder(fault.id, "faulty", scratch)
+    recorded = _run(job.request(), folder, names, settled=None if job.explored else {fault.rule})
     told_of = explored if job.explored else audited
-    return told_of(fault.id, fault.rule, fault.equivalent, result)
+    found = told_of(fault.id, fault.rule, fault.equivalent, recorded.conformance)
+    return attrs.evolve(found, content=_content(recorded, fault.rule))
+
+
+def _content(recorded: "Recorded", rule: v.RuleId) -> int:
+    """Return how many characters the commands that break a rule have in their file.
+
+    It is 0 if they break it only together with the checks of their scenario. The profile, which
+    the file has too, is not counted.
+    """
+    from busproof.cli.failures import failures
+    from busproof.history.codec import unstructure
+
+    broken = failures(recorded.header, recorded.conformance, load_catalogue(), recorded.replays)
+    lists = (unstructure(one.commands)["commands"] for one in broken if one.rule == rule)
+    return sum(len(json.dumps(commands, indent=2, ensure_ascii=False)) for commands in lists)
 
 
 def _differing(adapter: Adapter, beside: Path) -> Set[str]:
@@ -258,30 +282,31 @@ def _differing(adapter: Adapter, beside: Path) -> Set[str]:
     }
 
 
-def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
-    """Run all scenarios, or the named ones, in this process; return the history."""
-    import pytest  # only processes that run tests need it
+def _run(
+    request: Request,
+    folder: Path,
+    names: Set[str] | None = None,
+    settled: Set[v.RuleId] | None = frozenset(),
+) -> "Recorded":
+    """Run all cases, or the named ones, in this process and a worker; return what it has found.
+
+    Args:
+        request: the run to make.
+        folder: the folder for its files.
+        names: the names of the cases to play.
+        settled: the rules whose failures are shrunk; `None` for all.
+    """
+    from busproof.cli.running.session import Session
 
     _write_to(folder / LOG)
     os.environ.update(environment())
-    # pytest's search for errors in garbage would take a tenth of the run, and nobody reads it.
-    options = ("-p", "no:unraisableexception")
-    only = () if names is None else (_Only(names),)
-    pytest.main([*pytest_arguments(request, folder), *options], plugins=only)
-    if not (folder / HISTORY).exists():
+    session = Session(folder, attrs.evolve(request, jobs=1), names, settled)
+    session.run()
+    recorded = session.recorded
+    if recorded is None:
         last_lines = (folder / LOG).read_text(errors="replace").strip().splitlines() or ["nothing"]
         raise AdapterError(f"{request.adapter} could not be run; the run said: {last_lines[-1]}")
-    return folder / HISTORY
-
-
-class _Only:
-    """A pytest plugin that runs only scenarios with given names."""
-
-    def __init__(self, names: Set[str]) -> None:
-        self._names = names
-
-    def pytest_collection_modifyitems(self, items: "list[pytest.Item]") -> None:
-        items[:] = [item for item in items if scenario_name(item) in self._names]
+    return recorded
 
 
 def _write_to(log: Path) -> None:

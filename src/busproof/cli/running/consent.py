@@ -31,6 +31,7 @@ class Work:
 
 
 MOST: Final = {
+    "smoke": Work(entities=800, at_once=80, operations=30_000),
     "features": Work(entities=3_400, at_once=80, operations=53_000),
     "distilled": Work(entities=1_300, at_once=12, operations=6_000),
     "quick": Work(entities=400, at_once=8, operations=6_000),
@@ -46,7 +47,7 @@ def work_of(request: "Request", *, disposable: bool = False) -> str:
     if request.replay is not None:
         return "the entities and commands of the file that is replayed"
     parts = [request.only] if request.only in ("features", "distilled") else []
-    if request.only is None:
+    if request.only is None and request.profile != "smoke":
         parts = ["features", "distilled"]
     if request.profile is not None:
         parts.append(request.profile)

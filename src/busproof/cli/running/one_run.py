@@ -163,20 +163,22 @@ def _recorded(request: "Request", folder: Path) -> "Finished":
 
 
 class _Lines:
-    """A printer of a run's progress every half minute."""
+    """A printer of a run's progress: every half minute, and each family as it is complete."""
 
     def __init__(self) -> None:
         self._due = time.monotonic() + EVERY
         self._printed = 0
 
     def __call__(self, counted: "Counted") -> None:
-        """Print the progress if half a minute has passed."""
+        """Print the progress if half a minute has passed, and what is new of the verdicts."""
+        # When nothing is left to do, the whole table is about to be printed.
+        if counted.total is not None and counted.ended + counted.sequences < counted.total:
+            for line in counted.formed[self._printed :]:
+                write_aside(line)
+            self._printed = max(self._printed, len(counted.formed))
         if time.monotonic() >= self._due:
             self._due += EVERY
             write_aside(f"Running: {_how_far(counted)}")
-            for line in counted.formed[self._printed :]:
-                write_aside(f"  {line}")
-            self._printed = len(counted.formed)
 
 
 def _how_far(counted: "Counted") -> str:

@@ -88,8 +88,9 @@ HOW_MUCH: Final[tuple[Option, ...]] = (
         "--profile",
         section=EXPLORATION,
         metavar="P",
-        help="amount of exploration: quick (default), ci, thorough, network or soak",
-        shell_complete=values.one_of("quick", "ci", "thorough", "network", "soak"),
+        help="amount of exploration: quick (default), ci, thorough, network or soak; smoke: only "
+        "what needs no waiting, and no exploration",
+        shell_complete=values.one_of("smoke", "quick", "ci", "thorough", "network", "soak"),
     ),
     option(
         "--minutes",

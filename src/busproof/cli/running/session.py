@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
@@ -54,7 +54,7 @@ from busproof.judging.summary import Summary
 from busproof.judging.verdicts import verdicts
 from busproof.spec import load as load_catalogue
 from busproof.steps.cases import Case, cases, definitions, families_of
-from busproof.steps.options import rules_asked_for
+from busproof.steps.options import rules_asked_for, size_of
 from busproof.steps.playing import Definition
 from busproof.steps.repeating import Repeating
 from busproof.steps.worker import (
@@ -71,7 +71,7 @@ from busproof.steps.worker import (
     work,
 )
 
-__all__ = ["main"]
+__all__ = ["Session", "main"]
 
 IN_A_TASK: Final = 25
 """Number of cases, or of sequences sent elsewhere, in one task."""
@@ -134,13 +134,22 @@ class Session:
     Args:
         folder: the folder of the run.
         request: the options of the run.
+        names: the names of the only cases to play; by default all.
+        settled: the only rules whose failures are shrunk; by default all.
     """
 
-    def __init__(self, folder: Path, request: Request) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        request: Request,
+        names: Set[str] | None = None,
+        settled: Set[v.RuleId] | None = None,
+    ) -> None:
         self._folder = folder
         self._request = request
         self._catalogue = load_catalogue()
-        self._cases, loaded = _loaded(request)
+        self._names, self._settled = names, settled
+        self._cases, loaded = _loaded(request, names)
         # A forked worker has all of it already.
         self._shared = (self._cases, loaded) if _FORKS else None
         self._workers: list[_Worker] = []
@@ -195,7 +204,7 @@ class Session:
     def _begin(self) -> None:
         self._start_worker()
         ready = self._hear_first()
-        explores = self._size is not None
+        explores = self._explores
         planned = len(self._cases) + explores
         self._header = header = attrs.evolve(ready.header, planned=planned)
         with HistoryWriter(self._folder / HISTORY) as writer:
@@ -232,9 +241,11 @@ class Session:
 
     @property
     def _size(self) -> Size | None:
-        from busproof.steps.options import size_of
-
         return size_of(self._request)
+
+    @property
+    def _explores(self) -> bool:
+        return self._size is not None and self._size.explores
 
     @property
     def _jobs(self) -> int:
@@ -255,7 +266,7 @@ class Session:
 
     def _end(self) -> None:
         """Write the end of the exploration as a scenario."""
-        if self._size is None:
+        if not self._explores:
             return
         explored = self._summary.sequences, self._summary.explored
         extent = f"{explored[0]} sequences, {explored[1]} commands"
@@ -434,7 +445,9 @@ class Session:
         header = self._header
         if header is None or (header.clock is v.Clock.REAL and self._size is None):
             return
-        for rule, events in islice(self._failures.items(), MOST_SETTLED):
+        wanted = self._failures if self._settled is None else self._settled
+        failures = ((rule, self._failures[rule]) for rule in self._failures if rule in wanted)
+        for rule, events in islice(failures, MOST_SETTLED):
             task = Settle(file=Path(), rule=rule, events=events)
             self._parts[3].append(_Part(task=task))
 
@@ -537,7 +550,12 @@ class Session:
         others = [worker.connection for worker in self._workers] if _FORKS else []
         process = _CONTEXT.Process(
             target=_work,
-            args=(theirs, [ours, *others] if _FORKS else [], self._request, self._shared),
+            args=(
+                theirs,
+                [ours, *others] if _FORKS else [],
+                self._request,
+                self._shared or self._names,
+            ),
             daemon=True,
         )
         process.start()
@@ -638,17 +656,23 @@ class Session:
             fresh.write_text(json.dumps(attrs.asdict(self._counted)))
             fresh.replace(self._folder / PROGRESS)
 
-    def _write_result(self) -> None:
+    @property
+    def recorded(self) -> Recorded | None:
+        """What the run has found so far; `None` if it did not begin."""
         if self._header is None or self._checker is None:
-            return
-        found = verdicts(self._header, self._checker.terms, self._summary)
-        recorded = Recorded(
+            return None
+        return Recorded(
             header=self._header,
-            conformance=found,
+            conformance=verdicts(self._header, self._checker.terms, self._summary),
             errors=tuple(self._errors),
             about=self._about,
             replays=tuple(self._replays),
         )
+
+    def _write_result(self) -> None:
+        recorded = self.recorded
+        if recorded is None:
+            return
         try:
             (self._folder / RESULT).write_bytes(pickle.dumps(recorded))
         except OSError as error:
@@ -665,25 +689,31 @@ def _work(
     connection: Connection,
     others: Sequence[Connection],
     request: Request,
-    shared: tuple[Sequence[Case], Sequence[Definition]] | None,
+    shared: tuple[Sequence[Case], Sequence[Definition]] | Set[str] | None,
 ) -> None:
-    if shared is not None:
+    if isinstance(shared, tuple):
         for other in others:
             other.close()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
-        work(connection, request, *(shared or _loaded(request)))
+        found = shared if isinstance(shared, tuple) else _loaded(request, shared)
+        work(connection, request, *found)
 
 
-def _loaded(request: Request) -> tuple[Sequence[Case], Sequence[Definition]]:
+def _loaded(
+    request: Request, names: Set[str] | None
+) -> tuple[Sequence[Case], Sequence[Definition]]:
     """Return the cases of a run, and the definitions of their steps."""
+    size = size_of(request)
     found = cases(
+        waits=size is None or size.waits,
         only=request.only,
         source=request.source,
         replays=request.replay is not None,
         rules=rules_asked_for(request),
     )
-    return found, definitions()
+    kept = found if names is None else tuple(case for case in found if case.name in names)
+    return kept, definitions()
 
 
 def _interrupt(process: Any) -> None:
