@@ -299,6 +299,6 @@ def scene_of(
         search = Search(before, profile, observability)
         if foreseen:
             search.foresee(event)
-        if search.run() is Ended.EXPLAINED:
+        if search.run() is Ended.EXPLAINED and search.settle(event):
             return Scene(search, before, event, events[:-1], observability)
     return None

@@ -16,6 +16,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
+from busproof.model.values import DIRECT, InTransit
 
 __all__ = ["Bindings"]
 
@@ -48,6 +49,7 @@ class Bindings:
         self._made: dict[tuple[Entity, int], Numbered] = {}
         self._kinds: dict[v.Message, int] = {}
         self._by_body: dict[tuple[str, str], list[QueuedMessage]] = {}
+        self._transits: dict[QueuedMessage, InTransit] = {}
         self._disturbed: dict[Entity, bool] = {}
         self._subscribed: dict[Entity, int] = {}
         # By entity and partition (or key, if partitions are not seen): the model's numbers in
@@ -71,6 +73,17 @@ class Bindings:
     def add_scheduled(self, scheduled: ScheduledMessage) -> None:
         """Note a message that was scheduled."""
         self._namespace.journal.put(self._made, (scheduled.entity, scheduled.number), scheduled)
+
+    def note_transit(self, queued: QueuedMessage, transit: InTransit) -> None:
+        """Note what a message that waits to go on brings with it."""
+        self._namespace.journal.put(self._transits, queued, transit)
+
+    def take_transit(self, queued: QueuedMessage) -> InTransit:
+        """Return, and forget, what a message that goes on brings with it."""
+        transit = self._transits.get(queued, DIRECT)
+        if queued in self._transits:
+            self._namespace.journal.drop(self._transits, queued)
+        return transit
 
     @staticmethod
     def _forget_last(bodies: list[QueuedMessage]) -> None:

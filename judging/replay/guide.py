@@ -155,7 +155,9 @@ class Guide(Noting):
     def _witnessed(self, base: str) -> int | None:
         """Return the partition that the event itself shows, if it is a send to this entity."""
         event = self._event
-        if event is None or not isinstance(event.command, v.Send | v.SendBatch | v.Schedule):
+        if self.is_exact or event is None:
+            return None  # what a timer does, the event does not show
+        if not isinstance(event.command, v.Send | v.SendBatch | v.Schedule):
             return None
         return self._evidence.witnessed(event) if base_path(event.command.queue) == base else None
 

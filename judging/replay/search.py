@@ -150,6 +150,16 @@ class Search:
         """The bus's numbers and tokens, as the path that the search is on has bound them."""
         return self._bindings
 
+    def settle(self, event: v.Event) -> bool:
+        """Let everything that is under way arrive before an event; return whether it can."""
+        self._guide.begin(len(self._events), event, ())
+        self._clock.enter(event)
+        try:
+            self._clock.hurry()
+        except NoWay:
+            return False
+        return True
+
     def changes(self) -> Iterator[tuple[int, Any, Any, Any]]:
         """Yield each change of the state on the path that the search is on, with its event."""
         log, marks = self.namespace.journal.log, [frame.mark for frame in self._frames]

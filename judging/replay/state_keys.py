@@ -52,7 +52,7 @@ def _entity(entity: Entity, bindings: Bindings, identical: bool) -> Hashable:
         entity.rules,
         entity.down,
         frozenset(entity.homes.items()),
-        tuple(partition.bytes for partition in entity.partitions),
+        tuple((partition.bytes, partition.arrivals) for partition in entity.partitions),
         tuple(
             (_message(queued, bindings, timers), identical and arrivals.index(queued.arrival))
             for queued in messages

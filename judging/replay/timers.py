@@ -8,7 +8,7 @@ that must have fired do, and of those that may have, a choice says which.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from heapq import heappop
+from heapq import heapify, heappop
 from operator import attrgetter
 from typing import Any, Final
 
@@ -22,7 +22,18 @@ from busproof.model.step import is_live
 __all__ = ["Clock", "LooseTimers"]
 
 LATENESS: Final = 120 * v.MICROSECONDS
-"""SCHEDULE-DELAY: how late a scheduled message may be enqueued if the reading is `bounded`."""
+"""How late a bus may do by itself what it does, if the reading is `bounded`."""
+HOP: Final = "forwarding.go_on"
+TOO: Final = "forwarding.go_too"
+DEAD: Final = "dead_letters.move"
+UNDER_WAY: Final = (HOP, DEAD)
+LATE: Final = {
+    "scheduling.activate": "SCHEDULE-DELAY",
+    HOP: "FORWARD-DELAY",
+    TOO: "",
+    DEAD: "DEAD-LETTER-DELAY",
+}
+"""Rule of a timer to the ambiguity that says how late it may fire; empty for any time or never."""
 EVER: Final = 1 << 62
 MOST_SUBSETS: Final = 5
 """Up to this many timers, every subset is tried; of more, only the likely ones."""
@@ -38,6 +49,12 @@ def key_of(timer: Timer) -> TimerKey:
     return timer[0], timer[4], timer[5]
 
 
+def lateness_of(profile: v.Profile, ambiguity: str) -> int:
+    """Return how late a bus may do what this ambiguity is about, in microseconds."""
+    reading = profile.readings.get(ambiguity, "") if ambiguity else "unbounded"
+    return {"at-once": 0, "unbounded": EVER}.get(reading, LATENESS)
+
+
 def _fires_or_is(other: Timer, now: int, timer: Timer) -> bool:
     return timer[0] <= now or timer is other
 
@@ -49,21 +66,23 @@ class LooseTimers(Timers):
     and it drops the timers of the steps that it undoes, or each step would leave some behind.
     """
 
-    __slots__ = ("present", "uncertain", "undone", "windows")
+    __slots__ = ("present", "since", "uncertain", "undone", "windows")
 
     def __init__(self) -> None:
         super().__init__()
         self.windows: dict[TimerKey, Window] = {}
         self.present: set[TimerKey] = set()
         self.undone: set[int] = set()
-        self.uncertain = EXACT
+        self.uncertain = self.since = EXACT
 
     def set(self, moment: int, number: int, name: str, rule: str, thing: Any) -> None:
         """Set a timer, unless the same one is set already."""
         key = (moment, rule, thing)
-        if self.uncertain != EXACT:
+        # The bound of FORWARD-DELAY is one for all hops.
+        uncertain = self.since if rule == HOP else self.uncertain
+        if uncertain != EXACT:
             early, late = self.windows.get(key, EXACT)
-            self.windows[key] = (max(early, self.uncertain[0]), max(late, self.uncertain[1]))
+            self.windows[key] = (max(early, uncertain[0]), max(late, uncertain[1]))
         if key in self.present:
             return
         super().set(moment, number, name, rule, thing)
@@ -110,8 +129,7 @@ class Clock:
         self._guide = guide
         self._is_real = observability.clock is v.Clock.REAL
         self._slack = observability.slack
-        delay = namespace.profile.readings.get("SCHEDULE-DELAY")
-        self._lateness = {"at-once": 0, "unbounded": EVER}.get(delay or "", LATENESS)
+        self._lateness = {rule: lateness_of(namespace.profile, name) for rule, name in LATE.items()}
         self._earliest = observability.slack
         guide.slack = observability.slack
         self._timers = LooseTimers()
@@ -135,7 +153,7 @@ class Clock:
             namespace.now = event.called
         returned = event.called if event.returned is None else event.returned
         self._until = max(returned, namespace.now)
-        self._timers.uncertain = (0, self._until - namespace.now)
+        self._timers.uncertain = self._timers.since = (0, self._until - namespace.now)
         self._guide.window = (namespace.now, self._until)
 
     def fire(self, event: v.Event, may_matter: Callable[[str], bool]) -> None:
@@ -148,11 +166,25 @@ class Clock:
         Raises:
             NoWay: the script asks for a choice that there is not.
         """
+        known = -1
+        # What fires may set more timers, such as those of the next hop.
+        while self._timers.serial > known:
+            newer_than, known = known, self._timers.serial
+            self._fire_some(event, may_matter, newer_than)
+
+    def _fire_some(
+        self, event: v.Event, may_matter: Callable[[str], bool], newer_than: int
+    ) -> None:
+        """Fire timers that were set after this one."""
         heap, now = self._timers.heap, self._namespace.now
         if not heap or heap[0][0] - self._earliest > self._until:
             return
         popped = self._pop()
-        due, optional, rest = self._divide(popped, may_matter)
+        old = [timer for timer in popped if timer[3] <= newer_than]
+        due, optional, rest = self._divide(
+            [timer for timer in popped if timer[3] > newer_than], may_matter
+        )
+        rest += old
         if optional:
             try:
                 chosen = self._choose(event, optional)
@@ -165,6 +197,22 @@ class Clock:
         for timer in rest:
             self._timers.restore(timer)
         self._fire_all(sorted(due), now)
+
+    def hurry(self) -> None:
+        """Let everything that is under way arrive at once.
+
+        Raises:
+            NoWay: it cannot arrive.
+        """
+        timers = self._timers
+        while under_way := [timer for timer in timers.heap if timer[4] in UNDER_WAY]:
+            timers.heap = [timer for timer in timers.heap if timer[4] not in UNDER_WAY]
+            heapify(timers.heap)
+            due = [timer for timer in under_way if timer[3] not in timers.undone and is_live(timer)]
+            timers.present.difference_update(map(key_of, under_way))
+            self._fire_all(sorted(due), self._namespace.now)
+        timers.heap = [timer for timer in timers.heap if timer[4] != TOO]
+        heapify(timers.heap)
 
     def _pop(self) -> list[Timer]:
         heap, popped = self._timers.heap, []
@@ -200,8 +248,7 @@ class Clock:
 
     def _window(self, timer: Timer) -> Window:
         early, late = self._timers.windows.get(key_of(timer), EXACT)
-        if timer[4] == "scheduling.activate":
-            late += self._lateness
+        late += self._lateness.get(timer[4], 0)
         return early + self._slack, late + self._slack
 
     def _fire_all(self, due: Sequence[Timer], now: int) -> None:
@@ -217,14 +264,16 @@ class Clock:
             namespace.journal.touch(namespace)
             namespace.now = moment
             namespace.choices = self._guide
-            timers.uncertain = (early, min(late, max(self._until - moment, 0)))
+            timers.uncertain = timers.since = (early, min(late, max(self._until - moment, 0)))
+            if timer[4] == HOP:
+                timers.since = timers.windows.get(key_of(timer), EXACT)
             self._earliest = max(self._earliest, early)
             entity = timer[5].entity
             if namespace.entities.get(entity.path) is entity:  # it may be deleted by now
                 attrgetter(timer[4])(namespace.rules)(timer[5])
         namespace.journal.touch(namespace)
         namespace.now = now
-        timers.uncertain = uncertain
+        timers.uncertain = timers.since = uncertain
         self._guide.is_exact = False
 
     def _choose(self, event: v.Event, optional: Sequence[Timer]) -> tuple[Timer, ...]:

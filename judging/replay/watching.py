@@ -9,10 +9,14 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.judging.coverage.shown import OBSERVERS as OF_COVERAGE
+from busproof.judging.replay.delays import (
+    DelayedDeadLetters,
+    DelayedForwarding,
+    DelayedManagement,
+)
 from busproof.judging.replay.guide import Guide
 from busproof.model.answers import Answer
 from busproof.model.family import Family
-from busproof.model.forwarding import Forwarding
 from busproof.model.keys import Keys
 from busproof.model.messages import Messages
 from busproof.model.partitions import Partitions
@@ -84,7 +88,7 @@ class WatchedMessages(Messages):
         return (queued for queued in offered if not is_behind_cached(self, queued, connection))
 
 
-class WatchedForwarding(Forwarding):
+class WatchedForwarding(DelayedForwarding):
     """Observer of messages that are forwarded."""
 
     def key_of(self, source: Entity, destination: Entity, message: v.Message) -> Key | None:
@@ -179,6 +183,8 @@ class WatchedTopics(Topics):
 
 
 OF_GUIDE: Final[dict[str, type[Family]]] = {
+    "dead_letters": DelayedDeadLetters,
+    "management": DelayedManagement,
     "keys": WatchedKeys,
     "messages": WatchedMessages,
     "forwarding": WatchedForwarding,

@@ -1,0 +1,108 @@
+"""What a bus does by itself, and when: forward a message, or move one to the dead-letter queue.
+
+No document says how soon (FORWARD-DELAY, DEAD-LETTER-DELAY, each two minutes at most unless read
+otherwise). So a message that is to go on waits where it is, out of reach of receivers, until a
+timer fires that the replay's clock may let fire late. When forwarding begins, the messages that are
+there may go or stay; when it ends, those on their way may have stayed.
+"""
+
+from busproof import vocabulary as v
+from busproof.judging.replay.bindings import Bindings
+from busproof.judging.replay.guide import Guide
+from busproof.model.dead_letters import DeadLetters
+from busproof.model.family import Family
+from busproof.model.forwarding import Forwarding
+from busproof.model.life_cycle import ACTIVE, State
+from busproof.model.management import Management
+from busproof.model.state import Entity, QueuedMessage
+from busproof.model.values import DIRECT, InTransit
+
+__all__ = ["DelayedDeadLetters", "DelayedForwarding", "DelayedManagement"]
+
+
+def bindings_of(family: Family) -> Bindings:
+    """Return what the replay has noted of messages."""
+    guide = family.namespace.choices
+    assert isinstance(guide, Guide)  # noqa: S101 - a replay has no other policy
+    return guide.bindings
+
+
+def hold_back(family: Family, queued: QueuedMessage, rule: str) -> None:
+    """Let a message wait where it is until the rule's timer fires."""
+    family.namespace.journal.touch(queued)
+    queued.state = State.SCHEDULED
+    queued.entity.look_at(rule, family.namespace.now, queued, queued.number)
+
+
+class DelayedForwarding(Forwarding):
+    """Forwarding that takes its time (FORWARD-DELAY)."""
+
+    def forward(
+        self, source: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        """FWD-04: let a message wait at its source until it goes on."""
+        queued = self.rules.messages.enqueue(source, message, partition, transit)
+        bindings_of(self).note_transit(queued, transit)
+        hold_back(self, queued, "forwarding.go_on")
+
+    def forward_dead_letter(
+        self, source: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        """FWD-35: let a dead letter wait in its queue until it goes on."""
+        queued = self.rules.messages.enqueue(source, message, partition, transit)
+        bindings_of(self).note_transit(queued, transit)
+        hold_back(self, queued, "forwarding.go_on")
+
+    def go_on(self, queued: QueuedMessage) -> None:
+        """FWD-05, FWD-35: forward a message, or let it stay if forwarding has ended meanwhile."""
+        source, message, partition = queued.entity, queued.message, queued.partition
+        if not queued.is_there:
+            return
+        if source.settings.forward_to is None:
+            self.namespace.journal.touch(queued)
+            queued.state = ACTIVE
+            queued.line.give_back(queued)
+            return
+        transit = bindings_of(self).take_transit(queued)
+        self.rules.messages.remove(queued)
+        if v.is_dead_letter_queue(source.path):
+            super().forward_dead_letter(source, message, partition, transit)
+        else:
+            super().forward(source, message, partition, transit)
+
+    def go_too(self, queued: QueuedMessage) -> None:
+        """FWD-05: forward a message that was there before forwarding began, unless it is held."""
+        if queued.is_there and queued.state is ACTIVE and queued.entity.settings.forward_to:
+            self.go_on(queued)
+
+
+class DelayedDeadLetters(DeadLetters):
+    """Dead letters that the service moves by itself, some time later (DEAD-LETTER-DELAY)."""
+
+    def dead_letter(self, queued: QueuedMessage, reason: str) -> None:
+        """DLQ-02, TTL-07: let a message that the service moves by itself wait where it is."""
+        delay = self.namespace.profile.readings.get("DEAD-LETTER-DELAY")
+        if queued.state is not ACTIVE or delay == "at-once":
+            super().dead_letter(queued, reason)
+            return
+        bindings_of(self).note_transit(queued, DIRECT._replace(reason=reason))
+        hold_back(self, queued, "dead_letters.move")
+
+    def move(self, queued: QueuedMessage) -> None:
+        """DLQ-02, TTL-07: move a message that has waited."""
+        if queued.is_there:
+            super().dead_letter(queued, bindings_of(self).take_transit(queued).reason or "")
+
+
+class DelayedManagement(Management):
+    """Updates that begin to forward the messages which are there already, or do not (FWD-05)."""
+
+    def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
+        """FWD-05: let each message that is there go on at some time, or stay."""
+        before = entity.settings.forward_to
+        super().apply_update(entity, command)
+        if before is None and entity.settings.forward_to is not None:
+            for queued in entity.messages.values():
+                queued.entity.look_at(
+                    "forwarding.go_too", self.namespace.now, queued, queued.number
+                )
