@@ -1,5 +1,6 @@
 """History files: one record per line, so that a crash loses no complete record."""
 
+import gzip
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
@@ -15,6 +16,7 @@ from busproof.errors import HistoryError
 from busproof.history.codec import check_protocol, unstructure
 from busproof.history.lines import LIMIT, decode_line, encode_line
 from busproof.history.packed import PackedEvents, packed
+from busproof.history.recordings import JoinedParts
 from busproof.history.records import (
     Ended,
     Header,
@@ -152,7 +154,7 @@ class HistoryReader(Iterator[Record]):
         self._growing = growing
         self._begun = False
         try:
-            self._file: BinaryIO = file or self.path.open("rb")
+            self._file: BinaryIO = file or _opened(self.path)
         except OSError as error:
             raise HistoryError(f"cannot read the history {self.path}: {_reason(error)}") from None
         self._records = self._read()
@@ -288,6 +290,13 @@ def load(path: str | os.PathLike[str], file: BinaryIO | None = None) -> History:
     with closing(HistoryReader(path, file=file)) as reader:
         header = cast(Header, next(reader))
         return History(header=header, scenarios=tuple(scenarios(reader)), cut=reader.cut)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a history, which may be packed, or be a folder with the parts of a recording."""
+    if path.is_dir():
+        return cast(BinaryIO, JoinedParts(path))
+    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
 def _record(raw: bytes) -> Record:

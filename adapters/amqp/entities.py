@@ -12,7 +12,18 @@ from xml.sax.saxutils import escape
 from busproof.adapters.amqp.failing import Lost, Rejected, Silent
 from busproof.adapters.amqp.target import Target
 
-__all__ = ["API_VERSION", "Entities", "duration", "microseconds"]
+__all__ = [
+    "API_VERSION",
+    "ATOM",
+    "NOTHING_THERE",
+    "Entities",
+    "described_in",
+    "detail_of",
+    "duration",
+    "entries_of",
+    "microseconds",
+    "parsed_answer",
+]
 
 API_VERSION: Final = "2021-05"
 ATOM: Final = "http://www.w3.org/2005/Atom"
@@ -82,11 +93,11 @@ class Entities:
         fields = "".join(f"<{name}>{escape(text)}</{name}>" for name, text in values.items())
         body = ENTRY.format(atom=ATOM, sb=SB, kind=kind, fields=fields)
         headers = {"If-Match": "*"} if change else {}
-        return _described(self._ask("PUT", path, body.encode(), headers, version))
+        return described_in(self._ask("PUT", path, body.encode(), headers, version))
 
     def get(self, path: str) -> dict[str, str]:
         """Return the description of an entity as texts by name."""
-        description = _described(self._ask("GET", path))
+        description = described_in(self._ask("GET", path))
         if not description:
             raise Rejected("http:404", f"{path} has no description")
         return description
@@ -97,7 +108,7 @@ class Entities:
         while True:
             query = {"$skip": str(len(names)), "$top": str(PAGE)}
             top = self._ask("GET", path, query=query)
-            titles = [entry.findtext(f"{{{ATOM}}}title") or "" for entry in _entries(top)]
+            titles = [entry.findtext(f"{{{ATOM}}}title") or "" for entry in entries_of(top)]
             names += titles
             if len(titles) < PAGE:
                 return names
@@ -125,8 +136,8 @@ class Entities:
         }
         status, answer = self._answered(method, url, body, all_headers)
         if status >= http.client.BAD_REQUEST:
-            raise Rejected(f"http:{status}", _detail(answer))
-        top = _parsed(answer)
+            raise Rejected(f"http:{status}", detail_of(answer))
+        top = parsed_answer(answer)
         if top is not None and top.findtext(f"{{{ATOM}}}title") == NOTHING_THERE:
             raise Rejected("http:404", f"there is nothing at {path}")
         return top
@@ -162,7 +173,8 @@ def _is_over(kept: http.client.HTTPConnection) -> bool:
     return kept.sock is None or bool(select.select([kept.sock], [], [], 0)[0])
 
 
-def _parsed(answer: bytes) -> ET.Element | None:
+def parsed_answer(answer: bytes) -> ET.Element | None:
+    """Return the XML of an answer; `None` if it has none."""
     if not answer.strip() or b"<!DOCTYPE" in answer:
         return None
     try:
@@ -171,11 +183,12 @@ def _parsed(answer: bytes) -> ET.Element | None:
         return None
 
 
-def _entries(top: ET.Element | None) -> list[ET.Element]:
+def entries_of(top: ET.Element | None) -> list[ET.Element]:
+    """Return the entries of a list."""
     return [] if top is None else top.findall(f"{{{ATOM}}}entry")
 
 
-def _described(top: ET.Element | None) -> dict[str, str]:
+def described_in(top: ET.Element | None) -> dict[str, str]:
     """Return the fields of a description that are plain text, and the message counts."""
     content = None if top is None else top.find(f"{{{ATOM}}}content")
     if content is None or not len(content):
@@ -187,7 +200,8 @@ def _described(top: ET.Element | None) -> dict[str, str]:
     }
 
 
-def _detail(answer: bytes) -> str:
-    top = _parsed(answer)
+def detail_of(answer: bytes) -> str:
+    """Return the sentence of an answer that refuses a request."""
+    top = parsed_answer(answer)
     detail = None if top is None else top.findtext("Detail")
     return detail or answer.decode("utf-8", "replace")[:200].strip()

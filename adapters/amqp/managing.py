@@ -15,12 +15,19 @@ from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
 
 __all__ = [
+    "DURATIONS",
+    "MEGABYTES",
+    "NAMES",
+    "STATUSES",
+    "WORDS",
     "add_rule",
     "create_queue",
     "create_subscription",
     "create_topic",
     "delete_queue",
     "delete_topic",
+    "described_queue",
+    "described_topic",
     "get_queue",
     "get_topic",
     "list_queues",
@@ -193,8 +200,13 @@ def delete_topic(scenario: Scenario, command: c.DeleteTopic, client: Client) -> 
 def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outcome:
     """Return the description of a topic."""
     entry = scenario.setting.entities.get(scenario.path(command.topic))
-    description = o.TopicDescription(
-        topic=command.topic,
+    return o.TopicDescribed(description=described_topic(command.topic, entry))
+
+
+def described_topic(topic: str, entry: dict[str, str]) -> o.TopicDescription:
+    """Return the description of a topic from its texts by name."""
+    return o.TopicDescription(
+        topic=topic,
         partitioned=_truth(entry.get("EnablePartitioning")),
         duplicate_detection=_truth(entry.get("RequiresDuplicateDetection")),
         duplicate_window=_time(entry.get("DuplicateDetectionHistoryTimeWindow")),
@@ -203,16 +215,16 @@ def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outc
         subscription_count=_whole(entry.get("SubscriptionCount")),
         availability=_availability(entry.get("EntityAvailabilityStatus")),
     )
-    return o.TopicDescribed(description=description)
 
 
 def get_queue(scenario: Scenario, command: c.GetQueue, client: Client) -> o.Outcome:
     """Return the description of a queue or a subscription."""
     entry = scenario.setting.entities.get(scenario.path(command.queue))
-    return o.Described(description=_description(command.queue, entry))
+    return o.Described(description=described_queue(command.queue, entry))
 
 
-def _description(queue: str, entry: dict[str, str]) -> o.QueueDescription:
+def described_queue(queue: str, entry: dict[str, str]) -> o.QueueDescription:
+    """Return the description of a queue or subscription from its texts by name."""
     return o.QueueDescription(
         queue=queue,
         partitioned=_truth(entry.get("EnablePartitioning")),

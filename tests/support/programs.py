@@ -100,7 +100,11 @@ NEEDS: Final = {
 }
 """Each need by the name that tests are marked with."""
 
-FILES: Final = {"tests/adapters/amqp/": "proton", "tests/broker/": "proton"}
+FILES: Final = {
+    "tests/adapters/amqp/": "proton",
+    "tests/broker/": "proton",
+    "tests/recorder/": "proton",
+}
 """Where tests import something at once that may be missing, and what that is."""
 
 FOLDERS: Final = {"tests/pipeline/": "bash"}

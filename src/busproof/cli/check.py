@@ -140,7 +140,10 @@ def _judged(args: Options) -> "Conformance":
 def _file(path: Path) -> Path:
     """Return the history file; in the folder of a run, the file that it has."""
     from busproof.cli.running.child_run import HISTORY
+    from busproof.history.recordings import parts_of
 
+    if path.is_dir() and parts_of(path):
+        return path
     file = path / HISTORY if path.is_dir() else path
     if not file.exists():
         raise UsageError(

@@ -39,6 +39,7 @@ GROUPS: Final = {
     },
     "The broker": {
         "serve": "serve the model to real Service Bus clients",
+        "record": "record the traffic of real clients, to be judged",
     },
     "This machine": {
         "doctor": "check the environment",

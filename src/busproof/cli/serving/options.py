@@ -8,7 +8,7 @@ from busproof.broker.limits import MEANINGS
 from busproof.cli import values
 from busproof.cli.frame import PATH, Option, flag, option
 
-__all__ = ["AMQPS_PORT", "AMQP_PORT", "FAULTY", "NO_FAULT", "OPTIONS"]
+__all__ = ["AMQPS_PORT", "AMQP_PORT", "FAULTY", "NO_FAULT", "OPTIONS", "PORT"]
 
 AMQP_PORT, AMQPS_PORT, HTTP_PORT = 5672, 5671, 5300
 FAULTY, NO_FAULT = "faulty:", "none"

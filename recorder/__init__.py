@@ -1,0 +1,1 @@
+"""A proxy between Service Bus clients and a service, which records what they say as a history."""

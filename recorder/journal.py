@@ -1,0 +1,330 @@
+"""The files of a recording: events as JSON lines, and the requests that still await an answer.
+
+Whatever is passed on is written first. A request is noted in the file of open requests when it is
+passed to the service; its event goes to the recording before its answer is passed to the client. So
+a proxy that is killed leaves a recording in which every request that the service may have got is
+found, answered or not (`history.recordings` reads it so).
+"""
+
+import gzip
+import json
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from io import FileIO
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.errors import HistoryError
+from busproof.history.codec import unstructure
+from busproof.history.lines import encode_line
+from busproof.history.recordings import OPEN_REQUESTS, part_name
+from busproof.history.records import Header, Record
+
+__all__ = ["Call", "Journal", "Rolling"]
+
+MICROSECONDS: Final = 1_000_000
+UNANSWERED: Final = '{"type":"Indeterminate"}'
+ROOM: Final = 1_048_576
+"""Size at which the file of open requests is begun again, in bytes."""
+
+
+@attrs.frozen
+class Rolling:
+    """When a file of a recording is followed by the next one.
+
+    Attributes:
+        size: maximum size of a file before it is packed, in bytes.
+        seconds: maximum time from its first event to its last, in seconds.
+    """
+
+    size: int = 256 * 1024 * 1024
+    seconds: float = 3600.0
+
+
+@attrs.define(eq=False)
+class Call:
+    """A request that awaits its answer.
+
+    Attributes:
+        client: the client; its requests do not overlap.
+        connection: the connection that carries it.
+        called: when it was made, in microseconds.
+        command: the request.
+        base: the name from which the client's is made.
+        number: the number of its line among the open requests; 0 if it is not noted there.
+        written: the request as JSON.
+    """
+
+    client: str
+    connection: str
+    called: int
+    command: v.Command
+    base: str = ""
+    number: int = 0
+    written: str = ""
+
+
+class Journal:
+    """The events of a recording, written to files in a folder.
+
+    Lines gather in memory until `flush`, which has to be called before any byte is passed on.
+
+    Args:
+        folder: the folder; it must have no recording yet.
+        header: the first record of each file.
+        rolling: when the next file begins.
+        heard: called for each event, in the order of their answers.
+
+    Raises:
+        HistoryError: a file cannot be written; `flush` and `close` raise this too.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        header: Header,
+        rolling: Rolling,
+        heard: Callable[[bytes], None] | None = None,
+    ) -> None:
+        self._folder, self._rolling = folder, rolling
+        self._header = encode_line(unstructure(header, union=Record))
+        self._heard = heard
+        self._began = time.monotonic()
+        self.epoch = int(time.time() * MICROSECONDS)
+        """Time 0 of the recording, in microseconds since 1970."""
+        self.events = 0
+        self.parts = 0
+        self._lines: list[bytes] = []
+        self._notes: list[bytes] = []
+        self._number = 0
+        self._open: dict[int, Call] = {}
+        self._lanes: dict[str, set[int]] = {}
+        self._size = 0
+        self._since = 0.0
+        self.failure = ""
+        """Why nothing can be written any more; empty as long as something can."""
+        self._packing: list[threading.Thread] = []
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise HistoryError(
+                    f"{folder} is not empty; name a new folder, so that no recording is overwritten"
+                )
+            self._asked = (folder / OPEN_REQUESTS).open("wb", buffering=0)
+            self._file = self._next_part()
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def now(self) -> int:
+        """Return the time on the recording's clock, in microseconds; it never goes backwards."""
+        return int((time.monotonic() - self._began) * MICROSECONDS)
+
+    def begin(
+        self,
+        base: str,
+        connection: str,
+        command: v.Command,
+        *,
+        called: int | None = None,
+        is_noted: bool = True,
+    ) -> Call:
+        """Begin a request, and note it as open unless it changes nothing.
+
+        Args:
+            base: who makes it; requests that overlap get clients of their own.
+            connection: the connection that carries it.
+            command: the request.
+            called: when it was made; by default now.
+            is_noted: whether the bus might do something for it without an answer.
+        """
+        lanes = self._lanes.setdefault(base, set())
+        lane = 1
+        while lane in lanes:
+            lane += 1
+        lanes.add(lane)
+        call = Call(
+            base if lane == 1 else f"{base}~{lane}",
+            connection,
+            self.now() if called is None else called,
+            command,
+            base,
+        )
+        call.written = _json(unstructure(command))
+        if is_noted:
+            self._number += 1
+            call.number = self._number
+            self._open[call.number] = call
+            line = _event(call, None, UNANSWERED)
+            self._notes.append(b'{"open":%d,"event":%s}\n' % (call.number, line.encode()))
+        return call
+
+    def rename(self, call: Call, command: v.Command) -> None:
+        """Note which request it really was."""
+        call.command, call.written = command, _json(unstructure(command))
+
+    def end(self, call: Call, outcome: v.Outcome) -> None:
+        """Write the event of a request that was answered now, or that never will be."""
+        answered = not isinstance(outcome, v.Indeterminate)
+        self._write(call, self.now() if answered else None, outcome)
+        self.drop(call)
+
+    def drop(self, call: Call) -> None:
+        """Forget a request of which the bus has certainly done nothing."""
+        if call.number and self._open.pop(call.number, None) is not None:
+            self._notes.append(b'{"closed":%d}\n' % call.number)
+        base, _, lane = call.client.rpartition("~")
+        if base != call.base:
+            lane = "1"
+        lanes = self._lanes.get(call.base)
+        if lanes is not None:
+            lanes.discard(int(lane))
+            if not lanes:
+                del self._lanes[call.base]
+
+    def record(
+        self,
+        client: str,
+        connection: str,
+        called: int,
+        command: v.Command,
+        outcome: v.Outcome,
+        *,
+        returned: int | None = None,
+    ) -> None:
+        """Write an event that was not begun before; it was answered now, unless it never was."""
+        answered = not isinstance(outcome, v.Indeterminate)
+        if returned is None and answered:
+            returned = self.now()
+        call = Call(client, connection, called, command, written=_json(unstructure(command)))
+        self._write(call, returned, outcome)
+
+    def flush(self) -> None:
+        """Write all lines that have gathered; afterwards, what they are about may be passed on.
+
+        Raises:
+            HistoryError: they could not be written; from then on, nothing may be passed on.
+        """
+        if self.failure:
+            raise HistoryError(self.failure)
+        if not self._lines and not self._notes:
+            return
+        try:
+            if self._lines:
+                data = b"".join(self._lines)
+                _put(self._file, data)
+                self._size += len(data)
+                self._lines.clear()
+            if self._notes:
+                self._put_notes()
+            if self._is_full():
+                self._roll()
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def close(self) -> None:
+        """Write what has gathered, close the files, and wait until the last one is packed.
+
+        Raises:
+            HistoryError: something could not be written.
+        """
+        try:
+            if not self.failure:
+                for call in list(self._open.values()):
+                    self.end(call, v.Indeterminate(detail="the recording ended before an answer"))
+                self.flush()
+        finally:
+            self._file.close()
+            self._asked.close()
+            for thread in self._packing:
+                thread.join()
+        if not self.failure and not self._open:
+            (self._folder / OPEN_REQUESTS).unlink(missing_ok=True)
+
+    def _write(self, call: Call, returned: int | None, outcome: v.Outcome) -> None:
+        line = _event(call, returned, _json(unstructure(outcome))).encode() + b"\n"
+        self._lines.append(line)
+        self.events += 1
+        if self._heard is not None:
+            self._heard(line)
+
+    def _put_notes(self) -> None:
+        data = b"".join(self._notes)
+        self._notes.clear()
+        _put(self._asked, data)
+        # Of answered requests nothing is needed, so the file begins again with those still open.
+        if self._asked.tell() > ROOM:
+            lines = [
+                b'{"open":%d,"event":%s}\n' % (call.number, _event(call, None, UNANSWERED).encode())
+                for call in self._open.values()
+            ]
+            fresh = self._folder / f"{OPEN_REQUESTS}.new"
+            with fresh.open("wb", buffering=0) as file:
+                _put(file, b"".join(lines))
+            self._asked.close()
+            fresh.replace(self._folder / OPEN_REQUESTS)
+            self._asked = (self._folder / OPEN_REQUESTS).open("ab", buffering=0)
+
+    def _is_full(self) -> bool:
+        return (
+            self._size >= self._rolling.size
+            or time.monotonic() - self._since >= self._rolling.seconds
+        )
+
+    def _roll(self) -> None:
+        old, path = self._file, self._folder / part_name(self.parts)
+        self._file = self._next_part()
+        old.close()
+        self._packing = [thread for thread in self._packing if thread.is_alive()]
+        thread = threading.Thread(target=_pack, args=(path,), daemon=True)
+        self._packing.append(thread)
+        thread.start()
+
+    def _next_part(self) -> FileIO:
+        self.parts += 1
+        file = (self._folder / part_name(self.parts)).open("xb", buffering=0)
+        _put(file, self._header)
+        self._size, self._since = len(self._header), time.monotonic()
+        return file
+
+    def _failed(self, error: OSError) -> HistoryError:
+        self.failure = f"cannot write the recording in {self._folder}: {error.strerror or error}"
+        return HistoryError(self.failure)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+
+
+def _event(call: Call, returned: int | None, outcome: str) -> str:
+    ends = "" if returned is None else f',"returned":{returned}'
+    return (
+        f'{{"record":"event","client":{json.dumps(call.client)},"connection":'
+        f'{json.dumps(call.connection)},"called":{call.called}{ends},"command":{call.written},'
+        f'"outcome":{outcome}}}'
+    )
+
+
+def _put(file: FileIO, data: bytes) -> None:
+    """Pass bytes to the operating system; a disk may take them in pieces."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def _pack(path: Path) -> None:
+    """Compress a complete file; a reader finds either the one or the other."""
+    packed = path.with_name(f"{path.name}.gz")
+    unfinished = path.with_name(f"{path.name}.packing")
+    try:
+        with path.open("rb") as plain, gzip.open(unfinished, "wb", compresslevel=6) as file:
+            shutil.copyfileobj(plain, file, 1_048_576)
+        unfinished.replace(packed)
+        path.unlink()
+    except OSError:
+        # The disk has no room for both: the file stays as it is, and can be read.
+        unfinished.unlink(missing_ok=True)
