@@ -13,6 +13,7 @@ from busproof.judging.replay.bindings import Bindings, Numbered
 from busproof.judging.replay.descriptions import Descriptions
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.open_rules import is_same_rule, with_values_of
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import State
 from busproof.model.rules import Namespace
@@ -90,6 +91,7 @@ class Agreement:
         self._evidence = evidence
         self._guide = guide
         self._seen = observability
+        guide.assigns_message_ids = observability.assigns_message_ids
         self._descriptions = Descriptions(namespace, bindings, evidence)
         self.tolerance = 0
 
@@ -162,6 +164,9 @@ class Agreement:
         is_told = view.dead_letter_reason is not None or self._seen.dead_letter_reasons
         if reason is not None and is_told and not is_same_text(reason, view.dead_letter_reason):
             return False
+        open_names = self._bindings.open_names(sent)
+        if open_names:
+            sent = with_values_of(view, sent, open_names)
         if sent.body != view.body or not is_same_text(sent.session_id, view.session_id):
             return False
         if not is_same_text(sent.partition_key, view.partition_key, sent.session_id):
@@ -302,7 +307,10 @@ class Agreement:
         return sorted(recorded.session_ids) == sorted(made.session_ids)
 
     def _rules_agree(self, _: v.Event, recorded: v.RulesListed, made: v.RulesListed) -> bool:
-        return sorted(map(repr, recorded.rules)) == sorted(map(repr, made.rules))
+        listed, own = recorded.rules, {rule.name: rule for rule in made.rules}
+        return sorted(rule.name for rule in listed) == sorted(own) and all(
+            is_same_rule(rule, own[rule.name]) for rule in listed
+        )
 
 
 COMPARED: Final[dict[type, Callable[[Agreement, v.Event, Any, Any], bool]]] = {

@@ -7,7 +7,7 @@ the search undoes bindings, too.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, Final, TypeVar
 
@@ -50,6 +50,8 @@ class Bindings:
         self._kinds: dict[v.Message, int] = {}
         self._by_body: dict[tuple[str, str], list[QueuedMessage]] = {}
         self._transits: dict[QueuedMessage, InTransit] = {}
+        self._verdicts: dict[Hashable, bool] = {}
+        self._open: dict[int, tuple[v.Message, frozenset[str]]] = {}
         self._disturbed: dict[Entity, bool] = {}
         self._subscribed: dict[Entity, int] = {}
         # By entity and partition (or key, if partitions are not seen): the model's numbers in
@@ -114,6 +116,24 @@ class Bindings:
     def ever(self, path: str, body: str) -> Iterator[QueuedMessage]:
         """Yield all messages with this body that an entity has, or had."""
         return iter(self._by_body.get((path, body), ()))
+
+    # Filters and actions ----------------------------------------------------------------------
+
+    def verdict(self, alike: Hashable) -> bool | None:
+        """Return whether a filter took an earlier message that is alike; `None` if none came."""
+        return self._verdicts.get(alike)
+
+    def note_verdict(self, alike: Hashable, taken: bool) -> None:
+        """Note whether a filter takes a message."""
+        self._namespace.journal.put(self._verdicts, alike, taken)
+
+    def note_open(self, copy: v.Message, names: frozenset[str]) -> None:
+        """Note the lower-case names of properties whose values in a copy are open."""
+        self._namespace.journal.put(self._open, id(copy), (copy, names))
+
+    def open_names(self, message: v.Message) -> frozenset[str]:
+        """Return the names of properties whose values are open in a message; `*` is all."""
+        return self._open[id(message)][1] if id(message) in self._open else frozenset()
 
     # Entities ---------------------------------------------------------------------------------
 

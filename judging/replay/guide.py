@@ -43,6 +43,7 @@ class Guide(Noting):
         any_error: whether the refusal at hand has no documented error.
         window: the earliest and the latest moment at which the current event may have happened.
         slack: how wrong the bus's timers may be, in microseconds.
+        assigns_message_ids: whether a client library gives messages a MessageId (KEY-13).
         is_exact: whether a timer is being fired, at a moment that the clock has chosen.
     """
 
@@ -64,6 +65,7 @@ class Guide(Noting):
         self.window = (0, 0)
         self.slack = 0
         self.is_exact = False
+        self.assigns_message_ids = False
 
     # The search -------------------------------------------------------------------------------
 
@@ -229,7 +231,7 @@ class Guide(Noting):
         first, last = self.window
         if self.is_exact or moment + self.slack < first or moment - self.slack > last:
             return moment <= now
-        return self.take("SLACK", (moment <= now, moment > now), self._place)
+        return self.take("SLACK", (moment <= now, moment > now), self.place)
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
         """Return the best candidate that agrees with the recorded answer."""
@@ -243,10 +245,10 @@ class Guide(Noting):
             options.sort(key=lambda option: (option == "refused") is not refused)
         if name in OF_CACHES:
             return self.take(name, options, self.caching)
-        return self.take(name, options, None if name in READINGS else self._place)
+        return self.take(name, options, None if name in READINGS else self.place)
 
     @property
-    def _place(self) -> str | None:
+    def place(self) -> str | None:
         """The queue or topic of the current event: its choices matter to no other part."""
         command = None if self._event is None else self._event.command
         path = getattr(command, "queue", None) or getattr(command, "topic", None)

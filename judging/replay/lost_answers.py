@@ -44,10 +44,12 @@ class LostAnswers:
         fates = ["not yet", "now"]
         if self._evidence.left_a_trace(index, event.command):
             fates.reverse()
-        if self._guide.take("ANSWER-LOST", fates, base_path(queue) if queue else None) == "now":
+        fate = self._guide.take("ANSWER-LOST", fates, base_path(queue) if queue else None)
+        # Also where it changes nothing now, it might have done so later: the choice counts.
+        self._namespace.journal.put(self._pending, index, event)
+        if fate == "now":
+            self._namespace.journal.drop(self._pending, index)
             self._execute(event)
-        else:
-            self._namespace.journal.put(self._pending, index, event)
 
     def take_effect(self, index: int, event: v.Event) -> None:
         """Let earlier requests without an answer take effect before this event, as chosen."""

@@ -15,6 +15,7 @@ from busproof.judging.replay.delays import (
     DelayedManagement,
 )
 from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.open_rules import OpenRules
 from busproof.model.answers import Answer
 from busproof.model.family import Family
 from busproof.model.keys import Keys
@@ -190,6 +191,7 @@ OF_GUIDE: Final[dict[str, type[Family]]] = {
     "forwarding": WatchedForwarding,
     "scheduling": WatchedScheduling,
     "partitions": WatchedPartitions,
+    "subscription_rules": OpenRules,
     "topics": WatchedTopics,
 }
 
