@@ -10,11 +10,9 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
-from itertools import islice
 from operator import attrgetter
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from busproof.model.choices import CONSIDERED
 from busproof.model.life_cycle import ACTIVE, State
 
 __all__ = ["TIDY_FROM", "Line", "Timer", "Timers", "by_number"]
@@ -70,15 +68,15 @@ class Line(Generic[Item]):
         return arrived[0] if arrived else None
 
     def available(self, table: Mapping[int, Item]) -> Iterator[Item]:
-        """Yield the first available message, then those available among the next few."""
+        """Yield the available messages, the first one first."""
         first = self.first(table)
         if first is not None:
             yield first
             yield from self.after(table, first)
 
     def after(self, table: Mapping[int, Item], first: Item) -> Iterator[Item]:
-        """Yield those available among the next few after the first available message."""
-        for item in islice(self.behind(table, first.number + 1), CONSIDERED - 1):
+        """Yield the available messages after the first one; policies look only at some."""
+        for item in self.behind(table, first.number + 1):
             if item.state == ACTIVE:
                 yield item
 

@@ -13,7 +13,7 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.judging.decompose import Connections, Name
 
-__all__ = ["Evidence", "base_path", "independent_parts", "messages_of", "views_of"]
+__all__ = ["Evidence", "base_path", "independent_parts", "key_of", "messages_of", "views_of"]
 
 
 EVERYWHERE: Final[Name] = ("clock",)
@@ -46,6 +46,12 @@ def messages_of(command: v.Command) -> tuple[v.Message, ...]:
     return ()
 
 
+def key_of(message: v.Message) -> str | None:
+    """Return the property of a message that may select its partition."""
+    values = (message.session_id, message.partition_key, message.message_id)
+    return next((value for value in values if value is not None), None)
+
+
 class Evidence:
     """Facts about a history, for the guide of the search.
 
@@ -69,6 +75,9 @@ class Evidence:
         self._last_shown: dict[tuple[str, str], int] = {}
         self._last_body: dict[str, int] = {}
         self._used_ids: dict[str, int] = {}
+        self._down: dict[str, set[int]] = defaultdict(set)
+        self._works: dict[tuple[str, str | None], set[int]] = defaultdict(set)
+        self._fails: dict[tuple[str, str | None], set[int]] = defaultdict(set)
         self._forwards = False
         self._connections = Connections()
         self._names: list[Name] = []
@@ -92,9 +101,16 @@ class Evidence:
         self._forwards = self._forwards or bool(v.destinations(command))
         if isinstance(command, v.TakePartitionDown):
             self.ever_down[base_path(queue)].add(command.partition)
+            self._down[base_path(queue)].add(command.partition)
+        if isinstance(command, v.BringPartitionUp):
+            self._down[base_path(queue)].discard(command.partition)
         for message in messages_of(command):
             self.sizes_are_known = self.sizes_are_known and message.size is not None
             self._sent[base_path(queue), message.body] += 1
+            if down := self._down.get(base_path(queue)):
+                was_refused = isinstance(event.outcome, v.Refused)
+                tried = self._fails if was_refused else self._works
+                tried[base_path(queue), key_of(message)] |= down
             if message.message_id is not None:
                 self._used_ids[message.message_id] = index
         for view in views_of(event.outcome):
@@ -162,6 +178,10 @@ class Evidence:
     def partitions_of_key(self, base: str, key: str) -> list[int]:
         """Return the partitions in which messages with this key were seen."""
         return list(self._of_key.get((base, key), ()))
+
+    def outages_of_key(self, base: str, key: str | None) -> tuple[set[int], set[int]]:
+        """Return the partitions that were down when a key worked, and when it was refused."""
+        return self._works.get((base, key), set()), self._fails.get((base, key), set())
 
     def is_mentioned(self, base: str, partition: int) -> bool:
         """Return whether anything in the history distinguishes this partition from others."""

@@ -7,15 +7,16 @@ as none can.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Noting
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.choices_made import Choice, Place, Script, index_of
-from busproof.judging.replay.evidence import Evidence, base_path, views_of
+from busproof.judging.replay.evidence import Evidence, base_path, key_of, views_of
 from busproof.model.ambiguities import Settled
-from busproof.model.choices import Fits
+from busproof.model.choices import CONSIDERED, Fits
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
 from busproof.model.state import QueuedMessage, Session
@@ -168,7 +169,7 @@ class Guide(Noting):
         evidence, base, message = self._evidence, base_path(path), self.message
         if name == "KEY-02" and self.key is not None:
             seen = [n for n in evidence.partitions_of_key(base, self.key) if n in candidates]
-            return seen or None
+            return seen or self._by_outages(base, candidates)
         if message is None:
             return None
         body = message.body
@@ -183,6 +184,16 @@ class Guide(Noting):
         if evidence.all_were_shown(base, body, len(shown)):
             return best
         return [*best, *(n for n in self._alike(base, candidates) if n not in ranked)]
+
+    def _by_outages(self, base: str, candidates: Sequence[int]) -> list[int] | None:
+        """Return candidates for a message whose key was used while some partitions were down."""
+        key = None if self.message is None else key_of(self.message)
+        works, fails = self._evidence.outages_of_key(base, key)
+        if not works and not fails:
+            return None
+        ranked = self._alike(base, candidates)
+        ranked.sort(key=lambda n: (n in works, n not in fails))
+        return ranked
 
     def _alike(self, base: str, candidates: Sequence[int]) -> list[int]:
         """Return candidates that nothing shows: of partitions that are alike, only two.
@@ -235,6 +246,10 @@ class Guide(Noting):
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
         """Return the best candidate that agrees with the recorded answer."""
+        if name in OF_MESSAGES:
+            received: Sequence[Any] = self._message_received(candidates)
+            chosen: T = self.take(name, received, self.place)
+            return chosen
         options = list(dict.fromkeys(candidates))
         ranked = RANKED.get(name)
         # Some rules leave both free: what is done, and then to which message.
@@ -256,16 +271,21 @@ class Guide(Noting):
 
     # Candidates by choice ---------------------------------------------------------------------
 
-    def _message_received(self, candidates: list[QueuedMessage]) -> list[QueuedMessage]:
-        """KEY-16: return the messages that the answer may show."""
+    def _message_received(self, candidates: Iterable[Any]) -> list[QueuedMessage]:
+        """KEY-16: return the messages that the answer may show, without a look at all others."""
         if self.shown >= len(self.views):
-            return candidates
+            return list(islice(candidates, CONSIDERED))
         view = self.views[self.shown]
-        fitting = [
-            queued
-            for queued in candidates
-            if queued.message.body == view.body and self.bindings.fits(queued, view.sequence_number)
-        ]
+        fitting: list[QueuedMessage] = []
+        wanted: set[QueuedMessage] | None = None
+        for queued in candidates:
+            if wanted is None:
+                wanted = set(self.bindings.candidates(queued.entity.path, view))
+            if queued in wanted:
+                fitting.append(queued)
+                wanted.remove(queued)
+            if not wanted:
+                break
         return self.bindings.by_likelihood(fitting, view.sequence_number)
 
     def _received_at_once(self, candidates: list[int]) -> list[int]:
@@ -302,13 +322,14 @@ class Guide(Noting):
 
 
 RANKED: Final[dict[str, Callable[[Guide, list[Any]], list[Any]]]] = {
-    "KEY-16": Guide._message_received,
-    "REGULAR-ORDER": Guide._message_received,
     "BATCH-12": Guide._received_at_once,
     "BATCH-18": Guide._deleted_at_once,
     "BATCH-15": Guide._deleted,
     "SESS-06": Guide._session_accepted,
 }
+OF_MESSAGES: Final = frozenset(("KEY-16", "REGULAR-ORDER"))
+"""Choices of the message that is given, of which there may be very many."""
+
 OF_CACHES: Final = frozenset(("LIFE-08", "CACHE-DELETE"))
 """Choices that matter only to what a front end has cached."""
 

@@ -139,6 +139,33 @@ def test_a_token_settles_the_message_that_it_was_shown_with() -> None:
     assert copy_of(story).received(shown("m")).ended is Ended.IMPOSSIBLE
 
 
+# Many messages, and keys that nobody sees
+
+
+def test_any_of_very_many_messages_without_a_key_may_be_given() -> None:
+    story = Story(CLIENT)
+    for count in range(200):
+        story.that(v.Send(queue="q", message=v.Message(body=f"m{count}")))
+    story.received(view("m150"))
+    explanation = explain(story.events, story.profile, story.observability)
+    assert (explanation.ended, explanation.steps) == (Ended.EXPLAINED, len(story.events))
+
+
+def test_keys_that_a_client_tries_in_an_outage_show_where_they_are() -> None:
+    """Without a search through all partitions of all keys."""
+    story = Story(CLIENT)
+    story.profile = v.profile_for(load(), partitions=16)
+    keys = [v.Message(body=f"m{count}", partition_key=f"k{count}") for count in range(20)]
+    for message in keys:
+        story.that(v.Send(queue="q", message=message))
+    story.that(v.TakePartitionDown(queue="q", partition=7))
+    for count, message in enumerate(keys):
+        outcome = v.Refused(error=v.Error.UNAVAILABLE) if count % 5 == 2 else DONE
+        story.that(v.Send(queue="q", message=message), outcome)
+    explanation = explain(story.events, story.profile, story.observability)
+    assert (explanation.ended, explanation.steps) == (Ended.EXPLAINED, len(story.events))
+
+
 # Caches of front ends
 
 
