@@ -1,5 +1,6 @@
 """Exceptions that end a scenario, by who is at fault."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -13,6 +14,7 @@ __all__ = [
     "NotConforming",
     "Undeclared",
     "blaming_the_adapter",
+    "seconds_owed",
 ]
 
 
@@ -45,17 +47,21 @@ class Undeclared(Exception):
     """The adapter declares a capability, and answered `unsupported` to a request that needs it."""
 
 
+_called: Final[list[float]] = []
+"""The times of the calls of the adapter that have not returned, the outermost first."""
+
 LONGEST_TEXT: Final = 4096
 """Maximum number of characters that are kept of an exception of the adapter."""
 
 
 @contextmanager
 def blaming_the_adapter() -> Iterator[None]:
-    """Convert an exception raised by an adapter to an `AdapterError`.
+    """Convert an exception raised by an adapter to an `AdapterError`, and note the time.
 
     Raises:
         AdapterError: the adapter raised an exception that is not one of busproof's.
     """
+    _called.append(time.monotonic())
     try:
         yield
     except ConformanceError:
@@ -67,3 +73,14 @@ def blaming_the_adapter() -> Iterator[None]:
         # It is not chained, because pytest would print the long text again for every scenario.
         cut = f"{text[:LONGEST_TEXT]}… and {len(text) - LONGEST_TEXT} characters more"
         raise AdapterError(f"the adapter raised {type(error).__name__}: {cut}") from None
+    finally:
+        _called.pop()
+
+
+def seconds_owed() -> float:
+    """Return for how long the adapter has been asked without an answer, in seconds; 0 if it is not.
+
+    Another thread may ask this while the adapter hangs.
+    """
+    called = _called[:1]
+    return time.monotonic() - called[0] if called else 0.0

@@ -15,10 +15,10 @@ from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Conformance
 from busproof.reports import overview
 from busproof.reports.allure_cases import Case, severity, write_cases
-from busproof.reports.redaction import redacted, redacted_text
+from busproof.reports.redaction import redacted_text
 from busproof.spec import Catalogue
 
-__all__ = ["ENVIRONMENT_NAME", "RESULTS_NAME", "cleaned", "collected"]
+__all__ = ["ENVIRONMENT_NAME", "RESULTS_NAME", "cleaned", "collected", "write_environment"]
 
 ENVIRONMENT_NAME: Final = "environment.properties"
 RESULTS_NAME: Final = "allure-results"
@@ -32,7 +32,6 @@ _EXAMPLE: Final = "_pytest_bdd_example"
 
 def cleaned(
     folder: str | os.PathLike[str],
-    conformance: Conformance | None = None,
     catalogue: Catalogue | None = None,
 ) -> tuple[Path, ...]:
     """Remove private details from the results of a finished run.
@@ -42,8 +41,6 @@ def cleaned(
 
     Args:
         folder: the value of `--alluredir`.
-        conformance: the verdicts of the run, for `environment.properties`, which is not written
-            without them.
         catalogue: the source of severities, by rule; without it they are unchanged.
 
     Returns:
@@ -54,13 +51,23 @@ def cleaned(
     """
     place = Path(folder)
     try:
-        changed = tuple(file for file in _results(place) if _clean(file, catalogue))
-        if conformance is not None:
-            _replace(place / ENVIRONMENT_NAME, _properties(_facts(redacted(conformance))))
+        return tuple(file for file in _results(place) if _clean(file, catalogue))
     except OSError as error:
         reason = error.strerror or str(error)
         raise HistoryError(f"cannot clean the Allure results in {place}: {reason}") from None
-    return changed
+
+
+def write_environment(folder: Path, run: Conformance) -> None:
+    """Write `environment.properties` of a redacted run beside its results.
+
+    Raises:
+        HistoryError: the file cannot be written.
+    """
+    try:
+        _replace(folder / ENVIRONMENT_NAME, _properties(_facts(run)))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise HistoryError(f"cannot write Allure results into {folder}: {reason}") from None
 
 
 def collected(

@@ -26,6 +26,7 @@ from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import commands_of
 from busproof.reports import overview
 from busproof.reports.printed import Checked, Fate
+from busproof.reports.redaction import redacted_text
 from busproof.spec import Catalogue
 
 __all__ = [
@@ -149,7 +150,7 @@ def scenario_cases(
             name=scenario.name,
             full_name=f"busproof.scenarios.{scenario.name}",
             status=_ENDINGS[ended.verdict],
-            message=ended.detail,
+            message=redacted_text(ended.detail),
             labels=(
                 *(("epic", family) for family in families),
                 *(("feature", rule) for rule in scenario.rules),

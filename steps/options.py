@@ -38,6 +38,8 @@ MOST_DIGITS = 18
 """Maximum number of digits of a seed; any such number fits into 64 bits."""
 
 DEFAULT_TIMEOUT = "10"
+PATIENCE = "300"
+"""Time for each answer of an adapter in Python, in seconds, if no timeout is given."""
 LONGEST_TIMEOUT = 86400
 """Maximum timeout of an answer, in seconds: a day."""
 
@@ -101,13 +103,13 @@ def _of_premium(config: Given, name: str, before: int | None) -> int | None:
     return number
 
 
-def timeout_of(config: Given) -> float:
+def timeout_of(config: Given, default: str = DEFAULT_TIMEOUT) -> float:
     """Return how long to wait for an answer, in seconds.
 
     Raises:
         UsageError: the value is not a valid number of seconds.
     """
-    text = option(config, "timeout", DEFAULT_TIMEOUT) or ""
+    text = option(config, "timeout", default) or ""
     seconds = math.nan
     with suppress(ValueError):
         seconds = float(text)

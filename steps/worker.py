@@ -22,7 +22,8 @@ from busproof.judging.judge import Judge
 from busproof.judging.scenario_outcome import Missed
 from busproof.judging.scenario_result import Checker, Heard
 from busproof.steps.cases import Case
-from busproof.steps.options import Given
+from busproof.steps.hanging import end_if_hung
+from busproof.steps.options import PATIENCE, Given, option, timeout_of
 from busproof.steps.played import playable
 from busproof.steps.playing import Definition, Player
 from busproof.steps.recorder import Recorder
@@ -129,7 +130,8 @@ class Outcome:
         missed: the place of the answer that was missed; `None` if none was.
         shows: the rules that the scenario should show.
         sequence: its sequence, if it can be sent elsewhere.
-        scenario: the whole scenario, if it is a replay of a failure.
+        scenario: the scenario, with its events only if it is a replay of a failure; `None` if it
+            is neither that nor one of a feature.
         passed: whether it passed.
     """
 
@@ -233,6 +235,9 @@ class _Worker:
         self._connection = connection
         self._cases = cases
         self._player = player
+        # A program has its own limit for each answer.
+        if not (option(given, "adapter") or "").startswith("exec:"):
+            end_if_hung(timeout_of(given, PATIENCE))
         self._stage = _Stage(given)
         header = self._stage.header(None)
         header = attrs.evolve(header, rules=self._limits() or header.rules)
@@ -321,7 +326,7 @@ class _Worker:
                 missed=self._error.place if isinstance(self._error, Missed) else None,
                 shows=self._stage.shows,
                 sequence=None if found is None else _sequence(*found),
-                scenario=scenario if scenario.feature == AGAIN else None,
+                scenario=_kept(scenario),
                 passed=ended is not None and ended.verdict is ScenarioVerdict.PASSED,
             ),
         )
@@ -369,6 +374,12 @@ class _Worker:
             write=stage.write,
             judges=recorder.judges,
         )
+
+
+def _kept(scenario: Scenario) -> Scenario | None:
+    if scenario.feature:
+        return scenario if scenario.feature == AGAIN else None
+    return attrs.evolve(scenario, events=())
 
 
 def _sequence(mark: object, played: Played) -> Kept:

@@ -2,6 +2,6 @@
 
 import sys
 
-from busproof.cli.main import main
+from busproof.cli.main import program
 
-sys.exit(main())
+sys.exit(program())

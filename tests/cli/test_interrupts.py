@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -75,11 +76,13 @@ def test_an_adapter_that_hangs_does_not_hold_ctrl_c_up(busproof, slow_run):
     assert ended.problems.startswith(INTERRUPTED)
 
 
-def test_a_second_ctrl_c_ends_a_run_at_once(busproof, slow_run):
+@pytest.mark.parametrize("times", [2, 12])
+def test_further_ctrl_c_end_a_run_at_once(busproof, slow_run, times):
     """What was recorded is kept, judged or to be judged by the command that is named."""
     process = slow_run("--pause", "0.02")
-    for _ in range(2):
-        interrupt(process)
+    for _ in range(times):
+        with suppress(ProcessLookupError):
+            interrupt(process)
         time.sleep(0.1)
     ended = busproof.finish(process)
     assert 3 == ended.code

@@ -8,6 +8,7 @@ pytestmark = pytest.mark.slow
 
 ONCE = """
 import os
+import time
 from pathlib import Path
 
 import attrs
@@ -21,6 +22,18 @@ class Mortal(ModelAdapter):
             MARK.touch()
             os._exit(9)
         return super().do(command, connection)
+
+class Hanging(ModelAdapter):
+    def do(self, command, connection):
+        if type(command).__name__ == "Peek" and not MARK.exists():
+            MARK.touch()
+            time.sleep(9999)
+        return super().do(command, connection)
+
+class Asleep(ModelAdapter):
+    def do(self, command, connection):
+        while True:
+            pass
 
 class Counted(ModelAdapter):
     def start(self, profile):
@@ -58,6 +71,30 @@ def test_process_that_dies_costs_the_scenario_that_it_played(busproof):
     assert run.history.header.planned == sum(run.report.scenarios.values())
     assert run.rules(Verdict.SHOWN)
     assert 3 == busproof("check", "reports/runs/it", "--report", "again").code
+
+
+HANGS = "the adapter did not answer within 10 s; its process was ended"
+
+
+def test_adapter_that_hangs_costs_the_scenario_that_it_played(busproof):
+    (busproof.folder / "mortal.py").write_text(ONCE)
+    options = ("--only", "features", "--rule", "LIFE", "--jobs", "2", "--name", "it")
+    ended = busproof("run", "--adapter", "mortal:Hanging", "--timeout", "10", *options)
+    run = busproof.run("it")
+    assert 3 == ended.code
+    assert HANGS in ended.problems
+    assert 1 == run.report.scenarios["errored"]
+    assert run.history.header.planned == sum(run.report.scenarios.values())
+    assert run.rules(Verdict.SHOWN)
+
+
+def test_adapter_that_always_hangs_ends_the_run(busproof):
+    (busproof.folder / "mortal.py").write_text(ONCE)
+    options = ("--only", "features", "--rule", "LIFE", "--jobs", "1", "--timeout", "1")
+    ended = busproof("run", "--adapter", "mortal:Asleep", *options, "--name", "it")
+    assert 3 == ended.code
+    assert "the features stopped early: the adapter did not answer within 1 s" in ended.problems
+    assert 3 == busproof.run("it").report.scenarios["errored"]
 
 
 @pytest.mark.parametrize(("adapter", "processes"), [("Counted", 3), ("Lonely", 1)])

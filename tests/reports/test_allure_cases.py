@@ -127,11 +127,11 @@ def test_a_scenarios_result_has_the_severity_of_its_rule(tmp_path, catalogue) ->
     labels = [{"name": "rule", "value": may}, {"name": "severity", "value": "critical"}]
     (tmp_path / "1-result.json").write_text(json.dumps({"labels": labels}))
     (tmp_path / "2-result.json").write_text(json.dumps({"labels": labels[1:]}))
-    cleaned(tmp_path, None, catalogue)
+    cleaned(tmp_path, catalogue)
     cases = [json.loads((tmp_path / f"{each}-result.json").read_text()) for each in (1, 2)]
     assert cases[0]["labels"] == [labels[0], {"name": "severity", "value": "minor"}]
     assert cases[1]["labels"] == labels[1:]
-    assert cleaned(tmp_path, None, catalogue) == ()
+    assert cleaned(tmp_path, catalogue) == ()
 
 
 def test_fate_of_a_fault_is_a_result(catalogue) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from busproof.errors import HistoryError
 from busproof.history.conformance import Verdict
-from busproof.reports.allure import ENVIRONMENT_NAME, cleaned
+from busproof.reports.allure import ENVIRONMENT_NAME, cleaned, write_environment
 
 RESULT = {
     "name": "Keys that differ",
@@ -75,7 +75,7 @@ def test_attachments_stay_as_they_are(results) -> None:
 
 
 def test_the_environment_shows_who_was_held_to_what(results, conformance) -> None:
-    cleaned(results, conformance)
+    write_environment(results, conformance)
     shown, not_tried = map(conformance.counted, (Verdict.SHOWN, Verdict.NOT_APPLICABLE))
     assert (results / ENVIRONMENT_NAME).read_text().splitlines() == [
         "implementation=Acme\\ Bus\\ 2.1",
@@ -94,7 +94,7 @@ def test_the_environment_shows_who_was_held_to_what(results, conformance) -> Non
 
 def test_a_name_that_java_would_misread_is_escaped(results, conformance) -> None:
     subject = attrs.evolve(conformance.subject, name="a=b: #c\\é\n🚌", version="")
-    cleaned(results, attrs.evolve(conformance, subject=subject))
+    write_environment(results, attrs.evolve(conformance, subject=subject))
     first = (results / ENVIRONMENT_NAME).read_text().splitlines()[0]
     assert first == r"implementation=a\=b\:\ \#c\\\u00e9\u000a\ud83d\ude8c"
 

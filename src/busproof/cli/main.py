@@ -1,6 +1,7 @@
 """The command line: parse, run a command, and print one sentence on failure."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -69,7 +70,7 @@ COMMANDS: Final = Commands(
         ("busproof adapters", "List available adapters:"),
     ],
     notes="Exit codes: 0 every applicable rule was shown, 1 a violation, 2 usage, "
-    "3 incomplete, inconclusive or errored, 4 a stale list of known failures.",
+    "3 incomplete, interrupted, inconclusive or errored, 4 a stale list of known failures.",
     parameters=[
         click.Option(
             ["--version"],
@@ -115,6 +116,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         give_up_output(error)
     return INCOMPLETE
+
+
+def program() -> int:
+    """Run a command as a whole process; once its exit code is known, Ctrl-C changes nothing.
+
+    Raises:
+        SystemExit: as `main`.
+    """
+    try:
+        return main()
+    except KeyboardInterrupt:
+        # The second or third, while the first was being reported.
+        return INCOMPLETE
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run(words: list[str]) -> int:

@@ -56,7 +56,7 @@ COMMAND: Final = Command(
         option(
             "--timeout",
             metavar="SECONDS",
-            help="limit for each answer of an exec: adapter (default: 10)",
+            help="limit for each answer (default: 10 of an exec: adapter, 300 of one in Python)",
         ),
         *known_failures.OPTIONS,
         required.REQUIRE,

@@ -161,6 +161,7 @@ class Recorded:
         errors: the details of errored scenarios.
         about: the name of each scenario that broke a rule, with the rules that it is about.
         replays: the replays of shrunk failures.
+        scenarios: the scenarios of features, which need not have their events.
     """
 
     header: Header
@@ -168,6 +169,7 @@ class Recorded:
     errors: tuple[str, ...] = ()
     about: dict[str, tuple[v.RuleId, ...]] = attrs.field(factory=dict)
     replays: tuple[Scenario, ...] = ()
+    scenarios: tuple[Scenario, ...] = ()
 
 
 def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path:

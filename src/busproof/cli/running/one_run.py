@@ -48,11 +48,13 @@ class Conducted:
         conformance: the verdicts.
         folder: the folder of the run.
         broken: the violations that can be replayed, as commands.
+        scenarios: the scenarios of features, which need not have their events.
     """
 
     conformance: Conformance
     folder: Path
     broken: tuple[Failure, ...]
+    scenarios: tuple[Scenario, ...]
 
 
 def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
@@ -84,7 +86,10 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
     )
     conformance = with_commands(conformance, args, load_catalogue(), folder, broken, recorded.about)
     return Conducted(
-        conformance=required.held_to(known.mark(conformance), args), folder=folder, broken=broken
+        conformance=required.held_to(known.mark(conformance), args),
+        folder=folder,
+        broken=broken,
+        scenarios=recorded.scenarios,
     )
 
 
@@ -117,6 +122,7 @@ def _judged_here(folder: Path) -> Recorded:
             errors=tuple(_details(history.scenarios)),
             about={scenario.name: scenario.rules for scenario in reversed(history.scenarios)},
             replays=tuple(one for one in history.scenarios if one.feature == AGAIN),
+            scenarios=history.scenarios,
         )
 
 

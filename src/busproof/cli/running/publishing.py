@@ -39,17 +39,15 @@ def report(done: "Conducted", *, allure: bool = False) -> None:
 
 
 def _write_allure(done: "Conducted") -> None:
-    from busproof.cli.running.child_run import ALLURE, HISTORY
-    from busproof.history.files import load
-    from busproof.reports.allure import cleaned
+    from busproof.cli.running.child_run import ALLURE
+    from busproof.reports.allure import write_environment
     from busproof.reports.allure_cases import scenario_cases, write_cases
     from busproof.reports.redaction import redacted
     from busproof.spec import load as load_catalogue
 
     folder, public, catalogue = done.folder / ALLURE, redacted(done.conformance), load_catalogue()
-    scenarios = load(done.folder / HISTORY).scenarios
-    write_cases(scenario_cases(public.subject.name, public, scenarios, catalogue), folder)
-    cleaned(folder, done.conformance, catalogue)
+    write_cases(scenario_cases(public.subject.name, public, done.scenarios, catalogue), folder)
+    write_environment(folder, public)
 
 
 def published(

@@ -54,7 +54,9 @@ from busproof.judging.summary import Summary
 from busproof.judging.verdicts import verdicts
 from busproof.spec import load as load_catalogue
 from busproof.steps.cases import Case, cases, definitions, families_of
-from busproof.steps.options import rules_asked_for, size_of
+from busproof.steps.hanging import HUNG
+from busproof.steps.options import PATIENCE as PATIENCE_FOR_ANSWERS
+from busproof.steps.options import rules_asked_for, size_of, timeout_of
 from busproof.steps.playing import Definition
 from busproof.steps.repeating import Repeating
 from busproof.steps.worker import (
@@ -81,6 +83,9 @@ ROUND: Final = 10
 
 MOST_DEATHS: Final = 10
 """Number of workers that may die before the run ends early."""
+
+MOST_HANGS: Final = 3
+"""Number of times that the adapter may hang before the run ends early."""
 
 BREAKDOWNS: Final = 3
 """Breakdowns of the adapter in the exploration, after which it is not continued."""
@@ -157,6 +162,7 @@ class Session:
         self._phase = 0
         self._files = 0
         self._deaths = 0
+        self._hangs = 0
         self._breakdowns = 0
         self._summary = Summary()
         self._place = 0
@@ -171,6 +177,7 @@ class Session:
         self._errors: list[str] = []
         self._about: dict[str, tuple[v.RuleId, ...]] = {}
         self._replays: list[Scenario] = []
+        self._scenarios: list[Scenario] = []
         self._counted = Counted()
         self._reported = 0.0
         self._left = Counter(family for case in self._cases for family in families_of(case))
@@ -391,6 +398,10 @@ class Session:
             return
         self._deaths += 1
         how = f"the process of the adapter ended, {_how(code)}"
+        if code == HUNG:
+            self._hangs += 1
+            limit = timeout_of(self._request, PATIENCE_FOR_ANSWERS)
+            how = f"the adapter did not answer within {limit:g} s; its process was ended"
         open_one = _mend(part.task.file, how)
         if open_one is not None and self._checker is not None:
             heard = self._checker.check(open_one)
@@ -401,8 +412,8 @@ class Session:
         if rest is not None:
             parts = next(parts for parts in self._parts if part in parts)
             parts.insert(parts.index(part) + 1, _Part(task=rest))
-        if self._deaths == MOST_DEATHS:
-            raise AdapterError(f"the features stopped early: {how}, {MOST_DEATHS} times")
+        if self._deaths == MOST_DEATHS or self._hangs == MOST_HANGS:
+            raise AdapterError(f"the features stopped early: {how}, {self._deaths} times")
         self._start_worker()
 
     # Merging, in the order of the history.
@@ -521,7 +532,8 @@ class Session:
                 for rule in heard.blamed:
                     self._fail(rule, heard.counterexample.events)
         if outcome.scenario is not None:
-            self._replays.append(outcome.scenario)
+            kept = self._replays if outcome.scenario.feature == AGAIN else self._scenarios
+            kept.append(outcome.scenario)
         if outcome.sequence is not None:
             self._kept.setdefault(outcome.sequence.mark, outcome.sequence)
 
@@ -667,6 +679,7 @@ class Session:
             errors=tuple(self._errors),
             about=self._about,
             replays=tuple(self._replays),
+            scenarios=tuple(self._scenarios),
         )
 
     def _write_result(self) -> None:
