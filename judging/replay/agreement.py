@@ -122,7 +122,11 @@ class Agreement:
     def _partition_agrees(self, event: v.Event, answer: Answer) -> bool:
         if not self._evidence.strict or event.witness is None or answer.partition is None:
             return True
-        return event.witness.partition == answer.partition
+        if event.witness.partition == answer.partition:
+            return True
+        # A regular entity has no partitions that a witness could name.
+        entity = self._namespace.entities.get(getattr(event.command, "queue", ""))
+        return entity is not None and not entity.settings.partitioned
 
     # Messages ---------------------------------------------------------------------------------
 

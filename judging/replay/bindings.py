@@ -177,9 +177,10 @@ class Bindings:
         return record in self._number_of
 
     def _partition_fits(self, record: Numbered, number: int) -> bool:
-        if not (self._numbers_show_partitions and record.entity.settings.partitioned):
+        # The number of a scheduled message need not say where it will be once it is due.
+        if isinstance(record, ScheduledMessage) or not record.entity.settings.partitioned:
             return True
-        return number >> v.SEQUENCE_BITS == record.partition
+        return not self._numbers_show_partitions or number >> v.SEQUENCE_BITS == record.partition
 
     def bind_number(self, record: Numbered, number: int | None) -> bool:
         """SEQ-01, SEQ-03, LIFE-12: bind a number to a message; return whether it may have it."""
@@ -286,12 +287,16 @@ class Bindings:
         if token is None or record.token is None:
             return True
         place = (record.entity, token)
-        if place in self._tokens:
+        if place in self._tokens and self._is_held(record.entity, self._tokens[place]):
             return False
         journal = self._namespace.journal
         journal.put(self._tokens, place, record.token)
         journal.put(self._bus_tokens, (record.entity, record.token), token)
         return True
+
+    def _is_held(self, entity: Entity, token: str) -> bool:
+        """Return whether a token of the model is that of a lock which some message has now."""
+        return any(queued.token == token for queued in entity.messages.values())
 
     def bus_token(self, entity: Entity, token: str) -> str | None:
         """Return the bus's token for one of the model's, if it was shown."""

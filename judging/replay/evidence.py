@@ -12,6 +12,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.judging.decompose import Connections, Name
+from busproof.model.values import Key
 
 __all__ = ["Evidence", "base_path", "independent_parts", "key_of", "messages_of", "views_of"]
 
@@ -70,7 +71,7 @@ class Evidence:
         self.sizes_are_known = True
         self._shown: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
         self._sent: Counter[tuple[str, str]] = Counter()
-        self._of_key: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
+        self._of_key: dict[tuple[str, Key], dict[int, None]] = defaultdict(dict)
         self._mentioned: dict[str, set[int]] = defaultdict(set)
         self._last_shown: dict[tuple[str, str], int] = {}
         self._last_body: dict[str, int] = {}
@@ -125,8 +126,10 @@ class Evidence:
 
     def witnessed(self, event: v.Event) -> int | None:
         """Return the partition that an event itself shows; `None` if it shows none."""
-        if self.strict and event.witness is not None:
-            return event.witness.partition
+        return event.witness.partition if self.strict and event.witness is not None else None
+
+    def suggested(self, event: v.Event) -> int | None:
+        """Return the partition that the number of a message which was just scheduled suggests."""
         match event.outcome:
             case v.Scheduled(sequence_number=int(number)) if self.numbers_show_partitions:
                 return number >> v.SEQUENCE_BITS
@@ -152,9 +155,13 @@ class Evidence:
     def _note_key(self, queue: str, message: v.Message | v.MessageView, partition: int) -> None:
         base = base_path(queue)
         self._mentioned[base].add(partition)
-        for value in (message.session_id, message.partition_key, message.message_id):
-            if value is not None:
-                self._of_key[base, value].setdefault(partition)
+        for key in (
+            Key("SessionId", message.session_id or ""),
+            Key("PartitionKey", message.partition_key or ""),
+            Key("MessageId", message.message_id or ""),
+        ):
+            if key.value:
+                self._of_key[base, key].setdefault(partition)
                 break
 
     # Partitions -------------------------------------------------------------------------------
@@ -175,7 +182,7 @@ class Evidence:
         """Return whether as many messages with this body were shown as were sent to the base."""
         return not self._forwards and self._sent[base, body] <= shown
 
-    def partitions_of_key(self, base: str, key: str) -> list[int]:
+    def partitions_of_key(self, base: str, key: Key) -> list[int]:
         """Return the partitions in which messages with this key were seen."""
         return list(self._of_key.get((base, key), ()))
 

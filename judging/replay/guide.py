@@ -20,6 +20,7 @@ from busproof.model.choices import CONSIDERED, Fits
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
 from busproof.model.state import QueuedMessage, Session
+from busproof.model.values import Key
 
 __all__ = ["Guide", "NoWay"]
 
@@ -60,7 +61,7 @@ class Guide(Noting):
         self.views: Sequence[v.MessageView] = ()
         self.shown = 0
         self.message: v.Message | None = None
-        self.key: str | None = None
+        self.key: Key | None = None
         self.caching: tuple[str, int] | None = None
         self.any_error = False
         self.window = (0, 0)
@@ -145,7 +146,7 @@ class Guide(Noting):
         if not candidates:
             return None
         base = base_path(path)
-        witnessed = self._witnessed(base)
+        witnessed = None if count == 1 else self._witnessed(base)
         if witnessed is not None:
             if witnessed not in candidates:
                 raise NoWay(name)
@@ -153,7 +154,16 @@ class Guide(Noting):
         hinted = self._hinted(name, path, candidates)
         if hinted is not None:
             return self.take(name, hinted, base)
-        return self.take(name, self._alike(base, candidates), base)
+        likely = [self._suggested(base)]
+        likely += self._alike(base, candidates)
+        return self.take(name, [n for n in dict.fromkeys(likely) if n in candidates], base)
+
+    def _suggested(self, base: str) -> int | None:
+        """Return the partition that the number of a scheduled message suggests."""
+        event = self._event
+        if event is None or not isinstance(event.command, v.Schedule):
+            return None
+        return self._evidence.suggested(event) if base_path(event.command.queue) == base else None
 
     def _witnessed(self, base: str) -> int | None:
         """Return the partition that the event itself shows, if it is a send to this entity."""

@@ -15,6 +15,7 @@ from busproof.judging.replay.delays import (
     DelayedManagement,
 )
 from busproof.judging.replay.guide import Guide
+from busproof.model.ambiguities import KeyProperties
 from busproof.judging.replay.open_rules import OpenRules
 from busproof.model.answers import Answer
 from busproof.model.family import Family
@@ -54,8 +55,14 @@ class WatchedKeys(Keys):
     """Observer of the partitions of keys."""
 
     def home(self, entity: Entity, key: Key) -> int:
-        """Tell which key needs a partition."""
-        guide_of(self).key = key.value
+        """Tell which key needs a partition.
+
+        Unless the two are surely one key (KEY-PROPERTIES), a SessionId and a PartitionKey of the
+        same value may select different partitions.
+        """
+        guide_of(self).key = key
+        if self.namespace.known_reading(KeyProperties) is not KeyProperties.ONE_KEY:
+            key = key._replace(value=f"{key.source} {key.value}")
         return super().home(entity, key)
 
 
@@ -168,7 +175,7 @@ class WatchedPartitions(Partitions):
         if len(entity.partitions) == 1 or not filled or readings.get("LIKE-REGULAR") == "identical":
             return super().order(entity, up)
         may_end = (
-            len(filled) < len(entity.partitions) and readings["PEEK-EMPTY"] != "next-partition"
+            len(filled) < len(entity.partitions) and readings.get("PEEK-EMPTY") != "next-partition"
         )
         return [] if may_end and not guide_of(self).views else up
 
