@@ -11,8 +11,10 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.judging.replay.bindings import Bindings, Numbered
 from busproof.judging.replay.descriptions import Descriptions
+from busproof.judging.replay.errors import Errors
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide
+from busproof.model.ambiguities import LikeRegular
 from busproof.judging.replay.open_rules import is_same_rule, with_values_of
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import State
@@ -30,16 +32,6 @@ CARRIED: Final = (
     "content_type",
 )
 """Properties that a bus returns as they were sent, and does not interpret."""
-
-UNNAMED: Final[frozenset[v.RuleId]] = frozenset(
-    (
-        *("BATCH-01", "BATCH-05", "BATCH-19", "BATCH-20"),
-        *("FEAT-04", "FILTER-08", "FWD-29", "KEY-03", "KEY-18", "LIFE-11", "LOCK-15", "LOCK-16"),
-        *("MGMT-18", "MGMT-23", "PART-01", "PART-03", "PREM-05", "PREM-17"),
-        *("SESS-02", "SESS-24", "SESS-25", "TOPIC-18", "TOPIC-19", "TXN-06"),
-    )
-)
-"""Rules whose refusals have no documented error."""
 
 
 def is_same_text(sent: str | None, shown: str | None, or_else: str | None = None) -> bool:
@@ -93,6 +85,7 @@ class Agreement:
         self._seen = observability
         guide.assigns_message_ids = observability.assigns_message_ids
         self._descriptions = Descriptions(namespace, bindings, evidence)
+        self._errors = Errors(namespace, bindings, observability)
         self.tolerance = 0
 
     def agrees(self, event: v.Event, answer: Answer) -> bool:
@@ -116,8 +109,9 @@ class Agreement:
             return False
         if recorded.error is answer.outcome.error:
             return True
-        named = answer.rules and not UNNAMED.intersection(answer.rules)
-        return self._guide.any_error or not named or isinstance(event.command, v.CommitTransaction)
+        return self._errors.are_open(
+            event, recorded.error, answer.rules, is_of_outage=self._guide.any_error
+        )
 
     def _partition_agrees(self, event: v.Event, answer: Answer) -> bool:
         if not self._evidence.strict or event.witness is None or answer.partition is None:
@@ -131,6 +125,15 @@ class Agreement:
     # Messages ---------------------------------------------------------------------------------
 
     def _received_agrees(self, event: v.Event, recorded: v.Received, made: v.Received) -> bool:
+        witness = event.witness
+        if self._evidence.strict and witness is not None:
+            record = self._record(event, made.message)
+            if (
+                record is not None
+                and record.entity.settings.partitioned
+                and record.partition != witness.partition
+            ):
+                return False
         return self._view_agrees(event, recorded.message, made.message)
 
     def _several_agree(
@@ -196,8 +199,8 @@ class Agreement:
     def _renewals_agree(
         self, _: v.Event, recorded: v.RenewedSeveral, made: v.RenewedSeveral
     ) -> bool:
-        ends = recorded.locked_until
-        return not ends or all(map(self._end_agrees, ends, made.locked_until))
+        ends, own = recorded.locked_until, made.locked_until
+        return not ends or (len(ends) == len(own) and all(map(self._end_agrees, ends, own)))
 
     def _number_agrees(self, event: v.Event, recorded: v.Scheduled, made: v.Scheduled) -> bool:
         number, own = recorded.sequence_number, made.sequence_number
@@ -289,6 +292,12 @@ class Agreement:
         """PART-15, PART-16: a peek begins with the oldest message of a partition."""
         if isinstance(record, ScheduledMessage) or command.from_sequence_number is not None:
             return True
+        if self._namespace.known_reading(LikeRegular) is LikeRegular.IDENTICAL:
+            return all(
+                record.arrival <= other.arrival
+                for other in self._peekable(entity, command)
+                if isinstance(other, QueuedMessage)
+            )
         line = entity.partitions[record.partition].line.behind(entity.messages, 0)
         oldest = next(
             queued for queued in line if command.session_id in (None, queued.message.session_id)

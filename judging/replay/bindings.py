@@ -6,6 +6,8 @@ LOCK-07 are checked at that moment. All tables are changed through the journal, 
 the search undoes bindings, too.
 """
 
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Sequence
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
 from operator import itemgetter
@@ -22,6 +24,9 @@ __all__ = ["Bindings"]
 
 UNKNOWN: Final = 1 << 63
 """Added to a number that was never shown, so that no message of the model has it."""
+
+ALL: Final = "all"
+"""The line of all messages of a regular entity, whose numbers follow the time of their arrival."""
 
 Numbered = QueuedMessage | ScheduledMessage
 Record = TypeVar("Record", bound=Numbered)
@@ -42,6 +47,8 @@ class Bindings:
         self._namespace = namespace
         self._strict = strict
         self._numbers_show_partitions = numbers_show_partitions
+        gaps = namespace.profile.readings.get("SEQUENCE-GAPS")
+        self._has_no_gaps = gaps == "gap-free" and strict
         self._number_of: dict[Numbered, int] = {}
         self._record_of: dict[tuple[Entity, int], Numbered] = {}
         self._tokens: dict[tuple[Entity, str], str] = {}
@@ -54,19 +61,41 @@ class Bindings:
         self._open: dict[int, tuple[v.Message, frozenset[str]]] = {}
         self._disturbed: dict[Entity, bool] = {}
         self._subscribed: dict[Entity, int] = {}
-        # By entity and partition (or key, if partitions are not seen): the model's numbers in
-        # order, each with the bus's number.
+        # By entity and line: a position that only rises, with the bus's number.
         self._lines: dict[tuple[Entity, object], list[tuple[int, int]]] = {}
+        self._orders_of: dict[Numbered, list[tuple[object, int, int]]] = {}
+        self._latest: dict[tuple[Entity, int], tuple[int, int]] = {}
+        silent = namespace.profile.silent
+        self._rises_in_keys = "SEQ-01" not in silent
+        self._rises_in_time = "SEQ-05" not in silent
 
     # Messages ---------------------------------------------------------------------------------
 
-    def add(self, queued: QueuedMessage) -> None:
-        """Note a message that was enqueued."""
+    def add(self, queued: QueuedMessage, key: object, window: tuple[int, int] | None) -> None:
+        """Note a message that was enqueued.
+
+        Args:
+            queued: the message.
+            key: its partition key, or what else it shares with the messages that it is in order
+                with; `None` if it has none.
+            window: the earliest and the latest moment at which it may have been enqueued; `None` if
+                its number says nothing about the order of arrival.
+        """
         journal = self._namespace.journal
         bodies = self._by_body.setdefault((queued.entity.path, queued.message.body), [])
         bodies.append(queued)
         journal.log.append((self._forget_last, None, bodies))
         journal.put(self._made, (queued.entity, queued.number), queued)
+        if window is None:
+            return
+        orders: list[tuple[object, int, int]] = []
+        partitioned = queued.entity.settings.partitioned
+        if key is not None and (self._rises_in_keys if partitioned else self._rises_in_time):
+            orders.append((key, queued.number, queued.number))
+        if not partitioned and self._rises_in_time:
+            orders.append((ALL, *window))
+        if orders:
+            journal.put(self._orders_of, queued, orders)
 
     def kind(self, message: v.Message) -> int:
         """Return a number that all messages which look alike share."""
@@ -176,6 +205,10 @@ class Bindings:
         """Return whether the bus's number of a message is known."""
         return record in self._number_of
 
+    def knows_number(self, entity: Entity, number: int) -> bool:
+        """Return whether a number of the bus is that of a known message."""
+        return (entity, number) in self._record_of
+
     def _partition_fits(self, record: Numbered, number: int) -> bool:
         # The number of a scheduled message need not say where it will be once it is due.
         if isinstance(record, ScheduledMessage) or not record.entity.settings.partitioned:
@@ -192,21 +225,34 @@ class Bindings:
         if not self.fits(record, number):
             return False
         entity, journal = record.entity, self._namespace.journal
-        place = self._line_of(record)
-        # Where partitions are not seen, only the messages of one key have an order.
-        if place is not None:
+        orders = self._orders_of.get(record, ())
+        if not all(self._fits_in_line(entity, order, number) for order in orders):
+            return False
+        for place, _, last in orders:
             line = self._lines.setdefault((entity, place), [])
-            entry = (record.number, number)
-            at = bisect_left(line, entry)
-            if at and line[at - 1][1] >= number:
-                return False
-            if at < len(line) and line[at][1] <= number:
-                return False
-            line.insert(at, entry)
-            journal.log.append((_Removal(line), None, entry))
+            insort(line, (last, number))
+            journal.log.append((_Removal(line), None, (last, number)))
+        journal.put(self._latest, (entity, record.partition), (record.number, number))
         journal.put(self._number_of, record, number)
         journal.put(self._record_of, (entity, number), record)
         return True
+
+    def _fits_in_line(self, entity: Entity, order: tuple[object, int, int], number: int) -> bool:
+        """SEQ-01, SEQ-05, SEQ-06, SEQ-07: return whether a number follows those before it."""
+        place, first, last = order
+        line = self._lines.get((entity, place))
+        if not line:
+            return True
+        before = bisect_left(line, (first, -1))
+        after = bisect_left(line, (last + 1, -1))
+        if before and line[before - 1][1] >= number:
+            return False
+        if after < len(line) and line[after][1] <= number:
+            return False
+        if not self._has_no_gaps or place == ALL:
+            return True
+        neighbours = line[max(before - 1, 0) : after + 1]
+        return all(other - number == own - first for own, other in neighbours)
 
     def by_likelihood(self, records: Sequence[Record], number: int | None) -> list[Record]:
         """Return messages that may have a number of the bus, the most likely one first.
@@ -216,13 +262,12 @@ class Bindings:
         """
         if len(records) < 2:
             return list(records)
-        if self._line_of(records[0]) is None:
+        if all(record not in self._orders_of for record in records):
             records = self._distinct(records)
         if number is None:
             return list(records)
-        line = self._lines.get((records[0].entity, self._line_of(records[0])), ())
-        at = bisect_left(line, number, key=itemgetter(1))
-        own, known = line[at - 1] if at else line[0] if line else (0, 0)
+        latest = self._latest.get((records[0].entity, records[0].partition))
+        own, known = latest or (0, 0)
 
         def distance(record: Record) -> int:
             return abs((record.number - own) - (number - known))
@@ -234,7 +279,7 @@ class Bindings:
         return list({self._looks(record): record for record in reversed(records)}.values())[::-1]
 
     def _looks(self, record: Numbered) -> object:
-        if self._line_of(record) is not None or record in self._number_of:
+        if record in self._orders_of or record in self._number_of:
             return record
         if isinstance(record, ScheduledMessage):
             return self.kind(record.message), record.due
@@ -256,9 +301,15 @@ class Bindings:
         known = self._number_of.get(record)
         if known is not None:
             return known
-        line = self._lines.get((record.entity, self._line_of(record)), ())
-        at = bisect_left(line, (record.number, -1))
-        return (line[at - 1][1] if at else -1, line[at][1] if at < len(line) else UNKNOWN)
+        least, greatest = -1, UNKNOWN
+        for place, first, last in self._orders_of.get(record, ()):
+            line = self._lines.get((record.entity, place), ())
+            before, after = bisect_left(line, (first, -1)), bisect_left(line, (last + 1, -1))
+            if before:
+                least = max(least, line[before - 1][1])
+            if after < len(line):
+                greatest = min(greatest, line[after][1])
+        return least, greatest
 
     def ends_of_lines(self, entity: Entity) -> frozenset[tuple[object, int]]:
         """Return the last number that was bound in each line of an entity."""
@@ -267,12 +318,6 @@ class Bindings:
             for (of, place), line in self._lines.items()
             if of is entity and line
         )
-
-    def _line_of(self, record: Numbered) -> object:
-        """Return the partition of a message, or its key where partitions are not seen."""
-        if self._strict or not record.entity.settings.partitioned:
-            return record.partition
-        return record.message.session_id or record.message.partition_key
 
     def model_number(self, path: str, number: int) -> int:
         """Return the model's number for one of the bus's; if it is unknown, one of no message."""
@@ -297,6 +342,10 @@ class Bindings:
     def _is_held(self, entity: Entity, token: str) -> bool:
         """Return whether a token of the model is that of a lock which some message has now."""
         return any(queued.token == token for queued in entity.messages.values())
+
+    def knows_token(self, entity: Entity, token: str) -> bool:
+        """Return whether the bus has shown a token."""
+        return (entity, token) in self._tokens
 
     def bus_token(self, entity: Entity, token: str) -> str | None:
         """Return the bus's token for one of the model's, if it was shown."""

@@ -45,6 +45,7 @@ class Guide(Noting):
         any_error: whether the refusal at hand has no documented error.
         window: the earliest and the latest moment at which the current event may have happened.
         slack: how wrong the bus's timers may be, in microseconds.
+        keeps_limits: whether the bus has to refuse what exceeds a documented limit.
         assigns_message_ids: whether a client library gives messages a MessageId (KEY-13).
         is_exact: whether a timer is being fired, at a moment that the clock has chosen.
     """
@@ -67,6 +68,7 @@ class Guide(Noting):
         self.window = (0, 0)
         self.slack = 0
         self.is_exact = False
+        self.keeps_limits = False
         self.assigns_message_ids = False
 
     # The search -------------------------------------------------------------------------------
@@ -96,6 +98,12 @@ class Guide(Noting):
             self._consider(at, current)
 
         return back
+
+    @property
+    def commit(self) -> str | None:
+        """The transaction that the current event commits, if it does."""
+        command = None if self._event is None else self._event.command
+        return command.transaction if isinstance(command, v.CommitTransaction) else None
 
     @property
     def connection(self) -> str:
@@ -246,6 +254,11 @@ class Guide(Noting):
         if isinstance(outcome, v.Refused | v.Indeterminate) and filled:
             return self.take("LIFE-09", filled, base_path(path))
         return None
+
+    def choose_refusal(self, name: str) -> bool:
+        """Choose whether a request is refused for a reason that cannot be known for sure."""
+        is_refused = self._event is not None and isinstance(self._event.outcome, v.Refused)
+        return self.take(name, (True, False) if is_refused else (False, True), self._place)
 
     def has_passed(self, moment: int, now: int) -> bool:
         """Return whether a moment has passed; at the moment itself, either answer is right."""

@@ -81,6 +81,9 @@ class LostAnswers:
         if not isinstance(lost.command, v.Send) or isinstance(event.command, v.GetQueue):
             return True
         message = lost.command.message
+        # It may have taken the room that this event lacks.
+        if event.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED):
+            return True
         if any(view.body == message.body for view in views_of(event.outcome)):
             return True
         # A copy of the lost message is dropped only if the message itself had arrived.

@@ -28,6 +28,7 @@ from busproof.judging.replay.orders import Order
 from busproof.judging.replay.relevance import NOTHING, Relevance
 from busproof.judging.replay.state_keys import state_key
 from busproof.judging.replay.timers import Clock
+from busproof.judging.replay.unseen import Unseen
 from busproof.judging.replay.watching import watched
 from busproof.model.answers import Answer
 from busproof.model.rules import NO_FAULT, Families
@@ -123,11 +124,13 @@ class Search:
         self._coverage = self._guide.coverage = Coverage(
             namespace, self._bindings.shown, strict=strict, slack=observability.slack
         )
+        self._guide.keeps_limits = observability.limits
         self._clock = Clock(namespace, self._guide, observability)
         self._agreement = Agreement(
             namespace, self._bindings, self._evidence, self._guide, observability
         )
         self._lost = LostAnswers(namespace, self._guide, self._bindings, self._evidence)
+        self._unseen = Unseen(namespace, self._guide, self._bindings)
         self._order = Order(
             self._events,
             is_recorded=observability.clock is v.Clock.VIRTUAL,
@@ -301,6 +304,7 @@ class Search:
             if isinstance(event.outcome, v.Indeterminate):
                 self._lost.ask(index, event)
                 return True
+            self._unseen.recognise(event)
             command = self._bindings.translated(event.command)
             partition = self._evidence.place_of(event)
             self._coverage.begin(event, command, partition, guide.views)

@@ -15,6 +15,7 @@ from busproof.judging.replay.delays import (
     DelayedManagement,
 )
 from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.tolerance import TolerantLimits, TolerantSizes
 from busproof.model.ambiguities import KeyProperties
 from busproof.judging.replay.open_rules import OpenRules
 from busproof.model.answers import Answer
@@ -26,7 +27,7 @@ from busproof.model.rules import Families
 from busproof.model.scheduling import Scheduling
 from busproof.model.state import Entity, Partition, QueuedMessage, ScheduledMessage
 from busproof.model.topics import Topics
-from busproof.model.values import InTransit, Key, Refusal
+from busproof.model.values import DIRECT, InTransit, Key, Refusal
 
 __all__ = ["watched"]
 
@@ -79,7 +80,17 @@ class WatchedMessages(Messages):
     ) -> QueuedMessage:
         """Tell that a message was enqueued."""
         queued = super().enqueue(entity, message, partition, transit)
-        guide_of(self).bindings.add(queued)
+        guide = guide_of(self)
+        key: object = self.rules.keys.effective_key(entity, message)
+        if not entity.settings.partitioned:
+            key = message.session_id or message.partition_key
+        if guide.commit is not None:
+            # In a transaction a message may get its number at its send or at the commit, so only
+            # the messages of one commit are in order (SEQ-07).
+            key = None if key is None else (key, guide.commit)
+            guide.bindings.add(queued, key, guide.window if key is not None else None)
+        else:
+            guide.bindings.add(queued, key, guide.window if transit == DIRECT else None)
         return queued
 
     def give(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
@@ -200,6 +211,8 @@ OF_GUIDE: Final[dict[str, type[Family]]] = {
     "partitions": WatchedPartitions,
     "subscription_rules": OpenRules,
     "topics": WatchedTopics,
+    "limits": TolerantLimits,
+    "sizes": TolerantSizes,
 }
 
 

@@ -1,0 +1,117 @@
+"""Errors of refusals: which may be recorded where the model names another one.
+
+Of many refusals the documents do not name the error. Where several reasons hold at once they do not
+say which one is named, so in an outage, or behind a client library, a lost lock need not be the
+reason that a client is told.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.judging.replay.bindings import Bindings, Numbered
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity
+
+__all__ = ["Errors"]
+
+UNNAMED: Final[frozenset[v.RuleId]] = frozenset(
+    (
+        *("BATCH-01", "BATCH-05", "BATCH-15", "BATCH-19", "BATCH-20", "DLQ-08", "DLQ-11"),
+        *("DUP-12", "FEAT-03", "FEAT-04", "FILTER-08", "FILTER-09", "FILTER-19", "FILTER-21"),
+        *("FILTER-25", "FILTER-27", "FWD-25", "FWD-29", "KEY-03", "KEY-18", "LIFE-11"),
+        *("LIMIT-08", "LIMIT-10", "LIMIT-12", "LIMIT-13", "LIMIT-14", "LIMIT-16", "LIMIT-18"),
+        *("LOCK-03", "LOCK-15", "LOCK-16", "MGMT-04", "MGMT-08", "MGMT-13", "MGMT-14", "MGMT-15"),
+        *("MGMT-18", "MGMT-23", "MGMT-24", "PART-01", "PART-03", "PREM-01", "PREM-05", "PREM-08"),
+        *("PREM-17", "SESS-01", "SESS-02", "SESS-07", "SESS-12", "SESS-24", "SESS-25", "SIZE-02"),
+        *("TOPIC-05", "TOPIC-18", "TOPIC-19", "TXN-06", "TXN-15"),
+    )
+)
+"""Rules whose refusals have no documented error."""
+
+OF_OUTAGES: Final[frozenset[v.RuleId]] = frozenset(("KEY-03", "KEY-18", "PART-01", "PART-03"))
+"""Rules by which an outage refuses a send; OUTAGE-ERROR may name the error."""
+
+OF_LOST_LOCKS: Final[frozenset[v.RuleId]] = frozenset(
+    ("LIFE-06", "LOCK-05", "LOCK-06", "LOCK-17", "LOCK-18")
+)
+
+
+class Errors:
+    """Errors that a bus may name in place of the model's.
+
+    Args:
+        namespace: the model's namespace.
+        bindings: the bus's numbers and tokens.
+        observability: what the observer sees.
+    """
+
+    def __init__(
+        self, namespace: Namespace, bindings: Bindings, observability: v.Observability
+    ) -> None:
+        self._namespace = namespace
+        self._bindings = bindings
+        self._has_library = observability.assigns_message_ids
+
+    def are_open(
+        self, event: v.Event, error: v.Error, rules: Sequence[v.RuleId], *, is_of_outage: bool
+    ) -> bool:
+        """Return whether a request that these rules refuse may be refused with another error.
+
+        Args:
+            event: the request with its recorded answer.
+            error: the recorded error.
+            rules: the rules by which the model refuses it.
+            is_of_outage: whether the model refuses it because of an outage.
+        """
+        command = event.command
+        if not rules or isinstance(command, v.CommitTransaction):
+            return True
+        if self._are_named_by_readings(rules):
+            return False
+        entity = self._namespace.entities.get(getattr(command, "queue", ""))
+        if is_of_outage or UNNAMED.intersection(rules):
+            # Only an outage makes an entity unavailable.
+            is_up = entity is not None and not entity.base.down
+            return not (is_up and error is v.Error.UNAVAILABLE and "SESS-12" in rules)
+        return entity is not None and self._are_in_doubt(entity, command, error, rules)
+
+    def _are_named_by_readings(self, rules: Sequence[v.RuleId]) -> bool:
+        """Return whether a reading of the profile names the error of a refusal."""
+        readings = self._namespace.profile.readings
+        if readings.get("OUTAGE-ERROR") == "unavailable" and OF_OUTAGES.intersection(rules):
+            return True
+        return readings.get("SESSION-ERROR") == "invalid-operation" and "TXN-06" in rules
+
+    def _are_in_doubt(
+        self, entity: Entity, command: v.Command, error: v.Error, rules: Sequence[v.RuleId]
+    ) -> bool:
+        """Return whether another reason than a lost lock or an unknown number may be named."""
+        is_lock_lost = bool(OF_LOST_LOCKS.intersection(rules))
+        if entity.settings.forward_to or entity.base.down:
+            return is_lock_lost or "DEFER-03" in rules
+        if is_lock_lost:
+            return self._is_lock_in_doubt(entity, command, error)
+        return "DEFER-03" in rules and self._are_numbers_in_doubt(entity, command)
+
+    def _is_lock_in_doubt(self, entity: Entity, command: v.Command, error: v.Error) -> bool:
+        """Return whether another error than that of a lost lock may be named."""
+        if self._has_library:
+            return True
+        if entity.settings.requires_session and error is v.Error.SESSION_LOCK_LOST:
+            return True
+        token = getattr(command, "lock_token", None)
+        return token is not None and not self._bindings.knows_token(entity, token)
+
+    def _are_numbers_in_doubt(self, entity: Entity, command: v.Command) -> bool:
+        """DEFER-10: return whether the numbers may belong to messages that are not deferred.
+
+        Numbers of several partitions may be refused for that.
+        """
+        if not isinstance(command, v.ReceiveDeferred):
+            return False
+        numbers = command.sequence_numbers
+        if len({number >> v.SEQUENCE_BITS for number in numbers}) > 1:
+            return True
+        records: list[Numbered] = [*entity.messages.values(), *entity.scheduled.values()]
+        return any(self._bindings.fits(one, number) for number in numbers for one in records)

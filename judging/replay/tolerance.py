@@ -1,0 +1,169 @@
+"""The model's families where the documents do not say how a bus measures.
+
+They define neither the overhead of a message nor how many bytes a GB has, nor when the storage of a
+removed message is free again; and a bus need not declare that it keeps to limits at all. Between
+what surely fits and what surely does not, the recorded answer decides.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from busproof import vocabulary as v
+from busproof.judging.replay.guide import Guide
+from busproof.model.ambiguities import FullPartition, KbBytes
+from busproof.model.limits import LARGEST, Limits
+from busproof.model.sizes import GB, Sizes
+from busproof.model.state import Entity, NamespaceState
+from busproof.model.values import Refusal
+
+if TYPE_CHECKING:
+    from busproof.model.rules import Rules
+
+__all__ = ["TolerantLimits", "TolerantSizes"]
+
+OVERHEAD: Final = 4096
+"""Greatest overhead in bytes of a message beyond its body and properties, or of a state."""
+WIDEST: Final = 4
+"""Maximum number of bytes that one character takes."""
+TEXTS: Final = (
+    *("message_id", "session_id", "partition_key", "correlation_id", "to", "reply_to"),
+    *("subject", "reply_to_session_id", "content_type"),
+)
+"""The properties of a message that take storage."""
+LEAST_GB: Final = 10**9
+LITTLE: Final = 50_000_000
+"""Number of bytes that surely fit into any partition, which spares most sends the sums."""
+MANY: Final = 1000
+"""Number of messages whose overhead is allowed for."""
+LARGEST_MESSAGE: Final = 100 * 10**6
+SURELY_TAKEN_IN_PREMIUM: Final = 1000
+"""LIMIT-03: size in KB that Premium always accepts: the least that 1 MB can be."""
+
+
+def most(message: v.Message) -> int:
+    """Return the greatest number of bytes that a message uses."""
+    characters = sum(len(text) for name in TEXTS if (text := getattr(message, name)) is not None)
+    characters += sum(len(name) + len(str(value)) for name, value in message.properties.items())
+    body = max(message.size or 0, WIDEST * len(message.body))
+    return body + WIDEST * characters + OVERHEAD
+
+
+class TolerantLimits(Limits):
+    """Limits that are kept where a bus declares them, as far as they can be measured."""
+
+    def tolerate(self, refusal: Refusal) -> None:
+        """Refuse what exceeds a limit, unless the bus does not declare limits and accepts it."""
+        guide = self.guide
+        if guide.keeps_limits or guide.choose_refusal(refusal.rules[0]):
+            raise refusal
+
+    @property
+    def guide(self) -> Guide:
+        """The guide of the replay."""
+        guide = self.namespace.choices
+        assert isinstance(guide, Guide)  # noqa: S101 - a replay has no other policy
+        return guide
+
+    @property
+    def _surely_taken(self) -> int:
+        """LIMIT-01, LIMIT-03: the greatest size in bytes that the bus surely accepts."""
+        premium = self.namespace.profile.is_premium
+        binary = self.namespace.known_reading(KbBytes) is KbBytes.BINARY
+        return (SURELY_TAKEN_IN_PREMIUM if premium else LARGEST) * (1024 if binary else 1000)
+
+    def check_message(self, message: v.Message) -> None:
+        """LIMIT-01 to LIMIT-14: check a message, whose overhead nobody knows."""
+        try:
+            super().check_message(message)
+        except Refusal as refusal:
+            self.tolerate(refusal)
+            return
+        if most(message) > self._surely_taken and self.guide.choose_refusal("LIMIT-02"):
+            raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-02")
+
+    def check_batch(self, messages: Iterable[v.Message]) -> None:
+        """BATCH-07: check the size of a batch; that of Premium is open."""
+        messages = tuple(messages)
+        size = sum(map(most, messages))
+        if size <= self._surely_taken:
+            return
+        try:
+            super().check_batch(messages)
+        except Refusal as refusal:
+            if self.namespace.profile.is_premium and not self.guide.choose_refusal("BATCH-07"):
+                return
+            self.tolerate(refusal)
+            return
+        if self.guide.choose_refusal("BATCH-07"):
+            raise Refusal(v.Error.MESSAGE_TOO_LARGE, "BATCH-07")
+
+    def check_state(self, state: str | None) -> None:
+        """LIMIT-19, LIMIT-20: check the size of a session state, whose overhead nobody knows."""
+        try:
+            super().check_state(state)
+        except Refusal as refusal:
+            self.tolerate(refusal)
+            return
+        size = WIDEST * len(state or "") + OVERHEAD
+        if size > LARGEST * 1000 and self.guide.choose_refusal("LIMIT-20"):
+            raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-20")
+
+    def check_count(self, count: int) -> None:
+        """LIMIT-15, LIMIT-16: check the number of messages in a transaction."""
+        try:
+            super().check_count(count)
+        except Refusal as refusal:
+            self.tolerate(refusal)
+
+    def check_name(self, name: str) -> None:
+        """LIMIT-17, LIMIT-18: check the length of a queue's or topic's name."""
+        try:
+            super().check_name(name)
+        except Refusal as refusal:
+            self.tolerate(refusal)
+
+    def check_short_name(self, name: str, rule: v.RuleId) -> None:
+        """TOPIC-17, TOPIC-18, FILTER-26, FILTER-27: check a subscription's or rule's name."""
+        try:
+            super().check_short_name(name, rule)
+        except Refusal as refusal:
+            self.tolerate(refusal)
+
+
+class TolerantSizes(Sizes):
+    """Room in a partition, as far as it can be known."""
+
+    def __init__(self, namespace: NamespaceState, rules: "Rules") -> None:
+        super().__init__(namespace, rules)
+        self._ever: dict[tuple[Entity, int], int] = {}
+
+    def charge(self, entity: Entity, partition: int, size: int) -> None:
+        """Note all bytes that ever came: nobody says when those of a removed message are free."""
+        super().charge(entity, partition, size)
+        if size > 0:
+            place = (entity.owner, partition)
+            self.namespace.journal.put(self._ever, place, self._ever.get(place, 0) + size)
+
+    def has_room(self, entity: Entity, partition: int, size: int) -> bool:
+        """SIZE-07 to SIZE-10: return whether a message fits, or may fit.
+
+        A bus may find that a partition is full one message earlier or later.
+        """
+        owner, count = entity.owner, len(entity.partitions)
+        ever = [self._ever.get((owner, number), 0) for number in range(count)]
+        if sum(ever) + 2 * size < LITTLE:
+            return True
+        margin = max(size, LARGEST_MESSAGE) + OVERHEAD * MANY
+        least = entity.capacity // GB * LEAST_GB
+        reading = self.namespace.known_reading(FullPartition)
+        has_room_here = ever[partition] + margin <= least
+        has_room_somewhere = sum(ever) + margin <= least * count
+        if (has_room_here or reading is FullPartition.POOLED) and has_room_somewhere:
+            return True
+        if entity.partitions[partition].bytes >= entity.capacity or (
+            self.used(entity) >= entity.capacity * count
+        ):
+            return super().has_room(entity, partition, size)
+        guide = self.namespace.choices
+        assert isinstance(guide, Guide)  # noqa: S101 - a replay has no other policy
+        return not guide.choose_refusal("SIZE-07")
