@@ -3,6 +3,7 @@
 from busproof import vocabulary as v
 from busproof.judging.coverage.keys import key_at
 from busproof.judging.coverage.notes import Coverage
+from busproof.judging.homes import key_of_home
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.state import Entity
 
@@ -36,7 +37,10 @@ def of_full(coverage: Coverage, entity: Entity, command: v.Send | v.Schedule) ->
         one.message.size or 0 for one in entity.messages.values() if one.state is ACTIVE
     )
     whole = used + (message.size or 1) > entity.capacity * len(entity.partitions)
-    home = None if key is None or not coverage.strict else entity.base.homes.get(key.value)
+    homes, namespace = entity.base.homes, entity.namespace
+    home = None
+    if key is not None and coverage.strict:
+        home = homes.get(key_of_home(namespace, key).value)
     coverage.show_if(
         (command.transaction is not None, "SIZE-14"),
         (partitioned, "SIZE-09" if key is None else "SIZE-07"),

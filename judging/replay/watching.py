@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.judging.coverage.shown import OBSERVERS as OF_COVERAGE
+from busproof.judging.homes import key_of_home
 from busproof.judging.replay.delays import (
     DelayedDeadLetters,
     DelayedForwarding,
@@ -56,15 +57,9 @@ class WatchedKeys(Keys):
     """Observer of the partitions of keys."""
 
     def home(self, entity: Entity, key: Key) -> int:
-        """Tell which key needs a partition.
-
-        Unless the two are surely one key (KEY-PROPERTIES), a SessionId and a PartitionKey of the
-        same value may select different partitions.
-        """
+        """Tell which key needs a partition, and keep it by the property that it is taken from."""
         guide_of(self).key = key
-        if self.namespace.known_reading(KeyProperties) is not KeyProperties.ONE_KEY:
-            key = key._replace(value=f"{key.source} {key.value}")
-        return super().home(entity, key)
+        return super().home(entity, key_of_home(self.namespace, key))
 
 
 class WatchedMessages(Messages):
