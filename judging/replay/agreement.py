@@ -14,8 +14,8 @@ from busproof.judging.replay.descriptions import Descriptions
 from busproof.judging.replay.errors import Errors
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide
-from busproof.model.ambiguities import LikeRegular
 from busproof.judging.replay.open_rules import is_same_rule, with_values_of
+from busproof.model.ambiguities import LikeRegular
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import State
 from busproof.model.rules import Namespace

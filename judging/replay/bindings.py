@@ -7,10 +7,7 @@ the search undoes bindings, too.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
-from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
-from operator import itemgetter
 from typing import Any, Final, TypeVar
 
 import attrs

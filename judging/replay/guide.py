@@ -258,7 +258,7 @@ class Guide(Noting):
     def choose_refusal(self, name: str) -> bool:
         """Choose whether a request is refused for a reason that cannot be known for sure."""
         is_refused = self._event is not None and isinstance(self._event.outcome, v.Refused)
-        return self.take(name, (True, False) if is_refused else (False, True), self._place)
+        return self.take(name, (True, False) if is_refused else (False, True), self.place)
 
     def has_passed(self, moment: int, now: int) -> bool:
         """Return whether a moment has passed; at the moment itself, either answer is right."""

@@ -16,9 +16,8 @@ from busproof.judging.replay.delays import (
     DelayedManagement,
 )
 from busproof.judging.replay.guide import Guide
-from busproof.judging.replay.tolerance import TolerantLimits, TolerantSizes
-from busproof.model.ambiguities import KeyProperties
 from busproof.judging.replay.open_rules import OpenRules
+from busproof.judging.replay.tolerance import TolerantLimits, TolerantSizes
 from busproof.model.answers import Answer
 from busproof.model.family import Family
 from busproof.model.keys import Keys
