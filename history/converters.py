@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache
 from math import isfinite
-from types import GenericAlias
-from typing import Any, Final, get_args, get_origin
+from types import GenericAlias, NoneType, UnionType
+from typing import Any, Final, Union, get_args, get_origin
 
 import attrs
 from cattrs import Converter
@@ -42,6 +42,7 @@ def strict_converter(*, omit_defaults: bool) -> Converter:
     converter.register_structure_hook_factory(_is_sequence, _sequence_hook)
     converter.register_structure_hook_factory(_is_map, _map_hook)
     converter.register_structure_hook_factory(attrs.has, _class_hook)
+    converter.register_structure_hook_factory(_is_optional, _optional_hook)
     converter.register_unstructure_hook(StrEnum, str)
     converter.register_unstructure_hook_factory(attrs.has, _class_writer)
     converter.register_unstructure_hook_func(_is_set, sorted)
@@ -61,11 +62,21 @@ def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str,
     all commands and outcomes would take a third of a second at every start.
     """
     by_class = {kind: name for name, kind in names.items()}
+    hooks: dict[str, _Hook] = {}
+    bare: dict[str, object] = {}
 
-    def read(value: object, _: object) -> object:
-        fields = _tagged(value, tag, names)
-        kind = names[fields.pop(tag)]
-        return converter.get_structure_hook(kind)(fields, kind)
+    def read(value: Any, _: object) -> object:
+        name = _tagged(value, tag, names)
+        # Most outcomes have no fields, and are immutable.
+        if len(value) == 1 and name in bare:
+            return bare[name]
+        hook = hooks.get(name) or hooks.setdefault(name, converter.get_structure_hook(names[name]))
+        fields = value.copy()
+        del fields[tag]
+        found = hook(fields, names[name])
+        if not fields:
+            bare[name] = found
+        return found
 
     def write(value: object) -> dict[str, Any]:
         kind = type(value)
@@ -75,8 +86,8 @@ def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str,
     converter.register_unstructure_hook(union, write)
 
 
-def _tagged(value: object, tag: str, names: Mapping[str, type]) -> dict[str, Any]:
-    """Return a copy of the fields, after checking that the field `tag` has one of the names."""
+def _tagged(value: object, tag: str, names: Mapping[str, type]) -> str:
+    """Return the name in the field `tag`, after checking that it is one of the names."""
     if type(value) is not dict:
         raise Mismatch.of(value, "an object")
     if tag not in value:
@@ -84,7 +95,7 @@ def _tagged(value: object, tag: str, names: Mapping[str, type]) -> dict[str, Any
     name = value[tag]
     if type(name) is not str or name not in names:
         raise Mismatch.of(name, one_of(names, name), tag)
-    return dict(value)
+    return name
 
 
 def _text(value: object, _: object) -> str:
@@ -162,6 +173,20 @@ def _map_hook(kind: object, converter: Converter) -> _Hook:
         if type(value) is not dict:
             raise Mismatch.of(value, "an object")
         return Map(entries(value, plain))
+
+    return read
+
+
+def _is_optional(kind: object) -> bool:
+    return get_origin(kind) in (UnionType, Union) and get_args(kind)[1:] == (NoneType,)
+
+
+def _optional_hook(kind: object, converter: Converter) -> _Hook:
+    (other,) = get_args(kind)[:1]
+    hook = converter.get_structure_hook(other)
+
+    def read(value: object, _: object) -> object:
+        return None if value is None else hook(value, other)
 
     return read
 
