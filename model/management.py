@@ -250,6 +250,7 @@ class Management(Family):
         if command.forward_to is not None:
             after = attrs.evolve(after, forward_to=command.forward_to or None)
             if command.forward_to:
+                self.check_basic()
                 self.rules.forwarding.check_settings(after)
         self.check_outage(entity)
         journal, dlq = self.namespace.journal, entity.dead_letters

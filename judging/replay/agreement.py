@@ -14,6 +14,7 @@ from busproof.judging.replay.descriptions import Descriptions
 from busproof.judging.replay.errors import Errors
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.open_answers import OpenAnswers
 from busproof.judging.replay.open_rules import is_same_rule, with_values_of
 from busproof.model.ambiguities import LikeRegular
 from busproof.model.answers import Answer
@@ -32,6 +33,14 @@ CARRIED: Final = (
     "content_type",
 )
 """Properties that a bus returns as they were sent, and does not interpret."""
+
+UNNAMED_REASONS: Final = frozenset(
+    (
+        *("DestinationDisabled", "DestinationFull", "DestinationNotFound"),
+        *("MaxTransferHopCountExceeded", "SessionIdMissing"),
+    )
+)
+"""The model's reasons of dead letters for which no document names one."""
 
 
 def is_same_text(sent: str | None, shown: str | None, or_else: str | None = None) -> bool:
@@ -84,6 +93,7 @@ class Agreement:
         self._guide = guide
         self._seen = observability
         guide.assigns_message_ids = observability.assigns_message_ids
+        self.open = OpenAnswers(namespace, guide)
         self._descriptions = Descriptions(namespace, bindings, evidence)
         self._errors = Errors(namespace, bindings, observability)
         self.tolerance = 0
@@ -106,8 +116,10 @@ class Agreement:
             match event.command:
                 case v.TakePartitionDown(queue=queue) | v.BringPartitionUp(queue=queue):
                     return queue not in self._namespace.entities
-            return False
+            return self.open.may_have_worked(event.command)
         if recorded.error is answer.outcome.error:
+            return True
+        if self.open.has_another_reason(event.command, answer.rules):
             return True
         return self._errors.are_open(
             event, recorded.error, answer.rules, is_of_outage=self._guide.any_error
@@ -169,7 +181,8 @@ class Agreement:
         sent = record.message
         reason = record.reason if isinstance(record, QueuedMessage) else None
         is_told = view.dead_letter_reason is not None or self._seen.dead_letter_reasons
-        if reason is not None and is_told and not is_same_text(reason, view.dead_letter_reason):
+        is_named = reason is not None and reason not in UNNAMED_REASONS
+        if is_named and is_told and not is_same_text(reason, view.dead_letter_reason):
             return False
         open_names = self._bindings.open_names(sent)
         if open_names:

@@ -18,13 +18,13 @@ __all__ = ["Errors"]
 UNNAMED: Final[frozenset[v.RuleId]] = frozenset(
     (
         *("BATCH-01", "BATCH-05", "BATCH-15", "BATCH-19", "BATCH-20", "DLQ-08", "DLQ-11"),
-        *("DUP-12", "FEAT-03", "FEAT-04", "FILTER-08", "FILTER-09", "FILTER-19", "FILTER-21"),
+        *("DUP-12", "FEAT-03", "FEAT-04", "FILTER-09", "FILTER-19", "FILTER-21"),
         *("FILTER-25", "FILTER-27", "FWD-25", "FWD-29", "KEY-03", "KEY-18", "LIFE-11"),
         *("LIMIT-08", "LIMIT-10", "LIMIT-12", "LIMIT-13", "LIMIT-14", "LIMIT-16", "LIMIT-18"),
         *("LOCK-03", "LOCK-15", "LOCK-16", "MGMT-04", "MGMT-08", "MGMT-13", "MGMT-14", "MGMT-15"),
         *("MGMT-18", "MGMT-23", "MGMT-24", "PART-01", "PART-03", "PREM-01", "PREM-05", "PREM-08"),
         *("PREM-17", "SESS-01", "SESS-02", "SESS-07", "SESS-12", "SESS-24", "SESS-25", "SIZE-02"),
-        *("TOPIC-05", "TOPIC-18", "TOPIC-19", "TXN-06", "TXN-15"),
+        *("TOPIC-05", "TOPIC-18", "TXN-06", "TXN-15"),
     )
 )
 """Rules whose refusals have no documented error."""

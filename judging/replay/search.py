@@ -129,6 +129,7 @@ class Search:
         self._agreement = Agreement(
             namespace, self._bindings, self._evidence, self._guide, observability
         )
+        self._open = self._agreement.open
         self._lost = LostAnswers(namespace, self._guide, self._bindings, self._evidence)
         self._unseen = Unseen(namespace, self._guide, self._bindings)
         self._order = Order(
@@ -305,7 +306,9 @@ class Search:
                 self._lost.ask(index, event)
                 return True
             self._unseen.recognise(event)
-            command = self._bindings.translated(event.command)
+            command = self._open.chosen(event, self._bindings.translated(event.command))
+            if command is None:
+                return True
             partition = self._evidence.place_of(event)
             self._coverage.begin(event, command, partition, guide.views)
             answer = step(namespace, command, event.connection, guide, keep=True)

@@ -1,0 +1,245 @@
+"""Requests that a bus may answer in another way than the model, where the documents say nothing.
+
+A bus may leave out a part of a request that the model refuses (a lock that is too long, a setting
+that cannot change), refuse what the model does (a peek of a disabled queue), or have done what it
+refused in an outage (MANAGEMENT-IN-OUTAGE).
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.judging.replay.evidence import base_path
+from busproof.judging.replay.guide import Guide
+from busproof.model.duplicates import LONGEST_WINDOW, SHORTEST_WINDOW
+from busproof.model.limits import LONGEST_NAME, LONGEST_SHORT_NAME
+from busproof.model.locks import LONGEST_LOCK
+from busproof.model.management import FIXED
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity
+from busproof.model.step import step
+from busproof.model.values import EntityKind, Refusal
+
+__all__ = ["OpenAnswers"]
+
+SENDING: Final = (v.Send, v.SendBatch, v.Schedule)
+RECEIVING: Final = (v.Receive, v.ReceiveBatch)
+CREATING: Final = (v.CreateQueue, v.CreateTopic, v.CreateSubscription)
+CHANGING: Final = (*CREATING, v.UpdateQueue, v.UpdateTopic, v.DeleteQueue, v.DeleteTopic)
+"""Requests to all partitions of an entity."""
+MANAGING: Final = (
+    *CHANGING,
+    *(v.RestoreQueue, v.GetQueue, v.GetTopic, v.ListSubscriptions),
+    *(v.TakePartitionDown, v.BringPartitionUp),
+)
+"""Requests that an entity answers in any status."""
+LOOKING: Final = (v.GetQueue, v.Peek, v.GetSessionState, v.ListSessions, v.ListRules)
+"""Requests that change nothing."""
+
+
+class OpenAnswers:
+    """Answers that are open in a replay.
+
+    Args:
+        namespace: the model's namespace.
+        guide: the policy that chooses among them.
+    """
+
+    def __init__(self, namespace: Namespace, guide: Guide) -> None:
+        self._namespace = namespace
+        self._guide = guide
+
+    def chosen(self, event: v.Event, command: v.Command) -> v.Command | None:
+        """Return the command that is executed for a request; `None` if its answer is open.
+
+        Args:
+            event: the request and its answer.
+            command: the request with the model's numbers and tokens.
+        """
+        options: list[v.Command | None] = [command]
+        if isinstance(event.outcome, v.Done):
+            reduced = self._reduced(command)
+            options += [reduced] if reduced != command else []
+        elif isinstance(event.outcome, v.Refused) and self.may_have_worked(command):
+            # Also where the model refuses it first, and nothing changes, the choice counts.
+            self._namespace.journal.touch(self._namespace)
+        elif self._is_open(command, event.outcome):
+            options.append(None)
+        if len(options) == 1:
+            return command
+        chosen = self._guide.take("AS-ASKED", options, self._guide.place)
+        if chosen is None and isinstance(command, v.CommitTransaction):
+            # A commit that is refused ends its transaction without effect.
+            undone = v.RollBackTransaction(transaction=command.transaction)
+            step(self._namespace, undone, event.connection, self._guide, keep=True)
+        return chosen
+
+    # Parts of a request that a bus may leave out ----------------------------------------------
+
+    def _reduced(self, command: Any) -> v.Command:
+        """Return a request without what a bus may ignore instead of refusing it."""
+        changes: dict[str, Any] = {}
+        lock = getattr(command, "lock_duration", None)
+        if lock is not None and lock > LONGEST_LOCK:
+            changes["lock_duration"] = LONGEST_LOCK
+        match command:
+            case v.CreateQueue() | v.CreateTopic() if command.duplicate_detection:
+                window = min(max(command.duplicate_window, SHORTEST_WINDOW), LONGEST_WINDOW)
+                changes["duplicate_window"] = window
+            case v.UpdateQueue() | v.UpdateTopic():
+                changes |= self._without_fixed(command)
+        if getattr(command, "forward_to", None) and self._does_not_forward(command):
+            changes["forward_to"] = None
+        reduced: v.Command = attrs.evolve(command, **changes)
+        return reduced
+
+    def _without_fixed(self, command: v.UpdateQueue | v.UpdateTopic) -> dict[str, Any]:
+        """MGMT-04, MGMT-13, MGMT-14, ROLE-STATUS: return the changes that an update may ignore."""
+        path = command.queue if isinstance(command, v.UpdateQueue) else command.topic
+        entity, readings = self._namespace.entities.get(path), self._namespace.profile.readings
+        if entity is None:
+            return {}
+        is_held = readings.get("OPTION-UPDATE") == "refused"
+        names = [name for name in FIXED if not (name == "partitioned" and is_held)]
+        changes: dict[str, Any] = {name: None for name in names if hasattr(command, name)}
+        unfit = {
+            EntityKind.SUBSCRIPTION: v.EntityStatus.SEND_DISABLED,
+            EntityKind.TOPIC: v.EntityStatus.RECEIVE_DISABLED,
+        }
+        if readings.get("ROLE-STATUS") != "refused" and command.status is unfit.get(entity.kind):
+            changes["status"] = None
+        return changes
+
+    def _does_not_forward(self, command: Any) -> bool:
+        """FWD-25, TOPIC-06: return whether an entity may be accepted that does not forward."""
+        destination = self._namespace.entities.get(command.forward_to)
+        if destination is None:
+            return False
+        if isinstance(command, v.UpdateQueue):
+            source = self._namespace.entities.get(command.queue)
+            has_sessions = source is not None and source.settings.requires_session
+        else:
+            has_sessions = command.requires_session
+        return has_sessions or destination.kind is EntityKind.SUBSCRIPTION
+
+    # Answers that show nothing ----------------------------------------------------------------
+
+    def _is_open(self, command: v.Command, outcome: v.Outcome) -> bool:
+        """Return whether a request may get an answer, whatever it is, and change nothing."""
+        path = v.concerned(command)
+        entity = None if path is None else self._namespace.entities.get(path)
+        if isinstance(command, LOOKING) and path is not None:
+            return self._is_looked_at_openly(command, outcome, path, entity)
+        if not isinstance(outcome, v.Refused):
+            return False
+        match command:
+            case v.CreateQueue() | v.CreateTopic():
+                return self._is_doubtful_creation(command)
+            case v.CreateSubscription():
+                return command.requires_session and command.forward_dead_letters_to is not None
+            case v.CommitTransaction():
+                return self._settles_on_disabled(command)
+        return entity is not None and self._is_disabled(command, entity)
+
+    def _is_disabled(self, command: v.Command, entity: Entity) -> bool:
+        """MGMT-26, MGMT-27: return whether an entity may refuse a request for its status.
+
+        The documents say only that it takes and gives no messages; then the model refuses.
+        """
+        status = entity.owner.status
+        if isinstance(command, (*MANAGING, *SENDING)):
+            return False
+        permits = status.takes if isinstance(command, v.CancelScheduled) else status.gives
+        return not permits and not (isinstance(command, RECEIVING) and entity.owner is entity)
+
+    def _settles_on_disabled(self, command: v.CommitTransaction) -> bool:
+        running = self._namespace.transactions.get(command.transaction)
+        return running is not None and any(
+            not settlement.entity.owner.status.gives for settlement in running.settlements
+        )
+
+    def _is_doubtful_creation(self, command: v.CreateQueue | v.CreateTopic) -> bool:
+        """Return whether nothing says that an entity can be created in this way."""
+        path, under, _ = v.created_path(command).partition(v.SUBSCRIPTIONS)
+        if under and path in self._namespace.entities:
+            return True
+        onward = getattr(command, "forward_dead_letters_to", None)
+        return bool(getattr(command, "requires_session", False)) and onward is not None
+
+    def _is_looked_at_openly(
+        self, command: v.Command, outcome: v.Outcome, path: str, entity: Entity | None
+    ) -> bool:
+        """FWD-15, MGMT-27: return whether a look at an entity may get an answer, and this one."""
+        if entity is None:
+            return self._is_of_another_case(path)
+        if isinstance(command, v.GetQueue):
+            # The documents do not say whether dead letters can be managed as a queue.
+            return entity.owner is not entity
+        is_refused = isinstance(outcome, v.Refused)
+        forwards = isinstance(command, v.Peek) and entity.settings.forward_to is not None
+        return is_refused and (forwards or self._is_disabled(command, entity))
+
+    def _is_of_another_case(self, path: str) -> bool:
+        """TOPIC-21: return whether a subscription has this name except for its case."""
+        return v.SUBSCRIPTIONS in path and any(
+            other.lower() == path.lower() for other in self._namespace.entities
+        )
+
+    # Refusals ---------------------------------------------------------------------------------
+
+    def may_have_worked(self, command: v.Command) -> bool:
+        """MGMT-18: return whether a refused request may have done what it was to do.
+
+        An outage may refuse it although it has reached partitions (MANAGEMENT-IN-OUTAGE).
+        """
+        if not isinstance(command, CHANGING):
+            return False
+        path = v.created_path(command) if isinstance(command, CREATING) else v.concerned(command)
+        is_down = bool(path and self._namespace.down.get(base_path(path)))
+        reading = self._namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE", "either")
+        return is_down and reading == "either"
+
+    def has_another_reason(self, command: v.Command, rules: Sequence[v.RuleId]) -> bool:
+        """Return whether something else is wrong with a refused request.
+
+        Of several reasons the documents do not say which one is named.
+        """
+        if isinstance(command, SENDING) and {"MGMT-10", "MGMT-26"}.intersection(rules):
+            messages = command.messages if isinstance(command, v.SendBatch) else (command.message,)
+            return any(map(self._is_objectionable, messages))
+        of_names = {"MGMT-09", "MGMT-10", "TOPIC-19", "TOPIC-21"}
+        if isinstance(command, CREATING) and of_names.intersection(rules):
+            return self._is_objectionable_creation(command)
+        if "MGMT-10" in rules:
+            owner = (v.concerned(command) or "").partition(v.SUBSCRIPTIONS)[0]
+            return len(owner) > LONGEST_NAME or not isinstance(command, NAMING)
+        return False
+
+    def _is_objectionable(self, message: v.Message) -> bool:
+        keys = {message.session_id, message.partition_key} - {None}
+        try:
+            self._namespace.rules.limits.check_message(message)
+        except Refusal:
+            return True
+        return len(keys) > 1
+
+    def _is_objectionable_creation(self, command: Any) -> bool:
+        lock = getattr(command, "lock_duration", None) or 0
+        name = v.created_path(command).partition(v.SUBSCRIPTIONS)[0]
+        short = getattr(command, "subscription", "")
+        return (
+            self._namespace.profile.tier is not v.Tier.STANDARD
+            or bool(v.destinations(command))
+            or lock > LONGEST_LOCK
+            or len(name) > LONGEST_NAME
+            or len(short) > LONGEST_SHORT_NAME
+        )
+
+
+NAMING: Final = (
+    *(v.Send, v.Receive, v.Peek, v.GetQueue, v.UpdateQueue, v.DeleteQueue),
+    *(v.GetTopic, v.UpdateTopic, v.DeleteTopic, v.ListSubscriptions),
+)
+"""Requests that the documents answer with an error of its own if there is no such entity."""

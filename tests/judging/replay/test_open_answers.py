@@ -1,0 +1,113 @@
+"""Answers that the documents leave open: to requests that a bus may cut, refuse, or have done."""
+
+import pytest
+from told import DONE, Told
+
+from busproof import vocabulary as v
+
+INVALID = v.Refused(error=v.Error.INVALID_OPERATION)
+TAKEN = v.Refused(error=v.Error.ALREADY_EXISTS)
+MISSING = v.Refused(error=v.Error.NOT_FOUND)
+DISABLED = v.Refused(error=v.Error.ENTITY_DISABLED)
+DOWN = v.Refused(error=v.Error.UNAVAILABLE)
+OTHER = v.Refused(error=v.Error.OTHER)
+LONG = 600 * v.MICROSECONDS
+
+
+def queue(**settings: object) -> Told:
+    return Told().of(v.CreateQueue(queue="q", **settings))  # type: ignore[arg-type]
+
+
+def described(told: Told, **fields: object) -> bool:
+    """Return whether a queue may be described so."""
+    description = v.QueueDescription(queue="q", **fields)  # type: ignore[arg-type]
+    return told.may_be(v.GetQueue(queue="q"), v.Described(description=description))
+
+
+@pytest.mark.parametrize("lock", [LONG, 300 * v.MICROSECONDS])
+def test_a_lock_that_is_too_long_is_refused_or_shortened(lock: int) -> None:
+    told = queue()
+    update = v.UpdateQueue(queue="q", lock_duration=LONG)
+    assert told.may_be(update, INVALID)
+    assert described(told.of(update), lock_duration=lock) is (lock < LONG)
+
+
+@pytest.mark.parametrize(
+    ("reading", "allowed"), [("either", True), ("refused", False)], ids=["either", "refused"]
+)
+def test_an_update_may_leave_the_option_as_it_was(reading: str, allowed: bool) -> None:
+    told = Told(OPTION_UPDATE=reading).of(v.CreateQueue(queue="q", partitioned=True))
+    update = v.UpdateQueue(queue="q", partitioned=False)
+    assert told.may_be(update) is allowed
+    assert not described(told.of(update), partitioned=False)
+
+
+def test_a_source_with_sessions_is_refused_or_does_not_forward() -> None:
+    told = Told().of(v.CreateQueue(queue="end"))
+    creation = v.CreateQueue(queue="q", requires_session=True, forward_to="end")
+    assert told.may_be(creation, INVALID)
+    told.of(creation).of(v.Send(queue="q", message=v.Message(body="m", session_id="s")))
+    shown = v.MessageView(body="m", session_id="s", sequence_number=1)
+    assert not told.may_be(v.Receive(queue="end"), v.Received(message=shown))
+
+
+@pytest.mark.parametrize(
+    ("command", "works"),
+    [
+        (v.Peek(queue="q"), True),
+        (v.Receive(queue=f"q{v.DEAD_LETTERS}"), True),
+        (v.Receive(queue="q"), False),
+        (v.Send(queue="q", message=v.Message(body="m")), False),
+    ],
+)
+def test_a_disabled_queue_may_refuse_what_nothing_is_said_of(
+    command: v.Command, works: bool
+) -> None:
+    told = queue().of(v.UpdateQueue(queue="q", status=v.EntityStatus.DISABLED))
+    assert told.may_be(command, DISABLED)
+    assert told.may_be(command, OTHER) is works
+    working = v.Peeked() if isinstance(command, v.Peek) else v.Empty()
+    assert told.may_be(command, working) is works
+
+
+@pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("whole", False)])
+def test_what_an_outage_refused_may_have_been_done(reading: str, allowed: bool) -> None:
+    told = Told(MANAGEMENT_IN_OUTAGE=reading).of(v.CreateQueue(queue="q", partitioned=True))
+    told.of(v.TakePartitionDown(queue="q", partition=0))
+    told.of(v.UpdateQueue(queue="q", lock_duration=5), DOWN)
+    assert described(told, lock_duration=5) is allowed
+    assert described(told, lock_duration=60 * v.MICROSECONDS)
+    told.of(v.DeleteQueue(queue="q"), DOWN).of(v.BringPartitionUp(queue="q", partition=0))
+    assert told.may_be(v.DeleteQueue(queue="q"), MISSING) is allowed
+
+
+@pytest.mark.parametrize(
+    ("command", "allowed"),
+    [
+        (v.Send(queue="q", message=v.Message(body="m")), False),
+        (v.Send(queue="q", message=v.Message(body="m", session_id="a", partition_key="b")), True),
+        (v.CreateQueue(queue="q"), False),
+        (v.CreateQueue(queue="q", forward_to="nowhere"), True),
+        (v.GetQueue(queue="p"), False),
+        (v.Complete(queue="p", lock_token="l"), True),
+    ],
+)
+def test_of_several_reasons_any_may_be_named(command: v.Command, allowed: bool) -> None:
+    told = queue().of(v.UpdateQueue(queue="q", status=v.EntityStatus.SEND_DISABLED))
+    assert told.may_be(command, OTHER) is allowed
+
+
+def test_a_peek_of_a_source_may_be_refused() -> None:
+    told = Told().of(v.CreateQueue(queue="end")).of(v.CreateQueue(queue="q", forward_to="end"))
+    assert told.may_be(v.Peek(queue="q"), OTHER)
+    assert not told.may_be(v.Peek(queue="end"), OTHER)
+    assert told.may_be(v.GetQueue(queue=f"q{v.DEAD_LETTERS}"), OTHER)
+
+
+def test_a_reason_that_no_document_names_may_be_another() -> None:
+    told = Told().of(v.CreateQueue(queue="end", requires_session=True))
+    told.of(v.CreateQueue(queue="q", forward_to="end"))
+    told.of(v.Send(queue="q", message=v.Message(body="m", partition_key="k")), DONE)
+    shown = v.MessageView(body="m", partition_key="k", dead_letter_reason="any")
+    dead = v.Receive(queue=f"end{v.DEAD_LETTERS}", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+    assert told.may_be(dead, v.Received(message=shown))
