@@ -89,17 +89,24 @@ def _of_receive(coverage: Coverage, command: v.Receive | v.ReceiveBatch) -> None
 
 
 def _of_delivery(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) -> None:
-    keys.of_delivery(coverage, queued, view)
-    messages.of_delivery(coverage, queued, view)
-    partitions.of_delivery(coverage, queued)
-    dead_letters.of_delivery(coverage, queued, view)
-    locks.of_delivery(coverage, queued, view)
-    if queued.session is not None:
-        sessions.of_delivery(coverage, queued)
-    expiry.of_delivery(coverage, queued)
-    scheduling.of_delivery(coverage, queued, view)
-    forwarding.of_delivery(coverage, queued)
-    topics.of_delivery(coverage, queued)
+    one = messages.delivery_of(coverage, queued, view)
+    for see in DELIVERIES:
+        see(coverage, one)
+
+
+DELIVERIES: Final = (
+    keys.of_delivery,
+    messages.of_delivery,
+    partitions.of_delivery,
+    dead_letters.of_delivery,
+    locks.of_delivery,
+    sessions.of_delivery,
+    expiry.of_delivery,
+    scheduling.of_delivery,
+    forwarding.of_delivery,
+    topics.of_delivery,
+)
+"""What each family says of a delivery, in this order."""
 
 
 def _of_empty(coverage: Coverage, command: v.Receive | v.ReceiveBatch) -> None:

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from busproof import vocabulary as v
-from busproof.judging.coverage.notes import Coverage, coverage_of
+from busproof.judging.coverage.notes import Coverage, Delivery, coverage_of
 from busproof.model.ambiguities import MaxDeliveries
 from busproof.model.dead_letters import DeadLetters
 from busproof.model.expiry import REASON
@@ -28,42 +27,36 @@ class SeenDeadLetters(DeadLetters):
         if queued in settled and rule != "DLQ-02":
             rule = "DLQ-05"
         notes = coverage.at(queued.entity)
-        coverage.change(notes)
-        notes.spent = notes.spent or rule == "DLQ-02"
-        notes.dead_lettered = True
+        if rule == "DLQ-02" and not notes.spent:
+            coverage.change(notes)
+            notes.spent = True
         with coverage.on_the_way(rule):
             super().dead_letter(queued, reason)
 
 
-def of_delivery(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) -> None:
+def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """DLQ-01, DLQ-03, DLQ-04, DLQ-06, DLQ-07, DLQ-09, DLQ-12, DLQ-13: show the rules."""
-    entity = queued.entity
-    before = queued.deliveries - (queued.token is not None) > 0
-    if entity.dead_letters is None:
-        _of_dead_letter(coverage, queued, entity, before=before)
-    elif before:
-        most = entity.settings.max_delivery_count
+    if one.dead:
+        _of_dead_letter(coverage, one)
+    elif one.again:
+        most = one.entity.settings.max_delivery_count
         exactly = coverage.namespace.known_reading(MaxDeliveries) is not MaxDeliveries.ONE_MORE
-        counted = view.delivery_count is not None
         coverage.show_if(
-            (counted, "DLQ-01"),
-            (queued.failed == (most if exactly else most + 1), "DLQ-03"),
+            (one.view.delivery_count is not None, "DLQ-01"),
+            (one.queued.failed == (most if exactly else most + 1), "DLQ-03"),
         )
 
 
-def _of_dead_letter(
-    coverage: Coverage, queued: QueuedMessage, entity: Entity, *, before: bool
-) -> None:
-    notes, owner = coverage.message(queued), entity.owner
-    most = owner.settings.max_delivery_count
-    deliveries = queued.deliveries - (queued.token is not None)
-    coverage.show(*notes.shows, "DLQ-06")
+def _of_dead_letter(coverage: Coverage, one: Delivery) -> None:
+    queued, shows = one.queued, one.notes.shows
+    most = one.entity.owner.settings.max_delivery_count
+    coverage.show(*shows, "DLQ-06")
     coverage.show_if(
-        ("DLQ-02" in notes.shows and most == DEFAULT_DELIVERIES, "DLQ-04"),
-        (before, "DLQ-07"),
-        (deliveries >= most, "DLQ-09"),
-        (entity.settings.partitioned and coverage.at(entity).arrivals > 1, "DLQ-12"),
-        (entity.base.down, "DLQ-13"),
+        ("DLQ-02" in shows and most == DEFAULT_DELIVERIES and not one.again, "DLQ-04"),
+        (one.again, "DLQ-07"),
+        (queued.deliveries - (queued.token is not None) >= most, "DLQ-09"),
+        (one.entity.settings.partitioned and one.of_entity.arrivals > 1, "DLQ-12"),
+        (one.dark, "DLQ-13"),
     )
 
 

@@ -1,6 +1,6 @@
 """TTL: messages that outlive their time to live, or do not."""
 
-from busproof.judging.coverage.notes import Coverage, coverage_of
+from busproof.judging.coverage.notes import Coverage, Delivery, coverage_of
 from busproof.model.expiry import Expiry
 from busproof.model.life_cycle import State
 from busproof.model.state import Entity, QueuedMessage
@@ -52,17 +52,16 @@ class SeenExpiry(Expiry):
             notes.aside_expired = True
 
 
-def of_delivery(coverage: Coverage, queued: QueuedMessage) -> None:
+def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """TTL-02, TTL-14, MGMT-12: show the rules on a message with a time to live."""
+    queued, of_entity = one.queued, one.of_entity
     if queued.expires_at is None:
         return
-    entity, notes = queued.entity, coverage.message(queued)
-    of_entity, life = coverage.at(entity), entity.settings.time_to_live
-    left = queued.expires_at - coverage.slack - coverage.now
+    life, left = one.entity.settings.time_to_live, queued.expires_at - coverage.slack - coverage.now
     # Early in its life, a bus that keeps messages too briefly gives it as well, so only the second
     # half is evidence.
     late = 0 < left <= coverage.now - queued.enqueued_at
-    older = notes.place < of_entity.lifetime_since and life is not None
+    older = one.notes.place < of_entity.lifetime_since and life is not None
     outlived = older and queued.enqueued_at + (life or 0) + coverage.slack < coverage.now
     coverage.show_if(
         (late, "TTL-02"),

@@ -4,10 +4,10 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.judging.coverage.keys import key_at
-from busproof.judging.coverage.notes import Coverage, Rules, coverage_of
+from busproof.judging.coverage.notes import Coverage, Delivery, Rules, coverage_of
 from busproof.model.forwarding import TOO_FAR, Forwarding
-from busproof.model.state import Entity, QueuedMessage
-from busproof.model.values import EntityKind, InTransit, Key
+from busproof.model.state import Entity
+from busproof.model.values import EntityKind, InTransit
 
 __all__ = ["SeenForwarding", "of_delivery", "of_empty"]
 
@@ -120,22 +120,22 @@ def is_dead_letters(entity: Entity) -> bool:
     return entity.owner is not entity
 
 
-def of_delivery(coverage: Coverage, queued: QueuedMessage) -> None:
+def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """FWD-08, FWD-11, FWD-22 to FWD-24: show the rules on the place and time of a forwarded one."""
-    notes, entity = coverage.message(queued), queued.entity
-    if "FWD-14" not in notes.shows or queued.deliveries - (queued.token is not None) > 0:
+    if "FWD-14" not in one.notes.shows or one.again:
         return
-    key: Key | None = key_at(entity, queued.message)
-    of_entity, down = coverage.at(entity.base), entity.base.down
-    known = key is not None and key.value in of_entity.homes
-    scheduled = notes.scheduled
-    late = False
+    key, of_base = key_at(one.entity, one.queued.message), coverage.at(one.entity.base)
+    scheduled, late = one.notes.scheduled, False
     if scheduled is not None:
         outage = coverage.at(scheduled.entity).outage
         late = outage[0] <= scheduled.due <= outage[1]
     coverage.show_if(
-        (known, "FWD-11" if key is not None and key.source == "MessageId" else "FWD-08"),
-        (key is None and down and entity.settings.partitioned, "FWD-24"),
-        (key is not None and queued.partition in of_entity.recovered, "FWD-22"),
+        (key is None and one.dark and one.entity.settings.partitioned, "FWD-24"),
         (late, "FWD-23"),
     )
+    if key is not None:
+        rule = "FWD-11" if key.source == "MessageId" else "FWD-08"
+        coverage.show_if(
+            (key.value in of_base.homes and one.placed, rule),
+            (one.queued.partition in of_base.recovered, "FWD-22"),
+        )

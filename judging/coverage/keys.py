@@ -4,8 +4,7 @@ from itertools import islice
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.judging.coverage.messages import is_dead_letter, is_placed
-from busproof.judging.coverage.notes import Coverage, EntityNotes
+from busproof.judging.coverage.notes import Coverage, Delivery, EntityNotes
 from busproof.model.choices import CONSIDERED
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.state import Entity, QueuedMessage
@@ -124,32 +123,38 @@ def of_refused_send(coverage: Coverage, entity: Entity, message: v.Message, time
         _note_home(coverage, notes, key, next(iter(down)))
 
 
-def of_delivery(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) -> None:
+def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """KEY-01, KEY-02, KEY-06, KEY-16, KEY-17, KEY-26: show the rules on place and order."""
-    entity, message, settings = queued.entity, queued.message, queued.entity.settings
-    notes, of_message = coverage.at(entity), coverage.message(queued)
-    key = key_at(entity, message) if not is_dead_letter(queued) else None
+    entity, queued, settings = one.entity, one.queued, one.entity.settings
+    key = None
     if settings.requires_session:
-        coverage.show_if((is_first(queued, queued.session), "KEY-06"))
+        if is_first(queued, queued.session):
+            coverage.show("KEY-06")
     elif not settings.partitioned:
-        in_order = coverage.namespace.profile.readings.get("REGULAR-ORDER") != "either"
-        coverage.show_if((in_order, "KEY-26"))
-    elif key is None:
-        coverage.show_if((notes.arrivals > 1 and not is_dead_letter(queued), "KEY-16"))
-    else:
-        coverage.show_if((is_first(queued, key), "KEY-17"))
-    if not (settings.partitioned and is_placed(coverage, view)):
-        return
-    coverage.show("KEY-01")
-    if key is not None:
-        base = coverage.at(entity.base)
-        seen = of_message.number is not None
-        of_topic = entity.kind is EntityKind.SUBSCRIPTION
-        if key.value in base.homes and (of_topic or not (of_message.placed or seen)):
-            coverage.show_if((of_topic, "TOPIC-07"))
-            if not of_topic:
-                coverage.show(*rules_of(entity, message, key), "KEY-02")
-        _note_home(coverage, base, key, queued.partition)
+        if coverage.namespace.profile.readings.get("REGULAR-ORDER") != "either":
+            coverage.show("KEY-26")
+    elif one.dead or (key := key_at(entity, queued.message)) is None:
+        if not one.dead and one.of_entity.arrivals > 1:
+            coverage.show("KEY-16")
+    elif is_first(queued, key):
+        coverage.show("KEY-17")
+    if one.placed:
+        coverage.show("KEY-01")
+        if settings.requires_session and not one.dead:
+            key = key_at(entity, queued.message)
+        if key is not None:
+            _of_home(coverage, one, key)
+
+
+def _of_home(coverage: Coverage, one: Delivery, key: Key) -> None:
+    """KEY-02, TOPIC-07: show that a key has one partition, or note which it is."""
+    base, of_topic = coverage.at(one.entity.base), one.entity.kind is EntityKind.SUBSCRIPTION
+    if key.value not in base.homes:
+        coverage.journal.put(base.homes, key.value, one.queued.partition)
+    elif of_topic:
+        coverage.show("TOPIC-07")
+    elif not one.notes.placed and one.notes.number is None:
+        coverage.show(*rules_of(one.entity, one.queued.message, key), "KEY-02")
 
 
 def is_first(queued: QueuedMessage, key: object) -> bool:

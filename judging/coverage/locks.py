@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.judging.coverage.notes import Coverage, coverage_of
+from busproof.judging.coverage.notes import Coverage, Delivery, coverage_of
 from busproof.model.life_cycle import Action, State
 from busproof.model.locks import ACTIONS, Locks
 from busproof.model.state import Entity, QueuedMessage
@@ -60,22 +60,22 @@ class SeenLocks(Locks):
             notes.since = coverage.at(queued.entity).receives
 
 
-def of_delivery(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) -> None:
+def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """LOCK-01, LOCK-02, LOCK-08, LOCK-09: show the rules on a lock that begins, or began before."""
-    entity, notes = queued.entity, coverage.message(queued)
-    of_entity, duration = coverage.at(entity), entity.settings.lock_duration
-    before = queued.deliveries - (queued.token is not None) > 0
-    coverage.show_if(
-        (before and notes.resisted, "LOCK-08"),
-        (before and notes.place + 1 < of_entity.arrivals, "LOCK-09"),
-    )
-    whole = queued.locked_until - duration == coverage.now and queued.session is None
-    if view.locked_until is not None and whole:
+    queued, of_entity, duration = one.queued, one.of_entity, one.entity.settings.lock_duration
+    if one.again:
         coverage.show_if(
-            (True, "LOCK-01"),
+            (one.notes.resisted, "LOCK-08"),
+            (one.notes.place + 1 < of_entity.arrivals, "LOCK-09"),
+        )
+    if one.view.locked_until is None or queued.session is not None:
+        return
+    if queued.locked_until - duration == coverage.now:
+        coverage.show("LOCK-01")
+        coverage.show_if(
             (duration == DEFAULT_DURATION, "LOCK-02"),
             (of_entity.updated, "MGMT-12"),
-            (of_entity.updated and entity.settings.partitioned, "MGMT-17"),
+            (of_entity.updated and one.entity.settings.partitioned, "MGMT-17"),
         )
 
 

@@ -2,7 +2,7 @@
 
 from busproof import vocabulary as v
 from busproof.filters.actions import RULE_NAME
-from busproof.judging.coverage.notes import Coverage, coverage_of
+from busproof.judging.coverage.notes import Coverage, Delivery, coverage_of
 from busproof.model.life_cycle import LOCKED_STATES
 from busproof.model.messages import Messages
 from busproof.model.state import Entity, QueuedMessage
@@ -95,26 +95,41 @@ def is_cached_elsewhere(coverage: Coverage, entity: Entity) -> bool:
     return bool(others) or notes.others_until >= coverage.now
 
 
-def of_delivery(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) -> None:
+def delivery_of(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) -> Delivery:
+    """Return what the rules on a delivery depend on."""
+    entity = queued.entity
+    return Delivery(
+        queued,
+        view,
+        coverage.message(queued),
+        entity,
+        coverage.at(entity),
+        again=queued.deliveries - (queued.token is not None) > 0,
+        dead=is_dead_letter(queued),
+        dark=bool(entity.base.down),
+        cached=is_cached_elsewhere(coverage, entity),
+        placed=entity.settings.partitioned and is_placed(coverage, view),
+    )
+
+
+def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """LIFE-01, LIFE-08, LIFE-09, LIFE-11 to LIFE-13, KEY-13: show the rules on any delivery."""
-    entity, notes = queued.entity, coverage.message(queued)
-    of_entity = coverage.at(entity)
-    dark = bool(entity.base.down)
-    cached = is_cached_elsewhere(coverage, entity)
-    before = of_entity.others_until >= 0 and notes.since < of_entity.switched
-    nameless = queued.message.message_id is None and view.message_id is not None
+    notes, of_entity = one.notes, one.of_entity
     if notes.released is not None:
         coverage.show(notes.released)
-    if not is_dead_letter(queued):
+    if not one.dead:
         coverage.show(*notes.shows, "LIFE-01")
-    coverage.show_if(
-        (nameless, "KEY-13"),
-        (before, "LIFE-08" if cached else "LIFE-13"),
-        (dark, "LIFE-11"),
-        (not (dark or cached), "LIFE-09"),
-        (entity.settings.partitioned and is_placed(coverage, view), "LIFE-12"),
-    )
-    of_number(coverage, queued, view)
+    if of_entity.others_until >= 0 and notes.since < of_entity.switched:
+        coverage.show("LIFE-08" if one.cached else "LIFE-13")
+    if one.dark:
+        coverage.show("LIFE-11")
+    elif not one.cached:
+        coverage.show("LIFE-09")
+    if one.placed:
+        coverage.show("LIFE-12")
+    if one.queued.message.message_id is None and one.view.message_id is not None:
+        coverage.show("KEY-13")
+    of_number(coverage, one.queued, one.view)
 
 
 def is_placed(coverage: Coverage, view: v.MessageView) -> bool:
@@ -125,19 +140,15 @@ def is_placed(coverage: Coverage, view: v.MessageView) -> bool:
 
 
 def of_empty(coverage: Coverage, entity: Entity) -> None:
-    """LIFE-02, LIFE-03, LIFE-08, LIFE-11: show the rules on what an empty receive did not give."""
-    of_entity = coverage.at(entity)
-    messages = entity.messages.values()
-    cached = is_cached_elsewhere(coverage, entity)
-    held = any(m.state in LOCKED_STATES and m.cached_by is None for m in messages)
-    kept = any(m.cached_by not in (None, coverage.event.connection) for m in messages)
-    coverage.show_if(
-        (held, "LIFE-02"),
-        (len(entity.messages) < of_entity.arrivals, "LIFE-03"),
-        (cached and kept, "LIFE-08"),
-        (entity.base.down, "LIFE-11"),
-    )
-    if not cached:
+    """LIFE-02, LIFE-03, LIFE-11: show the rules on what an empty receive did not give."""
+    of_entity, messages = coverage.at(entity), entity.messages
+    if any(one.state in LOCKED_STATES and one.cached_by is None for one in messages.values()):
+        coverage.show("LIFE-02")
+    if len(messages) < of_entity.arrivals:
+        coverage.show("LIFE-03")
+    if entity.base.down:
+        coverage.show("LIFE-11")
+    if of_entity.absent and not is_cached_elsewhere(coverage, entity):
         coverage.show(*of_entity.absent)
 
 
@@ -149,14 +160,19 @@ def of_number(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) ->
     of_entity, partitioned = coverage.at(entity), entity.settings.partitioned
     last, seen, line = of_entity.number, notes.number, line_of(queued, notes.scheduled)
     bits = v.SEQUENCE_BITS
-    apart = partitioned and last is not None and last >> bits != number >> bits
-    coverage.show_if((apart, "SEQ-02"), (seen is not None, "SEQ-04"))
+    if partitioned and last is not None and last >> bits != number >> bits:
+        coverage.show("SEQ-02")
+    if seen is not None:
+        coverage.show("SEQ-04")
+    elif last is not None:
+        coverage.show("SEQ-03")
+    if seen == number == last:
+        return
     coverage.change(notes)
     coverage.change(of_entity)
     notes.number = of_entity.number = number
     if seen is not None:
         return
-    coverage.show_if((last is not None, "SEQ-03"))
     if line is None:
         return
     rival = of_entity.numbers.get(line)

@@ -19,6 +19,7 @@ from busproof.model.state import Entity, QueuedMessage, ScheduledMessage, Transa
 
 __all__ = [
     "Coverage",
+    "Delivery",
     "EntityNotes",
     "MessageNotes",
     "Noting",
@@ -69,7 +70,14 @@ class MessageNotes(Record):
     down: frozenset[int] = frozenset()
 
 
-@record()
+TABLES: Final = (
+    *("homes", "of_ids", "outlasted", "numbers", "expired", "declined", "full"),
+    *("sessions", "scheduled", "bodies", "copies", "taken"),
+)
+"""Notes that are tables: the journal has each of their entries by itself."""
+
+
+@record(indexes=TABLES)
 class EntityNotes(Record):
     """Notes on an entity.
 
@@ -103,7 +111,6 @@ class EntityNotes(Record):
             partitions were down.
         cancelled: the latest moment for which a cancelled message was scheduled.
         deferred: the numbers of messages that were ever deferred.
-        dead_lettered: whether a message became a dead letter.
         aside_expired: whether a message outlived its time while it was deferred.
         cached_until: until when a front end may have a message in its cache that has expired.
         lifetime_since: how many messages there were when its time to live was updated.
@@ -153,7 +160,6 @@ class EntityNotes(Record):
     scheduled: dict[ScheduledMessage, tuple[int, int, frozenset[int]]] = attrs.field(factory=dict)
     cancelled: int = 0
     deferred: frozenset[int] = frozenset()
-    dead_lettered: bool = False
     aside_expired: bool = False
     cached_until: int = NEVER
     lifetime_since: int = NEVER
@@ -173,6 +179,35 @@ class EntityNotes(Record):
     rules_added: bool = False
     rules_removed: bool = False
     parted: bool = False
+
+
+@attrs.define
+class Delivery:
+    """A message that a receive gives, and what its rules depend on.
+
+    Attributes:
+        queued: the message.
+        view: the message as the answer shows it.
+        notes: the notes on it.
+        entity: the entity that gives it.
+        of_entity: the notes on the entity.
+        again: whether it was delivered before.
+        dead: whether it is a dead letter.
+        dark: whether a partition is down.
+        cached: whether other front ends may have messages in their caches.
+        placed: whether an observer sees in which partition it is.
+    """
+
+    queued: QueuedMessage
+    view: v.MessageView
+    notes: MessageNotes
+    entity: Entity
+    of_entity: EntityNotes
+    again: bool
+    dead: bool
+    dark: bool
+    cached: bool
+    placed: bool
 
 
 Numbered = QueuedMessage | ScheduledMessage
@@ -261,7 +296,7 @@ class Coverage:
     @property
     def rules(self) -> Rules:
         """The rules that the event shows so far, each once."""
-        return tuple(dict.fromkeys(self._rules))
+        return tuple(dict.fromkeys(self._rules)) if len(self._rules) > 1 else (*self._rules,)
 
     def show(self, *rules: v.RuleId) -> None:
         """Count rules as shown by the present event."""

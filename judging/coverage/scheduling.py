@@ -2,10 +2,10 @@
 
 from busproof import vocabulary as v
 from busproof.judging.coverage.keys import key_at
-from busproof.judging.coverage.notes import Coverage, coverage_of
+from busproof.judging.coverage.notes import Coverage, Delivery, coverage_of
 from busproof.model.life_cycle import Action
 from busproof.model.scheduling import Scheduling
-from busproof.model.state import NO_PARTITIONS, Entity, QueuedMessage, ScheduledMessage
+from busproof.model.state import NO_PARTITIONS, Entity, ScheduledMessage
 
 __all__ = ["SeenScheduling", "of_delivery", "of_empty", "of_scheduled"]
 
@@ -39,25 +39,22 @@ class SeenScheduling(Scheduling):
             notes.cancelled = max(notes.cancelled, scheduled.due)
 
 
-def of_delivery(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) -> None:
+def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11, SCHED-14: show the rules on scheduling."""
-    notes = coverage.message(queued)
-    scheduled = notes.scheduled
-    if scheduled is None or queued.deliveries - (queued.token is not None) > 0:
+    scheduled, queued = one.notes.scheduled, one.queued
+    if scheduled is None or one.again:
         return
-    entity = queued.entity
-    of_entity = coverage.at(scheduled.entity)
-    _, at, down = of_entity.scheduled.get(scheduled, (0, 0, NO_PARTITIONS))
-    key = key_at(entity, queued.message)
-    recovered = coverage.at(entity.base).recovered
-    numbered = view.sequence_number is not None
+    known = coverage.at(scheduled.entity).scheduled.get(scheduled, (0, 0, NO_PARTITIONS))
+    _, at, down = known
+    key = key_at(one.entity, queued.message)
+    back = queued.partition in coverage.at(one.entity.base).recovered
     coverage.show_if(
         (scheduled.due <= at, "SCHED-14"),
         (True, "SCHED-02"),
-        (numbered, "SCHED-06"),
-        (notes.overtaken and coverage.strict, "SCHED-07"),
-        (key is not None and coverage.strict and numbered, "SCHED-09"),
-        (queued.partition in {*down, *notes.down} and queued.partition in recovered, "SCHED-11"),
+        (one.view.sequence_number is not None, "SCHED-06"),
+        (one.notes.overtaken and coverage.strict, "SCHED-07"),
+        (key is not None and one.placed, "SCHED-09"),
+        (back and queued.partition in {*down, *one.notes.down}, "SCHED-11"),
     )
 
 

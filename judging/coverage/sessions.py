@@ -1,10 +1,10 @@
 """SESS: sessions, their holders and their states."""
 
 from busproof import vocabulary as v
-from busproof.judging.coverage.notes import Coverage, coverage_of
+from busproof.judging.coverage.notes import Coverage, Delivery, coverage_of
 from busproof.model.answers import Answer
 from busproof.model.sessions import Sessions
-from busproof.model.state import Entity, QueuedMessage, Session
+from busproof.model.state import Entity, Session
 
 __all__ = [
     "SeenSessions",
@@ -67,24 +67,22 @@ class SeenSessions(Sessions):
         return answer
 
 
-def of_delivery(coverage: Coverage, queued: QueuedMessage) -> None:
+def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """SESS-04, SESS-05, SESS-09, SESS-10, SESS-15, SESS-24: show the rules on a delivery."""
-    session, entity, notes = queued.session, queued.entity, coverage.message(queued)
+    session, entity, released = one.queued.session, one.entity, one.notes.released
     if session is None:
         return
-    of_entity = coverage.at(entity)
-    connection = coverage.event.connection
     others = any(other.holder not in (None, session.holder) for other in entity.sessions.values())
-    held = of_entity.sessions.get(session.name)
-    fresh = held is not None and notes.place >= held[1] and notes.released is None
-    counted = queued.deliveries > 1 and queued.token is not None
+    held = one.of_entity.sessions.get(session.name)
+    fresh = held is not None and one.notes.place >= held[1] and released is None
+    counted = one.again and one.queued.token is not None
     coverage.show_if(
-        (entity.base.down and session.partition not in entity.base.down, "SESS-24"),
-        (notes.released == "LIFE-04", "SESS-15"),
+        (one.dark and session.partition not in entity.base.down, "SESS-24"),
+        (released == "LIFE-04", "SESS-15"),
         (others, "SESS-04"),
-        (fresh and connection == session.holder, "SESS-05"),
-        (counted and notes.released == "SESS-08", "SESS-09"),
-        (counted and notes.released == "SESS-11", "SESS-10"),
+        (fresh and coverage.event.connection == session.holder, "SESS-05"),
+        (counted and released == "SESS-08", "SESS-09"),
+        (counted and released == "SESS-11", "SESS-10"),
     )
 
 

@@ -27,6 +27,7 @@ from busproof.judging.coverage.notes import Coverage, Rules
 from busproof.judging.coverage.refusals import of_refusal, said_of
 from busproof.model.answers import Answer
 from busproof.model.family import Family
+from busproof.model.values import EntityKind
 
 __all__ = ["OBSERVERS", "shown_by"]
 
@@ -49,6 +50,7 @@ OBSERVERS: Final[dict[str, type[Family]]] = {
 }
 """Name of a family of the model to its observer."""
 
+OF_TOPICS: Final = (EntityKind.TOPIC, EntityKind.SUBSCRIPTION)
 PROMISED: Final = frozenset(
     (
         *("BATCH-01", "DEFER-01", "FEAT-18", "FILTER-07", "KEY-04", "KEY-07", "KEY-10", "KEY-14"),
@@ -72,7 +74,9 @@ def shown_by(coverage: Coverage, answer: Answer) -> Rules:
         coverage.show(*said_of(coverage, answer.rules))
         of_refusal(coverage, outcome.error, answer.rules)
     else:
-        coverage.show(*(rule for rule in answer.rules if rule not in PROMISED))
+        for rule in answer.rules:
+            if rule not in PROMISED:
+                coverage.show(rule)
         see = ANSWERS.get(type(command))
         if see is not None:
             see(coverage, coverage.command)
@@ -80,6 +84,6 @@ def shown_by(coverage: Coverage, answer: Answer) -> Rules:
             added_later.of_answer(coverage, entity, command, outcome)
         if coverage.namespace.profile.is_premium:
             premium.of_answer(coverage, entity, command, outcome)
-    if entity is None:
+    if entity is None or entity.kind not in OF_TOPICS:
         return coverage.rules
     return topics.with_rules_of_topics(entity, coverage.rules)

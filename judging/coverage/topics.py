@@ -3,8 +3,8 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.judging.coverage.notes import Coverage, Rules, coverage_of
-from busproof.model.state import Entity, QueuedMessage
+from busproof.judging.coverage.notes import Coverage, Delivery, Rules, coverage_of
+from busproof.model.state import Entity
 from busproof.model.topics import Topics
 from busproof.model.values import EntityKind, InTransit
 
@@ -46,8 +46,6 @@ class SeenTopics(Topics):
 
 def with_rules_of_topics(entity: Entity, rules: Rules) -> Rules:
     """TOPIC-07 to TOPIC-16, TOPIC-20: add the rules that repeat the others for topics."""
-    if entity.kind not in (EntityKind.TOPIC, EntityKind.SUBSCRIPTION):
-        return rules
     of_topic = entity.kind is EntityKind.TOPIC
     same = ALSO_OF_TOPICS if of_topic else ALSO_OF_SUBSCRIPTIONS
     partitioned = not of_topic and entity.settings.partitioned
@@ -59,14 +57,13 @@ def with_rules_of_topics(entity: Entity, rules: Rules) -> Rules:
     return tuple(dict.fromkeys((*rules, *more)))
 
 
-def of_delivery(coverage: Coverage, queued: QueuedMessage) -> None:
+def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """TOPIC-02, TOPIC-23, TOPIC-26: show the rules on a copy that others do not affect."""
-    entity = queued.entity
+    entity = one.entity
     if entity.kind is not EntityKind.SUBSCRIPTION:
         return
-    topic = entity.base
+    topic, body = entity.base, one.queued.message.body
     others = (other for other in topic.subscriptions or () if other is not entity)
-    body = queued.message.body
     coverage.show_if(
         (not topic.status.takes, "TOPIC-26"),
         (coverage.at(topic).parted, "TOPIC-23"),

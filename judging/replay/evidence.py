@@ -137,9 +137,12 @@ class Evidence:
 
     def place_of(self, event: v.Event) -> int | None:
         """Return the partition in which an event, or a later one, shows all messages of a send."""
-        if (partition := self.witnessed(event)) is not None or not self.strict:
+        messages = messages_of(event.command)
+        if not (messages and self.strict):
+            return None
+        if (partition := self.witnessed(event)) is not None:
             return partition
-        queue, messages = getattr(event.command, "queue", ""), messages_of(event.command)
+        queue = getattr(event.command, "queue", "")
         places = {
             place
             for message in messages

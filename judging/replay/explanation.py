@@ -95,7 +95,7 @@ def explain(
         spent += search.steps
         if ended is not Ended.EXPLAINED:
             return Explanation(ended=ended, stuck_at=indices[search.stuck_at], steps=spent)
-        executed += [attrs.evolve(one, index=indices[one.index]) for one in search.execution]
+        executed += [one._replace(index=indices[one.index]) for one in search.execution]
         for name, reading in search.namespace.readings.items():
             agree = agree and readings.setdefault(name, reading) == reading
     if agree:
@@ -122,14 +122,14 @@ def _with_rules_across(
 ) -> tuple[Executed, ...]:
     """Add the rules that only events of independent parts show together."""
     more = shown_across(events, {one.index: one.rules for one in execution})
-    first = {one.index: place for place, one in reversed(list(enumerate(execution)))}
-    places = {first[index]: rules for index, rules in more.items()}
-    return tuple(
-        attrs.evolve(one, rules=tuple(dict.fromkeys((*one.rules, *places[place]))))
-        if place in places
-        else one
-        for place, one in enumerate(execution)
-    )
+    if not more:
+        return tuple(execution)
+    added = []
+    for one in execution:
+        # An advance of the clock is in each part.
+        rules = more.pop(one.index, ())
+        added.append(one._replace(rules=tuple(dict.fromkeys((*one.rules, *rules)))))
+    return tuple(added)
 
 
 class Continued:

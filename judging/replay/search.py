@@ -11,7 +11,7 @@ number of steps, which is the same on every machine.
 
 from collections.abc import Hashable, Iterator, Sequence
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import attrs
 
@@ -52,8 +52,7 @@ class Ended(Enum):
     GAVE_UP = "gave up"
 
 
-@attrs.frozen
-class Executed:
+class Executed(NamedTuple):
     """An event of an execution.
 
     Attributes:
