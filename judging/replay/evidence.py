@@ -6,6 +6,7 @@ that is received was sent. This only orders the candidates, best first, and leav
 certain observation excludes.
 """
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
@@ -75,6 +76,8 @@ class Evidence:
         self._mentioned: dict[str, set[int]] = defaultdict(set)
         self._last_shown: dict[tuple[str, str], int] = {}
         self._last_body: dict[str, int] = {}
+        self._empty: dict[str, list[int]] = defaultdict(list)
+        self._first_given: dict[tuple[str, str], tuple[int, int]] = {}
         self._used_ids: dict[str, int] = {}
         self._down: dict[str, set[int]] = defaultdict(set)
         self._works: dict[tuple[str, str | None], set[int]] = defaultdict(set)
@@ -114,11 +117,12 @@ class Evidence:
                 tried[base_path(queue), key_of(message)] |= down
             if message.message_id is not None:
                 self._used_ids[message.message_id] = index
+        if isinstance(event.outcome, v.Empty):
+            self._empty[queue].append(index)
         for view in views_of(event.outcome):
             self._last_shown[queue, view.body] = index
             self._last_body[view.body] = index
-            if view.sequence_number is not None and self.numbers_show_partitions:
-                self._note_place(queue, view, view.sequence_number)
+            self._note_view(index, queue, view, is_given=not isinstance(event.outcome, v.Peeked))
         partition = self.witnessed(event)
         if partition is not None:
             for message in messages_of(command):
@@ -150,6 +154,12 @@ class Evidence:
         }
         once = all(self._sent[base_path(queue), message.body] == 1 for message in messages)
         return places.pop() if once and len(places) == 1 else None
+
+    def _note_view(self, index: int, queue: str, view: v.MessageView, *, is_given: bool) -> None:
+        if is_given:
+            self._first_given.setdefault((queue, view.body), (view.sequence_number or 0, index))
+        if view.sequence_number is not None and self.numbers_show_partitions:
+            self._note_place(queue, view, view.sequence_number)
 
     def _note_place(self, queue: str, view: v.MessageView, number: int) -> None:
         self._shown[queue, view.body].setdefault(number, number >> v.SEQUENCE_BITS)
@@ -204,6 +214,23 @@ class Evidence:
     def is_shown_after(self, index: int, path: str, body: str) -> bool:
         """Return whether an entity shows a message with this body after an event."""
         return self._last_shown.get((path, body), -1) > index
+
+    def is_hidden_after(self, index: int, path: str, body: str) -> bool:
+        """Return whether an entity has nothing to give after an event, and never this body."""
+        is_empty = any(at > index for at in self._empty.get(path, ())[-1:])
+        return is_empty and not self.is_shown_after(index, path, body)
+
+    def is_late(self, index: int, path: str, body: str) -> bool:
+        """Return whether an entity gives a body later, after it had nothing to give."""
+        given, empty = self._first_given.get((path, body)), self._empty.get(path, ())
+        if given is None or not empty:
+            return False
+        at = bisect_left(empty, index)
+        return at < len(empty) and empty[at] < given[1]
+
+    def given_as(self, path: str, body: str) -> tuple[int, int] | None:
+        """Return the number and the event with which this body was first given, if it was."""
+        return self._first_given.get((path, body))
 
     def left_a_trace(self, index: int, command: v.Command) -> bool:
         """Return whether a request without an answer seems to have taken effect."""

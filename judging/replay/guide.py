@@ -36,6 +36,7 @@ class Guide(Noting):
 
     Attributes:
         bindings: the bus's numbers and tokens.
+        index: the index of the current event.
         made: the choices made for the current event.
         views: the messages that the recorded answer shows.
         shown: how many of them the model has given so far.
@@ -57,13 +58,14 @@ class Guide(Noting):
         self._script: Script = ()
         self._worked: dict[tuple[int, int], int] = {}
         self._event: v.Event | None = None
-        self._index = 0
+        self.index = 0
         self.made: list[Choice] = []
         self.views: Sequence[v.MessageView] = ()
         self.shown = 0
         self.message: v.Message | None = None
         self.key: Key | None = None
         self.caching: tuple[str, int] | None = None
+        self._hides = False
         self.any_error = False
         self.window = (0, 0)
         self.slack = 0
@@ -80,7 +82,7 @@ class Guide(Noting):
         self._consider(index, event)
 
     def _consider(self, index: int, event: v.Event) -> None:
-        self._index, self._event = index, event
+        self.index, self._event = index, event
         self.views = views_of(event.outcome)
         self.shown = 0
         self.message = getattr(event.command, "message", None)
@@ -89,7 +91,7 @@ class Guide(Noting):
 
     def consider_lost(self, index: int, event: v.Event) -> Callable[[], None]:
         """Prepare for a request without an answer that takes effect now; return how to go back."""
-        at, current = self._index, self._event
+        at, current = self.index, self._event
         self._consider(index, event)
 
         def back() -> None:
@@ -113,8 +115,8 @@ class Guide(Noting):
     def remember(self) -> None:
         """Note the choices of this event, to try them first the next time."""
         for at, choice in enumerate(self.made):
-            if choice.taken or (self._index, at) in self._worked:
-                self._worked[self._index, at] = choice.taken
+            if choice.taken or (self.index, at) in self._worked:
+                self._worked[self.index, at] = choice.taken
 
     def take(self, name: str, options: Sequence[T], tag: object = None) -> T:
         """Take one of the candidates: the one in the script, or else the best.
@@ -138,7 +140,7 @@ class Guide(Noting):
     def _planned(self, at: int) -> Place:
         if at < len(self._script):
             return self._script[at]
-        return 0, self._worked.get((self._index, at), 0)
+        return 0, self._worked.get((self.index, at), 0)
 
     # Choices of the model ---------------------------------------------------------------------
 
@@ -282,6 +284,8 @@ class Guide(Noting):
             refused = isinstance(self._event.outcome, v.Refused)
             options.sort(key=lambda option: (option == "refused") is not refused)
         if name in OF_CACHES:
+            if self._hides_in_cache(name):
+                options.sort(key=HIDING.__contains__, reverse=True)
             return self.take(name, options, self.caching)
         return self.take(name, options, None if name in READINGS else self.place)
 
@@ -291,6 +295,17 @@ class Guide(Noting):
         command = None if self._event is None else self._event.command
         path = getattr(command, "queue", None) or getattr(command, "topic", None)
         return None if path is None else base_path(path)
+
+    def _hides_in_cache(self, name: str) -> bool:
+        """Return whether the message that may be cached is never shown, where none is left."""
+        if name == "LIFE-08" and self.caching is not None:
+            path, partition = self.caching
+            entity = self._namespace.entities[path]
+            queued = entity.partitions[partition].line.first(entity.messages)
+            self._hides = queued is not None and self._evidence.is_hidden_after(
+                self.index, path, queued.message.body
+            )
+        return self._hides
 
     # Candidates by choice ---------------------------------------------------------------------
 
@@ -332,7 +347,7 @@ class Guide(Noting):
 
         def is_shown(queued: QueuedMessage) -> bool:
             body = queued.message.body
-            return self._evidence.is_shown_after(self._index, queued.entity.path, body)
+            return self._evidence.is_shown_after(self.index, queued.entity.path, body)
 
         return sorted(candidates, key=is_shown)
 
@@ -355,6 +370,9 @@ OF_MESSAGES: Final = frozenset(("KEY-16", "REGULAR-ORDER"))
 
 OF_CACHES: Final = frozenset(("LIFE-08", "CACHE-DELETE"))
 """Choices that matter only to what a front end has cached."""
+
+HIDING: Final = frozenset(("one-more", "lost"))
+"""What hides a message in a cache."""
 
 READINGS: Final = frozenset(kind.entry for kind in Settled.__subclasses__())
 """Choices that a bus makes once, for everything."""

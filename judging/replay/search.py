@@ -124,7 +124,7 @@ class Search:
             namespace, self._bindings.shown, strict=strict, slack=observability.slack
         )
         self._guide.keeps_limits = observability.limits
-        self._clock = Clock(namespace, self._guide, observability)
+        self._clock = Clock(namespace, self._guide, observability, self._evidence)
         self._agreement = Agreement(
             namespace, self._bindings, self._evidence, self._guide, observability
         )

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from busproof import vocabulary as v
-from busproof.judging.replay.evidence import base_path, views_of
+from busproof.judging.replay.evidence import Evidence, base_path, views_of
 from busproof.judging.replay.guide import Guide
 from busproof.model.indexes import Timer, Timers
 from busproof.model.rules import Namespace
@@ -41,6 +41,7 @@ MOST_SUBSETS: Final = 5
 Window = tuple[int, int]
 """How much earlier and how much later than its moment a timer may fire."""
 EXACT: Final[Window] = (0, 0)
+ACTIVATION: Final = "scheduling.activate"
 TimerKey = tuple[int, str, Any]
 
 
@@ -122,11 +123,19 @@ class Clock:
         namespace: the model's namespace, whose timers become loose.
         guide: the policy that chooses what fires.
         observability: the clock and its slack.
+        evidence: facts about the whole history.
     """
 
-    def __init__(self, namespace: Namespace, guide: Guide, observability: v.Observability) -> None:
+    def __init__(
+        self,
+        namespace: Namespace,
+        guide: Guide,
+        observability: v.Observability,
+        evidence: Evidence,
+    ) -> None:
         self._namespace = namespace
         self._guide = guide
+        self._evidence = evidence
         self._is_real = observability.clock is v.Clock.REAL
         self._slack = observability.slack
         self._lateness = {rule: lateness_of(namespace.profile, name) for rule, name in LATE.items()}
@@ -257,7 +266,7 @@ class Clock:
             return
         uncertain = timers.uncertain
         self._guide.is_exact = True
-        for timer in due:
+        for timer in self._in_likely_order(due):
             moment = timer[0]
             early, late = self._window(timer)
             namespace.journal.log.append((timers.restore, None, timer))
@@ -276,6 +285,29 @@ class Clock:
         timers.uncertain = timers.since = uncertain
         self._guide.is_exact = False
 
+    def _in_likely_order(self, due: Sequence[Timer]) -> Sequence[Timer]:
+        """Return timers by their moments, but scheduled messages in the order of later answers.
+
+        What may be late is enqueued in any order (SCHEDULE-DELAY), which the numbers then show.
+        """
+        places = [at for at, timer in enumerate(due) if timer[4] == ACTIVATION]
+        if len(places) < 2:
+            return due
+        given = [
+            self._evidence.given_as(due[at][5].entity.path, due[at][5].message.body)
+            for at in places
+        ]
+        ranked = sorted(range(len(places)), key=lambda n: (given[n] is None, given[n] or (0, 0)))
+        ordered, earliest = list(due), 0
+        for at, chosen in zip(places, ranked, strict=True):
+            timer = due[places[chosen]]
+            early, late = self._window(timer)
+            earliest = max(earliest, timer[0] - early)
+            if timer[0] + late < earliest:
+                return due
+            ordered[at] = timer
+        return ordered
+
     def _choose(self, event: v.Event, optional: Sequence[Timer]) -> tuple[Timer, ...]:
         """Return the optional timers that have fired."""
         now = self._namespace.now
@@ -285,11 +317,17 @@ class Clock:
         def is_shown(timer: Timer) -> bool:
             return getattr(getattr(timer[5], "message", None), "body", None) in shown
 
+        def is_late(timer: Timer) -> bool:
+            body = getattr(getattr(timer[5], "message", None), "body", None)
+            path = timer[5].entity.path
+            return body is not None and self._evidence.is_late(self._guide.index, path, body)
+
         def those(fire: Callable[[Timer], bool]) -> tuple[Timer, ...]:
             return tuple(timer for timer in ordered if fire(timer))
 
         nominal = those(lambda timer: timer[0] <= now)
         sets = [
+            those(lambda timer: timer[0] <= now and not is_late(timer)),
             nominal,
             those(lambda timer: (timer[0] <= now) is not is_shown(timer)),
             those(lambda timer: timer[0] <= now or is_shown(timer)),

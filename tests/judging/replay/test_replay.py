@@ -181,6 +181,21 @@ def test_without_another_receiver_nothing_may_be_missing() -> None:
     assert story.ended is Ended.IMPOSSIBLE
 
 
+def test_what_is_deleted_into_a_cache_may_never_be_seen_again() -> None:
+    """CACHE-DELETE: without a search through what else may be in a cache."""
+    story = Story()
+    for count in range(12):
+        story.sent(f"m{count}", partition=1)
+    first = v.Received(message=shown("m0"))
+    story.that(v.Receive(queue="q", mode=DELETE), first, "c2").waited(70)
+    for count in range(3, 12):
+        story.received(shown(f"m{count}", lock_token=f"t{count}"))
+        story.that(v.Complete(queue="q", lock_token=f"t{count}"))
+    story.received(None)
+    explanation = explain(story.events, story.profile, story.observability)
+    assert (explanation.ended, explanation.steps) == (Ended.EXPLAINED, len(story.events))
+
+
 def test_a_cached_message_comes_back_when_its_lock_ends() -> None:
     story = Story().sent("m1").sent("m2").received(shown("m1"), "c1").received(None, "c2")
     story.waited(61)
@@ -246,6 +261,22 @@ def test_a_scheduled_message_is_never_early_and_may_be_late() -> None:
         story.that(v.Schedule(queue="q", message=message, delay=30 * SECOND), v.Scheduled())
         story.waited(seconds)
         assert story.received(shown("m") if given else None).ended is ended, seconds
+
+
+def test_late_messages_come_in_any_order_which_the_answers_show() -> None:
+    """SCHEDULE-DELAY: without a search through their orders, and through which of them came."""
+    story = Story()
+    for count in range(20):
+        message = v.Message(body=f"m{count}", partition_key="k")
+        story.that(v.Schedule(queue="q", message=message, delay=5 * SECOND), v.Scheduled())
+    story.waited(6)
+    shuffled = [count * 7 % 20 for count in range(20)]
+    for place, count in enumerate(shuffled):
+        if place == 15:
+            story.received(None).waited(2)
+        story.received(shown(f"m{count}", number(1, 100 + place)))
+    explanation = explain(story.events, story.profile, story.observability)
+    assert (explanation.ended, explanation.steps) == (Ended.EXPLAINED, len(story.events))
 
 
 # Overlapping requests
