@@ -95,7 +95,9 @@ def explain(
         spent += search.steps
         if ended is not Ended.EXPLAINED:
             return Explanation(ended=ended, stuck_at=indices[search.stuck_at], steps=spent)
-        executed += [one._replace(index=indices[one.index]) for one in search.execution]
+        executed += [
+            Executed(indices[one.index], one.choices, one.rules) for one in search.execution
+        ]
         for name, reading in search.namespace.readings.items():
             agree = agree and readings.setdefault(name, reading) == reading
     if agree:
@@ -128,7 +130,8 @@ def _with_rules_across(
     for one in execution:
         # An advance of the clock is in each part.
         rules = more.pop(one.index, ())
-        added.append(one._replace(rules=tuple(dict.fromkeys((*one.rules, *rules)))))
+        rules = tuple(dict.fromkeys((*one.rules, *rules)))
+        added.append(Executed(one.index, one.choices, rules))
     return tuple(added)
 
 

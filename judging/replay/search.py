@@ -11,7 +11,7 @@ number of steps, which is the same on every machine.
 
 from collections.abc import Hashable, Iterator, Sequence
 from enum import Enum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import attrs
 
@@ -52,7 +52,8 @@ class Ended(Enum):
     GAVE_UP = "gave up"
 
 
-class Executed(NamedTuple):
+@attrs.define
+class Executed:
     """An event of an execution.
 
     Attributes:
