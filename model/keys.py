@@ -59,7 +59,7 @@ class Keys(Family):
         """KEY-08, KEY-09: check that SessionId and PartitionKey agree if both are set.
 
         The documents do not say so for regular entities (REGULAR-KEYS); this bus then accepts the
-        message. While every partition is down, this error or the outage's may be returned
+        message. While a partition is down, this error or the outage's may be returned
         (ERROR-PRECEDENCE).
         """
         session_id, partition_key = message.session_id, message.partition_key
@@ -70,7 +70,7 @@ class Keys(Family):
         if not entity.settings.partitioned:
             if self.namespace.reading(RegularKeys) is not RegularKeys.REFUSED:
                 return
-        elif len(entity.base.down) == len(entity.partitions):
+        elif entity.base.down:
             is_open = self.namespace.reading(ErrorPrecedence) is ErrorPrecedence.EITHER
             named = ("key-first", "outage-first")
             if is_open and self.namespace.choices.pick("ERROR-PRECEDENCE", named) == named[1]:
@@ -135,6 +135,10 @@ class Keys(Family):
         ):
             return self.any_partition(entity, down)
         base, count = entity.base, len(entity.partitions)
+        if base.last < 0:
+            first = self.namespace.choices.partition("KEY-14", base.path, count, None)
+            self.namespace.journal.touch(base)
+            base.last = (first or 0) - 1
         turns = ((base.last + ahead) % count for ahead in range(1, count + 1))
         chosen = next((number for number in turns if number not in down), None)
         if chosen is not None:

@@ -239,6 +239,7 @@ class EnlistedSettlement:
     token: str
     action: Action
     reason: str
+    key: Key | None = None
 
 
 @attrs.frozen

@@ -144,9 +144,26 @@ class Transactions(Family):
     def check_other_entities(self, entity: Entity, transaction: Transaction) -> None:
         """TXN-15: refuse a send to a second entity if the reading of TXN-ENTITIES does."""
         sent_to = {send.entity for send in transaction.sends if send.scheduled is None}
-        if not sent_to or entity in sent_to:
+        if sent_to and entity not in sent_to:
+            if self.namespace.reading(TxnEntities) is TxnEntities.REFUSED:
+                raise Refusal(v.Error.INVALID_OPERATION, "TXN-15")
             return
-        if self.namespace.reading(TxnEntities) is TxnEntities.REFUSED:
+        self.check_second_entity(entity, transaction)
+
+    def check_second_entity(self, entity: Entity, transaction: Transaction) -> None:
+        """TXN-ENTITIES: refuse an operation on a second entity, or not.
+
+        The documents speak of sends; whether what is scheduled, settled or changed counts, too, is
+        open each time.
+        """
+        others = {send.entity for send in transaction.sends}
+        others |= {settled.entity for settled in transaction.settlements}
+        others |= {change.subscription for change in transaction.rule_changes}
+        if not others - {entity}:
+            return
+        if self.namespace.known_reading(TxnEntities) is TxnEntities.ACCEPTED:
+            return
+        if self.namespace.prefers("TXN-OTHER-OPERATIONS", "refused", to="accepted"):
             raise Refusal(v.Error.INVALID_OPERATION, "TXN-15")
 
     def check_same_key(self, earlier: Key, key: Key) -> None:
@@ -181,7 +198,7 @@ class Transactions(Family):
         """
 
         def attempt(transaction: Transaction) -> Answer:
-            token = command.lock_token
+            token, key = command.lock_token, None
             try:
                 if isinstance(command, v.DeadLetter):
                     self.rules.dead_letters.check_source(entity)
@@ -191,26 +208,35 @@ class Transactions(Family):
                     raise
                 token = ""  # a later lock may have the same token, and does not make this one valid
             else:
-                self.check_settled(transaction, queued)
+                key = self.check_settled(transaction, queued)
+                self.check_second_entity(entity, transaction)
                 self.namespace.journal.touch(queued)
                 queued.enlisted = transaction
             reason = command.reason if isinstance(command, v.DeadLetter) else ""
-            enlisted = EnlistedSettlement(entity, token, ACTIONS[type(command)], reason)
+            enlisted = EnlistedSettlement(entity, token, ACTIONS[type(command)], reason, key)
             self.namespace.journal.touch(transaction)
             transaction.settlements += (enlisted,)
             return Answer(DONE, rules=("LOCK-11",))
 
         return self.within(self.running(name), attempt)
 
-    def check_settled(self, transaction: Transaction, queued: QueuedMessage) -> None:
-        """TXN-OTHER-OPERATIONS: check the key of a settled message, if the reading requires it."""
+    def check_settled(self, transaction: Transaction, queued: QueuedMessage) -> Key | None:
+        """TXN-OTHER-OPERATIONS: return the key of a settled message, checked if it has to be."""
         if self.namespace.reading(TxnOtherOperations) is TxnOtherOperations.SENDS_ONLY:
-            return
+            return None
         entity = queued.entity
         key = self.rules.keys.effective_key(entity, queued.message)
         alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
         for earlier in alike if key is not None else ():
             self.check_same_key(earlier, key or earlier)
+        settled = {one.key for one in transaction.settlements if one.entity is entity}
+        if key is not None and settled - {key, None} and self.binds_settlements():
+            raise Refusal(v.Error.INVALID_OPERATION, "TXN-04")
+        return key
+
+    def binds_settlements(self) -> bool:
+        """TXN-OTHER-OPERATIONS: return whether settled messages must have the same key, too."""
+        return self.namespace.prefers("TXN-OTHER-OPERATIONS", "refused", to="accepted")
 
     @handles(v.CommitTransaction)
     def commit(self, command: v.CommitTransaction, connection: str) -> Answer:
@@ -246,6 +272,7 @@ class Transactions(Family):
         if transaction.doomed:
             raise Refusal(v.Error.INVALID_OPERATION)
         for enlisted in transaction.settlements:
+            self.check_settlement(enlisted)
             queued = self.rules.locks.locked_under(enlisted.entity, enlisted.token, enlisted.action)
             self.rules.locks.apply(queued, enlisted.action, enlisted.reason)
         for change in transaction.rule_changes:
@@ -253,21 +280,44 @@ class Transactions(Family):
             with suppress(Refusal):
                 self.rules.subscription_rules.change(change.subscription, change.command)
         for buffered in transaction.sends:
+            if self.is_lost(buffered):
+                continue
             self.check_commit(buffered)
             if buffered.scheduled is None:
                 self.deliver(buffered)
             else:
                 self.rules.scheduling.plan(buffered.scheduled)
 
+    def check_settlement(self, enlisted: EnlistedSettlement) -> None:
+        """MGMT-15: refuse the commit of a settlement whose entity was deleted meanwhile, or not."""
+        entity = enlisted.entity
+        if self.namespace.entities.get(entity.path) is entity:
+            return
+        if self.namespace.prefers("MGMT-15", "refused", to="settled"):
+            raise Refusal(v.Error.NOT_FOUND, "MGMT-15")
+
+    def is_lost(self, buffered: BufferedSend) -> bool:
+        """MGMT-15: return whether a message is dropped because its entity was deleted meanwhile."""
+        entity = buffered.entity
+        if self.namespace.entities.get(entity.path) is entity:
+            return False
+        return self.namespace.prefers("MGMT-15", "dropped", to="refused")
+
     def check_commit(self, buffered: BufferedSend) -> None:
         """TXN-OUTAGE, SIZE-14: check that entity, partition and room are still there."""
         entity = buffered.entity
         if self.namespace.entities.get(entity.path) is not entity:
             raise Refusal(v.Error.NOT_FOUND, "MGMT-15")
-        if buffered.partition in entity.base.down:
+        if buffered.partition in entity.base.down and self.is_stopped():
             raise self.rules.partitions.outage("KEY-03")
         if not self.rules.sizes.has_room(entity, buffered.partition, buffered.message.size or 0):
             raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-14")
+
+    def is_stopped(self) -> bool:
+        """TXN-OUTAGE: return whether the outage of a partition refuses the commit of a send."""
+        if self.namespace.profile.readings.get("TXN-OUTAGE") == "refused":
+            return True
+        return not self.namespace.prefers("TXN-OUTAGE", "accepted", to="refused")
 
     def deliver(self, buffered: BufferedSend) -> None:
         """TXN-12: accept a message with the commit.

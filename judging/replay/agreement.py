@@ -112,6 +112,10 @@ class Agreement:
 
     def _refusal_agrees(self, event: v.Event, recorded: v.Refused, answer: Answer) -> bool:
         if not isinstance(answer.outcome, v.Refused):
+            # What is answered to a request for no locks, or for one twice, is not said.
+            if isinstance(event.command, v.SettleBatch | v.RenewLocks):
+                tokens = event.command.lock_tokens
+                return not tokens or len(set(tokens)) < len(tokens)
             # An adapter may be unable to disturb an entity that does not exist.
             match event.command:
                 case v.TakePartitionDown(queue=queue) | v.BringPartitionUp(queue=queue):

@@ -36,16 +36,22 @@ class Bindings:
         namespace: the model's namespace.
         strict: whether the observer sees partitions.
         numbers_show_partitions: whether the top bits of a number are its partition.
+        hidden_numbers: whether requests may have used numbers that nobody sees.
     """
 
     def __init__(
-        self, namespace: Namespace, *, strict: bool, numbers_show_partitions: bool
+        self,
+        namespace: Namespace,
+        *,
+        strict: bool,
+        numbers_show_partitions: bool,
+        hidden_numbers: bool,
     ) -> None:
         self._namespace = namespace
         self._strict = strict
         self._numbers_show_partitions = numbers_show_partitions
         gaps = namespace.profile.readings.get("SEQUENCE-GAPS")
-        self._has_no_gaps = gaps == "gap-free" and strict
+        self._has_no_gaps = gaps == "gap-free" and strict and not hidden_numbers
         self._number_of: dict[Numbered, int] = {}
         self._record_of: dict[tuple[Entity, int], Numbered] = {}
         self._tokens: dict[tuple[Entity, str], str] = {}

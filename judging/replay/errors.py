@@ -70,6 +70,9 @@ class Errors:
         if self._are_named_by_readings(rules):
             return False
         entity = self._namespace.entities.get(getattr(command, "queue", ""))
+        path = getattr(command, "queue", "")
+        if "MGMT-09" in rules and v.is_dead_letter_queue(path):
+            return True
         if is_of_outage or UNNAMED.intersection(rules):
             # Only an outage makes an entity unavailable.
             is_up = entity is not None and not entity.base.down

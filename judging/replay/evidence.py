@@ -70,6 +70,7 @@ class Evidence:
         self.numbers_show_partitions = numbers_show_partitions
         self.ever_down: dict[str, set[int]] = defaultdict(set)
         self.sizes_are_known = True
+        self.has_hidden_numbers = False
         self._shown: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
         self._sent: Counter[tuple[str, str]] = Counter()
         self._of_key: dict[tuple[str, Key], dict[int, None]] = defaultdict(dict)
@@ -102,6 +103,11 @@ class Evidence:
             return
         self._names.append(self._connections.add(command))
         queue = getattr(command, "queue", "")
+        hides = isinstance(command, v.Schedule | v.BeginTransaction)
+        if hides or isinstance(event.outcome, v.Indeterminate):
+            self.has_hidden_numbers = True
+        if isinstance(command, v.ReceiveDeferred | v.CancelScheduled):
+            self._note_numbers(queue, command)
         self._forwards = self._forwards or bool(v.destinations(command))
         if isinstance(command, v.TakePartitionDown):
             self.ever_down[base_path(queue)].add(command.partition)
@@ -127,6 +133,17 @@ class Evidence:
         if partition is not None:
             for message in messages_of(command):
                 self._note_key(queue, message, partition)
+
+    def _note_numbers(self, queue: str, command: v.ReceiveDeferred | v.CancelScheduled) -> None:
+        """Note the partitions that the numbers in a request name."""
+        if not self.numbers_show_partitions:
+            return
+        match command:
+            case v.CancelScheduled():
+                numbers: tuple[int, ...] = (command.sequence_number,)
+            case v.ReceiveDeferred():
+                numbers = command.sequence_numbers
+        self._mentioned[base_path(queue)].update(number >> v.SEQUENCE_BITS for number in numbers)
 
     def witnessed(self, event: v.Event) -> int | None:
         """Return the partition that an event itself shows; `None` if it shows none."""

@@ -15,6 +15,7 @@ from busproof.judging.coverage.notes import Noting
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.choices_made import Choice, Place, Script, index_of
 from busproof.judging.replay.evidence import Evidence, base_path, key_of, views_of
+from busproof.judging.replay.stopped_clocks import StoppedClocks
 from busproof.model.ambiguities import Settled
 from busproof.model.choices import CONSIDERED, Fits
 from busproof.model.life_cycle import ACTIVE
@@ -46,6 +47,7 @@ class Guide(Noting):
         any_error: whether the refusal at hand has no documented error.
         window: the earliest and the latest moment at which the current event may have happened.
         slack: how wrong the bus's timers may be, in microseconds.
+        clocks: outages in which clocks may have stood still.
         keeps_limits: whether the bus has to refuse what exceeds a documented limit.
         assigns_message_ids: whether a client library gives messages a MessageId (KEY-13).
         is_exact: whether a timer is being fired, at a moment that the clock has chosen.
@@ -71,6 +73,7 @@ class Guide(Noting):
         self.slack = 0
         self.is_exact = False
         self.keeps_limits = False
+        self.clocks = StoppedClocks(namespace)
         self.assigns_message_ids = False
 
     # The search -------------------------------------------------------------------------------
@@ -265,7 +268,8 @@ class Guide(Noting):
     def has_passed(self, moment: int, now: int) -> bool:
         """Return whether a moment has passed; at the moment itself, either answer is right."""
         first, last = self.window
-        if self.is_exact or moment + self.slack < first or moment - self.slack > last:
+        late = self.slack + self.clocks.lateness(self.place or "", moment, STOPPED)
+        if self.is_exact or moment + late < first or moment - self.slack > last:
             return moment <= now
         return self.take("SLACK", (moment <= now, moment > now), self.place)
 
@@ -373,6 +377,9 @@ OF_CACHES: Final = frozenset(("LIFE-08", "CACHE-DELETE"))
 
 HIDING: Final = frozenset(("one-more", "lost"))
 """What hides a message in a cache."""
+
+STOPPED: Final = 300 * v.MICROSECONDS
+"""The longest duration that may begin once more after an outage: that of the longest lock."""
 
 READINGS: Final = frozenset(kind.entry for kind in Settled.__subclasses__())
 """Choices that a bus makes once, for everything."""

@@ -4,6 +4,7 @@ from busproof import vocabulary as v
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.evidence import Evidence, base_path, messages_of, views_of
 from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.unseen import Unseen
 from busproof.model.rules import Namespace
 from busproof.model.step import step
 
@@ -18,6 +19,7 @@ class LostAnswers:
         guide: the policy that chooses when they take effect.
         bindings: the bus's numbers and tokens.
         evidence: facts about the whole history.
+        unseen: what no answer has shown.
     """
 
     def __init__(
@@ -26,11 +28,13 @@ class LostAnswers:
         guide: Guide,
         bindings: Bindings,
         evidence: Evidence,
+        unseen: Unseen,
     ) -> None:
         self._namespace = namespace
         self._guide = guide
         self._bindings = bindings
         self._evidence = evidence
+        self._unseen = unseen
         self._pending: dict[int, v.Event] = {}
 
     @property
@@ -73,6 +77,7 @@ class LostAnswers:
             back()
 
     def _execute(self, event: v.Event) -> None:
+        self._unseen.recognise(event)
         command = self._bindings.translated(event.command)
         step(self._namespace, command, event.connection, self._guide, keep=True)
 

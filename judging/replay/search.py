@@ -119,7 +119,12 @@ class Search:
         self._events = list(events)
         self.namespace = namespace = new_namespace(profile, **watched(replaced))
         self._evidence = Evidence(events, strict=strict, numbers_show_partitions=numbered)
-        self._bindings = Bindings(namespace, strict=strict, numbers_show_partitions=numbered)
+        self._bindings = Bindings(
+            namespace,
+            strict=strict,
+            numbers_show_partitions=numbered,
+            hidden_numbers=self._evidence.has_hidden_numbers,
+        )
         self._guide = Guide(namespace, self._bindings, self._evidence)
         self._coverage = self._guide.coverage = Coverage(
             namespace, self._bindings.shown, strict=strict, slack=observability.slack
@@ -130,8 +135,10 @@ class Search:
             namespace, self._bindings, self._evidence, self._guide, observability
         )
         self._open = self._agreement.open
-        self._lost = LostAnswers(namespace, self._guide, self._bindings, self._evidence)
         self._unseen = Unseen(namespace, self._guide, self._bindings)
+        self._lost = LostAnswers(
+            namespace, self._guide, self._bindings, self._evidence, self._unseen
+        )
         self._order = Order(
             self._events,
             is_recorded=observability.clock is v.Clock.VIRTUAL,

@@ -50,6 +50,19 @@ def key_of(timer: Timer) -> TimerKey:
     return timer[0], timer[4], timer[5]
 
 
+def life_of(timer: Timer) -> int:
+    """Return the whole duration of what a timer ends."""
+    settings, thing = timer[5].entity.settings, timer[5]
+    match timer[4]:
+        case "locks.end" | "sessions.end":
+            return int(settings.lock_duration)
+        case "duplicates.forget":
+            return int(settings.duplicate_window)
+        case "expiry.end":
+            return int(thing.expires_at - thing.enqueued_at)
+    return 0
+
+
 def lateness_of(profile: v.Profile, ambiguity: str) -> int:
     """Return how late a bus may do what this ambiguity is about, in microseconds."""
     reading = profile.readings.get(ambiguity, "") if ambiguity else "unbounded"
@@ -258,6 +271,7 @@ class Clock:
     def _window(self, timer: Timer) -> Window:
         early, late = self._timers.windows.get(key_of(timer), EXACT)
         late += self._lateness.get(timer[4], 0)
+        late += self._guide.clocks.lateness(timer[5].entity.path, timer[0], life_of(timer))
         return early + self._slack, late + self._slack
 
     def _fire_all(self, due: Sequence[Timer], now: int) -> None:

@@ -35,6 +35,8 @@ LITTLE: Final = 50_000_000
 """Number of bytes that surely fit into any partition, which spares most sends the sums."""
 MANY: Final = 1000
 """Number of messages whose overhead is allowed for."""
+SHORT, LITTLE_KB = 1_000, 100_000
+"""Characters and bytes that are far within every limit."""
 LARGEST_MESSAGE: Final = 100 * 10**6
 SURELY_TAKEN_IN_PREMIUM: Final = 1000
 """LIMIT-03: size in KB that Premium always accepts: the least that 1 MB can be."""
@@ -46,6 +48,14 @@ def most(message: v.Message) -> int:
     characters += sum(len(name) + len(str(value)) for name, value in message.properties.items())
     body = max(message.size or 0, WIDEST * len(message.body))
     return body + WIDEST * characters + OVERHEAD
+
+
+def is_small(message: v.Message) -> bool:
+    """Return whether a message is so small that it need not be measured, as nearly all are."""
+    if message.properties or len(message.body) > SHORT or (message.size or 0) > LITTLE_KB:
+        return False
+    texts = (message.subject, message.to, message.reply_to, message.correlation_id)
+    return all(text is None or len(text) < SHORT for text in texts)
 
 
 class TolerantLimits(Limits):
@@ -77,6 +87,8 @@ class TolerantLimits(Limits):
             super().check_message(message)
         except Refusal as refusal:
             self.tolerate(refusal)
+            return
+        if is_small(message):
             return
         if most(message) > self._surely_taken and self.guide.choose_refusal("LIMIT-02"):
             raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-02")

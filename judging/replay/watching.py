@@ -136,8 +136,9 @@ class WatchedPartitions(Partitions):
         return super().outage(*rules)
 
     def switch(self, command: v.TakePartitionDown | v.BringPartitionUp, connection: str) -> Answer:
-        """Tell that a partition goes down or up."""
+        """Tell that a partition goes down or up, and that clocks may stand still meanwhile."""
         answer = super().switch(command, connection)
+        guide_of(self).clocks.switched(command.queue)
         entity = self.namespace.entities.get(command.queue)
         if entity is not None:
             guide_of(self).bindings.disturb(entity.base)
