@@ -104,7 +104,7 @@ class Keys(Family):
         return partition
 
     def place_without_key(self, entity: Entity, size: int, timeout: int) -> int:
-        """KEY-14, KEY-15, KEY-18, SIZE-09: return any partition that is up and has room.
+        """KEY-14, KEY-15, KEY-18, SIZE-09, SIZE-10: return any partition that is up and has room.
 
         The documents leave open whether an outage makes a send with a short timeout fail
         (SHORT-TIMEOUT), and whether a message avoids a full partition (FULL-UNKEYED).
@@ -125,7 +125,8 @@ class Keys(Family):
             for number in range(len(entity.partitions)):
                 if number not in down and self.rules.sizes.has_room(entity, number, size):
                     return number
-        raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-09")
+        rule = "SIZE-09" if entity.settings.partitioned else "SIZE-10"
+        raise Refusal(v.Error.QUOTA_EXCEEDED, rule)
 
     def next_partition(self, entity: Entity, down: frozenset[int]) -> int | None:
         """KEY-14: return a partition that is up, in strict turn if ROUND-ROBIN requires that."""

@@ -113,6 +113,9 @@ def _of_empty(coverage: Coverage, command: v.Receive | v.ReceiveBatch) -> None:
     entity = coverage.entity
     if entity is None:
         return
+    if entity.subscriptions is not None:
+        coverage.show("TOPIC-05")
+        return
     if entity.settings.forward_to is not None:
         forwarding.of_empty(coverage, entity)
         return
@@ -208,8 +211,11 @@ def _of_change(coverage: Coverage, command: v.Command) -> None:
     if path is None or entity is None:
         return
     management.of_repeated(coverage, path, entity)
-    restored = isinstance(command, v.DeleteQueue) and coverage.at(entity).restored
-    coverage.show_if((restored and not entity.base.down, "PREM-04"))
+    restored = coverage.at(entity).restored and not entity.base.down
+    coverage.show_if(
+        (restored and isinstance(command, v.DeleteQueue), "PREM-04"),
+        (restored and isinstance(command, v.UpdateQueue), "PREM-05"),
+    )
 
 
 def _of_description(coverage: Coverage, _: v.GetQueue | v.GetTopic) -> None:

@@ -50,7 +50,7 @@ def of_delivery(coverage: Coverage, one: Delivery) -> None:
 def _of_dead_letter(coverage: Coverage, one: Delivery) -> None:
     queued, shows = one.queued, one.notes.shows
     most = one.entity.owner.settings.max_delivery_count
-    coverage.show(*shows, "DLQ-06")
+    coverage.show(*(() if one.again else shows), "DLQ-06")
     coverage.show_if(
         ("DLQ-02" in shows and most == DEFAULT_DELIVERIES and not one.again, "DLQ-04"),
         (one.again, "DLQ-07"),

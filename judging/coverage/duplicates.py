@@ -43,8 +43,11 @@ class SeenDuplicates(Duplicates):
     def _dropped(
         self, coverage: Coverage, entity: Entity, message: v.Message, first: "Sent | None"
     ) -> None:
-        if coverage.committing is not None:
+        if coverage.is_forwarding:
+            coverage.keep_away(entity, "FWD-13")
+        elif coverage.committing is not None:
             coverage.keep_away(entity, "DUP-11")
+        if coverage.is_forwarding or not coverage.is_sending:
             return
         coverage.show("KEY-11", "DUP-04")
         if first is None:

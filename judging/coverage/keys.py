@@ -10,7 +10,7 @@ from busproof.model.life_cycle import ACTIVE
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import EntityKind, Key
 
-__all__ = ["of_delivery", "of_refused_send", "of_sent", "rules_of"]
+__all__ = ["of_delivery", "of_place", "of_refused_send", "of_sent", "rules_of"]
 
 SHORT_TIMEOUT: Final = 15 * v.MICROSECONDS
 """KEY-15, KEY-18: a timeout; only sends with a longer one must avoid a partition that is down."""
@@ -94,6 +94,8 @@ def _completes_a_round(
 ) -> bool:
     """KEY-14: return whether each partition has taken a message since the last such moment."""
     coverage.change(notes)
+    if not coverage.namespace.states("KEY-14"):
+        return False
     if where is None or entity.base.down:
         notes.used = frozenset()
         return False
@@ -140,21 +142,22 @@ def of_delivery(coverage: Coverage, one: Delivery) -> None:
         coverage.show("KEY-17")
     if one.placed:
         coverage.show("KEY-01")
-        if settings.requires_session and not one.dead:
-            key = key_at(entity, queued.message)
-        if key is not None:
-            _of_home(coverage, one, key)
+        of_place(coverage, queued)
 
 
-def _of_home(coverage: Coverage, one: Delivery, key: Key) -> None:
+def of_place(coverage: Coverage, queued: QueuedMessage) -> None:
     """KEY-02, TOPIC-07: show that a key has one partition, or note which it is."""
-    base, of_topic = coverage.at(one.entity.base), one.entity.kind is EntityKind.SUBSCRIPTION
+    entity = queued.entity
+    key = None if entity.owner is not entity else key_at(entity, queued.message)
+    if key is None:
+        return
+    base, notes = coverage.at(entity.base), coverage.message(queued)
     if key.value not in base.homes:
-        coverage.journal.put(base.homes, key.value, one.queued.partition)
-    elif of_topic:
+        coverage.journal.put(base.homes, key.value, queued.partition)
+    elif entity.kind is EntityKind.SUBSCRIPTION:
         coverage.show("TOPIC-07")
-    elif not one.notes.placed and one.notes.number is None:
-        coverage.show(*rules_of(one.entity, one.queued.message, key), "KEY-02")
+    elif not notes.placed and notes.number is None:
+        coverage.show(*rules_of(entity, queued.message, key), "KEY-02")
 
 
 def is_first(queued: QueuedMessage, key: object) -> bool:

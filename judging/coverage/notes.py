@@ -368,6 +368,17 @@ class Coverage:
                 return self.message(one).place >= before
         return False
 
+    @property
+    def is_forwarding(self) -> bool:
+        """Whether the message at hand was forwarded."""
+        return any("FWD-14" in rules for rules in self._on_the_way)
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether the present event sends its messages now."""
+        command = self.event.command
+        return isinstance(command, v.Send | v.SendBatch) and command.transaction is None
+
     @contextmanager
     def on_the_way(self, *rules: v.RuleId) -> Iterator[None]:
         """Let the messages that come meanwhile show these rules when they are delivered."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.judging.coverage import keys
 from busproof.judging.coverage.messages import is_cached_elsewhere, is_placed, of_number
 from busproof.judging.coverage.notes import Coverage, Delivery, coverage_of
 from busproof.model.answers import Answer
@@ -16,6 +17,7 @@ __all__ = ["SeenPartitions", "of_delivery", "of_empty", "of_peek"]
 MOST_SHOWN: Final = 256 * 1024
 """PART-17: size in bytes beyond which a peek may show fewer messages than requested."""
 DEFERRED: Final = (State.DEFERRED, State.DEFERRED_LOCKED)
+FOREVER: Final = 1 << 62
 FEW: Final = 64
 """PART-23: number of messages up to which it is counted how many of them are available."""
 
@@ -31,8 +33,11 @@ class SeenPartitions(Partitions):
         for path, other in self.namespace.entities.items() if entity is not None else ():
             if entity is None or other.base is not entity.base:
                 continue
-            notes = coverage.at(self.namespace.entities[path])
+            notes, now = coverage.at(self.namespace.entities[path]), self.namespace.now
             coverage.change(notes)
+            first = isinstance(command, v.TakePartitionDown) and len(entity.base.down) == 1
+            begun = now if first else notes.outage[0]
+            notes.outage = (begun, FOREVER) if entity.base.down else (notes.outage[0], now)
             if isinstance(command, v.TakePartitionDown):
                 coverage.journal.put(notes.outlasted, command.partition, notes.arrivals)
             else:
@@ -121,6 +126,7 @@ def of_peek(coverage: Coverage, command: v.Peek, views: Sequence[v.MessageView])
         if isinstance(one, QueuedMessage):
             if partitioned and is_placed(coverage, view):
                 coverage.show("LIFE-12", "KEY-01")
+                keys.of_place(coverage, one)
             of_number(coverage, one, view)
 
 
@@ -156,6 +162,7 @@ def _of_start(coverage: Coverage, entity: Entity, first: QueuedMessage) -> None:
     if partitioned and not coverage.strict:
         return
     partition = entity.partitions[first.partition]
-    if partition.messages > 1:
+    rule = "PART-15" if partitioned else "PART-14"
+    if partition.messages > 1 and coverage.namespace.states(rule):
         oldest = next(partition.line.behind(entity.messages, 0), None)
-        coverage.show_if((oldest is first, "PART-15" if partitioned else "PART-14"))
+        coverage.show_if((oldest is first, rule))

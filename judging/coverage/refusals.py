@@ -11,31 +11,56 @@ from busproof.model.state import Entity
 
 __all__ = ["of_refusal", "said_of"]
 
+See = Callable[[Coverage, Entity, Any, v.Error, Rules], None]
+OF_OUTAGES: Final = frozenset(("KEY-03", "KEY-18", "PART-01", "PART-03"))
+"""Rules by which a send is refused in an outage."""
+NOTHING: Final[v.RuleId] = ""
+OF_SESSIONS: Final = (v.AcceptSession, v.AcceptNextSession, v.ListSessions, v.CloseSession)
 SAID_OTHERWISE: Final[dict[type[v.Command], dict[v.RuleId, v.RuleId]]] = {
     v.Schedule: {"KEY-08": "SCHED-12", **dict.fromkeys(("KEY-03", "KEY-18"), "SCHED-10")},
     v.CreateSubscription: {"MGMT-10": "TOPIC-19"},
     v.ReceiveDeferred: dict.fromkeys(("SESS-02", "SESS-12"), "DEFER-12"),
-    v.GetSessionState: {"SESS-12": "SESS-21"},
-    v.SetSessionState: {"SESS-12": "SESS-21"},
-    v.CommitTransaction: dict.fromkeys(("LIFE-06", "LOCK-06"), "LOCK-13"),
+    v.CommitTransaction: {
+        **dict.fromkeys(("LIFE-06", "LOCK-06"), "LOCK-13"),
+        **dict.fromkeys(("KEY-03", "LIFE-11"), NOTHING),
+    },
+    v.DeleteBatch: dict.fromkeys(("BATCH-15", "LIFE-11"), NOTHING),
+    v.TakePartitionDown: {"PART-05": NOTHING},
+    **{kind: dict.fromkeys(("MGMT-27", "SESS-02"), NOTHING) for kind in OF_SESSIONS},
 }
-"""Request to the rules that say of it in particular what others say of any."""
+"""Request to the rules that say of it in particular, or do not say, what others say of any."""
+
+SAID_OF: Final[dict[v.RuleId, frozenset[type[v.Command]]]] = {
+    "MGMT-10": frozenset(
+        (
+            *(v.Send, v.SendBatch, v.Receive, v.ReceiveBatch, v.Peek),
+            *(v.GetQueue, v.UpdateQueue, v.DeleteQueue),
+            *(v.GetTopic, v.UpdateTopic, v.DeleteTopic, v.ListSubscriptions),
+        )
+    ),
+    "TOPIC-05": frozenset((v.Receive, v.ReceiveBatch, v.Peek)),
+}
+"""Rules about some requests only, which the model applies to others too."""
 
 
 def said_of(coverage: Coverage, decided: Rules) -> Rules:
     """Return the rules that say why this very request was refused.
 
-    SCHED-10, SCHED-12, TOPIC-19 and TXN-07 say of some requests what other rules say of any.
+    SCHED-10, SCHED-12, TOPIC-19, TXN-07 and FWD-36 say of some requests what other rules say of
+    any.
     """
     command, entity = coverage.event.command, coverage.entity
-    instead = SAID_OTHERWISE.get(type(command), {})
-    in_transaction = getattr(command, "transaction", None) is not None
-    if in_transaction and entity is not None and entity.settings.requires_session:
+    kind = type(command)
+    instead = SAID_OTHERWISE.get(kind, {})
+    sends = isinstance(command, v.Send | v.SendBatch) and command.transaction is not None
+    if entity is not None and sends and entity.settings.requires_session:
         instead = {"KEY-08": "TXN-07"}
-    return tuple(instead.get(rule, rule) for rule in decided) if instead else decided
-
-
-See = Callable[[Coverage, Entity, Any, v.Error, Rules], None]
+    elif entity is not None and entity.dead_letters is None:
+        instead = {**instead, "FWD-15": "FWD-36"}
+    elif "SESS-12" in decided and not sessions.has_lost(coverage):
+        instead = {**instead, "SESS-12": instead.get("SESS-12", NOTHING)}
+    said = (instead.get(rule, rule) for rule in decided)
+    return tuple(rule for rule in said if rule and kind in SAID_OF.get(rule, (kind,)))
 
 
 def of_refusal(coverage: Coverage, error: v.Error, decided: Rules) -> None:
@@ -74,7 +99,7 @@ def _of_send(
             (command.transaction is not None, "LIMIT-21"),
             (isinstance(command, v.Schedule), "LIMIT-06"),
         )
-    elif entity.base.down and isinstance(command, v.Send):
+    elif isinstance(command, v.Send) and not OF_OUTAGES.isdisjoint(decided):
         keys.of_refused_send(coverage, entity, command.message, command.timeout)
 
 
@@ -85,6 +110,8 @@ def _of_batch(
         declined(coverage, entity, message, "DUP-08")
     if entity.base.down and "KEY-03" in decided and command.messages:
         keys.of_refused_send(coverage, entity, command.messages[0], command.timeout)
+    if error is v.Error.QUOTA_EXCEEDED:
+        coverage.show_if((not entity.settings.partitioned, "SIZE-10"), (True, "SIZE-11"))
     batches.of_refused(coverage, error)
 
 
@@ -103,13 +130,15 @@ def _of_lock(
 
 def _of_locks(
     coverage: Coverage,
-    _: Entity,
+    entity: Entity,
     command: v.SettleBatch | v.RenewLocks,
     error: v.Error,
     decided: Rules,
 ) -> None:
     coverage.show_if(("LOCK-15" in decided, "LOCK-16"))
     if error is v.Error.LOCK_LOST:
+        for token in command.lock_tokens:
+            locks.of_lost_lock(coverage, entity, token)
         if isinstance(command, v.RenewLocks):
             coverage.show("LOCK-05")
         else:
@@ -124,8 +153,9 @@ def _of_deferred(
 
 
 def _of_receive(
-    coverage: Coverage, entity: Entity, command: v.Receive, error: v.Error, _: Rules
+    coverage: Coverage, entity: Entity, command: v.Receive, error: v.Error, decided: Rules
 ) -> None:
+    coverage.show_if(("LIFE-11" in decided and entity.dead_letters is None, "DLQ-13"))
     session = entity.sessions.get(command.session_id or "")
     others = session is not None and session.holder not in (None, coverage.event.connection)
     coverage.show_if((error is v.Error.SESSION_LOCK_LOST and others, "LIFE-10"))
@@ -136,6 +166,17 @@ def _of_accept(
 ) -> None:
     if error is v.Error.SESSION_CANNOT_BE_LOCKED:
         sessions.of_refusal(coverage, entity, command)
+
+
+def _of_accept_next(
+    coverage: Coverage, entity: Entity, _: v.Command, __: v.Error, decided: Rules
+) -> None:
+    if "SESS-07" in decided:
+        sessions.of_none_accepted(coverage, entity)
+
+
+def _of_state(coverage: Coverage, _: Entity, __: v.Command, error: v.Error, ___: Rules) -> None:
+    coverage.show_if((error is v.Error.SESSION_LOCK_LOST, "SESS-21"))
 
 
 def _of_update(coverage: Coverage, entity: Entity, _: v.Command, __: v.Error, ___: Rules) -> None:
@@ -151,6 +192,8 @@ REFUSALS: Final[dict[type[v.Command], See]] = {
     v.ReceiveDeferred: _of_deferred,
     **dict.fromkeys((v.Receive, v.ReceiveBatch), _of_receive),
     v.AcceptSession: _of_accept,
+    v.AcceptNextSession: _of_accept_next,
+    **dict.fromkeys((v.GetSessionState, v.SetSessionState), _of_state),
     **dict.fromkeys((v.UpdateQueue, v.UpdateTopic), _of_update),
 }
 """Request to what its refusal implies."""

@@ -40,18 +40,21 @@ class SeenScheduling(Scheduling):
 
 
 def of_delivery(coverage: Coverage, one: Delivery) -> None:
-    """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11, SCHED-14: show the rules on scheduling."""
+    """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11, SCHED-14, TTL-12: show the rules."""
     scheduled, queued = one.notes.scheduled, one.queued
     if scheduled is None or one.again:
         return
     known = coverage.at(scheduled.entity).scheduled.get(scheduled, (0, 0, NO_PARTITIONS))
     _, at, down = known
     key = key_at(one.entity, queued.message)
+    lives = None if queued.expires_at is None else queued.expires_at - queued.enqueued_at
+    outlived = lives is not None and scheduled.due - at > lives + coverage.slack
     back = queued.partition in coverage.at(one.entity.base).recovered
     coverage.show_if(
         (scheduled.due <= at, "SCHED-14"),
         (True, "SCHED-02"),
         (one.view.sequence_number is not None, "SCHED-06"),
+        (outlived, "TTL-12"),
         (one.notes.overtaken and coverage.strict, "SCHED-07"),
         (key is not None and one.placed, "SCHED-09"),
         (back and queued.partition in {*down, *one.notes.down}, "SCHED-11"),

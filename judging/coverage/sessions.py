@@ -8,6 +8,7 @@ from busproof.model.state import Entity, Session
 
 __all__ = [
     "SeenSessions",
+    "has_lost",
     "of_accepted",
     "of_delivery",
     "of_got_state",
@@ -108,6 +109,15 @@ def of_none_accepted(coverage: Coverage, entity: Entity) -> None:
         for one in entity.scheduled.values()
     )
     coverage.show_if((waits, "SCHED-13"))
+
+
+def has_lost(coverage: Coverage) -> bool:
+    """SESS-12: return whether the connection held the session of its request, and lost it."""
+    name, entity = getattr(coverage.command, "session_id", None), coverage.entity
+    if name is None or entity is None or isinstance(coverage.command, v.CloseSession):
+        return False
+    held = coverage.at(entity).sessions.get(name)
+    return held is not None and bool(held[0] == coverage.event.connection)
 
 
 def of_refusal(coverage: Coverage, entity: Entity, command: v.AcceptSession) -> None:
