@@ -117,12 +117,16 @@ class Partitions(Family):
                 # them.
                 if not any(one.cached_by == other and one.is_there for one in cached):
                     del entity.caches[other]
-            self.rules.locks.lock(queued, Action.RECEIVE)
-            queued.failed -= 1  # not yet a delivery (CACHE-DELIVERY-COUNT)
-            queued.cached_by = connection
-            if mode is v.ReceiveMode.RECEIVE_AND_DELETE and self._is_lost_in_cache():
-                queued.locked_until = FOREVER
-            entity.caches.setdefault(connection, []).append(queued)
+            self.cache(queued, connection, mode)
+
+    def cache(self, queued: QueuedMessage, connection: str, mode: v.ReceiveMode) -> None:
+        """PART-09, PART-10, CACHE-LOCK: lock a message for the cache of a front end."""
+        self.rules.locks.lock(queued, Action.RECEIVE)
+        queued.failed -= 1  # not yet a delivery (CACHE-DELIVERY-COUNT)
+        queued.cached_by = connection
+        if mode is v.ReceiveMode.RECEIVE_AND_DELETE and self._is_lost_in_cache():
+            queued.locked_until = FOREVER
+        queued.entity.caches.setdefault(connection, []).append(queued)
 
     def _is_lost_in_cache(self) -> bool:
         """CACHE-DELETE: return whether only its own front end can still hand out a message."""

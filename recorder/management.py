@@ -310,9 +310,7 @@ def body_of(raw: bytes) -> Any:
     Raises:
         Unreadable: it cannot be read.
     """
-    # The binaries within are those of the message, and are lost with it.
-    message = _message(raw)
-    return plain(message.body)
+    return plain(_message(raw).body)
 
 
 def _message(raw: bytes) -> Message:

@@ -85,6 +85,7 @@ class Bindings:
                 its number says nothing about the order of arrival.
         """
         journal = self._namespace.journal
+        journal.touch(queued)  # so that its epoch tells since when it is there
         bodies = self._by_body.setdefault((queued.entity.path, queued.message.body), [])
         bodies.append(queued)
         journal.log.append((self._forget_last, None, bodies))

@@ -83,6 +83,9 @@ class Evidence:
         self._down: dict[str, set[int]] = defaultdict(set)
         self._works: dict[tuple[str, str | None], set[int]] = defaultdict(set)
         self._fails: dict[tuple[str, str | None], set[int]] = defaultdict(set)
+        self._shows: dict[tuple[str, str], list[tuple[int, str | None]]] = defaultdict(list)
+        self._last_receive: dict[tuple[str, str], int] = {}
+        self.dead_counts_begin_anew = False
         self._forwards = False
         self._connections = Connections()
         self._names: list[Name] = []
@@ -125,7 +128,13 @@ class Evidence:
                 self._used_ids[message.message_id] = index
         if isinstance(event.outcome, v.Empty):
             self._empty[queue].append(index)
+        receiver = None if isinstance(command, v.Peek) else event.connection
+        if isinstance(command, v.Receive | v.ReceiveBatch):
+            self._last_receive[queue, event.connection] = index
         for view in views_of(event.outcome):
+            self._shows[queue, view.body].append((index, receiver))
+            is_first = view.dead_letter_reason is not None and view.delivery_count == 1
+            self.dead_counts_begin_anew = self.dead_counts_begin_anew or is_first
             self._last_shown[queue, view.body] = index
             self._last_body[view.body] = index
             self._note_view(index, queue, view, is_given=not isinstance(event.outcome, v.Peeked))
@@ -248,6 +257,14 @@ class Evidence:
     def given_as(self, path: str, body: str) -> tuple[int, int] | None:
         """Return the number and the event with which this body was first given, if it was."""
         return self._first_given.get((path, body))
+
+    def shows(self, path: str, body: str) -> Sequence[tuple[int, str | None]]:
+        """Return the events that show a message with this body, with the connection of receives."""
+        return self._shows.get((path, body), ())
+
+    def last_receive(self, path: str, connection: str) -> int:
+        """Return the last receive of a connection from an entity; -1 if there is none."""
+        return self._last_receive.get((path, connection), -1)
 
     def left_a_trace(self, index: int, command: v.Command) -> bool:
         """Return whether a request without an answer seems to have taken effect."""

@@ -8,7 +8,7 @@ as none can.
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Noting
@@ -16,12 +16,15 @@ from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.choices_made import Choice, Place, Script, index_of
 from busproof.judging.replay.evidence import Evidence, base_path, key_of, views_of
 from busproof.judging.replay.stopped_clocks import StoppedClocks
-from busproof.model.ambiguities import Settled
+from busproof.model.ambiguities import DeadLetterCount, Settled
 from busproof.model.choices import CONSIDERED, Fits
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
 from busproof.model.state import QueuedMessage, Session
 from busproof.model.values import Key
+
+if TYPE_CHECKING:
+    from busproof.judging.replay.caches import Caches
 
 __all__ = ["Guide", "NoWay"]
 
@@ -37,6 +40,7 @@ class Guide(Noting):
 
     Attributes:
         bindings: the bus's numbers and tokens.
+        caches: what front ends may have cached.
         index: the index of the current event.
         made: the choices made for the current event.
         views: the messages that the recorded answer shows.
@@ -52,6 +56,8 @@ class Guide(Noting):
         assigns_message_ids: whether a client library gives messages a MessageId (KEY-13).
         is_exact: whether a timer is being fired, at a moment that the clock has chosen.
     """
+
+    caches: "Caches"
 
     def __init__(self, namespace: Namespace, bindings: Bindings, evidence: Evidence) -> None:
         self._namespace = namespace
@@ -114,6 +120,11 @@ class Guide(Noting):
     def connection(self) -> str:
         """The connection of the current event."""
         return "" if self._event is None else self._event.connection
+
+    @property
+    def finds_nothing(self) -> bool:
+        """Whether the recorded answer is that there is nothing to receive."""
+        return self._event is not None and isinstance(self._event.outcome, v.Empty)
 
     def remember(self) -> None:
         """Note the choices of this event, to try them first the next time."""
@@ -287,6 +298,8 @@ class Guide(Noting):
         elif self._event is not None:
             refused = isinstance(self._event.outcome, v.Refused)
             options.sort(key=lambda option: (option == "refused") is not refused)
+            if name == DeadLetterCount.entry and not self._evidence.dead_counts_begin_anew:
+                options.sort(key=lambda option: option is not DeadLetterCount.KEPT)
         if name in OF_CACHES:
             if self._hides_in_cache(name):
                 options.sort(key=HIDING.__contains__, reverse=True)

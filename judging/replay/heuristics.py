@@ -57,6 +57,11 @@ class Hints:
         called, returned = self._called, self._returned
         return called[one] <= returned[other] and called[other] <= returned[one]
 
+    def add(self, later: int, earlier: int) -> None:
+        """Note that an event most likely took effect after another one."""
+        if not self.follows(earlier, later):
+            self._needs[later] = (*self._needs.get(later, ()), earlier)
+
     def follows(self, later: int, earlier: int) -> bool:
         """Return whether `later` most likely took effect after `earlier`, if the two overlap."""
         return earlier in self._needs.get(later, ())

@@ -29,7 +29,7 @@ class Order:
         self, events: Sequence[v.Event], *, is_recorded: bool, numbers_show_partitions: bool
     ) -> None:
         self._events = events
-        self._is_recorded = is_recorded
+        self.is_recorded = is_recorded
         self._first = 0
         self._ahead: set[int] = set()
         self._ends = [NEVER if e.returned is None else e.returned for e in events]
@@ -56,6 +56,15 @@ class Order:
         """Return whether an event is done."""
         return index < self._first or index in self._ahead
 
+    def end(self, index: int) -> int:
+        """Return when an event was answered; `NEVER` if it was not."""
+        return self._ends[index]
+
+    def prefer(self, later: int, earlier: int) -> None:
+        """Try an event after another one from now on, if both may come next."""
+        if self._hints is not None:
+            self._hints.add(later, earlier)
+
     def take(self, index: int) -> None:
         """Note that an event is done."""
         if index != self._first:
@@ -78,7 +87,7 @@ class Order:
         """Return the events that may come next, best first."""
         if self.is_complete:
             return ()
-        if self._is_recorded:
+        if self.is_recorded:
             return (self._first,)
         events, ends = self._events, self._ends
         found: list[int] = []

@@ -20,7 +20,9 @@ from busproof.judging.coverage.notes import Coverage
 from busproof.judging.coverage.shown import shown_by
 from busproof.judging.replay.agreement import Agreement
 from busproof.judging.replay.bindings import Bindings
+from busproof.judging.replay.caches import Caches
 from busproof.judging.replay.choices_made import Choice, Script, next_script
+from busproof.judging.replay.conflicts import concerned_records, is_changed
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide, NoWay
 from busproof.judging.replay.lost_answers import LostAnswers
@@ -31,6 +33,7 @@ from busproof.judging.replay.timers import Clock
 from busproof.judging.replay.unseen import Unseen
 from busproof.judging.replay.watching import watched
 from busproof.model.answers import Answer
+from busproof.model.journal import Record
 from busproof.model.rules import NO_FAULT, Families
 from busproof.model.step import new_namespace, step
 
@@ -42,6 +45,11 @@ DETOURS: Final = 50
 """Number of steps beyond one an event after which dead ends are remembered."""
 LARGE: Final = 100
 """Number of messages from which on a state is too large to be remembered at each step."""
+
+
+NO_RECORDS: Final[frozenset[Record]] = frozenset()
+HASTY: Final = 2
+"""The part of the budget that the search which proves nothing may spend is one of so many."""
 
 
 class Ended(Enum):
@@ -80,6 +88,7 @@ class Frame:
         others: events that may come here instead, best first.
         blame: what the dead ends after this step depended on.
         key: the state after it and what is done, if dead ends are remembered.
+        failed: the events that did not fit before it, with the records that were the reason.
     """
 
     mark: int
@@ -90,6 +99,24 @@ class Frame:
     others: Sequence[int]
     blame: Relevance
     key: Hashable = None
+    failed: dict[int, set[Record]] = attrs.field(factory=dict)
+
+
+@attrs.define
+class Node:
+    """A point of the path, and what is left to try there.
+
+    Attributes:
+        queue: events that may come next, best first.
+        script: choices to take again for the first of them.
+        blame: what the dead ends after this point depended on.
+        failed: the events that did not fit, with the records that were the reason.
+    """
+
+    queue: Sequence[int]
+    script: Script = ()
+    blame: Relevance = NOTHING
+    failed: dict[int, set[Record]] = attrs.field(factory=dict)
 
 
 class Search:
@@ -125,7 +152,7 @@ class Search:
             numbers_show_partitions=numbered,
             hidden_numbers=self._evidence.has_hidden_numbers,
         )
-        self._guide = Guide(namespace, self._bindings, self._evidence)
+        self._guide = guide = Guide(namespace, self._bindings, self._evidence)
         self._coverage = self._guide.coverage = Coverage(
             namespace, self._bindings.shown, strict=strict, slack=observability.slack
         )
@@ -144,9 +171,15 @@ class Search:
             is_recorded=observability.clock is v.Clock.VIRTUAL,
             numbers_show_partitions=numbered,
         )
+        self._caches = guide.caches = Caches(
+            namespace, guide, self._bindings, self._evidence, self._order.is_done
+        )
         self._frames: list[Frame] = []
         self._dead: dict[Hashable, Relevance] = {}
         self._answer: Answer | None = None
+        # For events that fitted nowhere: how far the search has gone back, and what came sooner.
+        self._climbed: dict[int, int] = {}
+        self._lessons: dict[int, tuple[int, int]] = {}
         self.steps = 0
         self.furthest = 0
         self.stuck_at = 0
@@ -189,56 +222,125 @@ class Search:
         self._order.add(event)
 
     def run(self, steps: int | None = None) -> Ended:
-        """Search until there is a result, for at most this many steps more."""
+        """Search until there is a result, for at most this many steps more.
+
+        Where the order of requests is open, a search that goes back to the likely cause of each
+        dead end comes first. It leaves ways out, so only the search after it proves anything.
+        """
         budget = self.steps + (steps or STEPS_AT_LEAST + STEPS_AN_EVENT * len(self._events))
+        if not self._order.is_recorded and not self._frames:
+            hasty = self.steps + (budget - self.steps) // HASTY
+            self._caches.are_late = True
+            if self._searched(hasty, is_hasty=True) is Ended.EXPLAINED:
+                return Ended.EXPLAINED
+            self._caches.are_late = False
+            self._begin_again()
+        return self._searched(budget, is_hasty=False)
+
+    def _begin_again(self) -> None:
+        self.namespace.journal.undo(0)
+        for frame in reversed(self._frames):
+            self._order.give_back(frame.index)
+        self._frames.clear()
+
+    def _searched(self, budget: int, *, is_hasty: bool) -> Ended:
         journal, order, guide = self.namespace.journal, self._order, self._guide
-        queue: Sequence[int] = order.candidates()
-        script: Script = ()
-        blame = NOTHING
-        while not order.is_complete:
-            failed: list[int] = []
-            advanced = False
-            while queue:
-                if self.steps >= budget:
-                    return Ended.GAVE_UP
-                self.steps += 1
-                mark = journal.mark()
-                if self._attempt(queue[0], script):
-                    advanced = True
-                    break
-                following = next_script(guide.made)
-                if following is None:
-                    failed.append(queue[0])
-                    # What a failure depends on is asked while the state is still its own.
-                    blame |= self._blame(queue[0])
-                    queue = queue[1:]
-                journal.undo(mark)
-                script = following or ()
-            if advanced:
+        node: Node | None = Node(order.candidates())
+        while node is not None and not order.is_complete:
+            mark = journal.mark()
+            if self._descended(node, budget, is_hasty=is_hasty):
                 chosen = tuple(guide.made)
                 changed = len(journal.log) > mark
-                if changed and script:
+                if changed and node.script:
                     guide.remember()
                 made = chosen if changed else ()
                 # What is noted for coverage is no change that another choice might have avoided.
                 rules = () if self._answer is None else shown_by(self._coverage, self._answer)
-                self._frames.append(Frame(mark, queue[0], made, chosen, rules, queue[1:], blame))
-                order.take(queue[0])
+                index, *others = node.queue
+                self._frames.append(
+                    Frame(mark, index, made, chosen, rules, others, node.blame, failed=node.failed)
+                )
+                order.take(index)
+                if is_hasty:
+                    self._learn(index)
                 self.furthest = max(self.furthest, len(self._frames))
-                queue, script, blame = order.candidates(), (), NOTHING
-                known = self._known_dead_end()
+                node = Node(order.candidates())
+                known = None if is_hasty else self._known_dead_end()
                 if known is None:
                     continue
-                blame, failed = known, []
-            if len(self._frames) >= self.furthest and failed:
-                self.stuck_at = failed[0]
-            resumed = self._go_back(blame)
-            if resumed is None:
-                return Ended.IMPOSSIBLE
-            queue, script, blame = resumed
-        return Ended.EXPLAINED
+                node.blame = known
+            elif node.queue:
+                return Ended.GAVE_UP
+            if len(self._frames) >= self.furthest and node.failed:
+                self.stuck_at = next(iter(node.failed))
+            node = self._repaired(node.failed) if is_hasty else self._resumed(node.blame)
+        return Ended.IMPOSSIBLE if node is None else Ended.EXPLAINED
 
-    def _go_back(self, blame: Relevance) -> tuple[Sequence[int], Script, Relevance] | None:
+    def _descended(self, node: Node, budget: int, *, is_hasty: bool) -> bool:
+        """Execute the first event of a node that fits; return whether there is one.
+
+        If the budget is spent before, some events of the node are left.
+        """
+        journal = self.namespace.journal
+        mark = journal.mark()
+        while node.queue and self.steps < budget:
+            self.steps += 1
+            if self._attempt(node.queue[0], node.script):
+                return True
+            following = next_script(self._guide.made)
+            index = node.queue[0]
+            if following is None and not is_hasty:
+                # What a failure depends on is asked while the state is still its own.
+                node.blame |= self._blame(index)
+            journal.undo(mark)
+            if following is None:
+                node.failed[index] = self._concerned(index) if is_hasty else set()
+                node.queue = node.queue[1:]
+            node.script = following or ()
+        return False
+
+    def _concerned(self, index: int) -> set[Record]:
+        return set(concerned_records(self._events[index], self.namespace, self._bindings))
+
+    def _repaired(self, failed: dict[int, set[Record]]) -> Node | None:
+        """Undo back to the likely cause of a dead end: see `conflicts`."""
+        frames, journal, events = self._frames, self.namespace.journal, self._events
+        concerned = set[Record]().union(*failed.values())
+        due = min(failed, key=self._order.end, default=-1)
+        top = self._climbed.get(due, len(frames))
+        latest = {events[index].client: index for index in failed}
+        until = len(journal.log)
+        while frames:
+            frame = frames.pop()
+            self._order.give_back(frame.index)
+            for index in failed:
+                concerned |= frame.failed.get(index, NO_RECORDS)
+            matters = is_changed(concerned, journal.log[frame.mark : until])
+            until = frame.mark
+            if matters:
+                client = events[frame.index].client
+                latest[client] = max(latest.get(client, -1), frame.index)
+            if len(frames) > top:
+                continue
+            script = next_script(frame.made, _is_anything if matters else _is_global)
+            sooner = [one for one in frame.others if latest.get(events[one].client, -1) >= one]
+            if script is not None or sooner:
+                self._climbed[due] = len(frames)
+                journal.undo(frame.mark)
+                if script is not None:
+                    self._lessons.pop(due, None)
+                    return Node((frame.index, *frame.others), script)
+                self._lessons[due] = (frame.index, sooner[0])
+                others = (one for one in frame.others if one not in sooner)
+                return Node((*sooner, *others))
+        return None
+
+    def _learn(self, index: int) -> None:
+        """Note that an event which had fitted nowhere is explained, and which order made it so."""
+        if self._climbed.pop(index, None) is not None and index in self._lessons:
+            self._order.prefer(*self._lessons.pop(index))
+
+    def _resumed(self, blame: Relevance) -> Node | None:
         """Undo back to the last step with another possibility that may matter."""
         frames, journal = self._frames, self.namespace.journal
 
@@ -256,8 +358,8 @@ class Search:
                 # Whatever failed because of this step's choices counts when they are exhausted.
                 blame |= frame.blame
                 if script is not None:
-                    return (frame.index, *frame.others), script, blame
-                return frame.others, (), blame
+                    return Node((frame.index, *frame.others), script, blame)
+                return Node(frame.others, (), blame)
             if any(may_matter(choice.tag) for choice in frame.made):
                 blame |= frame.blame
         return None
@@ -269,7 +371,7 @@ class Search:
             sum(len(entity.messages) for entity in entities) > LARGE
         ):
             return None
-        state = state_key(self.namespace, self._bindings, self._lost.pending)
+        state = state_key(self.namespace, self._bindings, self._caches, self._lost.pending)
         key = (self._order.done, state)
         self._frames[-1].key = key
         return self._dead.get(key)
@@ -325,3 +427,11 @@ class Search:
             return False
         self._answer = answer
         return agrees
+
+
+def _is_anything(tag: object) -> bool:  # noqa: ARG001 - as `Relevance.includes`
+    return True
+
+
+def _is_global(tag: object) -> bool:
+    return tag is None

@@ -8,6 +8,7 @@ in every state after the same events: numbers and tokens that were shown, and re
 from collections.abc import Hashable
 
 from busproof.judging.replay.bindings import Bindings, Numbered
+from busproof.judging.replay.caches import Caches
 from busproof.judging.replay.timers import LooseTimers
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage, Transaction
@@ -15,12 +16,15 @@ from busproof.model.state import Entity, QueuedMessage, Transaction
 __all__ = ["state_key"]
 
 
-def state_key(namespace: Namespace, bindings: Bindings, pending: Hashable) -> Hashable:
+def state_key(
+    namespace: Namespace, bindings: Bindings, caches: Caches, pending: Hashable
+) -> Hashable:
     """Return the state as a value that can be compared.
 
     Args:
         namespace: the model's namespace.
         bindings: the bus's numbers and tokens.
+        caches: which receives may have cached messages.
         pending: the requests without an answer that have not taken effect.
     """
     identical = namespace.profile.readings.get("LIKE-REGULAR") == "identical"
@@ -30,7 +34,7 @@ def state_key(namespace: Namespace, bindings: Bindings, pending: Hashable) -> Ha
         frozenset(namespace.readings.items()),
         frozenset(namespace.down.items()),
         tuple(
-            (path, _entity(entity, bindings, identical))
+            (path, _entity(entity, bindings, caches, identical))
             for path, entity in sorted(namespace.entities.items())
         ),
         frozenset(
@@ -40,7 +44,7 @@ def state_key(namespace: Namespace, bindings: Bindings, pending: Hashable) -> Ha
     )
 
 
-def _entity(entity: Entity, bindings: Bindings, identical: bool) -> Hashable:
+def _entity(entity: Entity, bindings: Bindings, caches: Caches, identical: bool) -> Hashable:
     timers = entity.namespace.timers
     assert isinstance(timers, LooseTimers)  # noqa: S101 - a replay has no others
     messages = sorted(entity.messages.values(), key=_place)
@@ -54,7 +58,11 @@ def _entity(entity: Entity, bindings: Bindings, identical: bool) -> Hashable:
         frozenset(entity.homes.items()),
         tuple((partition.bytes, partition.arrivals) for partition in entity.partitions),
         tuple(
-            (_message(queued, bindings, timers), identical and arrivals.index(queued.arrival))
+            (
+                _message(queued, bindings, timers),
+                caches.since(queued),
+                identical and arrivals.index(queued.arrival),
+            )
             for queued in messages
         ),
         tuple(

@@ -1,5 +1,6 @@
 """An execution in words: each event, and what the bus chose where nobody could see it."""
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -7,6 +8,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.history.render.events import story
+from busproof.judging.replay.caches import Fill
 from busproof.judging.replay.choices_made import Choice
 from busproof.judging.replay.explanation import Explanation
 
@@ -38,13 +40,22 @@ def execution_story(
         partitions: whether the observer sees partitions; otherwise those of the execution are only
             a device, and other ones would explain the answers as well.
     """
-    chosen: dict[int, list[str]] = {}
+    chosen: dict[int, list[str]] = defaultdict(list)
+    # A later answer shows what was cached, but it happened at a receive before.
+    cached = Counter(
+        choice.value.index
+        for step in explanation.execution
+        for choice in step.choices
+        if isinstance(choice.value, Fill)
+    )
     for step in explanation.execution:
-        words = chosen.setdefault(step.index, [])
+        words = chosen[step.index]
         told = [one for one in step.choices if partitions or one.name not in OF_PARTITIONS]
         words += (one for one in _words(told) if one not in words)
+    for index, count in cached.items():
+        chosen[index].append(_cached(count))
     return tuple(
-        Told(event=str(words), choices=tuple(chosen.get(index, ())))
+        Told(event=str(words), choices=tuple(chosen[index]))
         for index, words in enumerate(story(events))
     )
 
@@ -52,11 +63,15 @@ def execution_story(
 def _words(choices: Sequence[Choice]) -> Iterator[str]:
     cached = sum(choice.value == "one-more" for choice in choices)
     if cached:
-        yield f"the front end caches {cached} more message{'s' * (cached > 1)} (LIFE-08)"
+        yield _cached(cached)
     for choice in choices:
         told = WORDS.get(choice.name, _as_read)(choice)
         if told:
             yield f"{told} ({choice.name})"
+
+
+def _cached(count: int) -> str:
+    return f"the front end caches {count} more message{'s' * (count > 1)} (LIFE-08)"
 
 
 def _as_read(choice: Choice) -> str:

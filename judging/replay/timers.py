@@ -279,25 +279,30 @@ class Clock:
         if not due:
             return
         uncertain = timers.uncertain
+        namespace.journal.log += [(timers.restore, None, timer) for timer in due]
         self._guide.is_exact = True
-        for timer in self._in_likely_order(due):
-            moment = timer[0]
-            early, late = self._window(timer)
-            namespace.journal.log.append((timers.restore, None, timer))
-            namespace.journal.touch(namespace)
-            namespace.now = moment
-            namespace.choices = self._guide
-            timers.uncertain = timers.since = (early, min(late, max(self._until - moment, 0)))
-            if timer[4] == HOP:
-                timers.since = timers.windows.get(key_of(timer), EXACT)
-            self._earliest = max(self._earliest, early)
-            entity = timer[5].entity
-            if namespace.entities.get(entity.path) is entity:  # it may be deleted by now
-                attrgetter(timer[4])(namespace.rules)(timer[5])
+        try:
+            for timer in self._in_likely_order(due):
+                self._fire_one(timer)
+        finally:
+            self._guide.is_exact = False
+            timers.uncertain = timers.since = uncertain
         namespace.journal.touch(namespace)
         namespace.now = now
-        timers.uncertain = timers.since = uncertain
-        self._guide.is_exact = False
+
+    def _fire_one(self, timer: Timer) -> None:
+        namespace, timers, moment = self._namespace, self._timers, timer[0]
+        early, late = self._window(timer)
+        namespace.journal.touch(namespace)
+        namespace.now = moment
+        namespace.choices = self._guide
+        timers.uncertain = timers.since = (early, min(late, max(self._until - moment, 0)))
+        if timer[4] == HOP:
+            timers.since = timers.windows.get(key_of(timer), EXACT)
+        self._earliest = max(self._earliest, early)
+        entity = timer[5].entity
+        if namespace.entities.get(entity.path) is entity:  # it may be deleted by now
+            attrgetter(timer[4])(namespace.rules)(timer[5])
 
     def _in_likely_order(self, due: Sequence[Timer]) -> Sequence[Timer]:
         """Return timers by their moments, but scheduled messages in the order of later answers.

@@ -19,13 +19,21 @@ from busproof.judging.replay.guide import Guide
 from busproof.judging.replay.open_rules import OpenRules
 from busproof.judging.replay.tolerance import TolerantLimits, TolerantSizes
 from busproof.model.answers import Answer
+from busproof.model.expiry import Expiry
 from busproof.model.family import Family
 from busproof.model.keys import Keys
+from busproof.model.life_cycle import ACTIVE
 from busproof.model.messages import Messages
 from busproof.model.partitions import Partitions
 from busproof.model.rules import Families
 from busproof.model.scheduling import Scheduling
-from busproof.model.state import Entity, Partition, QueuedMessage, ScheduledMessage
+from busproof.model.state import (
+    Entity,
+    Partition,
+    QueuedMessage,
+    ScheduledMessage,
+    Session,
+)
 from busproof.model.topics import Topics
 from busproof.model.values import DIRECT, InTransit, Key, Refusal
 
@@ -92,6 +100,22 @@ class WatchedMessages(Messages):
         guide_of(self).shown += 1
         return super().give(queued, mode)
 
+    def give_next(
+        self, entity: Entity, session: Session | None, mode: v.ReceiveMode, connection: str
+    ) -> v.MessageView | None:
+        """KEY-17: let caches have what explains the order of the answer."""
+        guide = guide_of(self)
+        if session is None and guide.shown < len(guide.views):
+            guide.caches.explain_order(entity, guide.views[guide.shown], connection)
+        return super().give_next(entity, session, mode, connection)
+
+    def next_available(self, entity: Entity) -> QueuedMessage | None:
+        """LIFE-08: let caches have what the answer shows that this receive did not find."""
+        guide = guide_of(self)
+        if guide.finds_nothing:
+            guide.caches.explain_empty(entity, guide.connection)
+        return super().next_available(entity)
+
     def offered(self, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
         """KEY-17: offer no message before an earlier one of its key in the front end's cache."""
         offered = super().offered(entity, partition)
@@ -149,6 +173,9 @@ class WatchedPartitions(Partitions):
     ) -> None:
         """Tell what a front end may cache."""
         guide = guide_of(self)
+        guide.caches.note(entity, partition, connection, mode)
+        if guide.caches.are_late:
+            return
         guide.caching = (entity.path, partition)
         super().fill_cache(entity, partition, connection, mode)
         guide.caching = None
@@ -196,6 +223,17 @@ class WatchedTopics(Topics):
         return answer
 
 
+class WatchedExpiry(Expiry):
+    """Observer of messages that expire."""
+
+    def end(self, queued: QueuedMessage) -> None:
+        """TTL-14: keep a message that a front end must have cached before it expired."""
+        if not (
+            queued.state is ACTIVE and queued.is_there and guide_of(self).caches.has_kept(queued)
+        ):
+            super().end(queued)
+
+
 OF_GUIDE: Final[dict[str, type[Family]]] = {
     "dead_letters": DelayedDeadLetters,
     "management": DelayedManagement,
@@ -204,6 +242,7 @@ OF_GUIDE: Final[dict[str, type[Family]]] = {
     "forwarding": WatchedForwarding,
     "scheduling": WatchedScheduling,
     "partitions": WatchedPartitions,
+    "expiry": WatchedExpiry,
     "subscription_rules": OpenRules,
     "topics": WatchedTopics,
     "limits": TolerantLimits,

@@ -1,0 +1,251 @@
+"""What front ends have cached: decided when an answer first shows it.
+
+A receive lets a front end cache more messages than it gives (PART-09). No answer shows that at
+once, and a choice at every receive would be refuted only much later, if ever. So each receive is
+noted, and a message is cached afterwards, as if at an earlier receive, when an answer can be
+explained in no other way: an empty answer although there is a message, a message before an earlier
+one of its key, or one that should have expired. That is possible as long as nothing has happened to
+the message since that receive, because a choice that nobody has seen commutes with everything else.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.judging.replay.bindings import Bindings
+from busproof.judging.replay.evidence import Evidence
+from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.timers import LooseTimers
+from busproof.model.life_cycle import ACTIVE
+from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage
+
+__all__ = ["Caches", "Fill"]
+
+
+@attrs.frozen(eq=False)
+class Fill:
+    """A receive that may have filled the cache of its connection's front end.
+
+    Attributes:
+        epoch: when it happened, as the journal counts.
+        index: the event.
+        connection: the connection.
+        mode: whether it locked or removed what it gave.
+        moment: when it happened, in microseconds.
+        width: how much later it may have happened.
+    """
+
+    epoch: int
+    index: int
+    connection: str
+    mode: v.ReceiveMode
+    moment: int
+    width: int
+
+
+class Caches:
+    """The receives that may have filled caches, and the messages that are cached afterwards.
+
+    Args:
+        namespace: the model's namespace.
+        guide: the policy that chooses which receive it was.
+        bindings: the bus's numbers and tokens.
+        evidence: facts about the whole history.
+        is_done: whether an event is done.
+
+    Attributes:
+        are_late: whether nothing is cached at once.
+    """
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        guide: Guide,
+        bindings: Bindings,
+        evidence: Evidence,
+        is_done: Callable[[int], bool],
+    ) -> None:
+        self._namespace = namespace
+        self._guide = guide
+        self._bindings = bindings
+        self._evidence = evidence
+        self._is_done = is_done
+        self.are_late = False
+        self._fills: dict[tuple[Entity, int], list[Fill]] = {}
+
+    def note(self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode) -> None:
+        """Note a receive from a partition."""
+        journal = self._namespace.journal
+        fills = self._fills.setdefault((entity, partition), [])
+        now, width = self._namespace.now, self._timers.uncertain[1]
+        fills.append(Fill(journal.epoch, self._guide.index, connection, mode, now, width))
+        journal.log.append((_forget_last, None, fills))
+
+    @property
+    def _timers(self) -> LooseTimers:
+        timers = self._namespace.timers
+        assert isinstance(timers, LooseTimers)  # noqa: S101 - a replay has no others
+        return timers
+
+    # What answers show ------------------------------------------------------------------------
+
+    def explain_empty(self, entity: Entity, connection: str) -> None:
+        """Cache every available message, because a receive of this connection found none.
+
+        Raises:
+            NoWay: a message cannot be in a cache.
+        """
+        if not entity.settings.partitioned:
+            return
+        for partition in entity.partitions:
+            if partition.number in entity.base.down:
+                continue
+            while (first := partition.line.first(entity.messages)) is not None:
+                self._withhold(first, connection)
+
+    def explain_order(self, entity: Entity, view: v.MessageView, connection: str) -> None:
+        """Explain why this connection receives a message before earlier ones of its key.
+
+        Either they are in other caches, or its own front end had cached the message before they
+        came back. The latter also explains a lock that ends too early.
+
+        Raises:
+            NoWay: nothing of this can be.
+        """
+        if not entity.settings.partitioned:
+            return
+        candidates = self._bindings.candidates(entity.path, view)
+        queued = next((one for one in candidates if one.state is ACTIVE), None)
+        if queued is None or queued.partition in entity.base.down:
+            return
+        earlier = list(self._earlier(queued)) if self._namespace.states("KEY-17") else []
+        locked_early = self._is_early(entity, view)
+        if not earlier and not locked_early:
+            return
+        # A front end takes no message before an earlier one of its key.
+        back = min((one.touched for one in earlier), default=0)
+        own: list[Fill | None] = [
+            fill
+            for fill in self._fills_since(queued)
+            if fill.connection == connection and (fill.epoch <= back or not earlier)
+        ]
+        if not locked_early and all(any(self._ways(one, connection)) for one in earlier):
+            own.insert(0, None)
+        chosen = self._guide.take("LIFE-08", own, self._tag(queued))
+        if chosen is not None:
+            self._cache(queued, chosen)
+            return
+        for one in earlier:
+            self._withhold(one, connection)
+
+    def _earlier(self, queued: QueuedMessage) -> Iterator[QueuedMessage]:
+        """Yield the available messages of the same key before a message."""
+        entity, keys = queued.entity, self._namespace.rules.keys
+        key = keys.effective_key(entity, queued.message)
+        if key is None:
+            return
+        for one in entity.partitions[queued.partition].line.available(entity.messages):
+            if one.number >= queued.number:
+                return
+            if keys.effective_key(entity, one.message) == key:
+                yield one
+
+    def _is_early(self, entity: Entity, view: v.MessageView) -> bool:
+        """Return whether a lock was told to end too early to begin now (CACHE-LOCK)."""
+        if view.locked_until is None or view.lock_token is None:
+            return False
+        tolerance = 2 * self._guide.slack + self._timers.uncertain[1]
+        end = self._namespace.now + entity.settings.lock_duration
+        return view.locked_until + tolerance < end
+
+    def has_kept(self, queued: QueuedMessage) -> bool:
+        """TTL-14: cache a message that should expire now if a later answer shows it."""
+        if not queued.entity.settings.partitioned:
+            return False
+        ways: list[Fill | None] = [*self._ways(queued, "")]
+        shows = self._later(queued)
+        if shows:
+            receiver = next(filter(None, shows), None)
+            ways = [way for way in ways if way and receiver in (None, way.connection)]
+            ways.append(None)
+        elif queued.entity.settings.dead_letter_expired:
+            # It may be missing among the dead letters.
+            ways.insert(0, None)
+        else:
+            return False
+        if len(ways) == 1:
+            return False
+        chosen = self._guide.take("LIFE-08", ways, self._tag(queued))
+        if chosen is not None:
+            self._cache(queued, chosen)
+        return chosen is not None
+
+    def since(self, queued: QueuedMessage) -> frozenset[tuple[str, int]]:
+        """Return the receives that may have cached a message, as a value."""
+        return frozenset((fill.connection, fill.moment) for fill in self._ways(queued, ""))
+
+    # Choices ----------------------------------------------------------------------------------
+
+    def _withhold(self, queued: QueuedMessage, connection: str) -> None:
+        """Cache a message for another connection than this one."""
+        receiver = self._receiver(queued)
+
+        def unlikelihood(fill: Fill) -> tuple[bool, bool]:
+            last = self._evidence.last_receive(queued.entity.path, fill.connection)
+            return fill.connection != receiver, not self._is_done(last)
+
+        ways = sorted(self._ways(queued, connection), key=unlikelihood)
+        self._cache(queued, self._guide.take("LIFE-08", ways, self._tag(queued)))
+
+    @staticmethod
+    def _tag(queued: QueuedMessage) -> tuple[str, int]:
+        return queued.entity.path, queued.partition
+
+    def _receiver(self, queued: QueuedMessage) -> str | None:
+        """Return the connection that receives a message next, if any does."""
+        return next(filter(None, self._later(queued)), None)
+
+    def _later(self, queued: QueuedMessage) -> Sequence[str | None]:
+        """Return the connections of what shows a message from now on; `None` for peeks."""
+        shows = self._evidence.shows(queued.entity.path, queued.message.body)
+        return [connection for index, connection in shows if not self._is_done(index)]
+
+    def _fills_since(self, queued: QueuedMessage) -> Iterator[Fill]:
+        """Yield the receives that may have cached a message, the last one first."""
+        entity = queued.entity
+        earliest = self._namespace.now - entity.settings.lock_duration - self._guide.slack
+        for fill in reversed(self._fills.get((entity, queued.partition), ())):
+            if fill.epoch <= queued.touched or fill.moment + fill.width < earliest:
+                return
+            yield fill
+
+    def _ways(self, queued: QueuedMessage, other: str) -> Iterator[Fill]:
+        """Yield receives that may have cached a message for another connection.
+
+        Of each connection these are the last one and the first one; the last ones come first.
+        """
+        first: dict[str, Fill] = {}
+        last: dict[str, Fill] = {}
+        for fill in self._fills_since(queued):
+            if fill.connection != other:
+                last.setdefault(fill.connection, fill)
+                first[fill.connection] = fill
+        yield from last.values()
+        yield from (fill for name, fill in first.items() if fill is not last[name])
+
+    def _cache(self, queued: QueuedMessage, fill: Fill) -> None:
+        """Cache a message as if at an earlier receive."""
+        namespace, timers = self._namespace, self._timers
+        now, uncertain = namespace.now, timers.uncertain
+        namespace.journal.touch(namespace)
+        namespace.now, timers.uncertain = fill.moment, (0, fill.width)
+        try:
+            namespace.rules.partitions.cache(queued, fill.connection, fill.mode)
+        finally:
+            namespace.now, timers.uncertain = now, uncertain
+
+
+def _forget_last(fills: list[Fill]) -> None:
+    fills.pop()
