@@ -126,18 +126,7 @@ class Evidence:
                 tried[base_path(queue), key_of(message)] |= down
             if message.message_id is not None:
                 self._used_ids[message.message_id] = index
-        if isinstance(event.outcome, v.Empty):
-            self._empty[queue].append(index)
-        receiver = None if isinstance(command, v.Peek) else event.connection
-        if isinstance(command, v.Receive | v.ReceiveBatch):
-            self._last_receive[queue, event.connection] = index
-        for view in views_of(event.outcome):
-            self._shows[queue, view.body].append((index, receiver))
-            is_first = view.dead_letter_reason is not None and view.delivery_count == 1
-            self.dead_counts_begin_anew = self.dead_counts_begin_anew or is_first
-            self._last_shown[queue, view.body] = index
-            self._last_body[view.body] = index
-            self._note_view(index, queue, view, is_given=not isinstance(event.outcome, v.Peeked))
+        self._note_answer(index, queue, event)
         partition = self.witnessed(event)
         if partition is not None:
             for message in messages_of(command):
@@ -153,6 +142,20 @@ class Evidence:
             case v.ReceiveDeferred():
                 numbers = command.sequence_numbers
         self._mentioned[base_path(queue)].update(number >> v.SEQUENCE_BITS for number in numbers)
+
+    def _note_answer(self, index: int, queue: str, event: v.Event) -> None:
+        if isinstance(event.outcome, v.Empty):
+            self._empty[queue].append(index)
+        receiver = None if isinstance(event.command, v.Peek) else event.connection
+        if isinstance(event.command, v.Receive | v.ReceiveBatch):
+            self._last_receive[queue, event.connection] = index
+        for view in views_of(event.outcome):
+            self._shows[queue, view.body].append((index, receiver))
+            is_first = view.dead_letter_reason is not None and view.delivery_count == 1
+            self.dead_counts_begin_anew = self.dead_counts_begin_anew or is_first
+            self._last_shown[queue, view.body] = index
+            self._last_body[view.body] = index
+            self._note_view(index, queue, view, is_given=not isinstance(event.outcome, v.Peeked))
 
     def witnessed(self, event: v.Event) -> int | None:
         """Return the partition that an event itself shows; `None` if it shows none."""

@@ -5,6 +5,7 @@ before it is settled, and is released before it is given again. `heuristics` ran
 them.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -16,6 +17,9 @@ __all__ = ["NEVER", "Precedences"]
 
 NEVER: Final = 1 << 62
 """Return of a request that was never answered."""
+
+TRIED: Final = 20
+"""How many of the last receives from a partition may have cached a message."""
 
 _Body = tuple[str, str]
 """Entity and body, which identify a message in each entity that it passes."""
@@ -37,6 +41,7 @@ class Precedences:
         self.sessions: dict[tuple[str, str], list[int]] = defaultdict(list)
         self.numbers: dict[_Body, int] = {}
         self.regular: set[str] = set()
+        self.empties: dict[str, list[int]] = defaultdict(list)
         for number, event in enumerate(events):
             self._add(number, event)
 
@@ -81,6 +86,8 @@ class Precedences:
 
     def _add_views(self, number: int, event: v.Event) -> None:
         queue = getattr(event.command, "queue", "")
+        if isinstance(event.outcome, v.Empty):
+            self.empties[queue].append(number)
         for body, shown in _views(event):
             if shown is not None:
                 self.numbers.setdefault((queue, body), shown)
@@ -107,6 +114,7 @@ class Precedences:
         for numbers in self.sessions.values():
             yield from self._holders(numbers)
         yield from self._transactions()
+        yield from self._taken_along()
 
     def _creations(self) -> Iterator[tuple[int, int]]:
         # Everything about an entity most likely comes after its creation.
@@ -225,6 +233,92 @@ class Precedences:
 
     def _first_deliveries(self, ordered: Iterable[_Body]) -> list[int]:
         return [self._first_delivery(body) for body in ordered if self.gives.get(body)]
+
+    def _taken_along(self) -> Iterator[tuple[int, int]]:
+        """Yield pairs in which a message arrives before the receive that cached it (PART-09).
+
+        A message must have been in a cache if an answer was empty while it was there, or if a later
+        one of its key was received before it.
+        """
+        fills: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for (queue, body), gives in self.gives.items():
+            number = self.numbers.get((queue, body))
+            if number is not None and queue not in self.regular:
+                fills[queue, number >> v.SEQUENCE_BITS] += gives
+        for line in fills.values():
+            line.sort(key=self._called)
+        for hidden, answer in (*self._passed_over(), *self._not_found()):
+            place = hidden[0], self.numbers[hidden] >> v.SEQUENCE_BITS
+            yield from self._fill(hidden, answer, fills.get(place, []))
+
+    def _fill(self, body: _Body, answer: int, line: list[int]) -> Iterator[tuple[int, int]]:
+        """Yield the order of a message, the receive that cached it, and the answer that shows it.
+
+        That receive is most likely one of the connection that receives the message next.
+        """
+        arrival = self._arrival(self.sends[body][0])
+        sent, shown = self._called(arrival), self._returned(answer)
+        end = bisect_left(line, shown, key=self._called)
+        possible = [
+            one
+            for one in reversed(line[max(0, end - TRIED) : end])
+            if self._returned(one) >= sent and one != answer
+        ]
+        receiver = self._receiver(body)
+        likely = [one for one in possible if self._events[one].connection == receiver]
+        for fill in (likely or possible)[:1]:
+            yield fill, arrival
+            yield answer, fill
+
+    def _receiver(self, body: _Body) -> str | None:
+        gives = self.gives.get(body)
+        return self._events[self._first_delivery(body)].connection if gives else None
+
+    def _passed_over(self) -> Iterator[tuple[_Body, int]]:
+        """Yield messages with the delivery of a later one of their key that came before theirs."""
+        lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
+        for body, sends in self.sends.items():
+            command = self._events[sends[0]].command
+            key = _key(command) if isinstance(command, v.Send) else None
+            if key is not None and body in self.numbers and len(sends) == 1:
+                lines[body[0], key].append(body)
+        for numbered in lines.values():
+            numbered.sort(key=self.numbers.__getitem__)
+            soonest = -1
+            for body in reversed(numbered):
+                own = self._first_delivery(body) if self.gives.get(body) else -1
+                if soonest >= 0 and (own < 0 or self._returned(soonest) < self._called(own)):
+                    yield body, soonest
+                if own >= 0 and (soonest < 0 or self._returned(own) < self._returned(soonest)):
+                    soonest = own
+
+    def _not_found(self) -> Iterator[tuple[_Body, int]]:
+        """Yield messages that were surely there with the first empty answer that shows none."""
+        arrivals: dict[str, list[tuple[int, _Body]]] = defaultdict(list)
+        for body, sends in self.sends.items():
+            if body in self.numbers and len(sends) == 1 and body[0] not in self.regular:
+                arrivals[body[0]].append((self._returned(self._arrival(sends[0])), body))
+        for queue, arrived in arrivals.items():
+            arrived.sort(reverse=True)
+            waiting: list[_Body] = []
+            for answer in self.empties.get(queue, ()):
+                while arrived and arrived[-1][0] < self._called(answer):
+                    waiting.append(arrived.pop()[1])
+                still = []
+                for body in waiting:
+                    own = self._first_delivery(body) if self.gives.get(body) else -1
+                    if own < 0 or self._called(own) > self._returned(answer):
+                        yield body, answer
+                    elif self._returned(own) >= self._called(answer):
+                        still.append(body)
+                waiting = still
+
+    def _called(self, number: int) -> int:
+        return self._events[number].called
+
+    def _returned(self, number: int) -> int:
+        returned = self._events[number].returned
+        return NEVER if returned is None else returned
 
     def _turn(self, body: _Body) -> tuple[int, int]:
         """Return the sort key of a message in its line: sequence number, or else first delivery."""
