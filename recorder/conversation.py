@@ -33,9 +33,6 @@ DECLARE, DISCHARGE = 0x31, 0x32
 REASON: Final = "DeadLetterReason"
 MOST_DISPOSED: Final = 100_000
 """Maximum number of deliveries that a disposition names; more are taken for a wrong frame."""
-LEAST_WAIT: Final = 1_000_000
-"""How long a service must have had credit for a message before it is taken to have none, in
-microseconds: it may take a moment to look into each partition."""
 EARLY: Final = 1_000_000
 """How much earlier than we see it a service may have ended a link, in microseconds."""
 NEXT: Final = object()
@@ -50,6 +47,8 @@ class Desk:
         journal: the files of the recording.
         privacy: what is kept of messages.
         tally: what was seen and cannot be said in a history.
+        receive_wait: how long a service must have had credit for a message before it is taken to
+            have none, in microseconds: it may take a moment to look into each partition.
         released: sequence numbers of messages that were given back without being counted as
             delivered, by entity.
     """
@@ -57,6 +56,7 @@ class Desk:
     journal: Journal
     privacy: Privacy
     tally: Tally
+    receive_wait: int = 1_000_000
     released: dict[str, set[int]] = attrs.field(factory=dict)
     transactions: "count[int]" = attrs.field(factory=lambda: count(1))
 
@@ -496,7 +496,7 @@ class Conversation:
         if link.kind != "messages" or not link.credit:
             return
         since = max(link.grants[0][1], link.since)
-        if self._journal.now() - since >= LEAST_WAIT:
+        if self._journal.now() - since >= self._desk.receive_wait:
             command = self._receive(link, 1)
             self._journal.record(link.client, self._name, since, command, v.Empty())
 

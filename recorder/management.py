@@ -310,7 +310,9 @@ def body_of(raw: bytes) -> Any:
     Raises:
         Unreadable: it cannot be read.
     """
-    return plain(_message(raw).body)
+    # The binaries within are those of the message, and are lost with it.
+    message = _message(raw)
+    return plain(message.body)
 
 
 def _message(raw: bytes) -> Message:

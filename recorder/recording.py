@@ -18,7 +18,7 @@ from busproof.recorder.proxy import Place, Proxy
 from busproof.recorder.tally import Tally
 from busproof.recorder.web import Administration
 
-__all__ = ["Ports", "Recording", "begun"]
+__all__ = ["Kept", "Ports", "Recording", "begun"]
 
 
 @attrs.frozen(kw_only=True)
@@ -42,6 +42,22 @@ class Ports:
     amqp: Place
     websockets: Place
     administration: Place
+
+
+@attrs.frozen(kw_only=True)
+class Kept:
+    """What a recording keeps.
+
+    Attributes:
+        privacy: what it keeps of messages.
+        rolling: when the next file begins.
+        receive_wait: how long a service must have had credit before it is taken to have no
+            message, in microseconds.
+    """
+
+    privacy: Privacy
+    rolling: Rolling = attrs.field(factory=Rolling)
+    receive_wait: int = 1_000_000
 
 
 class Recording:
@@ -90,9 +106,7 @@ async def begun(
     folder: Path,
     header: Header,
     ports: Ports,
-    privacy: Privacy,
-    *,
-    rolling: Rolling | None = None,
+    kept: Kept,
     tell: Callable[[str], None],
     heard: Callable[[bytes], None] | None = None,
 ) -> Recording:
@@ -102,8 +116,7 @@ async def begun(
         folder: a new folder for its files.
         header: what is known of the service.
         ports: where to listen, and where the service is.
-        privacy: what is kept of messages.
-        rolling: when the next file begins.
+        kept: what is kept.
         tell: prints a sentence.
         heard: called with each event, as a line of the history.
 
@@ -111,8 +124,8 @@ async def begun(
         HistoryError: the folder is not new, or cannot be written.
         UsageError: a port is in use, or the host is unknown.
     """
-    journal = Journal(folder, header, rolling or Rolling(), heard)
-    desk = Desk(journal, privacy, Tally(tell))
+    journal = Journal(folder, header, kept.rolling, heard)
+    desk = Desk(journal, kept.privacy, Tally(tell), kept.receive_wait)
     proxy = Proxy(desk, ports.amqp, ports.websockets, tell)
     loop = asyncio.get_running_loop()
     opening = loop.create_server(proxy.make, ports.host, ports.port, ssl=ports.tls)

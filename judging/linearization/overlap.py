@@ -1,13 +1,16 @@
 """Judging of overlapping events: any order that their times permit may be the true one."""
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, islice
+from operator import le
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
+from busproof.history.packed import Reordered
 from busproof.judging.decompose import merged, parts
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Judge, Violation, too_many_states
@@ -128,10 +131,23 @@ def judged_part(
             if judge.violation is not None or judge.exhausted:
                 break
         return result_of(judge)
+    by_call = _by_call(events)
+    if by_call is not None:
+        # A recorder writes an event when it is answered, and the replay reads them by their calls.
+        result = judged_part(Reordered(events, by_call), profile, observability)
+        return attrs.evolve(result, order=tuple(by_call[place] for place in result.order))
     result = _searched(events, profile, observability)
     if result.violation is None and not result.exhausted:
         return result
     return _reconsidered(result, events, profile, observability)
+
+
+def _by_call(events: Sequence[v.Event]) -> Sequence[int] | None:
+    """Return the indices of the events in the order of their calls; `None` if that is theirs."""
+    called = array("q", (event.called for event in events))
+    if all(map(le, called, islice(called, 1, None))):
+        return None
+    return array("I", sorted(range(len(called)), key=called.__getitem__))
 
 
 def _reconsidered(

@@ -1,11 +1,14 @@
 """Requests that overlap may have happened in either order; those that do not, may not."""
 
+from collections import Counter
+
 import attrs
+import pytest
 from observing import DONE, received
 
 from busproof.judging.decompose import parts
 from busproof.judging.linearization import overlap, search
-from busproof.judging.linearization.overlap import judged
+from busproof.judging.linearization.overlap import Judged, judged
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.vocabulary.commands import (
     CreateQueue,
@@ -117,3 +120,19 @@ def test_negative_number_reveals_no_partition() -> None:
     ]
     assert with_late_witnesses(events)[1].witness is None
     assert judged(events, PROFILE, REAL).violation is not None
+
+
+def test_the_replay_reads_events_by_their_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recorder writes them as they are answered: the empty receive was called early."""
+    gave_up = Judged(evidence=Counter(), exhausted="too many orders")
+    monkeypatch.setattr(overlap, "_searched", lambda *_: gave_up)
+    events = [
+        event("c1", CREATE, DONE, 0, 1),
+        event("c1", SEND, DONE, 10, 20),
+        event("c1", RECEIVE, received("m"), 50, 60),
+        event("c2", RECEIVE, Empty(), 15, 70),
+        event("c1", RECEIVE, Empty(), 55, 75),
+    ]
+    found = judged([*events[:3], event("c2", RECEIVE, Empty(), 5, 19), *events[3:]], PROFILE, REAL)
+    assert (None, "") == (found.violation, found.exhausted)
+    assert [0, 3, 1, 4, 2, 5] == list(found.order)

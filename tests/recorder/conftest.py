@@ -2,6 +2,10 @@
 
 import asyncio
 import json
+import os
+import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -13,8 +17,10 @@ from typing import Any
 import attrs
 import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusReceivedMessage, ServiceBusReceiver
+from azure.servicebus._pyamqp import _connection as connection_module
 from azure.servicebus._pyamqp import client as client_module
 from azure.servicebus.management import ServiceBusAdministrationClient
+from preloaded import popen
 from work import PATIENCE
 
 from busproof import vocabulary as v
@@ -26,7 +32,7 @@ from busproof.history.records import Header
 from busproof.judging.verdicts import conformance
 from busproof.recorder.messages import Privacy
 from busproof.recorder.proxy import Place
-from busproof.recorder.recording import Ports, Recording, begun
+from busproof.recorder.recording import Kept, Ports, Recording, begun
 from busproof.spec import load as load_catalogue
 
 KEY = "SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;"
@@ -113,12 +119,12 @@ def ports_to(amqp: int, admin: int, **changes: Any) -> Ports:
 def recorded(folder: Path, ports: Ports, **options: Any) -> Iterator[Recorded]:
     """Record in a thread during a `with` block."""
     found = Recorded(folder)
-    privacy = options.pop("privacy", Privacy(b"key"))
+    kept = Kept(**{"privacy": Privacy(b"key")} | options)
     ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     async def run() -> None:
         ended = asyncio.Event()
-        recording = await begun(folder, header(), ports, privacy, tell=found.said.append, **options)
+        recording = await begun(folder, header(), ports, kept, found.said.append)
         found.recording = recording
         found.port, found.admin_port = (*recording.ports, 0)[:2]
         ready.set_result((asyncio.get_running_loop(), ended))
@@ -199,3 +205,107 @@ def said_in(line: str) -> dict[str, Any]:
     """A line of a recording."""
     found: dict[str, Any] = json.loads(line)
     return found
+
+
+@attrs.define
+class Pair:
+    """A broker and the recording before it, both processes that speak TLS.
+
+    Attributes:
+        folder: the folder of the recording.
+        authority: the authority of its certificate.
+        process: its process.
+        port: its port for AMQP.
+        admin_port: its port for the administration.
+    """
+
+    folder: Path
+    authority: Path
+    process: Any
+    port: int
+    admin_port: int
+
+    def client(self, **options: Any) -> ServiceBusClient:
+        """The official client, which trusts the recording."""
+        return ServiceBusClient.from_connection_string(
+            f"Endpoint=sb://localhost;{KEY}",
+            connection_verify=str(self.authority),
+            **SETTINGS | options,
+        )
+
+    def create_queue(self, name: str, **settings: Any) -> None:
+        """Create a queue by the administration through the recording."""
+        client = ServiceBusAdministrationClient.from_connection_string(
+            f"Endpoint=sb://localhost;{KEY}", retry_total=0, connection_verify=str(self.authority)
+        )
+        client._impl._client._base_url = f"https://localhost:{self.admin_port}"
+        with client:
+            client.create_queue(name, **settings)
+
+    def end(self) -> str:
+        """End the recording as Ctrl-C does; what it said, after it has ended well."""
+        self.process.terminate()
+        said = self.process.stderr.read()
+        assert 0 == self.process.wait(PATIENCE)
+        return said
+
+
+def launched(*words: str) -> Any:
+    """A command of busproof as a process."""
+    return popen(
+        [sys.executable, "-m", "busproof", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
+
+
+def until(process: Any, words: str) -> str:
+    """What a process says until it says these words."""
+    said = ""
+    while words not in said:
+        line = process.stderr.readline()
+        assert line, said
+        said += line
+    return said
+
+
+def port_in(said: str, words: str) -> int:
+    """The port that is named behind these words."""
+    found = re.search(rf"{words} on \S+?:(\d+)", said)
+    assert found is not None, said
+    return int(found[1])
+
+
+Start = Callable[..., Pair]
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Starts a broker with these options, and the recording before it."""
+    processes = []
+
+    def started(*options: str) -> Pair:
+        ca, mine, folder = tmp_path / "ca.pem", tmp_path / "proxy.pem", tmp_path / "out"
+        free = ("--admin-port", "0", "--tls-port", "0", "--websocket-port", "0")
+        broker = launched("serve", *free, "--tls", str(ca), *options)
+        processes.append(broker)
+        said = until(broker, "Endpoint=")
+        recording = launched(
+            *("record", "--listen", "0", "--admin-port", "0", "--tls", str(mine)),
+            *("--to", f"localhost:{port_in(said, 'AMQP over TLS')}", "--to-ca", str(ca)),
+            *("--to-websockets", f"localhost:{port_in(said, 'over WebSockets and TLS')}"),
+            *("--to-admin", f"localhost:{port_in(said, 'HTTPS')}", "--out", str(folder)),
+        )
+        processes.append(recording)
+        said = until(recording, "Ctrl-C")
+        port = port_in(said, "AMQP over TLS")
+        # The official client has one port for AMQP over TLS; all else of it is as it is.
+        monkeypatch.setattr(connection_module, "SECURE_PORT", port)
+        return Pair(folder, mine, recording, port, port_in(said, "HTTPS"))
+
+    yield started
+    for process in processes:
+        process.terminate()
+        process.wait(PATIENCE)

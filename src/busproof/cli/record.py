@@ -42,7 +42,7 @@ async def _recorded(args: Options) -> int:
     from busproof.recorder.journal import Rolling  # needs the extra
     from busproof.recorder.messages import Privacy
     from busproof.recorder.proxy import place_of
-    from busproof.recorder.recording import Ports, begun
+    from busproof.recorder.recording import Kept, Ports, begun
 
     def trusted() -> ssl.SSLContext:
         return _trusted(args.to_ca)
@@ -62,8 +62,12 @@ async def _recorded(args: Options) -> int:
         keeps_bodies=args.bodies == "keep",
         keeps_properties=args.properties == "keep",
     )
-    rolling = Rolling(int(args.roll_size * MEGABYTE), args.roll_time * 60)
-    recording = await begun(args.out, _header(args), ports, privacy, rolling=rolling, tell=say)
+    kept = Kept(
+        privacy=privacy,
+        rolling=Rolling(int(args.roll_size * MEGABYTE), args.roll_time * 60),
+        receive_wait=int(args.receive_wait * 1_000_000),
+    )
+    recording = await begun(args.out, _header(args), ports, kept, say)
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -312,6 +316,14 @@ COMMAND: Final = Command(
             type=click.Choice(("1", "2", "4")),
             default="1",
             help="partitions of a Premium namespace that was created with several (default: 1)",
+        ),
+        option(
+            "--receive-wait",
+            section=KEPT,
+            type=click.FloatRange(min=0),
+            default=1,
+            metavar="SECONDS",
+            help="how long a receive must have waited before none is there (default: 1)",
         ),
         option(
             "--slack",
