@@ -1,9 +1,9 @@
 """Recordings of `busproof record`: folders whose files are parts of one history."""
 
 import gzip
-import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
+from itertools import islice
 from pathlib import Path
 from typing import IO, Final, cast
 
@@ -64,32 +64,85 @@ class JoinedParts:
         self.close()
 
     def _read(self) -> Generator[bytes]:
-        for number, path in enumerate(parts_of(self._folder)):
+        before = self._notes()
+        left = _opened_in(before)
+        parts, lines = parts_of(self._folder), 0
+        for number, path in enumerate(parts):
+            lines = 0
             with _opened(path) as file:
                 # Each part begins with the header of the whole.
                 if number:
                     file.readline(LIMIT + 1)
                 for line in file:
                     if line.endswith(b"\n"):
+                        lines += 1
+                        if left:
+                            left.pop(_who(line), None)
                         yield line
-        yield from self._unanswered()
-
-    def _unanswered(self) -> Iterator[bytes]:
-        path = self._folder / OPEN_REQUESTS
-        if not path.exists():
-            return
-        left: dict[int, bytes] = {}
-        with path.open("rb") as file:
-            for line in file:
-                if not line.endswith(b"\n"):
-                    continue
-                note = json.loads(line)
-                if "open" in note:
-                    left[note["open"]] = json.dumps(note["event"]).encode() + b"\n"
-                else:
-                    left.pop(note["closed"], None)
         yield from left.values()
+        if (after := self._notes()) != before:
+            header = int(len(parts) > 1)
+            yield from self._opened_meanwhile(before, after, parts[-2:], lines + header)
+
+    def _opened_meanwhile(
+        self, before: bytes, after: bytes, parts: list[Path], lines: int
+    ) -> Generator[bytes]:
+        """Yield the requests that were opened while a recording that goes on was read.
+
+        Each may have an answer that was written too late for this reading, and an effect that was
+        not.
+
+        Args:
+            before: the notes on open requests before the reading.
+            after: those after it.
+            parts: the last two parts that were read.
+            lines: how many lines of the last one were read.
+
+        Raises:
+            HistoryError: so much happened meanwhile that some notes are lost.
+        """
+        if not after.startswith(before):
+            raise HistoryError(
+                f"the recording in {self._folder} went on while it was read; read it once more"
+            )
+        left = _opened_in(after[len(before) :], with_closed=True)
+        for path in parts:
+            with _opened(path) as file:
+                for line in islice(file, lines if path == parts[-1] else None):
+                    left.pop(_who(line), None)
+        yield from left.values()
+
+    def _notes(self) -> bytes:
+        """Return the lines about open requests; the end of their file is zeros, room for more."""
+        try:
+            data = (self._folder / OPEN_REQUESTS).read_bytes()
+        except FileNotFoundError:
+            return b""
+        return data[: data.rfind(b"\n") + 1]
+
+
+def _opened_in(notes: bytes, *, with_closed: bool = False) -> dict[bytes, bytes]:
+    """Return the events of requests without an answer, by who made them and when."""
+    left: dict[int, bytes] = {}
+    for line in notes.splitlines(keepends=True):
+        note, _, event = line.partition(b",")
+        kind, _, number = note.partition(b":")
+        if kind == b'{"open"':
+            left[int(number)] = event.removeprefix(b'"event":').removesuffix(b"}\n") + b"\n"
+        elif not with_closed:
+            left.pop(int(number.removesuffix(b"}\n")), None)
+    return {_who(event): event for event in left.values()}
+
+
+def _who(line: bytes) -> bytes:
+    """Return the beginning of an event, with its client and the time of its call."""
+    return line[: line.find(b",", line.find(b'"called":'))]
 
 
 def _opened(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+    packed = path if path.suffix == ".gz" else path.with_name(f"{path.name}.gz")
+    try:
+        return cast(IO[bytes], gzip.open(path)) if path == packed else path.open("rb")
+    except FileNotFoundError:
+        # It was packed meanwhile.
+        return cast(IO[bytes], gzip.open(packed))

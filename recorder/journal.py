@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -22,15 +22,16 @@ from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import unstructure
 from busproof.history.lines import encode_line
-from busproof.history.recordings import OPEN_REQUESTS, part_name
+from busproof.history.recordings import part_name
 from busproof.history.records import Header, Record
+from busproof.recorder.open_requests import OpenRequests
 
 __all__ = ["Call", "Journal", "Rolling"]
 
 MICROSECONDS: Final = 1_000_000
 UNANSWERED: Final = '{"type":"Indeterminate"}'
-ROOM: Final = 1_048_576
-"""Size at which the file of open requests is begun again, in bytes."""
+DONE: Final = '{"type":"Done"}'
+"""The outcome of most requests, of which encoding takes as long as the rest of an event."""
 
 
 @attrs.frozen
@@ -68,6 +69,13 @@ class Call:
     number: int = 0
     written: str = ""
 
+    def opening(self) -> bytes:
+        """The line that notes it as open."""
+        return b'{"open":%d,"event":%s}\n' % (
+            self.number,
+            _event(self, None, UNANSWERED).encode("ascii"),
+        )
+
 
 class Journal:
     """The events of a recording, written to files in a folder.
@@ -100,9 +108,10 @@ class Journal:
         self.events = 0
         self.parts = 0
         self._lines: list[bytes] = []
-        self._notes: list[bytes] = []
         self._number = 0
         self._open: dict[int, Call] = {}
+        self._ended: list[int] = []
+        """Numbers of open requests that have ended, until their answers are written."""
         self._lanes: dict[str, set[int]] = {}
         self._size = 0
         self._since = 0.0
@@ -115,7 +124,7 @@ class Journal:
                 raise HistoryError(
                     f"{folder} is not empty; name a new folder, so that no recording is overwritten"
                 )
-            self._asked = (folder / OPEN_REQUESTS).open("wb", buffering=0)
+            self._asked = OpenRequests(folder)
             self._file = self._next_part()
         except OSError as error:
             raise self._failed(error) from None
@@ -159,8 +168,7 @@ class Journal:
             self._number += 1
             call.number = self._number
             self._open[call.number] = call
-            line = _event(call, None, UNANSWERED)
-            self._notes.append(b'{"open":%d,"event":%s}\n' % (call.number, line.encode()))
+            self._note(call.opening())
         return call
 
     def rename(self, call: Call, command: v.Command) -> None:
@@ -175,8 +183,8 @@ class Journal:
 
     def drop(self, call: Call) -> None:
         """Forget a request of which the bus has certainly done nothing."""
-        if call.number and self._open.pop(call.number, None) is not None:
-            self._notes.append(b'{"closed":%d}\n' % call.number)
+        if call.number:
+            self._ended.append(call.number)
         base, _, lane = call.client.rpartition("~")
         if base != call.base:
             lane = "1"
@@ -211,18 +219,20 @@ class Journal:
         """
         if self.failure:
             raise HistoryError(self.failure)
-        if not self._lines and not self._notes:
-            return
         try:
             if self._lines:
                 data = b"".join(self._lines)
+                self._lines.clear()
                 _put(self._file, data)
                 self._size += len(data)
-                self._lines.clear()
-            if self._notes:
-                self._put_notes()
-            if self._is_full():
-                self._roll()
+                if self._is_full():
+                    self._roll()
+            # Only now: a kill before would lose a request that is neither open nor answered.
+            if self._ended:
+                for number in self._ended:
+                    del self._open[number]
+                self._note(b"".join(b'{"closed":%d}\n' % number for number in self._ended))
+                self._ended.clear()
         except OSError as error:
             raise self._failed(error) from None
 
@@ -234,40 +244,32 @@ class Journal:
         """
         try:
             if not self.failure:
+                self.flush()
                 for call in list(self._open.values()):
                     self.end(call, v.Indeterminate(detail="the recording ended before an answer"))
                 self.flush()
         finally:
             self._file.close()
-            self._asked.close()
+            self._asked.close(is_answered=not self.failure and not self._open)
             for thread in self._packing:
                 thread.join()
-        if not self.failure and not self._open:
-            (self._folder / OPEN_REQUESTS).unlink(missing_ok=True)
 
     def _write(self, call: Call, returned: int | None, outcome: v.Outcome) -> None:
-        line = _event(call, returned, _json(unstructure(outcome))).encode() + b"\n"
+        said = DONE if type(outcome) is v.Done else _json(unstructure(outcome))
+        line = _event(call, returned, said).encode() + b"\n"
         self._lines.append(line)
         self.events += 1
         if self._heard is not None:
             self._heard(line)
 
-    def _put_notes(self) -> None:
-        data = b"".join(self._notes)
-        self._notes.clear()
-        _put(self._asked, data)
-        # Of answered requests nothing is needed, so the file begins again with those still open.
-        if self._asked.tell() > ROOM:
-            lines = [
-                b'{"open":%d,"event":%s}\n' % (call.number, _event(call, None, UNANSWERED).encode())
-                for call in self._open.values()
-            ]
-            fresh = self._folder / f"{OPEN_REQUESTS}.new"
-            with fresh.open("wb", buffering=0) as file:
-                _put(file, b"".join(lines))
-            self._asked.close()
-            fresh.replace(self._folder / OPEN_REQUESTS)
-            self._asked = (self._folder / OPEN_REQUESTS).open("ab", buffering=0)
+    def _note(self, line: bytes) -> None:
+        if self.failure:
+            return
+        try:
+            self._asked.note(line, (call.opening() for call in self._open.values()))
+        except OSError as error:
+            # The next `flush` raises it, before anything is passed on.
+            self._failed(error)
 
     def _is_full(self) -> bool:
         return (
@@ -296,16 +298,16 @@ class Journal:
         return HistoryError(self.failure)
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+_json: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+"""Encodes as ASCII; made once, because making one takes as long as encoding a message."""
 
 
 def _event(call: Call, returned: int | None, outcome: str) -> str:
     ends = "" if returned is None else f',"returned":{returned}'
+    # Names of clients and connections are the recorder's own, and need no escapes.
     return (
-        f'{{"record":"event","client":{json.dumps(call.client)},"connection":'
-        f'{json.dumps(call.connection)},"called":{call.called}{ends},"command":{call.written},'
-        f'"outcome":{outcome}}}'
+        f'{{"record":"event","client":"{call.client}","connection":"{call.connection}",'
+        f'"called":{call.called}{ends},"command":{call.written},"outcome":{outcome}}}'
     )
 
 

@@ -1,11 +1,11 @@
 """Messages as a recording has them: who they are, and nothing of what they say."""
 
 import hashlib
-import hmac
 from typing import Any, Final
 from uuid import UUID
 
 import attrs
+from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.broker.amqp.encoding import OPAQUE, end_of, items, value_at
@@ -41,8 +41,9 @@ STATES: Final = {
 FOR_EVER_MS: Final = 0xFFFF_FFFF
 """Time to live in a header that means a longer one, in milliseconds."""
 MOST_FIELDS: Final = 100
-DIGITS: Final = 24
-"""Length of a hash in a recording, in hexadecimal digits; 96 bits make equal ones unlikely."""
+NO_PROPERTIES: Final[Map[str, v.PropertyValue]] = Map()
+BYTES: Final = 12
+"""Length of a hash in a recording; with 96 bits, different bodies hardly ever have the same."""
 
 
 @attrs.frozen
@@ -61,7 +62,7 @@ class Privacy:
 
     def hashed(self, data: bytes) -> str:
         """Return the hash of bytes; those of equal bytes are equal."""
-        return hmac.digest(self.key, data, hashlib.sha256).hex()[:DIGITS]
+        return hashlib.blake2b(data, digest_size=BYTES, key=self.key).hexdigest()
 
     def body(self, data: bytes) -> str:
         """Return a body as it is written."""
@@ -158,20 +159,22 @@ def _content(raw: bytes, privacy: Privacy, *, is_sent: bool) -> Content:
         kept = {name: privacy.value(value) for name, value in application.items()}
     whole = body[0] if len(body) == 1 else b"".join(body)
     key = notes.get(KEY)
-    message = v.Message(
-        body=privacy.body(whole),
-        message_id=texts[0],
-        to=texts[2],
-        subject=texts[3],
-        reply_to=texts[4],
-        correlation_id=texts[5],
-        content_type=texts[6],
-        session_id=texts[10],
-        reply_to_session_id=texts[12],
-        partition_key=None if key is None else privacy.text(text_of(key)),
-        properties=kept,
-        size=len(whole) if is_sent else None,
-        time_to_live=_life([*header, None, None, None][2], properties) if is_sent else None,
+    message_id, _, to, subject, reply_to, correlation_id, content_type = texts[:7]
+    message = v.Message.of(
+        privacy.body(whole),
+        message_id,
+        texts[10],
+        None if key is None else privacy.text(text_of(key)),
+        correlation_id,
+        to,
+        reply_to,
+        subject,
+        texts[12],
+        content_type,
+        Map(kept) if kept else NO_PROPERTIES,
+        len(whole) if is_sent else None,
+        False,
+        _life([*header, None, None, None][2], properties) if is_sent else None,
     )
     return Content(
         message,

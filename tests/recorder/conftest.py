@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -242,11 +242,11 @@ class Pair:
         with client:
             client.create_queue(name, **settings)
 
-    def end(self) -> str:
-        """End the recording as Ctrl-C does; what it said, after it has ended well."""
+    def end(self, code: int = 0) -> str:
+        """End the recording as Ctrl-C does; what it said, after it has ended with this code."""
         self.process.terminate()
         said = self.process.stderr.read()
-        assert 0 == self.process.wait(PATIENCE)
+        assert code == self.process.wait(PATIENCE), said
         return said
 
 
@@ -286,24 +286,24 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts a broker with these options, and the recording before it."""
     processes = []
 
-    def started(*options: str) -> Pair:
+    def started(*options: str, recording: Sequence[str] = ()) -> Pair:
         ca, mine, folder = tmp_path / "ca.pem", tmp_path / "proxy.pem", tmp_path / "out"
         free = ("--admin-port", "0", "--tls-port", "0", "--websocket-port", "0")
         broker = launched("serve", *free, "--tls", str(ca), *options)
         processes.append(broker)
         said = until(broker, "Endpoint=")
-        recording = launched(
-            *("record", "--listen", "0", "--admin-port", "0", "--tls", str(mine)),
+        recorder = launched(
+            *("record", *recording, "--listen", "0", "--admin-port", "0", "--tls", str(mine)),
             *("--to", f"localhost:{port_in(said, 'AMQP over TLS')}", "--to-ca", str(ca)),
             *("--to-websockets", f"localhost:{port_in(said, 'over WebSockets and TLS')}"),
             *("--to-admin", f"localhost:{port_in(said, 'HTTPS')}", "--out", str(folder)),
         )
-        processes.append(recording)
-        said = until(recording, "Ctrl-C")
+        processes.append(recorder)
+        said = until(recorder, "Ctrl-C")
         port = port_in(said, "AMQP over TLS")
         # The official client has one port for AMQP over TLS; all else of it is as it is.
         monkeypatch.setattr(connection_module, "SECURE_PORT", port)
-        return Pair(folder, mine, recording, port, port_in(said, "HTTPS"))
+        return Pair(folder, mine, recorder, port, port_in(said, "HTTPS"))
 
     yield started
     for process in processes:

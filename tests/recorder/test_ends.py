@@ -16,9 +16,10 @@ from work import PATIENCE, until
 from busproof import vocabulary as v
 from busproof.broker.embedding import Embedded
 from busproof.errors import HistoryError
-from busproof.history.files import load
+from busproof.history.files import load, read
 from busproof.history.recordings import OPEN_REQUESTS, parts_of
 from busproof.recorder import journal as journal_module
+from busproof.recorder import open_requests
 from busproof.recorder.journal import Journal, Rolling
 
 from .conftest import HOST, Recorded, Start, header, ports_to, recorded, taken, violated
@@ -62,9 +63,28 @@ def test_half_a_line_is_left_out_and_its_request_is_not(tmp_path: Path) -> None:
     assert [v.Indeterminate()] == [event.outcome for event in events_in(tmp_path / "out")]
 
 
+def test_a_recording_that_goes_on_can_be_read(tmp_path: Path) -> None:
+    """What it has passed on is found, answered or not, whatever happens while it is read."""
+    journal = opened(tmp_path / "out")
+    first = journal.begin("c1", "c1", SEND)
+    journal.end(journal.begin("c2", "c2", v.CreateQueue(queue="q")), v.Done())
+    journal.flush()
+    reader = read(tmp_path / "out")
+    next(reader)
+    assert isinstance(next(reader), v.Event)
+    journal.end(first, v.Done())
+    meanwhile = journal.begin("c3", "c3", v.Send(queue="q", message=v.Message(body="n")))
+    journal.end(journal.begin("c4", "c4", v.DeleteQueue(queue="q")), v.Done())
+    journal.flush()
+    found = {event.client: event.outcome for event in reader}
+    assert meanwhile.client in found
+    assert v.Indeterminate() == found["c3"]
+    assert {"c1", "c3", "c4"} == set(found)
+
+
 def test_open_requests_take_bounded_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many were answered, and none that is open is lost."""
-    monkeypatch.setattr(journal_module, "ROOM", 2_000)
+    monkeypatch.setattr(open_requests, "ROOM", 2_000)
     journal = opened(tmp_path / "out")
     journal.begin("c1", "c1", SEND)
     for _ in range(50):

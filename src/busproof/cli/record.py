@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import signal
 import ssl
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,7 @@ import click
 from busproof import __version__
 from busproof.cli.console import say, write_aside
 from busproof.cli.frame import PATH, Command, Options, flag, option
+from busproof.cli.live_judge import LiveJudge, measured
 from busproof.cli.serving.options import PORT
 from busproof.errors import UsageError
 from busproof.extras import need
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "run"]
 
 AMQPS_PORT: Final = 5671
+VIOLATED: Final = 1
 MEGABYTE: Final = 1024 * 1024
 SLACK: Final = 1.0
 """How much earlier or later than announced a timer of a service may fire, in seconds."""
@@ -71,11 +74,50 @@ async def _recorded(args: Options) -> int:
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    judge = LiveJudge(args.out, lambda: recording.desk.journal.events, say)
+    unmeasured = _measured(args, recording, judge)
     _greet(args, recording.ports, secure=ports.tls is not None)
+    judging = asyncio.ensure_future(judge.go_on(args.judge)) if args.judge else None
     await recording.last(ended)
+    if judging is not None:
+        judging.cancel()
+        await asyncio.wait([judging])
+    unmeasured()
     recording.stop()
+    if judging is not None:
+        await judge.judge()
     _tell_the_end(args, recording)
-    return 0
+    return VIOLATED if judge.violations else 0
+
+
+def _measured(args: Options, recording: "Recording", judge: LiveJudge) -> Callable[[], None]:
+    """Serve metrics if that is wanted; return the function that ends it."""
+    if args.metrics_port is None:
+        return lambda: None
+    desk = recording.desk
+    try:
+        return measured(
+            args.host,
+            args.metrics_port,
+            {
+                "events": ("events recorded", lambda: desk.journal.events),
+                "connections": ("AMQP connections accepted", lambda: recording.connections),
+                "left_out": (
+                    "requests and answers that no history can say",
+                    lambda: sum(desk.tally.left_out.values()),
+                ),
+                "judged_events": ("events that were judged", lambda: judge.judged),
+                "violated_rules": (
+                    "rules that the recording breaks",
+                    lambda: len(judge.violations),
+                ),
+            },
+        )
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {args.host}:{args.metrics_port}: {error.strerror}; choose another "
+            "--metrics-port"
+        ) from None
 
 
 def _trusted(authority: Path | None) -> ssl.SSLContext:
@@ -163,6 +205,7 @@ def _tell_the_end(args: Options, recording: "Recording") -> None:
 
 
 LISTENING: Final = "Where clients connect"
+WATCHED: Final = "While it goes on"
 SERVICE: Final = "The service"
 KEPT: Final = "What is recorded"
 
@@ -292,6 +335,21 @@ COMMAND: Final = Command(
             default=60,
             metavar="MINUTES",
             help="begin the next file after this time (default: 60)",
+        ),
+        option(
+            "--judge",
+            section=WATCHED,
+            type=click.FloatRange(min=0.1),
+            metavar="SECONDS",
+            help="judge every so many seconds, if the recording has grown by a tenth, and at the "
+            "end; a violation is told, and is a line of DIR/violations.jsonl",
+        ),
+        option(
+            "--metrics-port",
+            section=WATCHED,
+            type=PORT,
+            metavar="PORT",
+            help="serve metrics in the Prometheus format",
         ),
         option(
             "--tier",
