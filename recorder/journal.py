@@ -24,6 +24,7 @@ from busproof.history.codec import unstructure
 from busproof.history.lines import encode_line
 from busproof.history.recordings import part_name
 from busproof.history.records import Header, Record
+from busproof.recorder.left_out import LeftOut
 from busproof.recorder.open_requests import OpenRequests
 
 __all__ = ["Call", "Journal", "Rolling"]
@@ -105,6 +106,7 @@ class Journal:
         self._began = time.monotonic()
         self.epoch = int(time.time() * MICROSECONDS)
         """Time 0 of the recording, in microseconds since 1970."""
+        self.left_out = LeftOut()
         self.events = 0
         self.parts = 0
         self._lines: list[bytes] = []
@@ -164,7 +166,7 @@ class Journal:
             base,
         )
         call.written = _json(unstructure(command))
-        if is_noted:
+        if is_noted and not self.left_out.has(command):
             self._number += 1
             call.number = self._number
             self._open[call.number] = call
@@ -255,6 +257,8 @@ class Journal:
                 thread.join()
 
     def _write(self, call: Call, returned: int | None, outcome: v.Outcome) -> None:
+        if self.left_out.has(call.command):
+            return
         said = DONE if type(outcome) is v.Done else _json(unstructure(outcome))
         line = _event(call, returned, said).encode() + b"\n"
         self._lines.append(line)

@@ -80,6 +80,33 @@ class Privacy:
         """Return the value of an application property as it is written; only texts are hashed."""
         return self.text(value) or "" if isinstance(value, str) else value
 
+    def rule(self, rule: v.AddRule) -> v.AddRule | None:
+        """Return a rule as it is written; `None` if it reads or writes texts that are hashed."""
+        if self.keeps_properties or isinstance(rule.filter, v.TrueFilter | v.FalseFilter):
+            return rule if self.keeps_properties or rule.action is None else None
+        if rule.action is not None or not isinstance(rule.filter, v.CorrelationFilter):
+            return None
+        return attrs.evolve(rule, filter=self.correlation(rule.filter))
+
+    def correlation(self, chosen: v.CorrelationFilter) -> v.CorrelationFilter:
+        """Return a correlation filter that compares what is written."""
+        names = [field.name for field in attrs.fields(v.CorrelationFilter)][:-1]
+        texts = {name: self.text(getattr(chosen, name)) for name in names}
+        values = {name: self.value(value) for name, value in chosen.properties.items()}
+        return v.CorrelationFilter(**texts, properties=values)
+
+    def listed(self, outcome: v.Outcome) -> v.Outcome:
+        """Return an answer with the filters of rules as they are written."""
+        if self.keeps_properties or not isinstance(outcome, v.RulesListed):
+            return outcome
+        rules = (
+            attrs.evolve(rule, filter=self.correlation(rule.filter))
+            if isinstance(rule.filter, v.CorrelationFilter)
+            else rule
+            for rule in outcome.rules
+        )
+        return v.RulesListed(rules=tuple(rules))
+
 
 @attrs.define
 class Content:

@@ -108,6 +108,7 @@ class Administration:
         call = None
         if command is not None:
             is_noted = not isinstance(command, administration.READS)
+            command = self._desk.written(command)
             call = journal.begin(CLIENT, CLIENT, command, is_noted=is_noted)
             journal.flush()
         elif said.method != "GET":
@@ -127,7 +128,8 @@ class Administration:
             journal.rename(call, command)
             if isinstance(command, v.CreateTopic | v.GetTopic) and answer.status < REFUSED:
                 self._topics.add(command.topic)
-            outcome = administration.outcome_of(command, answer.status, answer.body)
+            said_back = administration.outcome_of(command, answer.status, answer.body)
+            outcome = self._desk.privacy.listed(said_back)
             if isinstance(outcome, v.Unsupported):
                 self._desk.tally.count(outcome.detail)
                 journal.drop(call)
