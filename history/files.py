@@ -16,7 +16,7 @@ from busproof.errors import HistoryError
 from busproof.history.codec import check_protocol, unstructure
 from busproof.history.lines import LIMIT, decode_line, encode_line
 from busproof.history.packed import PackedEvents, packed
-from busproof.history.recordings import JoinedParts
+from busproof.history.recordings import JoinedParts, parts_of
 from busproof.history.records import (
     Ended,
     Header,
@@ -294,7 +294,7 @@ def load(path: str | os.PathLike[str], file: BinaryIO | None = None) -> History:
 
 def _opened(path: Path) -> BinaryIO:
     """Open a history, which may be packed, or be a folder with the parts of a recording."""
-    if path.is_dir():
+    if path.is_dir() and parts_of(path):
         return cast(BinaryIO, JoinedParts(path))
     return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
