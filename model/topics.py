@@ -175,6 +175,8 @@ class Topics(Family):
             raise Refusal(v.Error.NOT_FOUND, "TOPIC-19")
         self.rules.limits.check_short_name(command.subscription, "TOPIC-18")
         path = v.subscription_path(command.topic, command.subscription)
+        if v.is_dead_letter_queue(path):
+            raise Refusal(v.Error.INVALID_OPERATION, "DLQ-08")
         known = {self.folded(other.path) for other in topic.subscriptions}
         if self.folded(path) in known:
             same = path in self.namespace.entities

@@ -15,7 +15,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
-from busproof.model.values import DIRECT, InTransit
+from busproof.model.values import DIRECT, InTransit, Key
 
 __all__ = ["Bindings"]
 
@@ -60,6 +60,7 @@ class Bindings:
         self._kinds: dict[v.Message, int] = {}
         self._by_body: dict[tuple[str, str], list[QueuedMessage]] = {}
         self._transits: dict[QueuedMessage, InTransit] = {}
+        self._homes_of_copies: dict[tuple[Entity, str], int] = {}
         self._verdicts: dict[Hashable, bool] = {}
         self._open: dict[int, tuple[v.Message, frozenset[str]]] = {}
         self._disturbed: dict[Entity, bool] = {}
@@ -149,6 +150,15 @@ class Bindings:
     def ever(self, path: str, body: str) -> Iterator[QueuedMessage]:
         """Yield all messages with this body that an entity has, or had."""
         return iter(self._by_body.get((path, body), ()))
+
+    def home_of_copies(self, subscription: Entity, key: Key) -> int | None:
+        """Return the partition of a subscription's copies with this key, if any has come."""
+        return self._homes_of_copies.get((subscription, key.value))
+
+    def note_home_of_copies(self, subscription: Entity, key: Key, partition: int) -> None:
+        """Note the partition of a subscription's copies with this key."""
+        place = (subscription, key.value)
+        self._namespace.journal.put(self._homes_of_copies, place, partition)
 
     # Filters and actions ----------------------------------------------------------------------
 

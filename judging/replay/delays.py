@@ -6,6 +6,8 @@ timer fires that the replay's clock may let fire late. When forwarding begins, t
 there may go or stay; when it ends, those on their way may have stayed.
 """
 
+import attrs
+
 from busproof import vocabulary as v
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.guide import Guide
@@ -34,6 +36,18 @@ def hold_back(family: Family, queued: QueuedMessage, rule: str) -> None:
     queued.entity.look_at(rule, family.namespace.now, queued, queued.number)
 
 
+def place_of(entity: Entity, suffix: str, message: v.Message, usual: int) -> int:
+    """DLQ-PARTITIONS: return the partition of a dead letter, its message's or another one."""
+    namespace = entity.namespace
+    guide = namespace.choices
+    assert isinstance(guide, Guide)  # noqa: S101 - a replay has no other policy
+    same = namespace.profile.readings.get("DLQ-PARTITIONS") == "same-partition"
+    shown = [] if same else guide.places_of_copy(entity.path + suffix, message.body)
+    if not shown or len(entity.partitions) == 1:
+        return usual
+    return guide.take("DLQ-PARTITIONS", list(dict.fromkeys((*shown, usual))), entity.base.path)
+
+
 class DelayedForwarding(Forwarding):
     """Forwarding that takes its time (FORWARD-DELAY)."""
 
@@ -52,6 +66,13 @@ class DelayedForwarding(Forwarding):
         queued = self.rules.messages.enqueue(source, message, partition, transit)
         bindings_of(self).note_transit(queued, transit)
         hold_back(self, queued, "forwarding.go_on")
+
+    def keep(
+        self, source: Entity, message: v.Message, partition: int, transit: InTransit, reason: str
+    ) -> None:
+        """DLQ-12, FWD-19: keep a message that cannot go on in the partition where it is seen."""
+        place = place_of(source, v.TRANSFERS, message, partition)
+        super().keep(source, message, place, transit, reason)
 
     def go_on(self, queued: QueuedMessage) -> None:
         """FWD-05, FWD-35: forward a message, or let it stay if forwarding has ended meanwhile."""
@@ -88,6 +109,14 @@ class DelayedDeadLetters(DeadLetters):
         bindings_of(self).note_transit(queued, DIRECT._replace(reason=reason))
         hold_back(self, queued, "dead_letters.move")
 
+    def enqueue(
+        self, entity: Entity, message: v.Message, partition: int, transit: InTransit
+    ) -> None:
+        """DLQ-12, DLQ-13: add a dead letter to the partition in which it is seen."""
+        super().enqueue(
+            entity, message, place_of(entity, v.DEAD_LETTERS, message, partition), transit
+        )
+
     def move(self, queued: QueuedMessage) -> None:
         """DLQ-02, TTL-07: move a message that has waited."""
         if queued.is_there:
@@ -99,8 +128,15 @@ class DelayedManagement(Management):
 
     def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
         """FWD-05: let each message that is there go on at some time, or stay."""
-        before = entity.settings.forward_to
+        before, dead = entity.settings.forward_to, entity.dead_letters
+        locks = 0 if dead is None else dead.settings.lock_duration
         super().apply_update(entity, command)
+        if dead is not None and dead.settings.lock_duration != locks:
+            # Whether dead letters have the locks of their entity's update is not said.
+            guide = self.namespace.choices
+            assert isinstance(guide, Guide)  # noqa: S101 - a replay has no other policy
+            kept = guide.take("MGMT-12", (dead.settings.lock_duration, locks), guide.place)
+            dead.settings = attrs.evolve(dead.settings, lock_duration=kept)
         if before is None and entity.settings.forward_to is not None:
             for queued in entity.messages.values():
                 queued.entity.look_at(

@@ -271,6 +271,10 @@ class Guide(Noting):
             return self.take("LIFE-09", filled, base_path(path))
         return None
 
+    def places_of_copy(self, path: str, body: str) -> list[int]:
+        """Return the partitions in which a subscription shows copies with this body."""
+        return self._evidence.partitions_of_body(body, [path])
+
     def choose_refusal(self, name: str) -> bool:
         """Choose whether a request is refused for a reason that cannot be known for sure."""
         is_refused = self._event is not None and isinstance(self._event.outcome, v.Refused)

@@ -4,6 +4,8 @@ from busproof import vocabulary as v
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.evidence import Evidence, base_path, messages_of, views_of
 from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.open_answers import OpenAnswers
+from busproof.judging.replay.timers import Clock
 from busproof.judging.replay.unseen import Unseen
 from busproof.model.rules import Namespace
 from busproof.model.step import step
@@ -20,6 +22,8 @@ class LostAnswers:
         bindings: the bus's numbers and tokens.
         evidence: facts about the whole history.
         unseen: what no answer has shown.
+        clock: the clock, for what has happened at some time since the request.
+        open_answers: what a bus may leave out of a request.
     """
 
     def __init__(
@@ -29,12 +33,16 @@ class LostAnswers:
         bindings: Bindings,
         evidence: Evidence,
         unseen: Unseen,
+        clock: Clock,
+        open_answers: OpenAnswers,
     ) -> None:
         self._namespace = namespace
         self._guide = guide
         self._bindings = bindings
         self._evidence = evidence
         self._unseen = unseen
+        self._clock = clock
+        self._open = open_answers
         self._pending: dict[int, v.Event] = {}
 
     @property
@@ -55,10 +63,15 @@ class LostAnswers:
             self._namespace.journal.drop(self._pending, index)
             self._execute(event)
 
-    def take_effect(self, index: int, event: v.Event) -> None:
-        """Let earlier requests without an answer take effect before this event, as chosen."""
+    def take_effect(self, index: int, event: v.Event) -> bool:
+        """Let earlier requests without an answer take effect before this event, as chosen.
+
+        Returns:
+            Whether any has.
+        """
         if not self._pending:
-            return
+            return False
+        some = False
         part = self._evidence.part_of_event(index)
         waiting = [
             number
@@ -68,17 +81,21 @@ class LostAnswers:
         while waiting:
             chosen = self._guide.take("ANSWER-LATE", [None, *waiting], None)
             if chosen is None:
-                return
+                return some
             lost = self._pending[chosen]
             self._namespace.journal.drop(self._pending, chosen)
             waiting.remove(chosen)
             back = self._guide.consider_lost(chosen, lost)
+            since = self._clock.stretch(lost.called)
             self._execute(lost)
+            since()
             back()
+            some = True
+        return some
 
     def _execute(self, event: v.Event) -> None:
         self._unseen.recognise(event)
-        command = self._bindings.translated(event.command)
+        command = self._open.perhaps_reduced(self._bindings.translated(event.command))
         step(self._namespace, command, event.connection, self._guide, keep=True)
 
     def _may_show(self, lost: v.Event, event: v.Event) -> bool:

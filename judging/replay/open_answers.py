@@ -5,6 +5,7 @@ that cannot change), refuse what the model does (a peek of a disabled queue), or
 refused in an outage (MANAGEMENT-IN-OUTAGE).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -60,9 +61,8 @@ class OpenAnswers:
         """
         options: list[v.Command | None] = [command]
         if isinstance(event.outcome, v.Done):
-            reduced = self._reduced(command)
-            options += [reduced] if reduced != command else []
-        elif isinstance(event.outcome, v.Refused) and self.may_have_worked(command):
+            return self.perhaps_reduced(command)
+        if isinstance(event.outcome, v.Refused) and self.may_have_worked(command):
             # Also where the model refuses it first, and nothing changes, the choice counts.
             self._namespace.journal.touch(self._namespace)
         elif self._is_open(command, event.outcome):
@@ -75,6 +75,13 @@ class OpenAnswers:
             undone = v.RollBackTransaction(transaction=command.transaction)
             step(self._namespace, undone, event.connection, self._guide, keep=True)
         return chosen
+
+    def perhaps_reduced(self, command: v.Command) -> v.Command:
+        """Return a request, or what is left of it if a bus may ignore a part."""
+        reduced = self._reduced(command) if isinstance(command, CHANGING) else command
+        if reduced == command:
+            return command
+        return self._guide.take("AS-ASKED", (command, reduced), self._guide.place)
 
     # Parts of a request that a bus may leave out ----------------------------------------------
 
@@ -132,16 +139,34 @@ class OpenAnswers:
         entity = None if path is None else self._namespace.entities.get(path)
         if isinstance(command, LOOKING) and path is not None:
             return self._is_looked_at_openly(command, outcome, path, entity)
-        if not isinstance(outcome, v.Refused):
-            return False
+        return isinstance(outcome, v.Refused) and self._may_be_refused(command, entity)
+
+    def _may_be_refused(self, command: v.Command, entity: Entity | None) -> bool:
         match command:
-            case v.CreateQueue() | v.CreateTopic():
-                return self._is_doubtful_creation(command)
-            case v.CreateSubscription():
-                return command.requires_session and command.forward_dead_letters_to is not None
+            case v.TakePartitionDown() | v.BringPartitionUp():
+                # An adapter may be unable to disturb an entity that does not exist.
+                is_open = entity is None
+            case v.CreateQueue() | v.CreateTopic() | v.CreateSubscription():
+                is_open = self._is_doubtful_creation(command) or self._is_of_old_premium(entity)
+            case v.UpdateQueue() | v.UpdateTopic():
+                is_open = self._is_of_old_premium(entity)
+            case v.AddRule() | v.RemoveRule() if command.transaction is not None:
+                reading = self._namespace.profile.readings.get("REGULAR-RULES")
+                is_regular = entity is not None and not entity.settings.partitioned
+                is_open = is_regular and reading != "supported"
             case v.CommitTransaction():
-                return self._settles_on_disabled(command)
-        return entity is not None and self._is_disabled(command, entity)
+                is_open = self._settles_on_disabled(command)
+            case _:
+                is_open = entity is not None and self._is_disabled(command, entity)
+        return is_open
+
+    def _is_of_old_premium(self, entity: Entity | None) -> bool:
+        """PREM-05: return whether a partitioned entity is from before Premium forbade them."""
+        profile = self._namespace.profile
+        if entity is None or not profile.is_premium or profile.is_partitioned:
+            return False
+        is_partitioned = entity.settings.partitioned
+        return is_partitioned and profile.readings.get("PREMIUM-EXISTING") != "everything"
 
     def _is_disabled(self, command: v.Command, entity: Entity) -> bool:
         """MGMT-26, MGMT-27: return whether an entity may refuse a request for its status.
@@ -160,11 +185,11 @@ class OpenAnswers:
             not settlement.entity.owner.status.gives for settlement in running.settlements
         )
 
-    def _is_doubtful_creation(self, command: v.CreateQueue | v.CreateTopic) -> bool:
+    def _is_doubtful_creation(self, command: v.Creation) -> bool:
         """Return whether nothing says that an entity can be created in this way."""
         path, under, _ = v.created_path(command).partition(v.SUBSCRIPTIONS)
-        if under and path in self._namespace.entities:
-            return True
+        if under and not isinstance(command, v.CreateSubscription):
+            return path in self._namespace.entities
         onward = getattr(command, "forward_dead_letters_to", None)
         return bool(getattr(command, "requires_session", False)) and onward is not None
 
@@ -177,6 +202,12 @@ class OpenAnswers:
         if isinstance(command, v.GetQueue):
             # The documents do not say whether dead letters can be managed as a queue.
             return entity.owner is not entity
+        if isinstance(outcome, v.Peeked) and entity.kind is EntityKind.TOPIC:
+            # A peek of a topic shows nothing but what is scheduled there (SCHED-08).
+            scheduled = Counter(one.message.body for one in entity.scheduled.values())
+            states = {view.state for view in outcome.messages}
+            shown = Counter(view.body for view in outcome.messages)
+            return shown <= scheduled and states <= {None, v.MessageState.SCHEDULED}
         is_refused = isinstance(outcome, v.Refused)
         forwards = isinstance(command, v.Peek) and entity.settings.forward_to is not None
         return is_refused and (forwards or self._is_disabled(command, entity))
@@ -210,6 +241,11 @@ class OpenAnswers:
             messages = command.messages if isinstance(command, v.SendBatch) else (command.message,)
             return any(map(self._is_objectionable, messages))
         of_names = {"MGMT-09", "MGMT-10", "TOPIC-19", "TOPIC-21"}
+        if isinstance(command, v.RestoreQueue):
+            return True  # it is a test's own
+        if isinstance(command, v.CreateSubscription) and command.topic in self._namespace.entities:
+            topic = self._namespace.entities[command.topic]
+            return topic.kind is not EntityKind.TOPIC or self._is_objectionable_creation(command)
         if isinstance(command, CREATING) and of_names.intersection(rules):
             return self._is_objectionable_creation(command)
         if "MGMT-10" in rules:

@@ -26,8 +26,10 @@ from busproof.filters.parser import (
 )
 from busproof.filters.readings import read
 from busproof.judging.replay.guide import Guide
+from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family
-from busproof.model.subscription_rules import SubscriptionRules
+from busproof.model.state import Entity, Transaction
+from busproof.model.subscription_rules import RuleChange, SubscriptionRules
 from busproof.model.values import Refusal
 
 __all__ = ["OpenRules", "is_same_rule", "with_values_of"]
@@ -92,6 +94,26 @@ class OpenRules(SubscriptionRules):
     def _is_unknown_refused(self, unknown: bool) -> bool:
         readings = self.namespace.profile.readings
         return unknown and readings.get("SQL-SYSTEM-PROPERTY") == "refused"
+
+    def buffer(self, subscription: Entity, command: RuleChange, transaction: Transaction) -> Answer:
+        """FEAT-03, FEAT-18, FEAT-19: refuse a change in a transaction at once, or later.
+
+        TXN-REFUSAL decides whether the commit refuses it; on a regular topic one that is impossible
+        may have no effect.
+        """
+        journal = self.namespace.journal
+        mark = journal.mark()
+        try:
+            return super().buffer(subscription, command, transaction)
+        except Refusal as refusal:
+            journal.undo(mark)
+            is_partitioned = subscription.settings.partitioned
+            at_once = self.namespace.profile.readings.get("TXN-REFUSAL") == "at-send"
+            if (is_partitioned and at_once) or guide_of(self).choose_refusal(refusal.rules[0]):
+                raise
+            journal.touch(transaction)
+            transaction.doomed = transaction.doomed or is_partitioned
+            return Answer(DONE, rules=refusal.rules)
 
     def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
         """FILTER-20: return whether a filter takes a message, as before for an equal one."""

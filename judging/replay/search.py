@@ -164,7 +164,13 @@ class Search:
         self._open = self._agreement.open
         self._unseen = Unseen(namespace, self._guide, self._bindings)
         self._lost = LostAnswers(
-            namespace, self._guide, self._bindings, self._evidence, self._unseen
+            namespace,
+            self._guide,
+            self._bindings,
+            self._evidence,
+            self._unseen,
+            self._clock,
+            self._open,
         )
         self._order = Order(
             self._events,
@@ -406,7 +412,8 @@ class Search:
         self._clock.enter(event)
         try:
             self._clock.fire(event, may_matter)
-            self._lost.take_effect(index, event)
+            if self._lost.take_effect(index, event):
+                self._clock.fire(event, may_matter)
             if is_advance and isinstance(event.command, v.AdvanceClock):
                 namespace.journal.touch(namespace)
                 namespace.now += event.command.duration

@@ -178,6 +178,23 @@ class Clock:
         self._timers.uncertain = self._timers.since = (0, self._until - namespace.now)
         self._guide.window = (namespace.now, self._until)
 
+    def stretch(self, called: int) -> Callable[[], None]:
+        """Let what comes next have happened at any time since a request.
+
+        Returns:
+            What ends this.
+        """
+        timers, before, serial = self._timers, self._timers.uncertain, self._timers.serial
+        early = max(self._namespace.now - called, before[0])
+        timers.uncertain = timers.since = (early, before[1])
+
+        def back() -> None:
+            timers.uncertain = timers.since = before
+            if timers.serial > serial:
+                self._earliest = max(self._earliest, early + self._slack)
+
+        return back
+
     def fire(self, event: v.Event, may_matter: Callable[[str], bool]) -> None:
         """Fire the timers that must have fired, and those that are chosen to have fired.
 

@@ -17,6 +17,7 @@ from busproof.judging.replay.delays import (
 )
 from busproof.judging.replay.guide import Guide
 from busproof.judging.replay.open_rules import OpenRules
+from busproof.judging.replay.open_transactions import OpenTransactions
 from busproof.judging.replay.tolerance import TolerantLimits, TolerantSizes
 from busproof.model.answers import Answer
 from busproof.model.expiry import Expiry
@@ -222,6 +223,29 @@ class WatchedTopics(Topics):
         guide_of(self).bindings.subscribe(self.namespace.entities[command.topic])
         return answer
 
+    def _place_of_copy(
+        self, subscription: Entity, message: v.Message, copy: v.Message, partition: int
+    ) -> int:
+        """TOPIC-07, SUBSCRIPTION-PARTITIONS: let a copy be in another partition than its topic's.
+
+        Within a subscription each key is in one partition.
+        """
+        usual = super()._place_of_copy(subscription, message, copy, partition)
+        guide = guide_of(self)
+        readings = self.namespace.profile.readings
+        if readings.get("SUBSCRIPTION-PARTITIONS") == "same" or len(subscription.partitions) == 1:
+            return usual
+        key = self.rules.keys.effective_key(subscription, copy)
+        known = None if key is None else guide.bindings.home_of_copies(subscription, key)
+        if known is not None:
+            return known
+        shown = guide.places_of_copy(subscription.path, copy.body)
+        places = list(dict.fromkeys((*shown, usual)))
+        place = guide.take("SUBSCRIPTION-PARTITIONS", places, subscription.base.path)
+        if key is not None:
+            guide.bindings.note_home_of_copies(subscription, key, place)
+        return place
+
 
 class WatchedExpiry(Expiry):
     """Observer of messages that expire."""
@@ -245,6 +269,7 @@ OF_GUIDE: Final[dict[str, type[Family]]] = {
     "expiry": WatchedExpiry,
     "subscription_rules": OpenRules,
     "topics": WatchedTopics,
+    "transactions": OpenTransactions,
     "limits": TolerantLimits,
     "sizes": TolerantSizes,
 }

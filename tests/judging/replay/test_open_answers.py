@@ -111,3 +111,69 @@ def test_a_reason_that_no_document_names_may_be_another() -> None:
     shown = v.MessageView(body="m", partition_key="k", dead_letter_reason="any")
     dead = v.Receive(queue=f"end{v.DEAD_LETTERS}", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     assert told.may_be(dead, v.Received(message=shown))
+
+
+@pytest.mark.parametrize(("suffix", "allowed"), [(v.DEAD_LETTERS, True), ("x", False)])
+def test_a_list_may_name_dead_letter_queues(suffix: str, allowed: bool) -> None:
+    listed = v.Listed(names=("q", f"q{suffix}"))
+    assert queue().may_be(v.ListQueues(), listed) is allowed
+
+
+def test_a_topic_shows_nothing_but_what_is_scheduled() -> None:
+    told = Told().of(v.CreateTopic(topic="t"))
+    plan = v.Schedule(queue="t", message=v.Message(body="m"), delay=LONG)
+    told.of(plan, v.Scheduled(sequence_number=1))
+    view = v.MessageView(body="m", state=v.MessageState.SCHEDULED)
+    peek = v.Peek(queue="t", count=5)
+    assert told.may_be(peek, v.Peeked())
+    assert told.may_be(peek, v.Peeked(messages=(view,)))
+    assert not told.may_be(peek, v.Peeked(messages=(view, view)))
+
+
+def test_a_commit_after_a_deletion_may_reach_the_next_queue_of_the_name() -> None:
+    told = queue().of(v.BeginTransaction(transaction="t"))
+    message = v.Message(body="m", partition_key="k")
+    told.of(v.Send(queue="q", message=message, transaction="t")).of(v.DeleteQueue(queue="q"))
+    told.of(v.CreateQueue(queue="q"))
+    commit = v.CommitTransaction(transaction="t")
+    assert told.may_be(commit, MISSING)
+    take = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+    shown = v.MessageView(body="m", partition_key="k")
+    told.of(commit)
+    assert told.may_be(take, v.Received(message=shown))
+    assert told.may_be(take, v.Empty())
+
+
+def test_copies_and_dead_letters_may_be_in_other_partitions() -> None:
+    told = Told().of(v.CreateTopic(topic="t", partitioned=True))
+    told.of(v.CreateSubscription(topic="t", subscription="s"))
+    for body in ("m", "n"):
+        told.of(v.Send(queue="t", message=v.Message(body=body, partition_key="k")))
+    path = v.subscription_path("t", "s")
+    take = v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+
+    def got(body: str, partition: int, count: int) -> v.Outcome:
+        number = (partition << v.SEQUENCE_BITS) + count
+        return v.Received(
+            message=v.MessageView(body=body, partition_key="k", sequence_number=number)
+        )
+
+    told.of(take, got("m", 3, 1))
+    assert told.may_be(take, got("n", 3, 2))
+    assert not told.may_be(take, got("n", 4, 1))
+
+
+def test_a_lost_update_may_have_been_shortened() -> None:
+    told = queue().lost(v.UpdateQueue(queue="q", lock_duration=LONG))
+    assert described(told, lock_duration=300 * v.MICROSECONDS)
+    assert not described(told, lock_duration=LONG)
+
+
+def test_a_lost_message_expires_by_its_arrival() -> None:
+    told = Told().of(v.CreateQueue(queue="q", dead_letter_expired=True))
+    told.lost(v.Send(queue="q", message=v.Message(body="m")))
+    told.of(v.UpdateQueue(queue="q", time_to_live=10 * v.MICROSECONDS))
+    dead = v.Receive(queue=f"q{v.DEAD_LETTERS}")
+    shown = v.MessageView(body="m", dead_letter_reason="TTLExpiredException")
+    assert not told.may_be(dead, v.Received(message=shown))
+    assert told.waited(11).may_be(dead, v.Received(message=shown))
