@@ -88,12 +88,7 @@ def by_replay(
 ) -> Shown | None:
     """Return what the replay shows at each event; `None` if it found no execution."""
     found = explain(events, profile, observability)
-    if not found.is_found:
-        return None
-    shown: Shown = [set() for _ in events]
-    for one in found.execution:
-        shown[one.index] |= set(one.rules)
-    return shown
+    return [set(rules) for rules in found.decided] if found.is_found else None
 
 
 def compared(path: Path, chosen: Oracle | None, step: int) -> Comparison:

@@ -1,7 +1,7 @@
 """DEFER: deferred messages, and why one is not given."""
 
 from busproof import vocabulary as v
-from busproof.judging.coverage.messages import is_placed
+from busproof.judging.coverage.messages import is_placed, key_of
 from busproof.judging.coverage.notes import Coverage, coverage_of
 from busproof.model.deferral import Deferral
 from busproof.model.life_cycle import ACTIVE, State
@@ -26,21 +26,32 @@ def of_delivery(
     """DEFER-02, DEFER-06, DEFER-08, DEFER-12, DEFER-13, TTL-11: show the rules on a delivery."""
     notes, entity = coverage.message(queued), queued.entity
     expired = queued.expires_at is not None and queued.expires_at <= coverage.now
-    back = queued.partition in coverage.at(entity).recovered
+    recovered = coverage.at(entity).recovered
+    everywhere = len(recovered) == len(entity.partitions)
+    back = queued.partition in recovered and (everywhere or is_placed(coverage, view))
     coverage.show_if(
         (expired, "TTL-11"),
         (notes.released == "DEFER-06", "DEFER-06"),
         (view.sequence_number is not None, "DEFER-08"),
         (command.session_id is not None, "DEFER-12"),
-        (back and is_placed(coverage, view), "DEFER-13"),
+        (back, "DEFER-13"),
     )
 
 
 def of_given(coverage: Coverage, command: v.ReceiveDeferred) -> None:
     """DEFER-10, DEFER-11: show the rule on a request for several messages."""
-    if len(command.sequence_numbers) > 1:
-        spans = len({queued.partition for queued in coverage.given}) > 1
-        coverage.show("DEFER-10" if spans and coverage.strict else "DEFER-11")
+    if len(command.sequence_numbers) > 1 and coverage.given:
+        coverage.show("DEFER-10" if _may_span(coverage) else "DEFER-11")
+
+
+def _may_span(coverage: Coverage) -> bool:
+    """Return whether the messages that were given may be in several partitions."""
+    if not coverage.given[0].entity.settings.partitioned:
+        return False
+    if coverage.strict:
+        return len({queued.partition for queued in coverage.given}) > 1
+    keys = {key_of(queued) for queued in coverage.given}
+    return None in keys or len(keys) > 1
 
 
 def of_refusal(coverage: Coverage, entity: Entity, command: v.ReceiveDeferred) -> None:

@@ -160,7 +160,9 @@ def of_described(
         changeable = told.time_to_live is not None
         set_once, count = told.duplicate_detection is not None, None
     updated = notes.updated and changeable
+    # Without seeing partitions, several messages are the best evidence that they are added up.
     occupied = sum(partition.messages > 0 for partition in entity.partitions)
+    spread = occupied > 1 if coverage.strict else len(entity.messages) > 1
     for name in OPTIONS:
         if getattr(told, name, None) is not None and name in notes.tried:
             coverage.show(FIXED[name])
@@ -172,7 +174,7 @@ def of_described(
         (told.availability is v.Availability.LIMITED and dark, "MGMT-21"),
         (told.availability is available and not dark, "MGMT-22"),
         (count is not None and dark, "MGMT-23"),
-        (count is not None and partitioned and occupied > 1 and not dark, "MGMT-20"),
+        (count is not None and partitioned and spread and not dark, "MGMT-20"),
         (getattr(told, "subscription_count", None) is not None, "TOPIC-24"),
     )
     if count is not None and entity.scheduled:

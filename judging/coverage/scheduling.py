@@ -55,7 +55,7 @@ def of_delivery(coverage: Coverage, one: Delivery) -> None:
         (True, "SCHED-02"),
         (one.view.sequence_number is not None, "SCHED-06"),
         (outlived, "TTL-12"),
-        (one.notes.overtaken and coverage.strict, "SCHED-07"),
+        (one.notes.overtaken, "SCHED-07"),
         (key is not None and one.placed, "SCHED-09"),
         (back and queued.partition in {*down, *one.notes.down}, "SCHED-11"),
     )

@@ -66,6 +66,20 @@ class Explanation:
         """Whether an execution explains the history, so that nothing was violated."""
         return self.ended is Ended.EXPLAINED
 
+    @property
+    def decided(self) -> tuple[tuple[v.RuleId, ...], ...]:
+        """For each event, in the order of recording, the rules that it shows."""
+        shown: dict[int, tuple[v.RuleId, ...]] = {}
+        for one in self.execution:
+            # An advance of the clock is in each part, and shows nothing.
+            shown[one.index] = one.rules or shown.get(one.index, ())
+        return tuple(shown[index] for index in range(len(shown)))
+
+    @property
+    def evidence(self) -> Counter[v.RuleId]:
+        """Rule to the number of events that show it."""
+        return Counter(rule for rules in self.decided for rule in rules)
+
 
 def explain(
     events: Sequence[v.Event],
@@ -165,6 +179,11 @@ class Continued:
                 return Ended.EXPLAINED
         self.explanation = self._begin()
         return self.explanation.ended
+
+    @property
+    def shown(self) -> tuple[v.RuleId, ...]:
+        """The rules that the newest event shows by itself; none if nothing explains it."""
+        return () if self._search is None else self._search.shown
 
     def _begin(self) -> Explanation:
         search = Search(self._events, self._profile, self._observability)

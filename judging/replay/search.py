@@ -196,6 +196,11 @@ class Search:
         return tuple(Executed(frame.index, frame.chosen, frame.rules) for frame in self._frames)
 
     @property
+    def shown(self) -> tuple[v.RuleId, ...]:
+        """The rules that the last event of the path shows."""
+        return self._frames[-1].rules if self._frames else ()
+
+    @property
     def bindings(self) -> Bindings:
         """The bus's numbers and tokens, as the path that the search is on has bound them."""
         return self._bindings

@@ -51,7 +51,7 @@ def shown_on(mutant: Mutant) -> tuple[set[v.RuleId], set[v.RuleId]]:
     found = explain(events, profile, observability)
     if oracle.violation is not None or oracle.exhausted or not found.is_found:
         return set(), set()
-    return set(oracle.evidence), {rule for one in found.execution for rule in one.rules}
+    return set(oracle.evidence), set(found.evidence)
 
 
 @pytest.mark.slow
