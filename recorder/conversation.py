@@ -717,7 +717,7 @@ class Conversation:
         if command is None:
             if state.code == o.RELEASED and delivery.number is not None:
                 self._desk.released.setdefault(delivery.link.path, set()).add(delivery.number)
-            self._desk.tally.count("messages that were released, which no history can say")
+            self._desk.tally.count("messages that were released")
             command = v.Abandon(queue=delivery.link.path, lock_token=delivery.token)
             settled = True
         call = self._journal.begin(f"{delivery.link.client}.settle", self._name, command)

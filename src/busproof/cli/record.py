@@ -1,6 +1,7 @@
 """`busproof record`: a proxy that records what clients and a service say as a history."""
 
 import asyncio
+import functools
 import secrets
 import signal
 import ssl
@@ -47,6 +48,7 @@ async def _recorded(args: Options) -> int:
     from busproof.recorder.proxy import place_of
     from busproof.recorder.recording import Kept, Ports, begun
 
+    @functools.cache
     def trusted() -> ssl.SSLContext:
         return _trusted(args.to_ca)
 
