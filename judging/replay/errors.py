@@ -1,33 +1,25 @@
 """Errors of refusals: which may be recorded where the model names another one.
 
-Of many refusals the documents do not name the error. Where several reasons hold at once they do not
-say which one is named, so in an outage, or behind a client library, a lost lock need not be the
-reason that a client is told.
+Of many refusals no document names the error; the `error` of a rule in `spec/rules/` says so.
+Where several reasons hold at once they do not say which one is named, so in an outage, or behind a
+client library, a lost lock need not be the reason that a client is told.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from busproof import vocabulary as v
 from busproof.judging.replay.bindings import Bindings, Numbered
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity
+from busproof.spec import load
+from busproof.spec.terms import ANY_ERROR
 
 __all__ = ["Errors"]
 
-UNNAMED: Final[frozenset[v.RuleId]] = frozenset(
-    (
-        *("BATCH-01", "BATCH-05", "BATCH-15", "BATCH-19", "BATCH-20", "DLQ-08", "DLQ-11"),
-        *("DUP-12", "FEAT-03", "FEAT-04", "FILTER-09", "FILTER-19", "FILTER-21"),
-        *("FILTER-25", "FILTER-27", "FWD-25", "FWD-29", "KEY-03", "KEY-18", "LIFE-11"),
-        *("LIMIT-08", "LIMIT-10", "LIMIT-12", "LIMIT-13", "LIMIT-14", "LIMIT-16", "LIMIT-18"),
-        *("LOCK-03", "LOCK-15", "LOCK-16", "MGMT-04", "MGMT-08", "MGMT-13", "MGMT-14", "MGMT-15"),
-        *("MGMT-18", "MGMT-23", "MGMT-24", "PART-01", "PART-03", "PREM-01", "PREM-05", "PREM-08"),
-        *("PREM-17", "SESS-01", "SESS-02", "SESS-07", "SESS-12", "SESS-24", "SESS-25", "SIZE-02"),
-        *("TOPIC-05", "TOPIC-18", "TXN-06", "TXN-15"),
-    )
-)
-"""Rules whose refusals have no documented error."""
+IN_DOUBT: Final[frozenset[v.RuleId]] = frozenset(("BATCH-05", "FILTER-09", "SESS-12"))
+"""Rules whose documented error is open, because another reason may often be named."""
 
 OF_OUTAGES: Final[frozenset[v.RuleId]] = frozenset(("KEY-03", "KEY-18", "PART-01", "PART-03"))
 """Rules by which an outage refuses a send; OUTAGE-ERROR may name the error."""
@@ -35,6 +27,14 @@ OF_OUTAGES: Final[frozenset[v.RuleId]] = frozenset(("KEY-03", "KEY-18", "PART-01
 OF_LOST_LOCKS: Final[frozenset[v.RuleId]] = frozenset(
     ("LIFE-06", "LOCK-05", "LOCK-06", "LOCK-17", "LOCK-18")
 )
+
+
+@cache
+def named_errors() -> frozenset[v.RuleId]:
+    """Return the rules by which a request is refused with the error that the documents name."""
+    errors = {rule.id: rule.error for rule in load().rules}
+    named = {rule for rule, error in errors.items() if error not in (None, ANY_ERROR)}
+    return frozenset(named - IN_DOUBT)
 
 
 class Errors:
@@ -73,7 +73,7 @@ class Errors:
         path = getattr(command, "queue", "")
         if "MGMT-09" in rules and v.is_dead_letter_queue(path):
             return True
-        if is_of_outage or UNNAMED.intersection(rules):
+        if is_of_outage or named_errors().isdisjoint(rules):
             # Only an outage makes an entity unavailable.
             is_up = entity is not None and not entity.base.down
             return not (is_up and error is v.Error.UNAVAILABLE and "SESS-12" in rules)

@@ -9,7 +9,10 @@ certain observation excludes.
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Final
+
+import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.decompose import Connections, Name
@@ -48,6 +51,23 @@ def messages_of(command: v.Command) -> tuple[v.Message, ...]:
     return ()
 
 
+@attrs.frozen
+class Given:
+    """A message as an event gives it to a receiver.
+
+    Attributes:
+        index: the event's index.
+        number: the sequence number, or 0 if none is shown.
+        count: the delivery count, or 0 if none is shown.
+        connection: the receiver's connection.
+    """
+
+    index: int
+    number: int
+    count: int
+    connection: str
+
+
 def key_of(message: v.Message) -> str | None:
     """Return the property of a message that may select its partition."""
     values = (message.session_id, message.partition_key, message.message_id)
@@ -78,7 +98,7 @@ class Evidence:
         self._last_shown: dict[tuple[str, str], int] = {}
         self._last_body: dict[str, int] = {}
         self._empty: dict[str, list[int]] = defaultdict(list)
-        self._first_given: dict[tuple[str, str], tuple[int, int]] = {}
+        self._given: dict[tuple[str, str], list[Given]] = defaultdict(list)
         self._used_ids: dict[str, int] = {}
         self._down: dict[str, set[int]] = defaultdict(set)
         self._works: dict[tuple[str, str | None], set[int]] = defaultdict(set)
@@ -112,11 +132,7 @@ class Evidence:
         if isinstance(command, v.ReceiveDeferred | v.CancelScheduled):
             self._note_numbers(queue, command)
         self._forwards = self._forwards or bool(v.destinations(command))
-        if isinstance(command, v.TakePartitionDown):
-            self.ever_down[base_path(queue)].add(command.partition)
-            self._down[base_path(queue)].add(command.partition)
-        if isinstance(command, v.BringPartitionUp):
-            self._down[base_path(queue)].discard(command.partition)
+        self._note_outage(command)
         for message in messages_of(command):
             self.sizes_are_known = self.sizes_are_known and message.size is not None
             self._sent[base_path(queue), message.body] += 1
@@ -155,7 +171,10 @@ class Evidence:
             self.dead_counts_begin_anew = self.dead_counts_begin_anew or is_first
             self._last_shown[queue, view.body] = index
             self._last_body[view.body] = index
-            self._note_view(index, queue, view, is_given=not isinstance(event.outcome, v.Peeked))
+            if not isinstance(event.outcome, v.Peeked):
+                self._note_given(index, queue, view, event.connection)
+            if view.sequence_number is not None and self.numbers_show_partitions:
+                self._note_place(queue, view, view.sequence_number)
 
     def witnessed(self, event: v.Event) -> int | None:
         """Return the partition that an event itself shows; `None` if it shows none."""
@@ -184,11 +203,16 @@ class Evidence:
         once = all(self._sent[base_path(queue), message.body] == 1 for message in messages)
         return places.pop() if once and len(places) == 1 else None
 
-    def _note_view(self, index: int, queue: str, view: v.MessageView, *, is_given: bool) -> None:
-        if is_given:
-            self._first_given.setdefault((queue, view.body), (view.sequence_number or 0, index))
-        if view.sequence_number is not None and self.numbers_show_partitions:
-            self._note_place(queue, view, view.sequence_number)
+    def _note_outage(self, command: v.Command) -> None:
+        if isinstance(command, v.TakePartitionDown):
+            self.ever_down[base_path(command.queue)].add(command.partition)
+            self._down[base_path(command.queue)].add(command.partition)
+        elif isinstance(command, v.BringPartitionUp):
+            self._down[base_path(command.queue)].discard(command.partition)
+
+    def _note_given(self, index: int, queue: str, view: v.MessageView, connection: str) -> None:
+        number, count = view.sequence_number or 0, view.delivery_count or 0
+        self._given[queue, view.body].append(Given(index, number, count, connection))
 
     def _note_place(self, queue: str, view: v.MessageView, number: int) -> None:
         self._shown[queue, view.body].setdefault(number, number >> v.SEQUENCE_BITS)
@@ -251,15 +275,22 @@ class Evidence:
 
     def is_late(self, index: int, path: str, body: str) -> bool:
         """Return whether an entity gives a body later, after it had nothing to give."""
-        given, empty = self._first_given.get((path, body)), self._empty.get(path, ())
-        if given is None or not empty:
+        given, empty = self._given.get((path, body)), self._empty.get(path, ())
+        if not given or not empty:
             return False
         at = bisect_left(empty, index)
-        return at < len(empty) and empty[at] < given[1]
+        return at < len(empty) and empty[at] < given[0].index
 
-    def given_as(self, path: str, body: str) -> tuple[int, int] | None:
-        """Return the number and the event with which this body was first given, if it was."""
-        return self._first_given.get((path, body))
+    def first_given(self, path: str, body: str) -> Given | None:
+        """Return when a message with this body was first given, if it was."""
+        given = self._given.get((path, body))
+        return given[0] if given else None
+
+    def next_given(self, index: int, path: str, body: str) -> Given | None:
+        """Return when a message with this body is given after an event, if it is."""
+        given = self._given.get((path, body), ())
+        at = bisect_left(given, index + 1, key=attrgetter("index"))
+        return given[at] if at < len(given) else None
 
     def shows(self, path: str, body: str) -> Sequence[tuple[int, str | None]]:
         """Return the events that show a message with this body, with the connection of receives."""

@@ -20,7 +20,7 @@ from busproof.model.ambiguities import DeadLetterCount, Settled
 from busproof.model.choices import CONSIDERED, Fits
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
-from busproof.model.state import QueuedMessage, Session
+from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import Key
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Guide(Noting):
         self.message: v.Message | None = None
         self.key: Key | None = None
         self.caching: tuple[str, int] | None = None
-        self._hides = False
+        self._fate: str | None = None
         self.any_error = False
         self.window = (0, 0)
         self.slack = 0
@@ -305,8 +305,9 @@ class Guide(Noting):
             if name == DeadLetterCount.entry and not self._evidence.dead_counts_begin_anew:
                 options.sort(key=lambda option: option is not DeadLetterCount.KEPT)
         if name in OF_CACHES:
-            if self._hides_in_cache(name):
-                options.sort(key=HIDING.__contains__, reverse=True)
+            if self._is_cached(name):
+                likely = ("one-more", self._fate)
+                options.sort(key=lambda option: option not in likely)
             return self.take(name, options, self.caching)
         return self.take(name, options, None if name in READINGS else self.place)
 
@@ -317,16 +318,41 @@ class Guide(Noting):
         path = getattr(command, "queue", None) or getattr(command, "topic", None)
         return None if path is None else base_path(path)
 
-    def _hides_in_cache(self, name: str) -> bool:
-        """Return whether the message that may be cached is never shown, where none is left."""
+    def _is_cached(self, name: str) -> bool:
+        """Return whether later answers show that the next message in line is cached now.
+
+        It is never shown, although none is left; or a delivery was counted that nobody saw; or it
+        is handed out by this front end, which caches one behind it.
+        """
         if name == "LIFE-08" and self.caching is not None:
             path, partition = self.caching
-            entity = self._namespace.entities[path]
-            queued = entity.partitions[partition].line.first(entity.messages)
-            self._hides = queued is not None and self._evidence.is_hidden_after(
-                self.index, path, queued.message.body
-            )
-        return self._hides
+            self._fate = self._fate_in_cache(self._namespace.entities[path], partition)
+        return self._fate is not None
+
+    def _fate_in_cache(self, entity: Entity, partition: int) -> str | None:
+        """Return what becomes of the next message in line if it is cached, `None` if it is not."""
+        line, path = entity.partitions[partition].line, entity.path
+        first = line.first(entity.messages)
+        if first is None:
+            return None
+        if self._evidence.is_hidden_after(self.index, path, first.message.body):
+            return "lost"
+        if self._was_counted(first):
+            return "kept"
+        deletes = getattr(self._event and self._event.command, "mode", None) is DELETING
+        for queued in line.after(entity.messages, first) if deletes else ():
+            if self._was_counted(queued):
+                return "lost"
+            given = self._evidence.next_given(self.index, path, queued.message.body)
+            if given is not None and given.connection != self.connection:
+                return None
+        return None
+
+    def _was_counted(self, queued: QueuedMessage) -> bool:
+        """Return whether a delivery of a message was counted, before it is given next."""
+        path, body = queued.entity.path, queued.message.body
+        given = self._evidence.next_given(self.index, path, body)
+        return given is not None and given.count > queued.failed + 1
 
     # Candidates by choice ---------------------------------------------------------------------
 
@@ -392,8 +418,7 @@ OF_MESSAGES: Final = frozenset(("KEY-16", "REGULAR-ORDER"))
 OF_CACHES: Final = frozenset(("LIFE-08", "CACHE-DELETE"))
 """Choices that matter only to what a front end has cached."""
 
-HIDING: Final = frozenset(("one-more", "lost"))
-"""What hides a message in a cache."""
+DELETING: Final = v.ReceiveMode.RECEIVE_AND_DELETE
 
 STOPPED: Final = 300 * v.MICROSECONDS
 """The longest duration that may begin once more after an outage: that of the longest lock."""

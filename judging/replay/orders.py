@@ -117,8 +117,10 @@ class Order:
 def _sends_before(events: Sequence[v.Event]) -> dict[int, int]:
     """Return for each send the one that is certainly before it, by the numbers of their messages.
 
-    Only a body that was sent once identifies a message.
+    Only a body that was sent once identifies a message. The numbers of a queue that is deleted say
+    nothing, because those of a later queue of the name begin anew.
     """
+    deleted = {event.command.queue for event in events if isinstance(event.command, v.DeleteQueue)}
     numbers: dict[tuple[str, str], int] = {}
     for event in events:
         for view in views_of(event.outcome):
@@ -127,7 +129,9 @@ def _sends_before(events: Sequence[v.Event]) -> dict[int, int]:
                 numbers.setdefault(place, view.sequence_number)
     sends: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index, event in enumerate(events):
-        if isinstance(event.command, v.Send) and event.command.transaction is None:
+        if not isinstance(event.command, v.Send) or event.command.queue in deleted:
+            continue
+        if event.command.transaction is None:
             sends[event.command.queue, event.command.message.body].append(index)
     lines: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for (queue, body), indices in sends.items():

@@ -330,10 +330,15 @@ class Clock:
         if len(places) < 2:
             return due
         given = [
-            self._evidence.given_as(due[at][5].entity.path, due[at][5].message.body)
+            self._evidence.first_given(due[at][5].entity.path, due[at][5].message.body)
             for at in places
         ]
-        ranked = sorted(range(len(places)), key=lambda n: (given[n] is None, given[n] or (0, 0)))
+
+        def likelihood(at: int) -> tuple[bool, int, int]:
+            one = given[at]
+            return (one is None, *((0, 0) if one is None else (one.number, one.index)))
+
+        ranked = sorted(range(len(places)), key=likelihood)
         ordered, earliest = list(due), 0
         for at, chosen in zip(places, ranked, strict=True):
             timer = due[places[chosen]]
