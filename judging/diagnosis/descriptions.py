@@ -27,6 +27,10 @@ OF_FIELDS: Final[dict[str, tuple[v.RuleId, ...]]] = {
 """Field of a description to the rules on it."""
 
 
+CHANGEABLE: Final = ("lock_duration", "max_delivery_count", "time_to_live")
+"""Settings that an update can change."""
+
+
 def wrongly_described(scene: Scene) -> Iterator[v.RuleId]:
     """Yield the rules that are broken by the first wrong field of a description."""
     outcome: Any = scene.event.outcome
@@ -53,11 +57,12 @@ def _of_field(scene: Scene, name: str, value: Any) -> Iterator[v.RuleId]:
         if getattr(event.command, name, None) is not None
     ]
     refused = [event for event in updates if isinstance(event.outcome, v.Refused)]
+    changed = scene.asked(v.UpdateQueue, v.UpdateTopic)
     premium = scene.namespace.profile.tier is v.Tier.PREMIUM
     if name == "partitioned":
         yield from _of_partitioning(scene, refused=bool(refused), premium=premium)
     if name == "max_size":
-        yield from _of_size(scene, premium=premium)
+        yield from _of_size(scene, value, premium=premium)
     if name == "message_count":
         scheduled = scene.entity is not None and scene.entity.scheduled
         readings = scene.namespace.profile.readings.get("SCHEDULED-COUNT")
@@ -78,7 +83,7 @@ def _of_field(scene: Scene, name: str, value: Any) -> Iterator[v.RuleId]:
         yield "MGMT-11"
     yield from rules_if(
         (refused and name in ("lock_duration", "max_delivery_count"), "MGMT-19"),
-        (updates and name not in ("requires_session", "duplicate_detection"), "MGMT-12", "MGMT-17"),
+        (changed and name in CHANGEABLE, "MGMT-12", "MGMT-17"),
     )
     yield from OF_FIELDS.get(name, ())
 
@@ -101,21 +106,31 @@ def _of_partitioning(scene: Scene, *, refused: bool, premium: bool) -> Iterator[
     )
 
 
-def _of_size(scene: Scene, *, premium: bool) -> Iterator[v.RuleId]:
+def _of_size(scene: Scene, told: int, *, premium: bool) -> Iterator[v.RuleId]:
+    """SIZE-01 to SIZE-06, PREM-07 to PREM-10: yield the rules on the size of an entity."""
     entity = scene.entity
-    partitioned = entity is not None and entity.settings.partitioned
+    if entity is None:
+        return
     created = [
         event.command
-        for event in scene.asked(v.CreateQueue, v.CreateTopic)
+        for event in scene.done(v.CreateQueue, v.CreateTopic)
         if scene.path in (getattr(event.command, "queue", ""), getattr(event.command, "topic", ""))
     ]
-    named = created and getattr(created[-1], "max_size", None) is not None
+    wanted = getattr(created[-1], "max_size", None) if created else None
+    partitions = len(entity.partitions)
+    partitioned = entity.settings.partitioned
+    whole = entity.settings.max_size
+    odd = wanted is not None and wanted != whole
+    multiplied = told == (wanted or 1) * partitions or told % max(wanted or 1, 1) == 0
     yield from rules_if(
-        (premium and not named, "PREM-09"),
-        (premium and partitioned, "PREM-10"),
-        (premium, "PREM-07", "PREM-08"),
-        (not premium and partitioned, "SIZE-05", "SIZE-04"),
-        (not premium and not partitioned, "SIZE-06"),
-        (not named, "SIZE-03"),
-        (True, "SIZE-01", "SIZE-02"),
+        (premium and wanted is None, "PREM-09"),
+        (premium and odd, "PREM-08"),
+        (premium and told > (wanted or 1) and multiplied, "PREM-10"),
+        (premium, "PREM-07", "PREM-08", "PREM-10"),
+        (not premium and wanted is None and told not in (whole, 1), "SIZE-03"),
+        (not premium and odd, "SIZE-02"),
+        (not premium and partitioned and told in (whole, wanted or 1), "SIZE-04"),
+        (not premium and not partitioned and told > whole, "SIZE-06"),
+        (not premium and wanted is not None, "SIZE-01"),
+        (True, "SIZE-04", "SIZE-05", "SIZE-06", "SIZE-02", "SIZE-03", "SIZE-01"),
     )

@@ -11,6 +11,14 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.diagnosis.answers import (
+    wrong_session,
+    wrong_state,
+    wrongly_deleted,
+    wrongly_listed,
+    wrongly_placed,
+    wrongly_renewed,
+)
 from busproof.judging.diagnosis.concerned import concerned
 from busproof.judging.diagnosis.descriptions import wrongly_described
 from busproof.judging.diagnosis.given import (
@@ -22,6 +30,7 @@ from busproof.judging.diagnosis.refusals import not_refused
 from busproof.judging.diagnosis.scene import Scene, scene_of
 from busproof.judging.diagnosis.withheld import withheld
 from busproof.judging.diagnosis.wrongly_refused import wrongly_refused
+from busproof.judging.replay.explanation import explain
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -45,7 +54,11 @@ class Diagnosis:
 
 
 def diagnose(
-    events: Sequence[v.Event], stuck_at: int, profile: v.Profile, observability: v.Observability
+    events: Sequence[v.Event],
+    stuck_at: int,
+    profile: v.Profile,
+    observability: v.Observability,
+    steps: int | None = None,
 ) -> Diagnosis:
     """Return what is wrong with the event at which a replay got stuck.
 
@@ -54,13 +67,44 @@ def diagnose(
         stuck_at: the index of the event that fitted nowhere after the longest path.
         profile: the profile of the namespace.
         observability: what the observer sees.
+        steps: the budget of each search; by default it grows with the events.
     """
-    scene = scene_of(events[: stuck_at + 1], profile, observability)
+    index = violation_at(events, stuck_at, profile, observability, steps)
+    scene = scene_of(events[: index + 1], profile, observability)
     if scene is None:
-        return Diagnosis(index=stuck_at, rules=(AT_LEAST,), allowed=())
+        return Diagnosis(index=index, rules=(AT_LEAST,), allowed=())
     rules = tuple(dict.fromkeys(broken(scene))) or (AT_LEAST,)
     allowed = tuple(dict.fromkeys(answer.outcome for answer in scene.answers))
-    return Diagnosis(index=stuck_at, rules=rules, allowed=allowed)
+    return Diagnosis(index=index, rules=rules, allowed=allowed)
+
+
+def violation_at(
+    events: Sequence[v.Event],
+    stuck_at: int,
+    profile: v.Profile,
+    observability: v.Observability,
+    steps: int | None,
+) -> int:
+    """Return the index of the first event at which no execution explains the events so far.
+
+    That is where the longest execution ended, unless only later events contradict it: a number
+    that a later message shows may say that an earlier one was somewhere else.
+    """
+
+    def is_explained(index: int) -> bool:
+        """Return whether an execution explains the events up to this one."""
+        return explain(events[: index + 1], profile, observability, steps=steps).is_found
+
+    least, most = stuck_at, len(events) - 1
+    if not is_explained(least):
+        return least
+    while least + 1 < most:
+        middle = (least + most) // 2
+        if is_explained(middle):
+            least = middle
+        else:
+            most = middle
+    return most
 
 
 def broken(scene: Scene) -> Iterator[v.RuleId]:
@@ -95,7 +139,16 @@ OF_ANSWERS: Final[dict[type[v.Outcome], Callable[[Scene], Iterable[v.RuleId]]]] 
     v.Received: _received,
     v.ReceivedSeveral: _received_several,
     v.Peeked: wrongly_shown,
+    v.Deleted: wrongly_deleted,
     v.Described: wrongly_described,
+    v.Done: wrongly_placed,
+    v.Listed: wrongly_listed,
+    v.Renewed: wrongly_renewed,
+    v.RulesListed: wrongly_listed,
+    v.Scheduled: wrongly_placed,
+    v.SessionAccepted: wrong_session,
+    v.SessionState: wrong_state,
+    v.SessionsListed: wrongly_listed,
     v.TopicDescribed: wrongly_described,
 }
 """Kind of the recorded answer to what finds the rules it breaks."""

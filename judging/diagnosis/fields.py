@@ -1,24 +1,28 @@
 """Fields of a message that differ from what the model gives, and the rules on each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from immutables import Map
+
 from busproof import vocabulary as v
+from busproof.filters.parser import Outside, parsed_action
 from busproof.judging.diagnosis.conditions import rules_if
 from busproof.judging.diagnosis.origins import of_forwarding
 from busproof.judging.diagnosis.scene import Scene
 from busproof.judging.replay.agreement import CARRIED, is_same_text
 from busproof.judging.replay.evidence import base_path
 from busproof.model.life_cycle import State
-from busproof.model.state import QueuedMessage
+from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import EntityKind
 
-__all__ = ["wrong_fields"]
+__all__ = ["misplaced", "wrong_fields"]
 
+RULE_NAME: Final = "RuleName"
 DEFAULT_LOCK: Final = 60 * v.MICROSECONDS
 LONGEST_LOCK: Final = 300 * v.MICROSECONDS
 KEYS: Final = ("session_id", "partition_key", "message_id")
-RULE_OF_KEY: Final = {"session_id": "KEY-04", "partition_key": "KEY-07", "message_id": "KEY-10"}
+RULE_OF_KEY: Final = {"SessionId": "KEY-04", "PartitionKey": "KEY-07", "MessageId": "KEY-10"}
 
 
 def wrong_fields(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Iterator[v.RuleId]:
@@ -52,7 +56,7 @@ def _of_content(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Ite
     forwarded = base_path(entity.path) not in {
         v.concerned(event.command) for event, _ in scene.sends_of(sent.body)
     }
-    named = properties and ("RuleName" in sent.properties) != ("RuleName" in view.properties)
+    named = properties and v.same_properties(unnamed(sent.properties), unnamed(view.properties))
     premium = scene.namespace.profile.tier is v.Tier.PREMIUM
     batch = any(isinstance(e.command, v.SendBatch) for e, _ in scene.sends_of(sent.body))
     yield from rules_if(
@@ -61,6 +65,7 @@ def _of_content(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Ite
         (premium and "session_id" in changed, "PREM-11"),
         (batch, "BATCH-01"),
         (named, "FILTER-23"),
+        (any(map(has_several_statements, acting)), "FILTER-29"),
         (acting, "FILTER-21", "FILTER-29", "FILTER-24", "FILTER-22"),
         (entity.kind is EntityKind.SUBSCRIPTION and scene.asked(v.AddRule), "FILTER-24"),
         (forwarded and set(changed) & set(KEYS), "FWD-07"),
@@ -98,7 +103,7 @@ def _of_number(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Iter
         yield "SCHED-06"
         return
     if not bindings.fits(record, number):
-        yield from _of_place(scene, record)
+        yield from _of_place(scene, record, number)
         return
     if isinstance(known, tuple) and not known[0] < number < known[1]:
         committed = [
@@ -113,32 +118,78 @@ def _of_number(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Iter
         )
 
 
-def _of_place(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
+def _of_place(scene: Scene, record: QueuedMessage, number: int) -> Iterator[v.RuleId]:
     """Yield the rules on the partition of a message, which its number names."""
-    entity = record.entity
-    key = scene.namespace.rules.keys.effective_key(entity, record.message)
+    place = number >> v.SEQUENCE_BITS
+    key = scene.namespace.rules.keys.effective_key(record.entity, record.message)
     sends = scene.sends_of(record.message.body)
-    forwarded = base_path(entity.path) not in {v.concerned(event.command) for event, _ in sends}
-    if key is None:
-        yield from ("LIFE-12", "KEY-01")
-        return
-    known = [
-        one
-        for one in entity.messages.values()
-        if one is not record and one.partition == record.partition
+    witness = sends[-1][0].witness if sends else None
+    # Where the send has shown its partition, the message is there and its number is wrong.
+    is_known = witness is not None and witness.partition == record.partition
+    if place < len(record.entity.partitions):
+        yield from rules_if((key is None or is_known, "LIFE-12", "KEY-01"))
+    yield from misplaced(scene, record.entity, record.message, place)
+    yield from ("LIFE-12", "KEY-01")
+
+
+def misplaced(scene: Scene, entity: Entity, message: v.Message, place: int) -> Iterator[v.RuleId]:
+    """Yield the rules that are broken by a message in this partition.
+
+    What was sent before comes first: a key that has moved says more than a key.
+    """
+    premium = scene.namespace.profile.is_partitioned
+    if place >= len(entity.partitions):
+        yield "PREM-16" if premium else "SIZE-05"
+    sends = scene.sends_of(message.body)
+    command = sends[-1][0].command if sends else scene.event.command
+    key = scene.namespace.rules.keys.effective_key(entity, message)
+    base = entity.base
+    forwarded = bool(sends) and base_path(entity.path) not in {
+        v.concerned(event.command) for event, _ in sends
+    }
+    inside = getattr(command, "transaction", None)
+    together = [
+        event
+        for event in scene.asked(v.Send, v.SendBatch)
+        if inside is not None and getattr(event.command, "transaction", None) == inside
     ]
-    command = sends[-1][0].command if sends else None
+    of_topic = base.kind is EntityKind.TOPIC
+    regular = not entity.settings.partitioned
+    if key is None:
+        yield from rules_if(
+            (regular, "MGMT-03"),
+            (scene.own_outages, "KEY-15"),
+            (message.message_id is not None, "KEY-12"),
+            (True, "KEY-14", "KEY-01"),
+        )
+        return
+    alone = {message.session_id, message.partition_key, message.message_id} <= {key.value, None}
+    earlier = scene.uses_of_key(base.path, key.value)
     yield from rules_if(
-        (forwarded and entity.base.down, "FWD-22"),
+        (scene.asked(v.RestoreQueue, path=base.path), "PREM-03"),
+        (forwarded and base.down, "FWD-22"),
         (forwarded, "FWD-08", "FWD-11"),
         (isinstance(command, v.SendBatch), "BATCH-04"),
         (isinstance(command, v.Schedule), "SCHED-09"),
-        (getattr(command, "transaction", None), "TXN-10", "TXN-05"),
-        (entity.kind is EntityKind.SUBSCRIPTION, "TOPIC-07", "TOPIC-08"),
-        (key.source == "SessionId" and known, "KEY-05"),
+        (inside and len(together) > (1 if sends else 0), "TXN-10"),
+        (inside, "TXN-05", "TXN-10"),
+        (of_topic, "TOPIC-07"),
+        (entity.kind is EntityKind.SUBSCRIPTION, "TOPIC-08"),
+        (scene.own_outages, "KEY-20"),
+        (key.source == "SessionId" and alone and earlier, "KEY-05"),
+        (
+            key.source == "PartitionKey" and message.message_id is not None and detects(base),
+            "KEY-24",
+        ),
+        (key.source == "PartitionKey" and alone and earlier, "KEY-02"),
     )
-    yield {"SessionId": "KEY-04", "PartitionKey": "KEY-07"}.get(key.source, "KEY-10")
-    yield from ("KEY-02", "LIFE-12", "KEY-01")
+    yield RULE_OF_KEY.get(key.source, "KEY-10")
+    yield from ("KEY-02", "KEY-20")
+
+
+def detects(entity: Entity) -> bool:
+    """Return whether an entity detects duplicates."""
+    return entity.settings.duplicate_detection
 
 
 def _of_reason(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Iterator[v.RuleId]:
@@ -203,3 +254,14 @@ def _of_state(record: QueuedMessage, view: v.MessageView) -> Iterator[v.RuleId]:
     deferred = record.state in (State.DEFERRED, State.DEFERRED_LOCKED)
     if deferred is not (view.state is v.MessageState.DEFERRED):
         yield "DEFER-09"
+
+
+def unnamed(properties: Mapping[str, v.PropertyValue]) -> Map[str, v.PropertyValue]:
+    """Return properties without the name of the rule that made the copy."""
+    return Map({name: value for name, value in properties.items() if name != RULE_NAME})
+
+
+def has_several_statements(rule: v.SubscriptionRule) -> bool:
+    """FILTER-29: return whether an action changes more than one thing."""
+    statements = parsed_action(rule.action or "")
+    return not isinstance(statements, Outside) and len(statements) > 1

@@ -8,7 +8,14 @@ from busproof.judging.diagnosis.conditions import rules_if
 from busproof.judging.diagnosis.fields import wrong_fields
 from busproof.judging.diagnosis.filters import rules_of_filters
 from busproof.judging.diagnosis.lives import Change
-from busproof.judging.diagnosis.origins import OF_REASONS, OF_REMOVALS, copies_sent, topic_of
+from busproof.judging.diagnosis.origins import (
+    OF_REASONS,
+    OF_REMOVALS,
+    copies_sent,
+    has_odd_window,
+    of_forwarding,
+    topic_of,
+)
 from busproof.judging.diagnosis.refusals import not_refused
 from busproof.judging.diagnosis.scene import GIVING, Scene
 from busproof.judging.replay.bindings import Numbered
@@ -31,14 +38,17 @@ def wrongly_given(scene: Scene, view: v.MessageView) -> Iterator[v.RuleId]:
     entity = scene.entity
     if entity is None:
         return
-    if not entity.status.gives:
-        yield "MGMT-27"
+    sessionless = entity.settings.requires_session and scene.session_id is None
+    yield from rules_if((not entity.status.gives, "MGMT-27"), (sessionless, "SESS-02"))
     record = recognised(scene, entity, view)
     if record is None:
         yield from why_absent(scene, entity, view)
         return
     if isinstance(record, ScheduledMessage):
-        yield from why_not_come(scene, record)
+        event, message = scene.sends_of(view.body)[-1]
+        yield from tuple(of_uncommitted(scene, entity, event, message)) or tuple(
+            why_not_come(scene, record)
+        )
         return
     if not record.is_there:
         yield from why_gone(scene, record, view)
@@ -49,7 +59,7 @@ def wrongly_given(scene: Scene, view: v.MessageView) -> Iterator[v.RuleId]:
         yield "DEFER-04"
     elif record.state is not State.ACTIVE and not (deferred and record.state is State.DEFERRED):
         yield from why_not_free(scene, record)
-    elif record.session is not None and record.session.name != getattr(command, "session_id", None):
+    elif record.session is not None and record.session.name != scene.session_id:
         yield from ("SESS-04", "KEY-06")
     elif record.partition in entity.base.down and not is_forwarded(scene, record):
         yield from ("PART-01",) if not entity.settings.partitioned else ("PART-03", "KEY-20")
@@ -77,14 +87,10 @@ def why_not_come(scene: Scene, scheduled: ScheduledMessage) -> Iterator[v.RuleId
 def why_not_free(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
     """Yield the rules by which a message is locked or deferred."""
     locks = [one for one in scene.lives.of(record) if one.after is record.state]
-    renewed = [
-        event
-        for event in scene.asked(v.RenewLock, v.RenewLocks, path=record.entity.path)
-        if not isinstance(event.outcome, v.Refused)
-    ]
+    renewed = scene.asked_under(record, v.RenewLock, v.RenewLocks)
     again = [one for one in scene.lives.of(record) if one.before is State.DEFERRED_LOCKED]
-    enlisted = scene.asked(v.BeginTransaction)
-    rolled_back = scene.asked(v.RollBackTransaction)
+    enlisted = scene.enlisted(record)
+    rolled_back = scene.rolled_back(enlisted)
     subscription = record.entity.kind is EntityKind.SUBSCRIPTION
     yield from rules_if(
         (record.state is State.LOCKED and subscription, "TOPIC-20"),
@@ -172,9 +178,26 @@ def why_absent(scene: Scene, entity: Entity, view: v.MessageView) -> Iterator[v.
                 return
         yield from rules_if(
             (scene.asked(v.DeleteQueue, v.DeleteTopic), "MGMT-15", "MGMT-17"),
+            (forwards_sessions(scene, event), "FWD-25"),
             (v.concerned(event.command) != entity.path, "FWD-14", "KEY-01"),
         )
+    else:
+        for record in scene.given():
+            yield from of_forwarding(scene, record)
     yield "LIFE-01"
+
+
+def forwards_sessions(scene: Scene, event: v.Event) -> bool:
+    """FWD-25: return whether a message was sent to an entity with sessions that forwards."""
+    created = [
+        one.command
+        for one in scene.asked(v.CreateQueue)
+        if getattr(one.command, "queue", "") == v.concerned(event.command)
+    ]
+    return any(
+        getattr(one, "requires_session", False) and getattr(one, "forward_to", None) is not None
+        for one in created
+    )
 
 
 def of_uncommitted(
@@ -195,6 +218,7 @@ def of_uncommitted(
         for one in scene.asked(v.RollBackTransaction)
     )
     yield from rules_if(
+        (any(error_of(one) is v.Error.QUOTA_EXCEEDED for one in refused), "SIZE-14"),
         (refused and scene.asked(*LOCKS), "LOCK-13"),
         (isinstance(event.command, v.SendBatch), "BATCH-08"),
         (topic_of(entity) is not None, "TOPIC-15"),
@@ -202,6 +226,11 @@ def of_uncommitted(
         (rolled_back, "TXN-13"),
         (not rolled_back, "TXN-12"),
     )
+
+
+def error_of(event: v.Event) -> v.Error | None:
+    """Return the error of a refusal; `None` for any other answer."""
+    return getattr(event.outcome, "error", None)
 
 
 LOCKS: Final = (v.Complete, v.Abandon, v.DeadLetter, v.Defer)
@@ -233,9 +262,12 @@ def of_other_place(
         if one.entity.kind in (EntityKind.DEAD_LETTERS, EntityKind.TRANSFERS)
         and isinstance(one, QueuedMessage)
         and one.reason in OF_REASONS
-        and one.entity.owner is not entity
     ]
+    premium = scene.namespace.profile.tier is v.Tier.PREMIUM
     for one in stopped:
+        here = one.entity.owner is entity and not is_forwarded(scene, one)
+        sessionless = one.reason == "SessionIdMissing" and here
+        yield from rules_if((premium, "PREM-11"), (sessionless, "SESS-01"))
         yield from OF_REASONS.get(one.reason, ())
     sent_here = v.concerned(event.command) == base_path(entity.path)
     passed_on = elsewhere and sent_here and scene.hops_to(elsewhere[0].entity.path)
@@ -255,8 +287,12 @@ def of_topic(
     """TOPIC-03, FILTER: yield the rules by which a subscription has no copy of a message."""
     topic = topic_of(entity)
     if topic is not None and v.concerned(event.command) == topic.path:
-        early = scene.before.index(event) < scene.created_at(entity.path)
-        yield from rules_if((early, "TOPIC-03"))
+        early = scene.history.index(event) < scene.created_at(entity.path)
+        again = any(
+            v.concerned(one.command) == entity.path
+            for one in scene.deleted_subscriptions(topic.path)
+        )
+        yield from rules_if((early and again, "MGMT-15"), (early, "TOPIC-03"))
         yield from rules_of_filters(scene, entity, message)
 
 
@@ -275,29 +311,32 @@ def of_copies(scene: Scene, entity: Entity, view: v.MessageView) -> Iterator[v.R
     first = next(
         (one for one in scene.lives.everything() if one.message.message_id == view.message_id), None
     )
-    between = scene.before[scene.before.index(sent[0][0]) : scene.before.index(sent[-1][0])]
-    waited = [e for e in between if isinstance(e.command, v.AdvanceClock)]
+    history = scene.history
+    between = history[history.index(sent[0][0]) : history.index(sent[-1][0])]
+    waited = sum(getattr(event.command, "duration", 0) for event in between)
     keys = {message.partition_key or message.session_id for _, message in sent}
     base = entity.base
     window = base.settings.duplicate_window
     yield from rules_if(
+        (has_odd_window(base), "DUP-03"),
         (any(isinstance(one, v.SendBatch) for one in commands), "BATCH-09"),
         (any(getattr(one, "transaction", None) for one in commands), "DUP-11"),
         (base.path not in paths, "FWD-13"),
         (base.kind is EntityKind.TOPIC, "TOPIC-12"),
         (any(isinstance(e.command, v.TakePartitionDown) for e in between), "DUP-09"),
-        (waited and window == DEFAULT_WINDOW, "DUP-02"),
-        (waited and window != DEFAULT_WINDOW, "DUP-03"),
+        (waited > window // 2 and window == DEFAULT_WINDOW, "DUP-02"),
         (len(keys) > 1 and not base.settings.partitioned, "DUP-05"),
-        (first is not None and was_settled(scene, first), "DUP-07"),
-        (True, "KEY-11", "DUP-07", "DUP-04", "DUP-02", "DUP-05"),
+        (first is not None and was_settled(scene, first, sent[-1][0]), "DUP-07"),
+        (True, "KEY-11", "DUP-07", "DUP-04", "DUP-02", "DUP-03", "DUP-05"),
     )
 
 
-def was_settled(scene: Scene, record: Numbered) -> bool:
-    """Return whether a message is gone, and not because a receiver has deleted it."""
+def was_settled(scene: Scene, record: Numbered, by: v.Event) -> bool:
+    """Return whether a message was gone before an event, and no receive has deleted it."""
     changes = scene.lives.of(record)
-    return is_gone(record) and scene.cause(record, changes[-1]) not in GIVING
+    if not is_gone(record) or scene.cause(record, changes[-1]) in GIVING:
+        return False
+    return changes[-1].index < scene.before.index(by)
 
 
 DEFAULT_WINDOW: Final = 600 * v.MICROSECONDS
@@ -397,12 +436,16 @@ def wrongly_dead(scene: Scene, dead: Entity, body: str) -> Iterator[v.RuleId]:
         )
     elif body in {m.body for e in scene.before for m in sent_in(e)}:
         yield "DLQ-08"
+    paths = {v.concerned(event.command) for event, _ in scene.sends_of(body)}
+    foreign = not elsewhere and base_path(owner.path) not in paths
     refused = [
         event
         for event in scene.asked(v.DeadLetter, path=owner.path)
         if isinstance(event.outcome, v.Refused)
     ]
-    yield from rules_if((refused, "DLQ-14"), (True, "DLQ-03", "DLQ-14", "DLQ-08"))
+    yield from rules_if(
+        (foreign, "DLQ-08"), (refused, "DLQ-14"), (True, "DLQ-03", "DLQ-14", "DLQ-08")
+    )
 
 
 def sent_in(event: v.Event) -> Sequence[v.Message]:
@@ -467,15 +510,18 @@ def wrongly_given_by_number(
     if len(views) != len(numbers):
         yield from ("DEFER-03",) if not views else ("DEFER-11",)
     for view in views:
-        if view.sequence_number not in (None, *numbers):
-            yield "DEFER-08"
+        number = view.sequence_number
+        named = None if number is None else scene.bindings.named(entity, number)
+        yield from rules_if(
+            (number not in (None, *numbers), "DEFER-08"),
+            (named is not None and named.message.body != view.body, "DEFER-02"),
+        )
         record = recognised(scene, entity, view)
         if record is None:
             yield from why_absent(scene, entity, view)
             continue
-        number = scene.bindings.number_or_limits(record)
-        if isinstance(number, int) and number not in numbers:
-            yield "DEFER-02"
+        known = scene.bindings.number_or_limits(record)
+        yield from rules_if((isinstance(known, int) and known not in numbers, "DEFER-02"))
         yield from wrongly_given(scene, view)
     yield from ("DEFER-02", "DEFER-12", "DEFER-11")
 

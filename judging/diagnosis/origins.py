@@ -9,6 +9,7 @@ from busproof.judging.diagnosis.filters import rules_of_filters
 from busproof.judging.diagnosis.scene import Scene
 from busproof.judging.replay.bindings import Numbered
 from busproof.judging.replay.evidence import base_path
+from busproof.model.duplicates import LONGEST_WINDOW, SHORTEST_WINDOW
 from busproof.model.life_cycle import State
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import EntityKind
@@ -172,6 +173,7 @@ def of_detection(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
         if isinstance(event.command, v.RollBackTransaction)
     }
     yield from rules_if(
+        (has_odd_window(entity.base), "DUP-03"),
         (any(isinstance(event.outcome, v.Refused) for event in here), "DUP-08"),
         (any(getattr(e.command, "transaction", None) in rolled_back for e in here), "DUP-10"),
         (others and not here, "DUP-13"),
@@ -179,6 +181,12 @@ def of_detection(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
         (here, "DUP-01"),
         (True, "DUP-04"),
     )
+
+
+def has_odd_window(entity: Entity) -> bool:
+    """DUP-03: return whether the duplicate window is one that no entity may have."""
+    window = entity.settings.duplicate_window
+    return not SHORTEST_WINDOW <= window <= LONGEST_WINDOW
 
 
 def of_lifetime(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
@@ -199,6 +207,10 @@ def of_copies(scene: Scene, subscription: Entity, message: v.Message) -> Iterato
     touched = any(
         scene.lives.of(one)[1:] for one in scene.like(message.body) if one.entity in others
     )
+    received = any(
+        one.entity is subscription and one.partition and len(scene.lives.of(one)) > 1
+        for one in scene.lives.everything()
+    )
     keyless = scene.namespace.rules.keys.effective_key(topic, message) is None
     changes = scene.rule_changes(path)
     yield from rules_if(
@@ -208,9 +220,11 @@ def of_copies(scene: Scene, subscription: Entity, message: v.Message) -> Iterato
         (scene.statuses_of(topic.path), "TOPIC-26"),
         (scene.created_twice(path), "MGMT-09"),
         (scene.own_outages and keyless, "TOPIC-11"),
-        (subscription.settings.requires_session, "TOPIC-13"),
+        (any(one.settings.requires_session for one in topic.subscriptions or ()), "TOPIC-13"),
         (touched and not changes, "TOPIC-02"),
         (others and not changes, "TOPIC-01"),
+        (received and not changes, "TOPIC-09"),
+        (not changes, "TOPIC-01"),
     )
     yield from rules_of_filters(scene, subscription, message)
     yield from rules_if((touched, "TOPIC-02"), (True, "TOPIC-01"))
@@ -219,6 +233,8 @@ def of_copies(scene: Scene, subscription: Entity, message: v.Message) -> Iterato
 def of_its_last_change(scene: Scene, record: QueuedMessage) -> tuple[v.RuleId, ...]:
     """Return the rules by which a message that was received can be received again."""
     changes = scene.lives.of(record)
+    if record.cached_by is not None:
+        changes = changes[:-1]  # nobody has received it yet
     if not changes or changes[-1].before is None:
         return tuple(of_origin(scene, record))
     last = changes[-1]

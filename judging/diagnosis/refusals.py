@@ -18,6 +18,8 @@ def not_refused(scene: Scene) -> Iterator[v.RuleId]:
 
     The model names the rules of its refusals; of each, what else is known comes first.
     """
+    inside = getattr(scene.event.command, "transaction", None) is not None
+    yield from rules_if((inside and not scene.rules_of_refusals, "TXN-12", "TXN-13"))
     for rule in scene.rules_of_refusals:
         yield from KNOWN_BESIDES.get(rule, of_nothing)(scene)
         yield rule
@@ -107,6 +109,7 @@ def of_room(scene: Scene) -> Iterator[v.RuleId]:
     command, entity = scene.event.command, scene.entity
     inside = getattr(command, "transaction", None) is not None
     commits = isinstance(command, v.CommitTransaction)
+    error = getattr(scene.event.outcome, "error", None)
     states = set() if entity is None else {one.state for one in entity.messages.values()}
     set_apart = states & {State.LOCKED, State.DEFERRED}
     dead = scene.asked(v.DeadLetter) or scene.asked(v.Schedule) or scene.asked(v.SetSessionState)
@@ -117,7 +120,7 @@ def of_room(scene: Scene) -> Iterator[v.RuleId]:
         and scene.namespace.rules.keys.effective_key(entity, message) is not None
     )
     yield from rules_if(
-        (isinstance(scene.event.outcome, v.Refused), "SIZE-11"),
+        (error not in (None, v.Error.QUOTA_EXCEEDED), "SIZE-11"),
         (isinstance(command, v.SendBatch), "BATCH-10"),
         (inside or commits, "SIZE-14"),
         (set_apart or dead, "SIZE-13"),
@@ -144,7 +147,7 @@ def _went_round(scene: Scene) -> bool:
     if witness is None or entity is None or message is None:
         return False
     key = scene.namespace.rules.keys.effective_key(entity, message)
-    return key is not None and entity.base.homes.get(key.value) not in (None, witness.partition)
+    return key is not None and scene.home(entity, key) not in (None, witness.partition)
 
 
 def of_two_keys(scene: Scene) -> Iterator[v.RuleId]:

@@ -1,20 +1,22 @@
 """The scene of a violation: the model's state before the event, and its possible answers."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.judging.diagnosis.lives import Change, Lives
+from busproof.judging.homes import key_of_home
 from busproof.judging.replay.bindings import Numbered
 from busproof.judging.replay.evidence import base_path, independent_parts, messages_of, views_of
 from busproof.judging.replay.search import Ended, Search
 from busproof.model.answers import Answer
 from busproof.model.choices import RoundRobin
+from busproof.model.keys import Keys
 from busproof.model.life_cycle import State
-from busproof.model.rules import NO_FAULT
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.step import run_timers, ways
+from busproof.model.values import Key
 
 __all__ = ["Scene", "scene_of"]
 
@@ -36,6 +38,14 @@ CAUSES: Final[dict[State, tuple[type[v.Command], ...]]] = {
     ),
 }
 """State to the requests that may lead to it, besides those that give messages."""
+
+
+class KeysByProperty(Keys):
+    """Keys with the partitions that the replay has found, by the property that each is from."""
+
+    def home(self, entity: Entity, key: Key) -> int:
+        """KEY-02: return the partition that a key selects."""
+        return super().home(entity, key_of_home(self.namespace, key))
 
 
 class Scene:
@@ -63,7 +73,7 @@ class Scene:
         self._observability = observability
         self.namespace = namespace = search.namespace
         self.bindings = search.bindings
-        namespace.replace(NO_FAULT)
+        namespace.replace({"keys": KeysByProperty})
         namespace.choices = RoundRobin()
         namespace.now = max(namespace.now, event.called)
         run_timers(namespace, namespace.now)
@@ -121,13 +131,30 @@ class Scene:
                     found[record] = None
         return tuple(found)
 
+    def passed_on(self, record: Numbered) -> bool:
+        """Return whether a message waits here only to be forwarded, or did."""
+        first = self.lives.of(record)[:2]
+        return (
+            len(first) == 2
+            and first[0].before is None
+            and first[1].after is State.SCHEDULED
+            and isinstance(record, QueuedMessage)
+        )
+
     def like(self, body: str, entity: Entity | None = None) -> Sequence[Numbered]:
         """Return all messages with this body, the latest first; of one entity or of any."""
         return [
             record
             for record in reversed(self.lives.everything())
-            if record.message.body == body and entity in (None, record.entity)
+            if record.message.body == body
+            and entity in (None, record.entity)
+            and not self.passed_on(record)
         ]
+
+    @property
+    def session_id(self) -> str | None:
+        """The session that the request is about; `None` if it is about none."""
+        return getattr(self.event.command, "session_id", None)
 
     @property
     def assigns_ids(self) -> bool:
@@ -174,6 +201,19 @@ class Scene:
             if message.message_id == message_id
         ]
 
+    def home(self, entity: Entity, key: Key) -> int | None:
+        """Return the partition that a key was found to select; `None` if it was never used."""
+        return entity.base.homes.get(key_of_home(self.namespace, key).value)
+
+    def uses_of_key(self, path: str, key: str) -> list[v.Event]:
+        """Return the earlier sends to an entity with a SessionId, PartitionKey or MessageId."""
+        return [
+            event
+            for event in self.done(v.Send, v.SendBatch, v.Schedule, path=path)
+            for message in messages_of(event.command)
+            if key in (message.session_id, message.partition_key, message.message_id)
+        ]
+
     def hops_to(self, path: str) -> list[str]:
         """Return the entities that forward to an entity, directly and over others."""
         found: list[str] = []
@@ -191,6 +231,34 @@ class Scene:
                 return found
             found.append(source)
             wanted = source
+
+    def since(self, record: Numbered) -> Sequence[v.Event]:
+        """Return the events since the last change of a message."""
+        changes = self.lives.of(record)
+        if not changes:
+            return self.history
+        last = self.before[changes[-1].index]
+        return self.history[self.history.index(last) + 1 :]
+
+    def asked_under(self, record: QueuedMessage, *kinds: type[v.Command]) -> list[v.Event]:
+        """Return the earlier requests of these kinds with a lock token of this message."""
+        return [
+            event
+            for event in self.asked(*kinds, path=record.entity.path)
+            for token in tokens_of(event.command)
+            if self.holding(token) is record
+        ]
+
+    def enlisted(self, record: QueuedMessage) -> set[str | None]:
+        """Return the transactions in which this message was to be settled."""
+        events = self.asked_under(record, v.Complete, v.Abandon, v.DeadLetter, v.Defer)
+        names = (getattr(event.command, "transaction", None) for event in events)
+        return {name for name in names if name is not None}
+
+    def rolled_back(self, names: Collection[str | None]) -> bool:
+        """Return whether one of these transactions was rolled back."""
+        ended = self.asked(v.RollBackTransaction)
+        return any(getattr(event.command, "transaction", None) in names for event in ended)
 
     def done(self, *kinds: type[v.Command], path: str | None = None) -> list[v.Event]:
         """Return the earlier requests of these kinds that were not refused."""
@@ -211,6 +279,19 @@ class Scene:
         )
 
     @property
+    def is_full(self) -> bool:
+        """Whether the last send to the entity that was asked was refused for want of room."""
+        sends = self.asked(v.Send, v.SendBatch, v.Schedule, path=self.path)
+        return bool(sends) and (getattr(sends[-1].outcome, "error", None) is v.Error.QUOTA_EXCEEDED)
+
+    def was_peeked(self, record: Numbered) -> bool:
+        """Return whether a peek has shown a message in the last request to its entity."""
+        here = [e for e in self.since(record) if v.concerned(e.command) == self.path]
+        if not here or not isinstance(here[-1].command, v.Peek):
+            return False
+        return record.message.body in {view.body for view in views_of(here[-1].outcome)}
+
+    @property
     def own_outages(self) -> list[v.Event]:
         """Return the outages of the entity that was asked."""
         base = base_path(self.path)
@@ -222,6 +303,14 @@ class Scene:
         """Return the outages of other entities."""
         own = self.own_outages
         return [event for event in self.asked(v.TakePartitionDown) if event not in own]
+
+    def outlasted(self, record: Numbered) -> bool:
+        """Return whether a message was there before an outage of its entity."""
+        changes = self.lives.of(record)
+        if not changes or not self.own_outages:
+            return False
+        arrived = self.before[changes[0].index]
+        return self.history.index(arrived) < self.history.index(self.own_outages[-1])
 
     def lifetimes_changed(self) -> bool:
         """Return whether an update has changed a time to live."""
@@ -272,6 +361,13 @@ class Scene:
             return False
         asked = self.asked(v.CreateQueue, v.CreateTopic, v.CreateSubscription)
         return sum(_created_path(event.command) == path for event in asked) > 1
+
+
+def tokens_of(command: v.Command) -> tuple[str, ...]:
+    """Return the lock tokens in a request."""
+    token = getattr(command, "lock_token", None)
+    tokens: tuple[str, ...] = getattr(command, "lock_tokens", ())
+    return tokens if token is None else (token,)
 
 
 def _created_path(command: Any) -> str:

@@ -43,7 +43,7 @@ def _not_received(scene: Scene) -> Iterator[v.RuleId]:
         (in_session and scene.event.command, "SESS-05"),
         (isinstance(scene.event.command, v.ReceiveBatch), "FEAT-07", "BATCH-12"),
         (entity.kind is EntityKind.SUBSCRIPTION and entity.settings.partitioned, "TOPIC-09"),
-        (True, "LIFE-09", "LIFE-01"),
+        (True, "LIFE-09", "PART-09", "LIFE-01"),
     )
 
 
@@ -61,7 +61,7 @@ def of_circumstances(scene: Scene, entity: Entity) -> Iterator[v.RuleId]:
     if entity.owner is not entity:
         return
     yield from rules_if(
-        (scene.refused(v.CancelScheduled, path=path), "SCHED-05"),
+        (_since(scene, v.CancelScheduled), "SCHED-05"),
         (_changed_forwarding(scene, path), "FWD-05"),
         (subscription and scene.statuses_of(path), "TOPIC-25"),
         (scene.statuses_of(path), "MGMT-27"),
@@ -69,13 +69,21 @@ def of_circumstances(scene: Scene, entity: Entity) -> Iterator[v.RuleId]:
         (partitioned and len(own) < len(received) and waited, "LIFE-13"),
         (scene.created_twice(entity.path), "MGMT-09"),
         (scene.asked(v.RestoreQueue, path=entity.path), "PREM-03"),
-        (scene.was_full, "SIZE-11"),
-        (scene.own_outages and not down, "PART-04"),
+        (scene.is_full, "SIZE-11"),
+        (not down and any(map(scene.outlasted, scene.given())), "PART-04"),
         (scene.own_outages and down, "PART-02"),
         (scene.other_outages, "PART-05"),
-        (scene.asked(v.DeleteBatch, path=entity.path), "BATCH-15", "BATCH-17"),
-        (scene.asked(v.Peek, path=path), "LIFE-07"),
-        (partitioned and len(own) > 1, "PART-09"),
+        (_since(scene, v.DeleteBatch), "BATCH-15", "BATCH-17"),
+        (any(map(scene.was_peeked, scene.given())), "LIFE-07"),
+    )
+
+
+def _since(scene: Scene, kind: type[v.Command]) -> bool:
+    """Return whether such a request came since the last change of a message that is withheld."""
+    return any(
+        isinstance(event.command, kind) and v.concerned(event.command) == scene.path
+        for record in scene.given()
+        for event in scene.since(record)
     )
 
 

@@ -6,8 +6,10 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.judging.diagnosis.conditions import rules_if
 from busproof.judging.diagnosis.filters import rules_of_sql
-from busproof.judging.diagnosis.scene import Scene
+from busproof.judging.diagnosis.scene import Scene, tokens_of
+from busproof.judging.replay.evidence import views_of
 from busproof.model.life_cycle import State
+from busproof.model.state import QueuedMessage
 from busproof.model.values import EntityKind
 
 __all__ = ["wrongly_refused"]
@@ -160,30 +162,50 @@ def of_settlement(scene: Scene) -> tuple[v.RuleId, ...]:
     """Return the rules by which a lock has to be usable."""
     entity, path, command = scene.entity, scene.path, scene.event.command
     partitioned = entity is not None and entity.settings.partitioned
-    token = getattr(command, "lock_token", None)
-    record = None if token is None else scene.holding(token)
+    record = next(filter(None, map(scene.holding, tokens_of(command))), None)
     expires_at = None if record is None else record.expires_at
     expired = expires_at is not None and expires_at <= scene.namespace.now
-    renewed = scene.done(v.RenewLock, v.RenewLocks, path=path)
-    others = scene.asked(v.Complete, v.Abandon, v.DeadLetter, v.Defer, path=path)
+    if record is None:
+        return ("LIFE-06",)
+    since = scene.since(record)
+    enlisted = scene.enlisted(record)
+    renewed = scene.asked_under(record, v.RenewLock, v.RenewLocks)
+    together = scene.asked_under(record, v.SettleBatch)
+
+    def were_asked(*kinds: type[v.Command]) -> bool:
+        here = (event for event in since if v.concerned(event.command) == path)
+        return any(isinstance(event.command, kinds) for event in here)
+
     return rules_if(
         (expired, "TTL-05"),
         (isinstance(command, v.SettleBatch), "LOCK-14"),
         (isinstance(command, v.RenewLocks), "LOCK-18"),
-        (scene.asked(v.DeleteBatch), "BATCH-16"),
-        (scene.asked(v.RollBackTransaction), "LOCK-12"),
-        (scene.asked(v.BeginTransaction), "LOCK-11"),
-        (scene.asked(v.SettleBatch, path=path), "LOCK-16", "LOCK-14"),
-        (scene.asked(v.RenewSessionLock), "SESS-14"),
-        (scene.asked(v.RenewLocks), "LOCK-18"),
-        (scene.asked(v.ReceiveBatch), "BATCH-14"),
-        (renewed and len(scene.asked(v.Receive)) > 1, "LOCK-10"),
+        (were_asked(v.DeleteBatch), "BATCH-16"),
+        (scene.rolled_back(enlisted), "LOCK-12"),
+        (enlisted, "LOCK-11"),
+        (together, "LOCK-16", "LOCK-14"),
+        (record.session is not None and were_asked(v.RenewSessionLock), "SESS-14"),
+        (any(isinstance(event.command, v.RenewLocks) for event in renewed), "LOCK-18"),
+        (was_received_with_others(scene, record), "BATCH-14"),
         (renewed, "LOCK-04"),
-        (others, "LOCK-10"),
-        (scene.asked(v.UpdateQueue, path=path), "LOCK-01"),
+        (were_asked(*SETTLING), "LOCK-10"),
+        (were_asked(v.UpdateQueue), "LOCK-01"),
         (isinstance(command, v.RenewLock) and partitioned, "FEAT-10"),
         (partitioned, "PART-12"),
         (True, "LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02"),
+    )
+
+
+SETTLING: Final = (v.Complete, v.Abandon, v.DeadLetter, v.Defer, v.RenewLock, v.SettleBatch)
+
+
+def was_received_with_others(scene: Scene, record: QueuedMessage) -> bool:
+    """BATCH-14: return whether a message was received together with others."""
+    return any(
+        isinstance(event.command, v.ReceiveBatch)
+        and len(views_of(event.outcome)) > 1
+        and record.message.body in {view.body for view in views_of(event.outcome)}
+        for event in scene.asked(v.ReceiveBatch, path=record.entity.path)
     )
 
 

@@ -37,6 +37,11 @@ class Order:
         self._before = _sends_before(events) if known else {}
         self._hints: Hints | None = None
 
+    @property
+    def first(self) -> int:
+        """The first event that is not done."""
+        return self._first
+
     def add(self, event: v.Event) -> None:
         """Note that the list of events has one more, which came after all others."""
         self._ends.append(NEVER if event.returned is None else event.returned)

@@ -282,8 +282,9 @@ class Search:
                 node.blame = known
             elif node.queue:
                 return Ended.GAVE_UP
-            if len(self._frames) >= self.furthest and node.failed:
-                self.stuck_at = next(iter(node.failed))
+            if len(self._frames) >= self.furthest:
+                # If no event may come next, the numbers contradict the order of the sends.
+                self.stuck_at = next(iter(node.failed), order.first)
             node = self._repaired(node.failed) if is_hasty else self._resumed(node.blame)
         return Ended.IMPOSSIBLE if node is None else Ended.EXPLAINED
 

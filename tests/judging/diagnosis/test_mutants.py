@@ -17,7 +17,7 @@ FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 EDITION = "cs-2020-12"
 """The edition that states the most."""
 LONGEST = 100
-FIRST, AMONG = 0.8, 0.9
+FIRST, AMONG = 0.9, 0.98
 """Least shares of runs in which the right rule is charged first, and at all."""
 TRIED = [
     mutant
