@@ -2,6 +2,9 @@
 
 A description may show an earlier count or availability, so `accept` allows any earlier one. After
 two minutes without a request that changes anything, it must show the current one.
+
+While a partition is down, a description may be refused (COUNTS-IN-OUTAGE). Whoever refuses all of
+them for two minutes reports no availability at all, which MGMT-21 requires.
 """
 
 from collections.abc import Sequence
@@ -10,10 +13,10 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.judging.liveness import BOUND, Overdue
+from busproof.judging.liveness import BOUND, TRIES, Overdue
 from busproof.oracle.management.counts import counts, surely_aside
 from busproof.oracle.management.descriptions import wrongly_told
-from busproof.oracle.state import Namespace, Queue
+from busproof.oracle.state import Namespace, Queue, everywhere
 from busproof.oracle.unjudged import is_about_unjudged
 
 __all__ = ["Lag"]
@@ -31,8 +34,18 @@ CHANGES_NOTHING: Final = (
     v.Peek,
 )
 """Requests that change no description."""
+REFUSED_FOR_A_WHILE: Final = frozenset({"either", "left-out"})
+"""Readings of COUNTS-IN-OUTAGE under which some description of an outage is given."""
 OF_AVAILABILITY: Final = frozenset({"MGMT-21", "MGMT-22"})
 """Rules on availability, which an outage that anybody knows of decides."""
+
+
+@attrs.frozen
+class _Refused:
+    """A series of refused descriptions: when it began, and how many there were."""
+
+    since: int
+    answers: int = 0
 
 
 class Lag:
@@ -43,6 +56,7 @@ class Lag:
         self._before: Sequence[Namespace] = ()
         self._is_blind = False
         self._was_down = False
+        self._refused: dict[v.Command, _Refused] = {}
 
     def saw(self, event: v.Event, possible: Sequence[Namespace]) -> Overdue | None:
         """Return what is wrong with a description that had time enough to become right.
@@ -60,6 +74,11 @@ class Lag:
         if not isinstance(event.command, CHANGES_NOTHING):
             self._since = event.called if event.returned is None else event.returned
             self._before = possible
+            self._refused = {}
+        if isinstance(event.command, v.GetQueue | v.GetTopic):
+            late = self._silence(event, event.command, possible)
+            if late is not None:
+                return late
         if not isinstance(event.outcome, v.Described | v.TopicDescribed):
             return None
         if self._is_blind or event.called - self._since < BOUND:
@@ -73,6 +92,32 @@ class Lag:
             return None
         rules = dict.fromkeys(rule for rules in wrong for rule in rules)
         return Overdue(rules=tuple(rules), why="after two minutes the description is still wrong")
+
+    def _silence(
+        self, event: v.Event, command: v.GetQueue | v.GetTopic, possible: Sequence[Namespace]
+    ) -> Overdue | None:
+        """Return what is wrong if an outage has kept every description away for two minutes."""
+        name = command.topic if isinstance(command, v.GetTopic) else command.queue
+        must = all(_must_be_told(state, name) for state in possible)
+        if self._is_blind or not must or not isinstance(event.outcome, v.Refused):
+            self._refused.pop(command, None)
+            return None
+        before = self._refused.get(command, _Refused(event.called))
+        row = self._refused[command] = attrs.evolve(before, answers=before.answers + 1)
+        if row.answers < TRIES or event.called - row.since < BOUND:
+            return None
+        why = f"a partition is down, and {row.answers} descriptions in two minutes were refused"
+        return Overdue(rules=("MGMT-21",), why=why)
+
+
+def _must_be_told(state: Namespace, name: str) -> bool:
+    """Return whether a partition of an entity is surely down, and another one surely up."""
+    entity = state.queues.get(name)
+    if entity is None or state.reading("COUNTS-IN-OUTAGE") not in REFUSED_FOR_A_WHILE:
+        return False
+    outages, settings = entity.outages, entity.settings
+    is_sure = bool(outages.down) and not outages.doubt
+    return is_sure and not outages.must_hit(everywhere(state, settings))
 
 
 def _wrong(state: Namespace, before: Sequence[Namespace], event: v.Event) -> tuple[v.RuleId, ...]:

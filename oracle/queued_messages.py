@@ -132,6 +132,7 @@ class Stored:
         aged: whether it is uncertain for the only reason that its time to live may have passed.
         gone: whether it has expired and cannot be received any more.
         owed: the rule by which it must arrive eventually, though it may not have arrived yet.
+        rivalled: the rule by which it or a copy of it must arrive eventually.
     """
 
     number: int
@@ -166,6 +167,7 @@ class Stored:
     aged: bool = False
     gone: bool = False
     owed: v.RuleId | None = None
+    rivalled: v.RuleId | None = None
 
     @property
     def available(self) -> bool:

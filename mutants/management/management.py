@@ -315,6 +315,15 @@ class NeverLimited(Management):
         return v.Availability.AVAILABLE
 
 
+@mutant("MGMT-21", IN_OUTAGE, readings={**AT_ONCE, "COUNTS-IN-OUTAGE": "left-out"})
+class NothingToldInOutage(Management):
+    """In an outage every request for a description fails."""
+
+    @refuses("MGMT-21", v.Error.UNAVAILABLE)
+    def availability(self, entity: Entity) -> bool:
+        return bool(entity.base.down)
+
+
 @mutant("MGMT-22", RECOVERED, readings=AT_ONCE, deep=True)
 class LimitedForGood(Management):
     """After an outage the availability is reported as limited forever."""

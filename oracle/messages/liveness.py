@@ -5,6 +5,8 @@ after the message could have arrived; the caller chooses how long that is. `acce
 single answers, does not use this module.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Final
 
 from busproof import vocabulary as v
@@ -52,7 +54,13 @@ def owed_by(arrival: Arrival) -> v.RuleId:
 
 
 def owed(
-    namespace: Namespace, name: str, session_id: str | None, since: int, *, calm: bool = False
+    namespace: Namespace,
+    name: str,
+    session_id: str | None,
+    since: int,
+    sent: Mapping[str, int] | None = None,
+    *,
+    calm: bool = False,
 ) -> v.RuleId | None:
     """Return the rule that requires a receive to return a message eventually, if there is one.
 
@@ -61,6 +69,8 @@ def owed(
         name: the entity.
         session_id: the session of the receive, if sessions are required.
         since: how many messages had arrived there at the last event that may have delayed them.
+        sent: MessageId to how many messages with it were sent there, none of which was ever shown;
+            by default nobody has counted.
         calm: whether there was no such event anywhere.
     """
     queue = namespace.queues.get(name)
@@ -89,7 +99,30 @@ def owed(
     )
     due = next((rule for rule in waiting if rule is not None), None)
     forwarded = _owed_from_dead_letter_queues(namespace, queue) if calm else None
-    return due or forwarded or _owed_dead_letter(namespace, name)
+    dead_letter = _owed_dead_letter(namespace, name)
+    return due or forwarded or dead_letter or _owed_copy(namespace, queue, since, sent or {})
+
+
+def _owed_copy(
+    namespace: Namespace, queue: Queue, since: int, sent: Mapping[str, int]
+) -> v.RuleId | None:
+    """SCHED-02, KEY-11: return the rule by which one of several copies must arrive.
+
+    Which of them is dropped is open (SCHEDULED-COPIES), but only for another one. So all that were
+    ever sent must be due, and none of them may have been seen or have expired.
+    """
+    if not sent or queue.settings.requires_session:
+        return None
+    copies = defaultdict[str, list[Stored]](list)
+    for stored in queue.messages.values():
+        if stored.message.message_id is not None:
+            copies[stored.message.message_id].append(stored)
+    for message_id, alike in copies.items():
+        rule = next((stored.rivalled for stored in alike if stored.rivalled), None)
+        due = (one.number >= since and _is_on_its_way(namespace, one) for one in alike)
+        if rule is not None and len(alike) == sent.get(message_id) and all(due):
+            return rule
+    return None
 
 
 def _owed_from_dead_letter_queues(namespace: Namespace, queue: Queue) -> v.RuleId | None:

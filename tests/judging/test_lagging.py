@@ -1,5 +1,6 @@
 """Descriptions that are still wrong after two minutes, and those that may lag (GET-LAG)."""
 
+import attrs
 import pytest
 
 from busproof import vocabulary as v
@@ -11,6 +12,7 @@ from busproof.judging.liveness import BOUND
 from busproof.model import Family
 from busproof.model.management import Management
 from busproof.model.state import Entity
+from busproof.model.values import Refusal
 from busproof.spec import load
 
 CATALOGUE = load()
@@ -81,3 +83,44 @@ def test_count_is_right_though_a_lock_has_ended_meanwhile() -> None:
 )
 def test_count_may_be_that_of_before_a_message_expired_or_became_due(last: v.Command) -> None:
     assert asked(QUEUE, SENT, last, management=OneTooFew) is None
+
+
+class Silent(Management):
+    """Nothing is told in an outage."""
+
+    def availability(self, entity: Entity) -> v.Availability:
+        told = super().availability(entity)
+        if told is v.Availability.LIMITED:
+            raise Refusal(v.Error.UNAVAILABLE)
+        return told
+
+
+DOWN = v.TakePartitionDown(queue="q", partition=0)
+SEVEN = v.AdvanceClock(duration=7 * v.MICROSECONDS)
+
+
+def test_description_that_is_refused_through_a_whole_outage_is_missed() -> None:
+    """Nobody can be told that availability is limited."""
+    violation = asked(QUEUE, DOWN, *(SEVEN, GET) * 19, wait=SEVEN.duration, management=Silent)
+    assert violation is not None
+    assert ("MGMT-21",) == violation.rules
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        (QUEUE, DOWN, *(SEVEN, GET) * 18),
+        (QUEUE, DOWN, *(GET,) * 19),
+        (QUEUE, DOWN, *(SEVEN, GET) * 15, SENT, *(SEVEN, GET) * 15),
+        (QUEUE, *(attrs.evolve(DOWN, partition=each) for each in range(16)), *(SEVEN, GET) * 30),
+    ],
+    ids=["seldom", "soon", "changed", "everything down"],
+)
+def test_description_may_be_refused_in_an_outage_for_a_while(commands: list[v.Command]) -> None:
+    assert asked(*commands, wait=SEVEN.duration, management=Silent) is None
+
+
+def test_description_may_be_refused_where_the_reading_says_so() -> None:
+    readings = {"COUNTS-IN-OUTAGE": "refused"}
+    commands = (QUEUE, DOWN, *(SEVEN, GET) * 30)
+    assert asked(*commands, wait=SEVEN.duration, readings=readings, management=Silent) is None

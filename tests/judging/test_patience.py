@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from busproof.judging.judge import Judge, Violation
-from busproof.judging.liveness import PAUSE, TRIES
+from busproof.judging.liveness import FEW, PAUSE, TRIES
 from busproof.spec import load
 from busproof.vocabulary.commands import (
     Abandon,
@@ -14,6 +14,7 @@ from busproof.vocabulary.commands import (
     AddRule,
     AdvanceClock,
     BringPartitionUp,
+    CancelScheduled,
     Command,
     CreateQueue,
     CreateSubscription,
@@ -95,8 +96,8 @@ def send(to: str = "q", body: str = "m1", **properties: Any) -> Send:
     return Send(queue=to, message=Message(body=body, **properties))
 
 
-def schedule(delay: int, **properties: Any) -> Schedule:
-    return Schedule(queue="end", message=Message(body="m1", **properties), delay=delay)
+def schedule(delay: int, body: str = "m1", **properties: Any) -> Schedule:
+    return Schedule(queue="end", message=Message(body=body, **properties), delay=delay)
 
 
 SOURCE = queue("q", forward_to="end")
@@ -316,3 +317,45 @@ def test_receivers_elsewhere_have_a_row_of_their_own() -> None:
         bus.saw(AdvanceClock(duration=PAUSE))
     assert bus.saw(other, Empty()) is None
     assert bus.saw(TAKE, Empty()) is not None
+
+
+COPIES = queue(duplicate_detection=True)
+DUE = AdvanceClock(duration=2 * PAUSE)
+TWO = tuple(schedule(PAUSE, body, message_id="x") for body in ("m1", "m2"))
+MORE = tuple(schedule(PAUSE, body, message_id="x") for body in ("m3", "m4"))
+
+
+@pytest.mark.parametrize(
+    "commands", [(COPIES, *TWO, DUE), (COPIES, *TWO, *MORE, DUE)], ids=["two", "four"]
+)
+def test_one_of_several_scheduled_copies_has_to_come(commands: tuple[Command, ...]) -> None:
+    """Which of them is dropped is open, but each is dropped only for another one."""
+    found = Bus(*commands).empty()
+    assert found is not None
+    assert ("SCHED-02",) == found.rules
+
+
+@pytest.mark.parametrize("pause", [PAUSE, 20 * PAUSE])
+def test_few_empty_answers_are_enough_only_over_a_long_time(pause: int) -> None:
+    bus, found = Bus(queue(), schedule(PAUSE), DUE), None
+    for _ in range(FEW):
+        found = bus.saw(TAKE, Empty())
+        bus.saw(AdvanceClock(duration=pause))
+    assert (found is not None) == (pause > PAUSE)
+
+
+def test_copy_need_not_come_if_another_was_seen_or_may_be_gone() -> None:
+    """By a receive, a cancellation, its age or its own send, it may have been dropped for that."""
+    seen = Bus(COPIES, *TWO, DUE)
+    view = MessageView(body="m1", sequence_number=1, delivery_count=1, message_id="x")
+    seen.saw(TAKE, Received(message=view))
+    assert seen.empty() is None
+    cancelled = Bus(COPIES)
+    for number, each in enumerate(TWO, 1):
+        cancelled.saw(each, Scheduled(sequence_number=number))
+    cancelled.saw(CancelScheduled(queue="end", sequence_number=1))
+    cancelled.saw(DUE)
+    assert cancelled.empty() is None
+    mortal = schedule(PAUSE, "m3", message_id="x", time_to_live=PAUSE)
+    assert Bus(COPIES, *TWO, mortal, DUE, DUE).empty() is None
+    assert Bus(COPIES, *TWO, schedule(999 * PAUSE, "m3", message_id="x"), DUE).empty() is None

@@ -86,6 +86,28 @@ def test_scheduled_message_is_due_at_its_time() -> None:
     assert "SCHED-02" == owed(found.possible[0], "end", None, 0)
 
 
+def test_one_of_several_copies_is_due_if_all_that_were_sent_are() -> None:
+    """Each may be dropped, but only for another one."""
+    copies = attrs.evolve(END, duplicate_detection=True)
+    one = Schedule(queue="end", message=Message(body="m1", message_id="x"), delay=SECOND)
+    found = observer(
+        copies,
+        one,
+        one,
+        attrs.evolve(one, message=Message(body="m2", message_id="y"), delay=9 * SECOND),
+    )
+    found.saw(AdvanceClock(duration=2 * SECOND))
+    found.saw(Receive(queue="end"), Empty())
+    (state,) = found.possible
+    assert owed(state, "end", None, 3, {"x": 2}) is None
+    assert "SCHED-02" == owed(state, "end", None, 0, {"x": 2})
+    (alone,) = observer(copies).possible
+    assert owed(alone, "end", None, 0, {"x": 2}) is None
+    sessions = attrs.evolve(copies, requires_session=True)
+    (state,) = observer(sessions).possible
+    assert owed(state, "end", "a", 0, {"x": 2}) is None
+
+
 DEAD = "q/$deadletterqueue"
 EXPIRING = CreateQueue(queue="q", time_to_live=SECOND, dead_letter_expired=True)
 LATER = AdvanceClock(duration=100 * SECOND)
