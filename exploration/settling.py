@@ -93,6 +93,8 @@ def _shrunk(
             if trials.fails(guess):
                 return numbered(guess)
     commands = minimised(commands_of(events, observability.clock), trials.fails)
+    if not trials.allow(commands):
+        return numbered(commands)
     commands = simplified(numbered(commands), trials.fails)
     # Simpler values may make further commands unnecessary.
     return numbered(minimised(commands, trials.fails))

@@ -98,6 +98,10 @@ class Trials:
         self._commands = commands
         self._replays = replays
 
+    def allow(self, commands: Sequence[RecordedCommand]) -> bool:
+        """Return whether the limits allow one more replay of these commands."""
+        return self._replays != 0 and len(commands) <= self._commands
+
     def fails(self, commands: Sequence[RecordedCommand]) -> bool:
         """Return whether these commands break the rule.
 

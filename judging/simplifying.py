@@ -26,6 +26,9 @@ Place = tuple[Any, ...]
 
 SECOND: Final = v.MICROSECONDS
 
+MOST_COPIED: Final = 100_000
+"""Maximum number of commands in all attempts together, whether they are tried or not."""
+
 REFERRING: Final = frozenset(
     {"lock_token", "lock_tokens", "sequence_number", "sequence_numbers", "from_sequence_number"}
 )
@@ -76,6 +79,7 @@ class _Work:
     def __init__(self, commands: Sequence[RecordedCommand], fails: Fails) -> None:
         self.best = tuple(commands)
         self._fails = fails
+        self._copied = 0
         self._plain: Plain = [
             {"connection": recorded.connection, "command": unstructure(recorded.command)}
             for recorded in commands
@@ -153,12 +157,21 @@ class _Work:
                 low = middle
 
     def _try_value(self, place: Place, value: object) -> bool:
+        if _value(self._plain, place) == value:
+            return False
         changed = copy.deepcopy(self._plain)
         _value(changed, place[:-1])[place[-1]] = value
         return self._try(changed)
 
     def _try(self, changed: Plain) -> bool:
-        """Keep the changed commands if they still fail; return whether they do."""
+        """Keep the changed commands if they still fail; return whether they do.
+
+        Raises:
+            Spent: there were too many attempts.
+        """
+        self._copied += len(changed)
+        if self._copied > MOST_COPIED:
+            raise Spent
         if changed == self._plain:
             return False
         try:

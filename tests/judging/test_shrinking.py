@@ -13,7 +13,7 @@ from busproof.history.replay import RecordedCommand, commands_of
 from busproof.judging.compress_time import without_waiting
 from busproof.judging.judge import Judge
 from busproof.judging.shrinking import minimised, off_the_wire
-from busproof.judging.simplifying import Spent, simplified
+from busproof.judging.simplifying import MOST_COPIED, Spent, simplified
 from busproof.vocabulary.commands import (
     AdvanceClock,
     Command,
@@ -199,3 +199,19 @@ def test_numbers_and_texts_become_as_small_as_they_can() -> None:
         Send(queue="q", message=Message(body="m1", subject="a lo", properties={"n": 0})),
         AdvanceClock(duration=30 * MICROSECONDS),
     ]
+
+
+def test_simplifying_of_very_many_commands_ends_soon() -> None:
+    """Each attempt copies all commands; a failure of 5,000 took minutes."""
+    many = tuple(
+        RecordedCommand(number=number, command=CreateQueue(queue=f"queue-{number}", max_size=2))
+        for number in range(1, 2_001)
+    )
+    tried: list[int] = []
+
+    def fails(commands: Sequence[RecordedCommand]) -> bool:
+        tried.append(len(commands))
+        return False
+
+    assert many == simplified(many, fails)
+    assert 0 < sum(tried) <= MOST_COPIED
