@@ -1,10 +1,8 @@
 """One AMQP connection, as both of its directions show it: requests, and the answers to them."""
 
-from collections import deque
 from collections.abc import Callable
 from itertools import count
 from typing import Any, Final
-from uuid import UUID
 
 import attrs
 from proton import Described
@@ -13,142 +11,36 @@ from busproof import vocabulary as v
 from busproof.recorder import frames as f
 from busproof.recorder import management
 from busproof.recorder import outcomes as o
-from busproof.recorder.frames import Frame, Nested, Unreadable, decoded
-from busproof.recorder.journal import Call, Journal
-from busproof.recorder.messages import Content, Privacy, content_of, inner_messages
+from busproof.recorder.desk import Desk
+from busproof.recorder.frames import Frame, Unreadable
+from busproof.recorder.journal import Call
+from busproof.recorder.links import (
+    NEXT,
+    AmqpSession,
+    Delivery,
+    Link,
+    deliveries_in,
+    outcome_of_settlement,
+    settlement_of,
+    terminus_of,
+    token_of,
+    wanted_session,
+)
+from busproof.recorder.messages import Content, content_of, inner_messages
 from busproof.recorder.names import MANAGEMENT, entity_of
-from busproof.recorder.tally import Tally
 
-__all__ = ["Conversation", "Desk"]
+__all__ = ["Conversation"]
 
 SENDS, RECEIVES = False, True
 """Role of a link, as its Attach has it."""
 SETTLED: Final = 1
 """Settle mode of a sender whose messages are settled as they are sent."""
 BATCH_FORMAT: Final = 0x80013700
-SESSION_FILTER: Final = "com.microsoft:session-filter"
 NO_SESSION: Final = "com.microsoft:timeout"
 COORDINATOR: Final = 0x30
 DECLARE, DISCHARGE = 0x31, 0x32
-REASON: Final = "DeadLetterReason"
-MOST_DISPOSED: Final = 100_000
-"""Maximum number of deliveries that a disposition names; more are taken for a wrong frame."""
 EARLY: Final = 1_000_000
 """How much earlier than we see it a service may have ended a link, in microseconds."""
-NEXT: Final = object()
-"""In place of a session id: any session."""
-
-
-@attrs.frozen
-class Desk:
-    """What all connections of a recording share.
-
-    Attributes:
-        journal: the files of the recording.
-        privacy: what is kept of messages.
-        tally: what was seen and cannot be said in a history.
-        receive_wait: how long a service must have had credit for a message before it is taken to
-            have none, in microseconds: it may take a moment to look into each partition.
-        released: sequence numbers of messages that were given back without being counted as
-            delivered, by entity.
-    """
-
-    journal: Journal
-    privacy: Privacy
-    tally: Tally
-    receive_wait: int = 1_000_000
-    released: dict[str, set[int]] = attrs.field(factory=dict)
-    transactions: "count[int]" = attrs.field(factory=lambda: count(1))
-
-    def written(self, command: v.Command) -> v.Command:
-        """Return a request as it is written; leave out a topic whose rule reads what is hashed."""
-        if not isinstance(command, v.AddRule):
-            return command
-        rule = self.privacy.rule(command)
-        if rule is None:
-            self.journal.left_out.leave(command.topic)
-            self.tally.count("topics with SQL in rules, as their properties are hashed")
-        return rule or command
-
-
-@attrs.define(eq=False)
-class _Link:
-    """A link of the client.
-
-    Attributes:
-        name: its name.
-        role: whether the client receives on it.
-        path: the entity; empty if there is none, as for a coordinator.
-        kind: what it carries: messages, requests to a management node, transactions, or nothing
-            that is recorded.
-        client: the client in the history.
-        mode: the receive mode.
-        session: the session id, `NEXT`, or `None` if it has no session.
-        accepting: the request that accepts the session, until it is answered.
-        closing: the request that closes the session, until it is answered.
-        attached_at: when the client asked for it.
-        is_open: whether the service has confirmed it.
-        grants: the credit that is not used up: up to which delivery, and since when.
-        given: number of deliveries so far.
-        waits: the receive that stands for the unused credit, noted as open.
-        part: the first frame of a message that comes in several, and its payload so far.
-    """
-
-    name: str
-    role: bool
-    path: str
-    kind: str
-    client: str
-    mode: v.ReceiveMode = v.ReceiveMode.PEEK_LOCK
-    session: Any = None
-    accepting: Call | None = None
-    closing: Call | None = None
-    attached_at: int = 0
-    is_open: bool = False
-    grants: deque[tuple[int, int]] = attrs.field(factory=deque)
-    since: int = 0
-    given: int = 0
-    first: int = 0
-    drains: bool = False
-    is_ended: bool = False
-    waits: Call | None = None
-    part: tuple[list[Any], bytearray] | None = None
-
-    @property
-    def session_id(self) -> str | None:
-        """The id of its session, if it has one."""
-        return self.session if isinstance(self.session, str) else None
-
-    @property
-    def credit(self) -> int:
-        """The number of messages that the service may still send."""
-        return max(0, self.grants[-1][0] - self.given) if self.grants else 0
-
-
-@attrs.define(eq=False)
-class _Delivery:
-    """A message that the client got and has not settled."""
-
-    link: _Link
-    token: str
-    number: int | None
-
-
-@attrs.define(eq=False)
-class _Session:
-    """A session of AMQP, which is a pair of channels."""
-
-    ours: dict[int, _Link] = attrs.field(factory=dict)
-    """Links by the client's handle."""
-    theirs: dict[int, _Link] = attrs.field(factory=dict)
-    """Links by the service's handle."""
-    names: dict[tuple[str, bool], _Link] = attrs.field(factory=dict)
-    sent: dict[int, list[Call]] = attrs.field(factory=dict)
-    """Requests by the delivery-id of the client's message; several for a batch of them."""
-    got: dict[int, _Delivery] = attrs.field(factory=dict)
-    """Deliveries that the client has not settled, by the service's delivery-id."""
-    settling: dict[int, tuple[Call, v.Settlement, int]] = attrs.field(factory=dict)
-    """Settlements that await an answer, with the code of their outcome."""
 
 
 class Conversation:
@@ -163,8 +55,8 @@ class Conversation:
         self._desk, self._journal = desk, desk.journal
         self._name = name
         self._asked, self._answered = f.Splitter(), f.Splitter()
-        self._ours: dict[int, _Session] = {}
-        self._theirs: dict[int, _Session] = {}
+        self._ours: dict[int, AmqpSession] = {}
+        self._theirs: dict[int, AmqpSession] = {}
         self._links = count(1)
         self._transactions: dict[bytes, str] = {}
         self._requests: dict[Any, management.Request] = {}
@@ -234,7 +126,7 @@ class Conversation:
     # Sessions of AMQP.
 
     def _begun_by_client(self, frame: Frame) -> None:
-        self._ours[frame.channel] = _Session()
+        self._ours[frame.channel] = AmqpSession()
 
     def _begun_by_service(self, frame: Frame) -> None:
         session = self._ours.get(frame.fields[0])
@@ -260,7 +152,7 @@ class Conversation:
         for channel in list(self._theirs):
             self._ended_by_service(_like(frame, channel))
 
-    def _unanswered(self, session: _Session) -> None:
+    def _unanswered(self, session: AmqpSession) -> None:
         for calls in session.sent.values():
             self._lost(calls)
         for call, _, _ in session.settling.values():
@@ -289,27 +181,27 @@ class Conversation:
             return
         link.accepting = self._journal.begin(link.client, self._name, command)
 
-    def _described(self, name: str, role: bool, fields: list[Any]) -> _Link:
-        source, target = _terminus(fields[5]), _terminus(fields[6])
+    def _described(self, name: str, role: bool, fields: list[Any]) -> Link:
+        source, target = terminus_of(fields[5]), terminus_of(fields[6])
         client = f"{self._name}.{next(self._links)}"
         now = self._journal.now()
         if target is not None and target.descriptor == COORDINATOR:
-            return _Link(name, role, "", "transactions", client, attached_at=now)
+            return Link(name, role, "", "transactions", client, attached_at=now)
         node = source if role is RECEIVES else target
         values: Any = [] if node is None else node.value
         address = values[0] if values else None
         path = entity_of(str(address or ""))
         if path.startswith("$cbs"):
-            return _Link(name, role, path, "login", client, attached_at=now)
+            return Link(name, role, path, "login", client, attached_at=now)
         if path.endswith(MANAGEMENT):
             path = path.removesuffix(MANAGEMENT)
-            return _Link(name, role, path, "management", client, attached_at=now)
+            return Link(name, role, path, "management", client, attached_at=now)
         if not path or path.startswith("$"):
             self._desk.tally.count(f"links to {path or 'no entity'}")
-            return _Link(name, role, path, "other", client, attached_at=now)
+            return Link(name, role, path, "other", client, attached_at=now)
         mode = v.ReceiveMode.RECEIVE_AND_DELETE if fields[3] == SETTLED else v.ReceiveMode.PEEK_LOCK
-        session = _wanted_session(values, self._desk.privacy) if role is RECEIVES else None
-        return _Link(
+        session = wanted_session(values, self._desk.privacy) if role is RECEIVES else None
+        return Link(
             name, role, path, "messages", client, mode=mode, session=session, attached_at=now
         )
 
@@ -318,11 +210,13 @@ class Conversation:
         name, handle, role = frame.fields[0], frame.fields[1], frame.fields[2]
         link = session.names[name, not role]
         session.theirs[handle] = link
-        own = _terminus(frame.fields[5] if link.role is RECEIVES else frame.fields[6])
+        own = terminus_of(frame.fields[5] if link.role is RECEIVES else frame.fields[6])
         # A service that refuses a link attaches it without a terminus, and detaches it at once.
         if own is None:
             return
         link.is_open = True
+        # The service counts the messages that it sends from a number of its own.
+        link.first = frame.fields[9] or 0 if link.role is RECEIVES else 0
         if link.accepting is None:
             return
         call, link.accepting = link.accepting, None
@@ -330,7 +224,7 @@ class Conversation:
             self._journal.end(call, v.Done())
             return
         values: Any = own.value
-        accepted = _wanted_session(values, self._desk.privacy)
+        accepted = wanted_session(values, self._desk.privacy)
         if isinstance(accepted, str):
             link.session = accepted
             self._journal.end(call, v.SessionAccepted(session_id=accepted))
@@ -349,7 +243,7 @@ class Conversation:
         else:
             self._close(link)
 
-    def _close(self, link: _Link) -> None:
+    def _close(self, link: Link) -> None:
         """Begin the request that closes a session's link."""
         if link.closing is None and link.session_id is not None and link.is_open:
             command = v.CloseSession(queue=link.path, session_id=link.session_id)
@@ -374,13 +268,14 @@ class Conversation:
                 if settling is not None:
                     self._lost([settling[0]])
 
-    def _ended(self, link: _Link, error: Any, *, by_client: bool) -> None:
+    def _ended(self, link: Link, error: Any, *, by_client: bool) -> None:
         """Note that the service has ended a link, and sends nothing more on it."""
         if link.is_ended:
             return
         link.is_ended = True
         outcome = None if error is None else o.error_outcome(error)
         if not link.is_open:
+            self._stop_waiting(link)
             self._refused(link, outcome)
             return
         self._gave_nothing(link)
@@ -391,7 +286,7 @@ class Conversation:
         elif link.session_id is not None:
             self._let_go(link)
 
-    def _let_go(self, link: _Link) -> None:
+    def _let_go(self, link: Link) -> None:
         """Write that a session may have been released, which happened before we see it."""
         if link.session_id is None:
             return
@@ -402,7 +297,7 @@ class Conversation:
             link.client, self._name, called, command, v.Indeterminate(detail=detail)
         )
 
-    def _refused(self, link: _Link, outcome: v.Outcome | None) -> None:
+    def _refused(self, link: Link, outcome: v.Outcome | None) -> None:
         """Write that a link was refused, as the answer to what it was for."""
         if isinstance(outcome, v.Refused) and outcome.detail == o.UNAUTHORIZED:
             self._desk.tally.count("requests without the right for them")
@@ -421,7 +316,7 @@ class Conversation:
         elif outcome is not None:
             self._desk.tally.count("refused links of senders")
 
-    def _broken(self, link: _Link) -> None:
+    def _broken(self, link: Link) -> None:
         """Note that a link is lost: messages may have been given that nobody got."""
         if link.is_ended:
             return
@@ -455,7 +350,7 @@ class Conversation:
             link.grants.append((limit, now))
             self._wait(link)
 
-    def _wait(self, link: _Link) -> None:
+    def _wait(self, link: Link) -> None:
         """Note the receive that stands for a link's unused credit, in case the proxy is killed."""
         self._stop_waiting(link)
         self._skip_used(link)
@@ -465,19 +360,19 @@ class Conversation:
                 f"{link.client}.credit", self._name, command, called=link.grants[0][1]
             )
 
-    def _stop_waiting(self, link: _Link) -> None:
+    def _stop_waiting(self, link: Link) -> None:
         if link.waits is not None:
             self._journal.drop(link.waits)
             link.waits = None
 
-    def _receive(self, link: _Link, number: int) -> v.Receive | v.ReceiveBatch:
+    def _receive(self, link: Link, number: int) -> v.Receive | v.ReceiveBatch:
         if number == 1:
             return v.Receive(queue=link.path, mode=link.mode, session_id=link.session_id)
         return v.ReceiveBatch(
             queue=link.path, count=number, mode=link.mode, session_id=link.session_id
         )
 
-    def _skip_used(self, link: _Link) -> None:
+    def _skip_used(self, link: Link) -> None:
         while link.grants and link.grants[0][0] <= link.given:
             link.grants.popleft()
 
@@ -496,7 +391,7 @@ class Conversation:
             link.grants.clear()
             link.drains = False
 
-    def _gave_nothing(self, link: _Link) -> None:
+    def _gave_nothing(self, link: Link) -> None:
         """Write a receive that came back empty, if the service had time enough to find something.
 
         Its time is all of that in which the credit was there, so it is enough for it to be true
@@ -536,7 +431,7 @@ class Conversation:
         elif calls:
             session.sent[number] = calls
 
-    def _whole(self, link: _Link, frame: Frame) -> tuple[list[Any], bytes] | None:
+    def _whole(self, link: Link, frame: Frame) -> tuple[list[Any], bytes] | None:
         """Return the first fields and the payload of a message, once all of it has come."""
         fields, more, aborted = frame.fields, frame.fields[5], frame.fields[9]
         if link.part is not None:
@@ -552,7 +447,7 @@ class Conversation:
         return None if aborted else (fields, frame.payload)
 
     def _sends(
-        self, link: _Link, raw: bytes, form: int | None, transaction: str | None
+        self, link: Link, raw: bytes, form: int | None, transaction: str | None
     ) -> list[Call]:
         privacy = self._desk.privacy
         if form == BATCH_FORMAT:
@@ -586,7 +481,7 @@ class Conversation:
         age = self._journal.now() + self._journal.epoch - moment * 1000
         return age if age > 0 else None
 
-    def _controls(self, link: _Link, raw: bytes) -> list[Call]:
+    def _controls(self, link: Link, raw: bytes) -> list[Call]:
         """Begin the request that declares or discharges a transaction."""
         described: Any = management.body_of(raw)
         if not isinstance(described, Described):
@@ -621,7 +516,7 @@ class Conversation:
         role, first, last, _, value = frame.fields[:5]
         session = self._theirs[frame.channel]
         state = o.state_of(value)
-        for number in _range(first, last):
+        for number in deliveries_in(first, last):
             if role is RECEIVES:
                 calls = session.sent.get(number)
                 if calls is not None and (state is None or state.code != 0x23):
@@ -633,7 +528,7 @@ class Conversation:
                 # Within a transaction it takes effect later, or never, and then can be tried again.
                 if command.transaction is None:
                     session.got.pop(number, None)
-                self._journal.end(call, _of_settlement(asked, state))
+                self._journal.end(call, outcome_of_settlement(asked, state))
 
     def _of_send(self, call: Call, state: o.State | None) -> v.Outcome:
         if state is None:
@@ -661,10 +556,10 @@ class Conversation:
         elif link.kind == "messages" and link.role is RECEIVES:
             self._received(session, link, fields, raw)
 
-    def _received(self, session: _Session, link: _Link, fields: list[Any], raw: bytes) -> None:
+    def _received(self, session: AmqpSession, link: Link, fields: list[Any], raw: bytes) -> None:
         content = content_of(raw, self._desk.privacy)
         locked = link.mode is v.ReceiveMode.PEEK_LOCK
-        token = _token(content, fields[2]) if locked else None
+        token = token_of(content, fields[2]) if locked else None
         view = content.view(token)
         if content.number in self._desk.released.get(link.path, ()):
             # It was given before, and that did not count.
@@ -678,11 +573,11 @@ class Conversation:
             self._line(link, content), self._name, called, command, v.Received(message=view)
         )
         if token is not None:
-            session.got[fields[1]] = _Delivery(link, token, content.number)
+            session.got[fields[1]] = Delivery(link, token, content.number)
         if not link.credit:
             self._stop_waiting(link)
 
-    def _line(self, link: _Link, content: Content) -> str:
+    def _line(self, link: Link, content: Content) -> str:
         """Return the client of a delivery: those of one partition were given in their order."""
         if link.session is not None or content.number is None:
             return link.client
@@ -698,22 +593,22 @@ class Conversation:
         transaction = self._transaction(state)
         if state is not None and state.code == o.TRANSACTIONAL:
             state = o.state_of(state.fields[1])
-        for number in _range(first, last):
+        for number in deliveries_in(first, last):
             delivery = session.got.get(number)
             if delivery is not None and state is not None:
                 self._settle(session, number, delivery, state, transaction, settled=bool(settled))
 
     def _settle(
         self,
-        session: _Session,
+        session: AmqpSession,
         number: int,
-        delivery: _Delivery,
+        delivery: Delivery,
         state: o.State,
         transaction: str | None,
         *,
         settled: bool,
     ) -> None:
-        command = _settlement(delivery, state, transaction)
+        command = settlement_of(delivery, state, transaction)
         if command is None:
             if state.code == o.RELEASED and delivery.number is not None:
                 self._desk.released.setdefault(delivery.link.path, set()).add(delivery.number)
@@ -731,7 +626,7 @@ class Conversation:
 
     # Management.
 
-    def _manage(self, link: _Link, raw: bytes, transaction: str | None) -> None:
+    def _manage(self, link: Link, raw: bytes, transaction: str | None) -> None:
         request = management.request_of(raw, link.path, transaction, self._desk.privacy, self)
         if request is None:
             return
@@ -772,79 +667,5 @@ def _like(frame: Frame, channel: int) -> Frame:
     return frame
 
 
-def _terminus(value: Any) -> Described | None:
-    """Return the source or target of an Attach; `None` if it has none."""
-    described = decoded(value) if isinstance(value, Nested) else None
-    return described if isinstance(described, Described) else None
-
-
-def _wanted_session(values: Any, privacy: Privacy) -> Any:
-    """Return the session in the filter of a source: its id, `NEXT`, or `None` without a filter."""
-    filters = [*values, *[None] * 8][7]
-    if not isinstance(filters, dict):
-        return None
-    for name, value in filters.items():
-        if str(name).lower() == SESSION_FILTER:
-            inner = value.value if isinstance(value, Described) else value
-            return NEXT if inner is None else privacy.text(str(inner))
-    return None
-
-
 def _found_none(outcome: v.Outcome | None) -> bool:
     return isinstance(outcome, v.Indeterminate) and outcome.detail.startswith(NO_SESSION)
-
-
-def _token(content: Content, tag: Any) -> str:
-    """Return a lock token: an annotation of the message, or the tag of its delivery."""
-    if content.token is not None:
-        return str(content.token)
-    return (
-        str(UUID(bytes_le=tag)) if isinstance(tag, bytes) and len(tag) == 16 else bytes(tag).hex()
-    )
-
-
-def _range(first: int, last: int | None) -> range:
-    count = 1 if last is None else (last - first) % 2**32 + 1
-    if count > MOST_DISPOSED:
-        raise Unreadable(f"a disposition names {count:,} deliveries")
-    return range(first, first + count)
-
-
-def _settlement(
-    delivery: _Delivery, state: o.State, transaction: str | None
-) -> v.Settlement | None:
-    """Return the settlement that a client asks for; `None` for one that no command says."""
-    where: Any = {
-        "queue": delivery.link.path,
-        "lock_token": delivery.token,
-        "transaction": transaction,
-    }
-    if state.code == o.ACCEPTED:
-        return v.Complete(**where)
-    if state.code == o.REJECTED:
-        return v.DeadLetter(**where, reason=_reason(state.fields[0]))
-    if state.code == o.MODIFIED:
-        return v.Defer(**where) if state.fields[1] else v.Abandon(**where)
-    return None
-
-
-def _reason(error: Any) -> str:
-    """Return the reason of a dead letter, which is in the info of an error."""
-    values: Any = error.value if isinstance(error, Described) else []
-    info = [*(values or []), None, None, None][2]
-    if not isinstance(info, dict):
-        return ""
-    return str({str(name): text for name, text in info.items()}.get(REASON) or "")
-
-
-def _of_settlement(asked: int, state: o.State | None) -> v.Outcome:
-    """Return the outcome of a settlement: the service answers with the one that was asked for."""
-    if state is not None and state.code == o.TRANSACTIONAL:
-        state = o.state_of(state.fields[1]) or o.State(asked, [])
-    if state is None:
-        return v.Indeterminate(detail="settled without an outcome")
-    if state.code == asked and not (state.code == o.REJECTED and state.fields[0] is not None):
-        return v.Done()
-    if state.code == o.REJECTED:
-        return o.error_outcome(state.fields[0])
-    return v.Indeterminate(detail=f"answered with state {state.code:#04x}")

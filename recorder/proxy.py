@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 import attrs
 
 from busproof.errors import HistoryError, UsageError
-from busproof.recorder.conversation import Conversation, Desk
+from busproof.recorder.conversation import Conversation
+from busproof.recorder.desk import Desk
 from busproof.recorder.frames import Unreadable
 from busproof.recorder.websocket import SWITCHING, Unwrapping, readdressed
 

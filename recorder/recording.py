@@ -11,7 +11,7 @@ import attrs
 
 from busproof.errors import HistoryError, UsageError
 from busproof.history.records import Header
-from busproof.recorder.conversation import Desk
+from busproof.recorder.desk import Desk
 from busproof.recorder.journal import Journal, Rolling
 from busproof.recorder.messages import Privacy
 from busproof.recorder.proxy import Place, Proxy

@@ -11,7 +11,7 @@ from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.recorder import administration
 from busproof.recorder.administration import Said
-from busproof.recorder.conversation import Desk
+from busproof.recorder.desk import Desk
 from busproof.recorder.outcomes import UNAUTHORIZED
 from busproof.recorder.proxy import PATIENCE, Place, Proxy
 
