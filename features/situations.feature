@@ -2615,3 +2615,205 @@ Feature: Late effects, changed settings and refused requests
         | partitioned | a partition of another queue was down |
         | regular     | a transaction                         |
         | regular     | a partition of another queue is down  |
+
+  Rule: Where the documents leave an answer open, each passes
+
+    @FILTER-21
+    Scenario: An action that sets a key may be refused
+      Given c1 asks: Create topic, topic "events"
+      When c1 asks: Create subscription, topic "events", subscription "one"
+      And c1 asks: Add rule, topic "events", subscription "one", rule "r", filter type "TrueFilter", action "SET sys.MessageId = 'x'"
+      And c1 asks: Send, queue "events", message body "m1"
+      And c1 asks: Receive, queue "events/subscriptions/one"
+      Then every answer was allowed
+
+    @MGMT-11
+    Scenario: A queue is created with a version that is no date, or refused
+      Given c1 asks: Create queue, queue "orders", api version "soon"
+      When c1 asks: Get queue, queue "orders"
+      Then every answer was allowed
+
+    @MGMT-11
+    Scenario: What a queue is that is not to be partitioned, is told
+      Given c1 asks: Create queue, queue "orders", partitioned false
+      When c1 asks: Get queue, queue "orders"
+      And c1 asks: Send, queue "orders", message body "m1"
+      And c1 asks: Receive, queue "orders"
+      Then every answer was allowed
+
+    @MGMT-11
+    Scenario: What a queue is whose creation does not say so, is told
+      Given c1 asks: Create queue, queue "orders", partitioned null
+      When c1 asks: Get queue, queue "orders"
+      And c1 asks: Send, queue "orders", message body "m1"
+      And c1 asks: Receive, queue "orders"
+      Then every answer was allowed
+
+    @MGMT-11
+    Scenario: What a queue is that is to be partitioned, is told
+      Given c1 asks: Create queue, queue "orders"
+      When c1 asks: Get queue, queue "orders"
+      And c1 asks: Send, queue "orders", message body "m1"
+      And c1 asks: Receive, queue "orders"
+      Then every answer was allowed
+
+    @TTL-14
+    Scenario: A message that expires in a cache may be handed out
+      Given c1 asks: Create queue, queue "orders"
+      When c1 asks: Send, queue "orders", message body "m1", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m2", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m3", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m4", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m5", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m6", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m7", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m8", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m9", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m10", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m11", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m12", message time to live 5 s
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Advance clock, duration 6 s
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      Then every answer was allowed
+
+    @KEY-03
+    Scenario: With every partition down, either error refuses a message whose keys differ
+      Given a partitioned queue
+      And every partition is down
+      When c1 asks: Send, queue "orders", message body "m1", message session id "a", message partition key "b"
+      And c1 asks: Send, queue "orders", message body "m1", message session id "a", message partition key "b"
+      And c1 asks: Send, queue "orders", message body "m1", message session id "a", message partition key "b"
+      And c1 asks: Send, queue "orders", message body "m1", message session id "a", message partition key "b"
+      Then every answer was allowed
+
+    @MGMT-10
+    Scenario: A rule that is changed in a transaction, and the rules after it
+      Given c1 asks: Create topic, topic "events"
+      When c1 asks: Create subscription, topic "events", subscription "one"
+      And c1 asks: Begin transaction, transaction "t1"
+      And c1 asks: Add rule, topic "events", subscription "one", rule "r", filter type "TrueFilter", transaction "t1"
+      And c1 asks: List rules, topic "events", subscription "one"
+      And c1 asks: Commit transaction, transaction "t1"
+      And c1 asks: List rules, topic "events", subscription "one"
+      Then every answer was allowed
+
+    @SESS-22
+    Scenario: Where no sessions are required, none is listed
+      Given c1 asks: Create queue, queue "orders"
+      When c1 asks: List sessions, queue "orders"
+      And c1 asks: Send, queue "orders", message body "m1"
+      And c1 asks: List sessions, queue "orders"
+      Then every answer was allowed
+
+    @SESS-02
+    Scenario: Where no sessions are required, a receiver of one finds nothing
+      Given c1 asks: Create queue, queue "orders"
+      When c1 asks: Send, queue "orders", message body "m1"
+      And c1 asks: Receive, queue "orders", session id "a"
+      And c1 asks: Receive batch, queue "orders", count 2, session id "a"
+      And c1 asks: Receive, queue "orders"
+      Then every answer was allowed
+
+    @TXN-01
+    Scenario: A SessionId and a PartitionKey of one text in a transaction
+      Given c1 asks: Create queue, queue "orders"
+      When c1 asks: Begin transaction, transaction "t1"
+      And c1 asks: Send, queue "orders", message body "m1", message session id "a", transaction "t1"
+      And c1 asks: Send, queue "orders", message body "m2", message partition key "a", transaction "t1"
+      And c1 asks: Commit transaction, transaction "t1"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      Then every answer was allowed
+
+    @TXN-01
+    Scenario: A MessageId may be a key in a transaction
+      Given c1 asks: Create queue, queue "orders"
+      When c1 asks: Begin transaction, transaction "t1"
+      And c1 asks: Send, queue "orders", message body "m1", message message id "x", transaction "t1"
+      And c1 asks: Commit transaction, transaction "t1"
+      And c1 asks: Receive, queue "orders"
+      Then every answer was allowed
+
+    @MGMT-27
+    Scenario: Sessions and rules of what is disabled may be asked for
+      Given c1 asks: Create topic, topic "events"
+      When c1 asks: Create subscription, topic "events", subscription "one"
+      And c1 asks: Update queue, queue "events/subscriptions/one", status "disabled"
+      And c1 asks: Add rule, topic "events", subscription "one", rule "r", filter type "TrueFilter"
+      And c1 asks: List rules, topic "events", subscription "one"
+      And c1 asks: Create queue, queue "orders", requires session true
+      And c1 asks: Update queue, queue "orders", status "disabled"
+      And c1 asks: Accept session, queue "orders", session id "a"
+      And c1 asks: List sessions, queue "orders"
+      Then every answer was allowed
+
+    @PART-16
+    Scenario: Each of several peeks may be refused, where peeks are not promised
+      Given c1 asks: Create queue, queue "orders"
+      When c1 asks: Send, queue "orders", message body "m1"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      Then every answer was allowed
+
+    @DLQ-10
+    Scenario: A dead letter of transfers may be dropped by who dead-letters it
+      Given c1 asks: Create queue, queue "end"
+      When c1 asks: Create queue, queue "orders", forward to "end"
+      And c1 asks: Delete queue, queue "end"
+      And c1 asks: Send, queue "orders", message body "m1"
+      And c1 asks: Receive, queue "orders/$transfer/$deadletterqueue"
+      And c1 asks: Dead letter, queue "orders/$transfer/$deadletterqueue", lock token "@5"
+      And c1 asks: Receive, queue "orders/$transfer/$deadletterqueue"
+      Then every answer was allowed
+
+    @TTL-06
+    Scenario: The lock of an expired message may be renewed
+      Given c1 asks: Create queue, queue "orders"
+      When c1 asks: Send, queue "orders", message body "m1", message time to live 5 s
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Advance clock, duration 6 s
+      And c1 asks: Renew lock, queue "orders", lock token "@3"
+      And c1 asks: Advance clock, duration 30 s
+      And c1 asks: Complete, queue "orders", lock token "@3"
+      Then every answer was allowed
+
+    @LIFE-02
+    Scenario: Outside of Standard nobody says that a regular queue gives nothing in an outage
+      Given a regular queue
+      And 4 messages without key were sent
+      When c1 asks: Take partition down, queue "orders", partition 0
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Receive, queue "orders"
+      Then every answer was allowed
+
+    @SIZE-13
+    Scenario: Where nobody says how large a partition is, one that holds a part of the size may be full
+      Given a partitioned queue
+      When c1 asks: Send, queue "orders", message body "m1", message partition key "a", message size 600000000, message stands in true
+      And c1 asks: Send, queue "orders", message body "m2", message partition key "a", message size 300000000, message stands in true
+      And c1 asks: Send, queue "orders", message body "m3", message partition key "a", message size 300000000, message stands in true
+      And c1 asks: Send, queue "orders", message body "m4", message partition key "a", message size 300000000, message stands in true
+      Then every answer was allowed

@@ -44,7 +44,7 @@ Feature: Entity sizes
         | regular     | 6    |
         | regular     | 80   |
 
-    @SIZE-03
+    @SIZE-03 @SIZE-04
     Scenario: A partitioned queue without a size has 1 GB for each partition
       Given a partitioned queue
       Then its greatest size is described as 1 GB for each partition
@@ -154,7 +154,7 @@ Feature: Entity sizes
       When everything is received and completed
       Then every message that was taken was received
 
-    @SIZE-10
+    @SIZE-07 @SIZE-10
     Scenario: A partitioned queue is full when none of its partitions has room
       Given a partitioned queue
       When messages without key are sent until no partition has room
@@ -330,7 +330,7 @@ Feature: Entity sizes
       And the transaction is rolled back
       Then in the end 8 large messages without key have room
 
-    @SIZE-10 @MGMT-20
+    @SIZE-07 @SIZE-10 @MGMT-20
     Scenario Outline: What a disabled queue that requires sessions refuses takes no room in it
       Given a <kind> queue of 1 GB and that requires sessions
       When the queue is disabled for senders

@@ -78,7 +78,7 @@ Feature: Topic management
         | partitioned | 6    |
         | regular     | 80   |
 
-    @SIZE-03
+    @SIZE-03 @SIZE-04
     Scenario: A partitioned topic without a size has 1 GB for each partition
       Given a partitioned topic
       Then the topic's greatest size is described as 1 GB for each partition

@@ -53,9 +53,11 @@ class Messages(Family):
         elif message.partition_key is not None:
             self.rules.keys.check_agreement(entity, message)
         key = self.rules.keys.effective_key(entity, message)
+        settings = entity.settings
         # There may be nothing to recognise a copy by.
-        detects = key is None and message.message_id is None and entity.settings.duplicate_detection
-        if detects and self.namespace.prefers("DUP-12", "refused", to="accepted"):
+        detects = key is None and message.message_id is None and settings.duplicate_detection
+        free = detects and settings.partitioned
+        if free and self.namespace.prefers("DUP-12", "refused", to="accepted"):
             raise Refusal(v.Error.INVALID_OPERATION, "DUP-12")
         return key
 
@@ -216,7 +218,13 @@ class Messages(Family):
         """LIFE-09, KEY-16: return an available message of any partition that is up, or none."""
         down, table, partitions = entity.base.down, entity.messages, entity.partitions
         if len(partitions) == 1:
-            return None if down else self.next_in_line(entity, partitions[0])
+            # Only in Standard it is said that a regular entity has no store but the one.
+            if down and (
+                self.namespace.states("PART-01")
+                or not self.namespace.prefers("PART-01", "served", to="empty")
+            ):
+                return None
+            return self.next_in_line(entity, partitions[0])
 
         def has_some(number: int) -> bool:
             partition = partitions[number]

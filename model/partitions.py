@@ -7,7 +7,7 @@ the same connection. A peek shows one partition after another; the documents do 
 answers first.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import chain, islice
 from operator import attrgetter
@@ -26,6 +26,7 @@ from busproof.model.ambiguities import (
     PeekInOutage,
 )
 from busproof.model.answers import DONE, Answer, view_of
+from busproof.model.choices import CONSIDERED
 from busproof.model.family import Family, handles
 from busproof.model.indexes import by_number
 from busproof.model.life_cycle import Action, State
@@ -187,13 +188,27 @@ class Partitions(Family):
             return Answer(v.Peeked(messages=tuple(views)), rules=("PART-20", "LIFE-07"))
         else:
             up = self.order(entity, up)
-            queued = chain.from_iterable(
-                partition.line.behind(entity.messages, 0) for partition in up
-            )
+            queued = self.from_the_first(entity, up, command.count)
         peeked = [shown(message) for message in islice(queued, command.count)]
         if command.session_id is None:
             peeked += islice(self.scheduled(entity, up), command.count - len(peeked))
         return Answer(v.Peeked(messages=tuple(peeked)), rules=("LIFE-07",))
+
+    def from_the_first(
+        self, entity: Entity, up: Sequence[Partition], count: int
+    ) -> Iterator[QueuedMessage]:
+        """PART-14, PART-15: yield the messages of these partitions, each from its oldest on.
+
+        Where the edition does not say so, a peek that cannot show all may begin with a later one.
+        """
+        lines = [partition.line.behind(entity.messages, 0) for partition in up]
+        rule = "PART-15" if entity.settings.partitioned else "PART-14"
+        if lines and not self.namespace.states(rule):
+            foremost = tuple(islice(lines[0], CONSIDERED))
+            starts = foremost[: max(len(foremost) - count + 1, 1)]
+            start = self.namespace.choices.pick(rule, starts).number if starts else 0
+            lines[0] = up[0].line.behind(entity.messages, start)
+        return chain.from_iterable(lines)
 
     def check_peek(self, entity: Entity) -> None:
         """FWD-15, PART-22: refuse a peek where the documents do not promise it, or let it pass.

@@ -72,11 +72,17 @@ class Sizes(Family):
         return size * GB
 
     def greatest_size(self, entity: Entity) -> int:
-        """SIZE-04, SIZE-06, PREM-10: return the maximum size of a whole entity in GB."""
-        settings = entity.settings
-        return settings.max_size * (
-            self.namespace.profile.partitions if settings.partitioned else 1
-        )
+        """SIZE-04, SIZE-06, PREM-10: return the maximum size of a whole entity in GB.
+
+        Where SIZE-04 is not stated, nobody says whether it is that of one partition or of all.
+        """
+        size, profile = entity.settings.max_size, self.namespace.profile
+        if not entity.settings.partitioned:
+            return size
+        whole = size * profile.partitions
+        if self.namespace.states("SIZE-04") or profile.tier is v.Tier.BASIC:
+            return whole
+        return self.namespace.choices.pick("SIZE-04", (whole, size))
 
     def used(self, entity: Entity) -> int:
         """SIZE-13: return how many bytes an entity uses."""
@@ -88,7 +94,12 @@ class Sizes(Family):
         A full partition accepts nothing, not even an empty message. If partitions are pooled
         (FULL-PARTITION), none is full until all of them together are.
         """
-        if entity.partitions[partition].bytes + (size or 1) <= entity.capacity:
+        taken = entity.partitions[partition].bytes + (size or 1)
+        if taken * len(entity.partitions) > entity.capacity and not self.is_each_as_large(entity):
+            fits = taken <= entity.capacity
+            usual = ("room", "full") if fits else ("full", "room")
+            return self.namespace.pick("SIZE-07", *usual) == "room"
+        if taken <= entity.capacity:
             # If partitions are not pooled, each is limited by its own capacity.
             if self.namespace.known_reading(FullPartition) is not FullPartition.POOLED:
                 return True
@@ -98,6 +109,13 @@ class Sizes(Family):
         ):
             return False
         return self.used(entity) + (size or 1) <= entity.capacity * len(entity.partitions)
+
+    def is_each_as_large(self, entity: Entity) -> bool:
+        """SIZE-07: return whether each partition surely is as large as its entity was asked for.
+
+        Where that is not stated, the size may be that of all of them together, or of none.
+        """
+        return len(entity.partitions) == 1 or self.namespace.states("SIZE-07")
 
     def charge(self, entity: Entity, partition: int, size: int) -> None:
         """SIZE-12, SIZE-13: count bytes added to a partition, or removed from it."""

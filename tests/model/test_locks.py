@@ -138,7 +138,10 @@ def test_cached_message_that_has_expired_is_handed_out_as_read(reading: str, kin
 
 @pytest.mark.parametrize(("reading", "count"), [("stays", 1), ("counts", 2)])
 def test_cached_message_counts_as_delivered_as_read(reading: str, count: int) -> None:
-    bus = Bus(profile(partitions=1, CACHE_DELIVERY_COUNT=reading), HostileChoices(Always()))
+    held_to = profile(
+        partitions=1, CACHE_DELIVERY_COUNT=reading, REGULAR_ORDER="first-in-first-out"
+    )
+    bus = Bus(held_to, HostileChoices(Always()))
     bus.create()
     for number in range(2):
         bus.send(f"m{number}")
