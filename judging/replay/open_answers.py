@@ -60,7 +60,7 @@ class OpenAnswers:
             command: the request with the model's numbers and tokens.
         """
         options: list[v.Command | None] = [command]
-        if isinstance(event.outcome, v.Done):
+        if not isinstance(event.outcome, v.Refused) and not isinstance(command, LOOKING):
             return self.perhaps_reduced(command)
         if isinstance(event.outcome, v.Refused) and self.may_have_worked(command):
             # Also where the model refuses it first, and nothing changes, the choice counts.
@@ -78,7 +78,9 @@ class OpenAnswers:
 
     def perhaps_reduced(self, command: v.Command) -> v.Command:
         """Return a request, or what is left of it if a bus may ignore a part."""
-        reduced = self._reduced(command) if isinstance(command, CHANGING) else command
+        if not isinstance(command, CHANGING):
+            return command
+        reduced = self._reduced(command)
         if reduced == command:
             return command
         return self._guide.take("AS-ASKED", (command, reduced), self._guide.place)

@@ -73,6 +73,14 @@ class WatchedKeys(Keys):
 class WatchedMessages(Messages):
     """Observer of messages that are sent, enqueued and given."""
 
+    def send(self, command: v.Send, connection: str) -> Answer:
+        """TXN-AFTER-REFUSAL: let a send that names no queue end its transaction."""
+        running = self.namespace.transactions.get(command.transaction or "")
+        if running is None or running.ended or command.queue in self.namespace.entities:
+            return super().send(command, connection)
+        send = super().send
+        return self.rules.transactions.within(running, lambda _: send(command, connection))
+
     def key_of(self, entity: Entity, message: v.Message) -> Key | None:
         """Tell which message is being placed."""
         guide_of(self).message = message

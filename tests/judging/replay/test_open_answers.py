@@ -177,3 +177,10 @@ def test_a_lost_message_expires_by_its_arrival() -> None:
     shown = v.MessageView(body="m", dead_letter_reason="TTLExpiredException")
     assert not told.may_be(dead, v.Received(message=shown))
     assert told.waited(11).may_be(dead, v.Received(message=shown))
+
+
+@pytest.mark.parametrize("outcome", [DONE, OTHER])
+def test_a_send_to_no_queue_may_end_its_transaction(outcome: v.Outcome) -> None:
+    told = Told().of(v.BeginTransaction(transaction="t"))
+    told.of(v.Send(queue="q", message=v.Message(body="m"), transaction="t"), MISSING)
+    assert told.may_be(v.CommitTransaction(transaction="t"), outcome)
