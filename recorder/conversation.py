@@ -293,8 +293,9 @@ class Conversation:
         called = max(link.attached_at, self._journal.now() - EARLY)
         command = v.CloseSession(queue=link.path, session_id=link.session_id)
         detail = "the link of the session has ended"
+        # A client of its own: it may have come before or after what the link still got.
         self._journal.record(
-            link.client, self._name, called, command, v.Indeterminate(detail=detail)
+            f"{link.client}.end", self._name, called, command, v.Indeterminate(detail=detail)
         )
 
     def _refused(self, link: Link, outcome: v.Outcome | None) -> None:
