@@ -36,6 +36,9 @@ STEPS_AT_MOST: Final = 2_000_000
 They take about three minutes. Each event of a longer history adds two steps.
 """
 
+_OF_ALL: Final = (v.ListQueues, v.ListTopics)
+"""Requests about all entities, which change nothing."""
+
 PATIENCE: Final = 3_000
 """Number of search steps without progress before subhistories are tried."""
 
@@ -76,7 +79,25 @@ def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Obser
     Independent parts are judged separately (`decompose`). If no order of a part is found soon, its
     subhistories are tried: one that has no order proves that the part has none
     (`message_subhistories`). If neither is found before the budget ends, there is no verdict.
+
+    A list of all entities keeps all parts together. If that was too much, the events are judged
+    without lists: what has no order without them has none with them.
     """
+    result = _by_parts(events, profile, observability)
+    if not result.exhausted:
+        return result
+    others = [index for index, event in enumerate(events) if not isinstance(event.command, _OF_ALL)]
+    if len(others) == len(events):
+        return result
+    without = _by_parts(Reordered(events, others), profile, observability)
+    if without.violation is None:
+        return result
+    return attrs.evolve(without, order=tuple(others[place] for place in without.order))
+
+
+def _by_parts(
+    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+) -> Judged:
     # On a virtual clock there is one order, so dividing it would save nothing.
     if observability.clock is v.Clock.VIRTUAL:
         return judged_part(events, profile, observability)

@@ -1,6 +1,8 @@
 """Requests that overlap may have happened in either order; those that do not, may not."""
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import attrs
 import pytest
@@ -136,3 +138,24 @@ def test_the_replay_reads_events_by_their_calls(monkeypatch: pytest.MonkeyPatch)
     found = judged([*events[:3], event("c2", RECEIVE, Empty(), 5, 19), *events[3:]], PROFILE, REAL)
     assert (None, "") == (found.violation, found.exhausted)
     assert [0, 3, 1, 4, 2, 5] == list(found.order)
+
+
+def test_a_list_of_all_entities_hides_no_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With it the events are one part, which may be too much to judge."""
+    whole = overlap.judged_part
+
+    def tired(events: Sequence[Event], *terms: Any) -> Judged:
+        if any(isinstance(one.command, ListQueues) for one in events):
+            return Judged(evidence=Counter(), exhausted="too many orders")
+        return whole(events, *terms)
+
+    monkeypatch.setattr(overlap, "judged_part", tired)
+    listed = event("c3", ListQueues(), Listed(names=("q",)), 2, 3)
+    events = history(sent=(10, 30), empty=(31, 40))
+    events.insert(1, listed)
+    found = judged(events, PROFILE, REAL)
+    assert found.violation is not None
+    assert "LIFE-09" in found.violation.rules
+    assert [0, 2, 3] == list(found.order)
+    allowed = judged([*events[:3]], PROFILE, REAL)
+    assert (None, "too many orders") == (allowed.violation, allowed.exhausted)
