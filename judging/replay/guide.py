@@ -335,18 +335,21 @@ class Guide(Noting):
         first = line.first(entity.messages)
         if first is None:
             return None
-        if self._evidence.is_hidden_after(self.index, path, first.message.body):
+        if self._is_hidden(first):
             return "lost"
         if self._was_counted(first):
             return "kept"
         deletes = getattr(self._event and self._event.command, "mode", None) is DELETING
-        for queued in line.after(entity.messages, first) if deletes else ():
-            if self._was_counted(queued):
-                return "lost"
-            given = self._evidence.next_given(self.index, path, queued.message.body)
-            if given is not None and given.connection != self.connection:
-                return None
-        return None
+        behind = islice(line.after(entity.messages, first), CONSIDERED if deletes else 0)
+        if not any(self._is_hidden(queued) or self._was_counted(queued) for queued in behind):
+            return None
+        given = self._evidence.next_given(self.index, path, first.message.body)
+        return "lost" if given is None or given.connection == self.connection else "kept"
+
+    def _is_hidden(self, queued: QueuedMessage) -> bool:
+        """Return whether a message is never shown again, although none is left."""
+        path, body = queued.entity.path, queued.message.body
+        return self._evidence.is_hidden_after(self.index, path, body)
 
     def _was_counted(self, queued: QueuedMessage) -> bool:
         """Return whether a delivery of a message was counted, before it is given next."""
