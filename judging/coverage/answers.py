@@ -74,7 +74,10 @@ def _of_receive(coverage: Coverage, command: v.Receive | v.ReceiveBatch) -> None
     entity, outcome = coverage.entity, coverage.event.outcome
     if entity is None:
         return
-    messages.note_receive(coverage, entity)
+    # Only for an entity with partitions may front ends cache what no session holds.
+    cacheable = entity.settings.partitioned and not entity.settings.requires_session
+    if cacheable:
+        messages.note_receive(coverage, entity)
     if isinstance(outcome, v.Empty):
         _of_empty(coverage, command)
     for queued, view in zip(coverage.given, coverage.views, strict=False):
@@ -84,8 +87,8 @@ def _of_receive(coverage: Coverage, command: v.Receive | v.ReceiveBatch) -> None
     if coverage.views:
         sizes.of_delivery(coverage, entity)
         coverage.show_if((not entity.status.takes, "MGMT-28"))
-    notes = coverage.at(entity)
-    notes.receives += 1
+    if cacheable:
+        coverage.at(entity).receives += 1
 
 
 def _of_delivery(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) -> None:

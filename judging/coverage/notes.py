@@ -270,6 +270,13 @@ class Coverage:
         self.activating: ScheduledMessage | None = None
         self.committing: Transaction | None = None
 
+    def restart(self) -> None:
+        """Forget what an event left behind that could not be executed to its end."""
+        self.noted.clear()
+        self._on_the_way.clear()
+        self.kept, self.copied, self.batch = (), {}, None
+        self.activating = self.committing = None
+
     def begin(
         self,
         event: v.Event,
@@ -283,9 +290,8 @@ class Coverage:
         self.path, self.entity = path, None
         if path is not None:
             self.entity = self.namespace.entities.get(path)
+        self.restart()
         self.given.clear()
-        self.noted.clear()
-        self.kept, self.copied = (), {}
         self._rules.clear()
 
     @property
@@ -387,6 +393,15 @@ class Coverage:
             yield
         finally:
             self._on_the_way.pop()
+
+    @contextmanager
+    def resumed(self, queued: QueuedMessage) -> Iterator[None]:
+        """Let a message that had waited at its source bring the notes on it to where it goes."""
+        notes = self.message(queued)
+        self.activating, self.committing = notes.scheduled, notes.commit
+        with self.on_the_way(*notes.shows):
+            yield
+        self.activating = self.committing = None
 
     def keep_out(self, subscription: Entity, rules: Rules) -> None:
         """Note that rules of a subscription did not take a message."""

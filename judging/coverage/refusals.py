@@ -155,7 +155,10 @@ def _of_deferred(
 def _of_receive(
     coverage: Coverage, entity: Entity, command: v.Receive, error: v.Error, decided: Rules
 ) -> None:
-    coverage.show_if(("LIFE-11" in decided and entity.dead_letters is None, "DLQ-13"))
+    coverage.show_if(
+        ("LIFE-11" in decided and entity.dead_letters is None, "DLQ-13"),
+        ("LIFE-11" in decided and not entity.settings.partitioned, "PART-01"),
+    )
     session = entity.sessions.get(command.session_id or "")
     others = session is not None and session.holder not in (None, coverage.event.connection)
     coverage.show_if((error is v.Error.SESSION_LOCK_LOST and others, "LIFE-10"))

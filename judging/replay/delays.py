@@ -9,6 +9,7 @@ there may go or stay; when it ends, those on their way may have stayed.
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.coverage.notes import coverage_of
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.guide import Guide
 from busproof.model.dead_letters import DeadLetters
@@ -86,10 +87,11 @@ class DelayedForwarding(Forwarding):
             return
         transit = bindings_of(self).take_transit(queued)
         self.rules.messages.remove(queued)
-        if v.is_dead_letter_queue(source.path):
-            super().forward_dead_letter(source, message, partition, transit)
-        else:
-            super().forward(source, message, partition, transit)
+        with coverage_of(self).resumed(queued):
+            if v.is_dead_letter_queue(source.path):
+                super().forward_dead_letter(source, message, partition, transit)
+            else:
+                super().forward(source, message, partition, transit)
 
     def go_too(self, queued: QueuedMessage) -> None:
         """FWD-05: forward a message that was there before forwarding began, unless it is held."""

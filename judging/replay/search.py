@@ -407,6 +407,7 @@ class Search:
         event, guide, namespace = self._events[index], self._guide, self.namespace
         guide.begin(index, event, script)
         self._answer = None
+        self._coverage.restart()
         if isinstance(event.outcome, v.Unsupported):
             return True
         part = self._evidence.part_of_event(index)

@@ -123,3 +123,20 @@ def test_a_replay_that_goes_on_shows_the_rules_of_new_events() -> None:
     assert "LIFE-01" not in replay.explanation.evidence
     replay.saw(last)
     assert "LIFE-01" in replay.shown
+
+
+def test_a_scheduled_message_that_is_forwarded_shows_where_it_comes_from() -> None:
+    given = shown(
+        create(queue="end", partitioned=True),
+        create(partitioned=True, forward_to="end"),
+        schedule("m", 5, partition_key="a"),
+        down(0),
+        down(1),
+        down(2),
+        wait(200),
+        up(0),
+        up(1),
+        up(2),
+        receive(queue="end"),
+    )[-1]
+    assert {"FWD-03", "FWD-04", "FWD-14", "FWD-23", "SCHED-02"} <= given
