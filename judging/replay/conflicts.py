@@ -8,6 +8,7 @@ saves time: a search that follows it proves nothing if it fails.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from busproof import vocabulary as v
@@ -20,7 +21,7 @@ from busproof.model.state import Entity
 __all__ = ["concerned_records", "is_changed"]
 
 ENOUGH: Final = 20
-"""Of the messages that an empty answer did not find, so many are looked at."""
+"""Of the messages that an answer passes over, so many are looked at."""
 
 
 def concerned_records(event: v.Event, namespace: Namespace, bindings: Bindings) -> Iterator[Record]:
@@ -34,6 +35,9 @@ def concerned_records(event: v.Event, namespace: Namespace, bindings: Bindings) 
         for queued in bindings.ever(path, view.body):
             yield queued
             yield from _before(entity, queued.partition, queued.number)
+            if isinstance(event.outcome, v.Peeked):
+                line = entity.partitions[queued.partition].line
+                yield from islice(line.behind(entity.messages, 0), ENOUGH)
     cached = entity.caches.get(event.connection, ())
     yield from (queued for queued in cached if queued.cached_by == event.connection)
     if isinstance(event.outcome, v.Empty):

@@ -39,6 +39,7 @@ class Precedences:
         self.begins: dict[str, int] = {}
         self.creations: dict[str, int] = {}
         self.sessions: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self.keys: dict[_Body, tuple[str, str]] = {}
         self.numbers: dict[_Body, int] = {}
         self.regular: set[str] = set()
         self.empties: dict[str, list[int]] = defaultdict(list)
@@ -48,10 +49,10 @@ class Precedences:
     def _add(self, number: int, event: v.Event) -> None:
         match event.command:
             case v.Send(queue=queue, message=message):
-                self.sends[queue, message.body].append(number)
+                self._add_sent(number, queue, message)
             case v.SendBatch(queue=queue, messages=messages):
                 for batched in messages:
-                    self.sends[queue, batched.body].append(number)
+                    self._add_sent(number, queue, batched)
             case (
                 v.Complete(queue=queue, lock_token=token)
                 | v.Abandon(queue=queue, lock_token=token)
@@ -83,6 +84,13 @@ class Precedences:
                 if event.command.partitioned is False and not event.command.requires_session:
                     self.regular.add(queue)
         self._add_views(number, event)
+
+    def _add_sent(self, number: int, queue: str, message: v.Message) -> None:
+        body = queue, message.body
+        self.sends[body].append(number)
+        key = message.session_id or message.partition_key
+        if key is not None and body not in self.keys:
+            self.keys[body] = queue, key
 
     def _add_views(self, number: int, event: v.Event) -> None:
         queue = getattr(event.command, "queue", "")
@@ -213,10 +221,8 @@ class Precedences:
         lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
         partitions: dict[tuple[str, int], list[tuple[int, _Body]]] = defaultdict(list)
         for body, sends in self.sends.items():
-            command = self._events[sends[0]].command
-            key = _key(command) if isinstance(command, v.Send) else None
-            if key is not None:
-                lines[body[0], key].append(body)
+            if body in self.keys:
+                lines[self.keys[body]].append(body)
             number = self.numbers.get(body)
             if number is not None and len(sends) == 1:
                 partitions[body[0], number >> v.SEQUENCE_BITS].append((number, body))
@@ -277,11 +283,9 @@ class Precedences:
     def _passed_over(self) -> Iterator[tuple[_Body, int]]:
         """Yield messages with the delivery of a later one of their key that came before theirs."""
         lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
-        for body, sends in self.sends.items():
-            command = self._events[sends[0]].command
-            key = _key(command) if isinstance(command, v.Send) else None
-            if key is not None and body in self.numbers and len(sends) == 1:
-                lines[body[0], key].append(body)
+        for body, key in self.keys.items():
+            if body in self.numbers and len(self.sends[body]) == 1:
+                lines[key].append(body)
         for numbered in lines.values():
             numbered.sort(key=self.numbers.__getitem__)
             soonest = -1
@@ -389,10 +393,6 @@ class Precedences:
                 yield self.commits[name], number
             if isinstance(event.command, v.RollBackTransaction) and name in self.commits:
                 yield number, self.commits[name]
-
-
-def _key(command: v.Send) -> str | None:
-    return command.message.session_id or command.message.partition_key
 
 
 def _in_a_row(numbers: list[int]) -> Iterator[tuple[int, int]]:
