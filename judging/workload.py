@@ -41,6 +41,7 @@ class Habits:
         large: the share of messages that are so large that a few fill a partition.
         batching: the share of sends and receives, outside of sessions, with several messages.
         enlisting: the share of settlements that belong to a transaction.
+        regular: whether the queues are not partitioned.
     """
 
     managing: float = 0
@@ -48,6 +49,7 @@ class Habits:
     large: float = 0
     batching: float = 0
     enlisting: float = 0
+    regular: bool = False
 
 
 @attrs.define
@@ -80,7 +82,7 @@ class _Worker:
         )
 
     def _manage(self) -> v.Command:
-        create = self.random.choice(QUEUES)
+        create = attrs.evolve(self.random.choice(QUEUES), partitioned=not self.habits.regular)
         made = self.random.choice((v.GetQueue, v.UpdateQueue, v.DeleteQueue, v.CreateQueue))
         if made is v.UpdateQueue:
             if self.random.random() < self.habits.mortal:
@@ -265,7 +267,8 @@ def work(
     ]
     for create in QUEUES:
         buries = habits.mortal > 0 and create is QUEUES[0]
-        scene.ask(workers[0], attrs.evolve(create, dead_letter_expired=buries), 0)
+        made = attrs.evolve(create, dead_letter_expired=buries, partitioned=not habits.regular)
+        scene.ask(workers[0], made, 0)
     scene.play(workers, length)
     return sorted(scene.events, key=lambda event: event.called)
 

@@ -26,7 +26,7 @@ from busproof.judging.replay.explanation import (
 )
 from busproof.oracle.state import fresh_namespace
 
-__all__ = ["Judged", "judged", "judged_part", "result_of"]
+__all__ = ["Judged", "judged", "judged_part", "result_of", "searched"]
 
 STEPS_AN_EVENT: Final = 200
 STEPS_AT_LEAST: Final = 20_000
@@ -157,7 +157,7 @@ def judged_part(
         # A recorder writes an event when it is answered, and the replay reads them by their calls.
         result = judged_part(Reordered(events, by_call), profile, observability)
         return attrs.evolve(result, order=tuple(by_call[place] for place in result.order))
-    result = _searched(events, profile, observability)
+    result = searched(events, profile, observability)
     if result.violation is None and not result.exhausted:
         return result
     return _reconsidered(result, events, profile, observability)
@@ -197,9 +197,10 @@ def _reconsidered(
     return result
 
 
-def _searched(
+def searched(
     events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
 ) -> Judged:
+    """Judge the events as one part, by the search over the oracle's beliefs alone."""
     search = Search(events, (fresh_namespace(profile, observability),))
     steps = _allowed(len(events))
     ended = search.run(steps, PATIENCE)

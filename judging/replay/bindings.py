@@ -25,6 +25,9 @@ UNKNOWN: Final = 1 << 63
 ALL: Final = "all"
 """The line of all messages of a regular entity, whose numbers follow the time of their arrival."""
 
+Entry = tuple[int, int, int]
+"""The latest place of a message in an order, its number, and its earliest place."""
+
 Numbered = QueuedMessage | ScheduledMessage
 Record = TypeVar("Record", bound=Numbered)
 
@@ -66,7 +69,7 @@ class Bindings:
         self._disturbed: dict[Entity, bool] = {}
         self._subscribed: dict[Entity, int] = {}
         # By entity and line: a position that only rises, with the bus's number.
-        self._lines: dict[tuple[Entity, object], list[tuple[int, int]]] = {}
+        self._lines: dict[tuple[Entity, object], list[Entry]] = {}
         self._orders_of: dict[Numbered, list[tuple[object, int, int]]] = {}
         self._latest: dict[tuple[Entity, int], tuple[int, int]] = {}
         silent = namespace.profile.silent
@@ -242,10 +245,10 @@ class Bindings:
         orders = self._orders_of.get(record, ())
         if not all(self._fits_in_line(entity, order, number) for order in orders):
             return False
-        for place, _, last in orders:
+        for place, first, last in orders:
             line = self._lines.setdefault((entity, place), [])
-            insort(line, (last, number))
-            journal.log.append((_Removal(line), None, (last, number)))
+            insort(line, (last, number, first))
+            journal.log.append((_Removal(line), None, (last, number, first)))
         journal.put(self._latest, (entity, record.partition), (record.number, number))
         journal.put(self._number_of, record, number)
         journal.put(self._record_of, (entity, number), record)
@@ -257,8 +260,8 @@ class Bindings:
         line = self._lines.get((entity, place))
         if not line:
             return True
-        before = bisect_left(line, (first, -1))
-        after = bisect_left(line, (last + 1, -1))
+        before = bisect_left(line, (first, -1, 0))
+        after = self._place_after(line, last)
         if before and line[before - 1][1] >= number:
             return False
         if after < len(line) and line[after][1] <= number:
@@ -266,7 +269,16 @@ class Bindings:
         if not self._has_no_gaps or place == ALL:
             return True
         neighbours = line[max(before - 1, 0) : after + 1]
-        return all(other - number == own - first for own, other in neighbours)
+        return all(other - number == own - first for own, other, _ in neighbours)
+
+    @staticmethod
+    def _place_after(line: Sequence[Entry], last: int) -> int:
+        """Return the place of the first message that was surely enqueued after a moment.
+
+        One that was enqueued at an uncertain moment may be before it, though its last one is after.
+        """
+        places = range(bisect_left(line, (last + 1, -1, 0)), len(line))
+        return next((place for place in places if line[place][2] > last), len(line))
 
     def by_likelihood(self, records: Sequence[Record], number: int | None) -> list[Record]:
         """Return messages that may have a number of the bus, the most likely one first.
@@ -318,7 +330,7 @@ class Bindings:
         least, greatest = -1, UNKNOWN
         for place, first, last in self._orders_of.get(record, ()):
             line = self._lines.get((record.entity, place), ())
-            before, after = bisect_left(line, (first, -1)), bisect_left(line, (last + 1, -1))
+            before, after = bisect_left(line, (first, -1, 0)), self._place_after(line, last)
             if before:
                 least = max(least, line[before - 1][1])
             if after < len(line):
@@ -391,10 +403,10 @@ class _Removal:
 
     __slots__ = ("line",)
 
-    def __init__(self, line: list[tuple[int, int]]) -> None:
+    def __init__(self, line: list[Entry]) -> None:
         self.line = line
 
-    def __call__(self, entry: tuple[int, int]) -> None:
+    def __call__(self, entry: Entry) -> None:
         self.line.remove(entry)
 
 
