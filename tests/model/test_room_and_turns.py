@@ -35,6 +35,42 @@ def test_partition_is_full_to_the_byte() -> None:
     assert v.Error.QUOTA_EXCEEDED is bus.refused(large(size=0, partition_key="a"))
 
 
+def test_where_no_edition_says_how_large_a_partition_is_it_may_be_full_or_have_room() -> None:
+    """As long as all partitions together might be as large as was asked for, it has room."""
+    bus = Bus(profile(edition="de-2021-04", partitions=2))
+    bus.create()
+    assert {v.Done} == kinds(bus, large(size=GB // 2, partition_key="a"))
+    bus.done(large(size=GB // 2, partition_key="a"))
+    assert {FULL, v.Done} == kinds(bus, large(size=1, partition_key="a"))
+    assert {FULL, v.Done} == kinds(bus, large(partition_key="a"))
+
+
+def test_where_no_edition_says_it_the_size_of_one_partition_or_of_all_is_told() -> None:
+    bus = Bus(profile(edition="de-2021-04", partitions=2))
+    bus.create()
+    asked = v.GetQueue(queue="q")
+    told = [answer.outcome for _, answer in ways(bus.namespace, asked, "c1")]
+    assert {1, 2} == {each.description.max_size for each in told if isinstance(each, v.Described)}
+
+
+def test_outside_of_standard_a_regular_queue_may_give_in_an_outage() -> None:
+    bus = Bus(profile(tier="premium"))
+    bus.create(partitioned=False)
+    bus.send("m")
+    bus.done(v.TakePartitionDown(queue="q", partition=0))
+    assert {v.Received, v.Empty} < kinds(bus, v.Receive(queue="q"))
+
+
+def test_where_no_edition_says_it_a_peek_that_cannot_show_all_begins_anywhere() -> None:
+    bus = Bus(profile(edition="fr-2016-09"))
+    bus.create(partitioned=False)
+    for number in range(3):
+        bus.send(f"m{number}")
+    peeks = [answer.outcome for _, answer in ways(bus.namespace, v.Peek(queue="q", count=2), "c1")]
+    shown = [[view.body for view in each.messages] for each in peeks if isinstance(each, v.Peeked)]
+    assert [["m0", "m1"], ["m1", "m2"]] == shown
+
+
 def test_keyless_message_may_be_refused_by_a_full_partition() -> None:
     bus = Bus(profile(FULL_UNKEYED="refused", partitions=2))
     bus.create()
