@@ -13,6 +13,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.coverage.across import shown_across
+from busproof.judging.garbage import seldom_collected
 from busproof.judging.replay.evidence import independent_parts, messages_of
 from busproof.judging.replay.search import Ended, Executed, Search
 from busproof.model.rules import NO_FAULT, Families
@@ -81,6 +82,7 @@ class Explanation:
         return Counter(rule for rules in self.decided for rule in rules)
 
 
+@seldom_collected()
 def explain(
     events: Sequence[v.Event],
     profile: v.Profile,
